@@ -1,0 +1,67 @@
+# make run    set up, load the demo when the database is empty, serve http://localhost:8000
+# make test   set up, then every check and every test
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help setup setup-dev run test check fix lock wheel clean
+
+help:
+	@sed -n 's/^# make/  make/p' Makefile
+
+$(BIN)/python:
+	@.ci/make-venv "$(PYTHON)" "$(VENV)"
+
+# Stamps: a second run finds them newer than what they were made from, and does nothing.
+$(VENV)/.runtime: requirements.lock pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	@.ci/link-checkout "$(BIN)"
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	@touch $@
+
+static/vendor/.done: package.json package-lock.json .ci/fetch-assets | $(VENV)/.runtime
+	@.ci/fetch-assets "$(BIN)"
+	@touch $@
+
+setup: $(VENV)/.runtime static/vendor/.done
+
+setup-dev: setup $(VENV)/.dev
+	@.ci/ensure-chromium
+
+run: setup
+	$(BIN)/topkapi demo --if-empty
+	$(BIN)/topkapi serve
+
+check: setup $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/mypy
+
+test: setup-dev check
+	$(BIN)/pytest -n $(WORKERS)
+
+fix: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# make lock   after a change of the dependencies in pyproject.toml (needs uv)
+lock:
+	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links --no-header -q -o requirements.lock
+	uv pip compile pyproject.toml --extra dev -c requirements.lock --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links --no-header -q -o requirements-dev.lock
+	npm install --package-lock-only
+
+# make wheel  build dist/topkapi-*.whl, browser assets included
+wheel: setup $(VENV)/.dev
+	$(BIN)/hatchling build -t wheel
+
+clean:
+	rm -rf $(VENV) static/vendor node_modules dist
