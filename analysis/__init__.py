@@ -1,0 +1,1 @@
+"""A numerical library for top-k ground truth: data, measures, ranking models, experiments."""
