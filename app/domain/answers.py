@@ -1,4 +1,4 @@
-"""The words of the labeling engine: documents, pairs, answers, and the entries of a session's log."""
+"""The words of the labeling engine: pairs, answers, questions, and the entries of a log."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,7 +9,7 @@ Pair = tuple[ItemId, ItemId]
 
 
 class Preference(StrEnum):
-    """What a sorter is told about a pair it asked for: the first, the second, or neither is better."""
+    """What a sorter is told about a pair: the first, the second, or neither is better."""
 
     FIRST = "first"
     SECOND = "second"

@@ -1,4 +1,4 @@
-"""The most questions a sorter can ask for n items and the best k, whatever the answers, ties included."""
+"""The most questions a sorter can ask for n items and the best k, whatever the answers."""
 
 
 def heap_bound(n: int, k: int) -> int:
@@ -18,7 +18,7 @@ def insertion_bound(n: int, k: int) -> int:
 
 
 def tournament_bound(n: int, k: int) -> int:
-    """n - 1 matches for the best; for each next one a leaf's path, whose first match has no opponent."""
+    """n - 1 matches for the best; then a leaf's path each, whose first match has no opponent."""
     k = min(n, k)
     if k == 0 or n == 1:
         return max(n - 1, 0)

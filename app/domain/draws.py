@@ -1,4 +1,4 @@
-"""Draws that come out the same years later: a keyed hash of a seed and what is drawn, never `random`.
+"""Draws that come out the same years later: a keyed hash of a seed and a name, never `random`.
 
 The library's generators may change between versions of Python; BLAKE2 does not. A draw is named by
 its purpose and index, so that one more draw elsewhere moves no other.
@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import TypeVar
 
 T = TypeVar("T")
-_SPAN = 1 << 53   # what a float can tell apart
+_SPAN = 1 << 53  # what a float can tell apart
 
 
 def draw_integer(seed: str, *name: object) -> int:
@@ -25,7 +25,7 @@ def draw_fraction(seed: str, *name: object) -> float:
 
 
 def draw_below(bound: int, seed: str, *name: object) -> int:
-    """An integer in [0, ``bound``); the bias of the modulus is under 2**-50 for any list a study has."""
+    """An integer in [0, ``bound``); for any list of a study the modulus' bias is under 2**-40."""
     return draw_integer(seed, *name) % bound
 
 

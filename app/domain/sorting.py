@@ -1,11 +1,12 @@
 """Sorters: generators that yield the pair they need, are sent the preference, return the ranking.
 
-A sorter returns classes of equally good items, best class first; all but `buckets` return classes of
-one. Names are versioned and both are stored with an assignment: a version is never reused.
+A sorter returns classes of equally good items, best class first; all but `buckets` return classes
+of one. Names are versioned and both are stored with an assignment: a version is never reused.
 """
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from app.domain.answers import ItemId, Pair, Preference
 from app.domain.bounds import heap_bound, insertion_bound, tournament_bound
@@ -26,14 +27,15 @@ def singly(items: Sequence[ItemId]) -> Ranking:
 def heap(items: Sequence[ItemId], k: int) -> Sorter:
     """Niu et al. 2012, Algorithm 1: a min-heap of the best ``k``, its root the worst of them.
 
-    ``items`` come in random order, so the first ``k`` are the paper's random choice. The heap is built
-    bottom-up (Floyd), every other item is asked against the root, and the heap is emptied at the end.
+    ``items`` come in random order, so the first ``k`` are the paper's random choice. The heap is
+    built bottom-up (Floyd), every other item is asked against the root, and at the end the heap is
+    emptied, worst first.
     """
     return (yield from _heap_with(_sift_down, items, k))
 
 
 def heap_bottom_up(items: Sequence[ItemId], k: int) -> Sorter:
-    """The heap with leaf-search sift-down: go down along the worse children, then climb to the place."""
+    """The heap with leaf-search sift-down: down along the worse children, then climb."""
     return (yield from _heap_with(_sift_down_from_leaf, items, k))
 
 
@@ -69,7 +71,7 @@ def _sift_down(tree: list[ItemId], node: int) -> Asks:
 
 
 def _sift_down_from_leaf(tree: list[ItemId], node: int) -> Asks:
-    """Find the path of worse children to a leaf, then climb until the item is better than the node."""
+    """Find the path of worse children to a leaf; climb until the item is not the worse one."""
     path = [node]
     while (child := 2 * path[-1] + 1) < len(tree):
         if child + 1 < len(tree) and (yield tree[child], tree[child + 1]) is FIRST:
@@ -78,7 +80,7 @@ def _sift_down_from_leaf(tree: list[ItemId], node: int) -> Asks:
     item = tree[node]
     while len(path) > 1 and (yield item, tree[path[-1]]) is SECOND:
         path.pop()
-    for above, below in zip(path, path[1:], strict=False):
+    for above, below in pairwise(path):
         tree[above] = tree[below]
     tree[path[-1]] = item
 
@@ -97,7 +99,7 @@ def insertion(items: Sequence[ItemId], k: int) -> Sorter:
 
 
 def _binary_search(ranked: Sequence[ItemId], item: ItemId) -> Generator[Pair, Preference, int]:
-    """Ask where ``item`` belongs in ``ranked``, best first; right behind its equal if it has one."""
+    """Ask where ``item`` belongs in ``ranked``, best first; right behind an equal."""
     low, high = 0, len(ranked)
     while low < high:
         middle = (low + high) // 2
@@ -109,13 +111,13 @@ def _binary_search(ranked: Sequence[ItemId], item: ItemId) -> Generator[Pair, Pr
 
 
 def tournament(items: Sequence[ItemId], k: int) -> Sorter:
-    """A winner tree: the best costs n - 1 questions, each next one a walk from its leaf to the root."""
+    """A winner tree: the best costs n - 1 questions, each next one a walk to the root."""
     ranking = yield from _winner_tree(items, k, merge_ties=False)
     return ranking
 
 
 def buckets(items: Sequence[ItemId], k: int) -> Sorter:
-    """A winner tree over tie classes: equal items go on as one and share the opponents they have beaten.
+    """A winner tree over tie classes: equal items go on as one and pool whom they have beaten.
 
     The last class is returned whole, though it may reach beyond ``k``.
     """
