@@ -1,0 +1,1 @@
+"""Tables, engines, migrations and queries."""

@@ -1,0 +1,1 @@
+"""Select statements as functions, one file a feature."""

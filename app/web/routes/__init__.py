@@ -1,0 +1,1 @@
+"""Thin routes, one file a feature: parse, call one service, render."""

@@ -1,0 +1,46 @@
+"""Settings: everything read from the environment, read once, at start-up."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from app.db.engine import normal_url
+
+
+class Settings(BaseSettings):
+    """What the operator decides, from ``TOPKAPI_*`` variables or a ``.env`` file."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="TOPKAPI_", env_file=".env", frozen=True, extra="ignore"
+    )
+
+    database_url: str = Field("sqlite:///topkapi.db", description="SQLite file or PostgreSQL.")
+    secret_file: Path = Field(
+        Path("topkapi.secret"), description="Signs cookies and links; made at the first start."
+    )
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(8000, ge=0, le=65535, description="Port to listen on.")
+    workers: int = Field(1, ge=1, le=256, description="Server processes.")
+    secure_cookies: bool = Field(
+        False, description="Send cookies over https only; switch on behind an https proxy."
+    )
+    trusted_proxies: str = Field(
+        "127.0.0.1", description="Proxies whose X-Forwarded-* headers are believed, by commas."
+    )
+    session_hours: int = Field(
+        72, ge=1, le=24 * 90, description="How long a sign-in lasts without a visit."
+    )
+    page_token_minutes: int = Field(
+        240, ge=1, le=60 * 24 * 7, description="How long the link to a page under judgment works."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="The least important line that is logged."
+    )
+
+    @field_validator("database_url")
+    @classmethod
+    def _known_database(cls, value: str) -> str:
+        normal_url(value)
+        return value

@@ -1,0 +1,66 @@
+"""The base of all tables: names of constraints, times in UTC, enumerations as their words."""
+
+import enum
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Enum, MetaData, TypeDecorator
+from sqlalchemy.orm import DeclarativeBase
+
+NAMING = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+Json = dict[str, Any]
+
+
+class BigInt(int):
+    """Marks a column that needs 64 bits, such as milliseconds."""
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """A moment in UTC. SQLite forgets time zones, so they are put back on reading."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Refuse a time without zone; turn the rest to UTC."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"a time without zone cannot be stored: {value!r}")
+        in_utc = value.astimezone(UTC)
+        return in_utc.replace(tzinfo=None) if dialect.name == "sqlite" else in_utc
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Give back an aware time in UTC."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if dialect.name == "sqlite" else value.astimezone(UTC)
+
+
+def words(kind: type[enum.Enum]) -> list[str]:
+    """The words of an enumeration, which are what is stored."""
+    return [str(member.value) for member in kind]
+
+
+class Base(DeclarativeBase):
+    """Base of every table."""
+
+    metadata = MetaData(naming_convention=NAMING)
+    type_annotation_map = {  # noqa: RUF012 (SQLAlchemy reads it once, at class creation)
+        datetime: UtcDateTime(),
+        BigInt: BigInteger(),
+        Json: JSON(none_as_null=True),
+        enum.Enum: Enum(enum.Enum, native_enum=False, length=20, values_callable=words),
+    }
+
+
+def now() -> datetime:
+    """The present moment in UTC, for the default of ``created_at`` columns."""
+    return datetime.now(UTC)

@@ -1,0 +1,93 @@
+"""Engines and sessions for SQLite and PostgreSQL.
+
+Reading and writing transactions are told apart. On SQLite a writing one starts with BEGIN
+IMMEDIATE, so that it never has to be upgraded half way (which fails when another writer was
+quicker); a reading one takes no lock that a writer would wait for. On both databases a reading
+transaction cannot write.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from sqlite3 import Connection as SqliteConnection
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.orm import Session, sessionmaker
+
+POOL_SIZE = (
+    20  # connections a process may hold; app.web.deps admits fewer requests than that at once
+)
+BUSY_MS = 30_000
+_READ_ONLY = {"topkapi_read_only": True, "postgresql_readonly": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """The two ways to the database: ``read`` for looking, ``write`` for everything else."""
+
+    read: sessionmaker[Session]
+    write: sessionmaker[Session]
+
+
+def normal_url(url: str) -> URL:
+    """Parse a database address and name its driver; a ValueError says what to mend."""
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise ValueError(
+            "the database address is not of the form sqlite:///file.db or "
+            "postgresql://user:password@host/name"
+        ) from None
+    match parsed.drivername:
+        case "sqlite" | "sqlite+pysqlite":
+            return parsed.set(drivername="sqlite+pysqlite")
+        case "postgres" | "postgresql" | "postgresql+psycopg":
+            return parsed.set(drivername="postgresql+psycopg")
+        case other:
+            raise ValueError(f"no support for the database {other!r}: use sqlite or postgresql")
+
+
+def make_engine(url: str, *, foreign_keys: bool = True) -> Engine:
+    """An engine for either database; migrations alone switch SQLite's foreign keys off."""
+    parsed = normal_url(url)
+    if parsed.get_backend_name() == "postgresql":
+        return create_engine(parsed, pool_size=POOL_SIZE, max_overflow=0, pool_pre_ping=True)
+    if parsed.database in (None, "", ":memory:"):
+        raise ValueError("a database in memory is lost at once: name a file, sqlite:///topkapi.db")
+    assert parsed.database is not None
+    Path(parsed.database).absolute().parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(parsed, pool_size=POOL_SIZE, max_overflow=0)
+    _prepare_sqlite(engine, foreign_keys=foreign_keys)
+    return engine
+
+
+def make_sessions(engine: Engine) -> Sessions:
+    """Session factories for ``engine``; objects stay readable after the commit."""
+    reading = engine.execution_options(**_READ_ONLY)
+    return Sessions(
+        read=sessionmaker(reading, expire_on_commit=False),
+        write=sessionmaker(engine, expire_on_commit=False),
+    )
+
+
+def _prepare_sqlite(engine: Engine, *, foreign_keys: bool) -> None:
+    """Set up each connection, and let SQLAlchemy rather than the driver say BEGIN."""
+
+    def on_connect(connection: SqliteConnection, _record: Any) -> None:
+        connection.isolation_level = None
+        for pragma in (
+            f"busy_timeout={BUSY_MS}",
+            "journal_mode=WAL",
+            "synchronous=FULL",  # an answer that was acknowledged survives a loss of power
+            f"foreign_keys={'ON' if foreign_keys else 'OFF'}",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    def on_begin(connection: Connection) -> None:
+        read_only = connection.get_execution_options().get("topkapi_read_only", False)
+        connection.exec_driver_sql(f"PRAGMA query_only={'ON' if read_only else 'OFF'}")
+        connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")
+
+    event.listen(engine, "connect", on_connect)
+    event.listen(engine, "begin", on_begin)

@@ -1,0 +1,85 @@
+"""Migrations driven from the program, from a checkout and from an installed wheel alike."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine
+
+from app.assets import asset_dir
+from app.db import models as models  # the tables register themselves with Base
+from app.db.base import Base
+from app.db.engine import make_engine
+
+
+@dataclass(frozen=True, slots=True)
+class Revisions:
+    """Where the database is (None: empty), and where this program expects it."""
+
+    current: str | None
+    head: str
+
+    @property
+    def up_to_date(self) -> bool:
+        """Whether the program can work on the database."""
+        return self.current == self.head
+
+
+def head_revision() -> str:
+    """The newest migration this program knows."""
+    head = ScriptDirectory.from_config(_config()).get_current_head()
+    assert head is not None, "there is at least one migration"
+    return head
+
+
+def revisions(engine: Engine) -> Revisions:
+    """Compare the database's migration with the program's."""
+    with engine.connect() as connection:
+        current = MigrationContext.configure(connection).get_current_revision()
+    return Revisions(current=current, head=head_revision())
+
+
+def upgrade(url: str, revision: str = "head") -> None:
+    """Bring the database at ``url`` forward to ``revision``, all in one transaction."""
+    _run(command.upgrade, url, revision)
+
+
+def downgrade(url: str, revision: str) -> None:
+    """Take the database at ``url`` back to ``revision`` (``base``: before the first, or ``-1``)."""
+    _run(command.downgrade, url, revision)
+
+
+def differences(engine: Engine) -> list[Any]:
+    """Where the models and the database disagree; empty when they are the same."""
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        return list(compare_metadata(context, Base.metadata))
+
+
+def _run(step: Any, url: str, revision: str) -> None:
+    engine = make_engine(url, foreign_keys=False)  # a table rebuilt on SQLite must not cascade
+    try:
+        with engine.begin() as connection:
+            step(_config(connection), revision)
+            _check_foreign_keys(connection)
+    finally:
+        engine.dispose()
+
+
+def _config(connection: Connection | None = None) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(asset_dir("migrations")).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    return config
+
+
+def _check_foreign_keys(connection: Connection) -> None:
+    """With the checks switched off during a migration, prove afterwards that nothing dangles."""
+    if connection.dialect.name == "sqlite":
+        dangling = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+        if dangling:
+            raise RuntimeError(f"the migration left rows that refer to nothing: {dangling[:3]}")

@@ -1,0 +1,60 @@
+"""Pages, their files, and which are offered for a query. Bytes are kept once, by their hash."""
+
+from sqlalchemy import ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.db.base import Base, BigInt, Json
+from app.db.models.study import Query, Study
+
+
+class Content(Base):
+    """Bytes by their SHA-256; ``text`` is their plain text where they have one."""
+
+    __tablename__ = "contents"
+    hash: Mapped[str] = mapped_column(String(64), primary_key=True)
+    media_type: Mapped[str] = mapped_column(String(100))
+    data: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
+    size: Mapped[BigInt]
+    text: Mapped[str | None] = mapped_column(Text, deferred=True)
+
+
+class Document(Base):
+    """A page of a study."""
+
+    __tablename__ = "documents"
+    __table_args__ = (UniqueConstraint("study_id", "external_id"), Index(None, "content_hash"))
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id", ondelete="CASCADE"))
+    external_id: Mapped[str] = mapped_column(String(300))
+    title: Mapped[str] = mapped_column(Text, default="")
+    url: Mapped[str] = mapped_column(Text, default="")
+    content_hash: Mapped[str] = mapped_column(ForeignKey("contents.hash", ondelete="RESTRICT"))
+    study: Mapped[Study] = relationship(lazy="raise")
+    content: Mapped[Content] = relationship(lazy="raise")
+
+
+class StudyFile(Base):
+    """A file that pages of the study refer to, such as an image or a style."""
+
+    __tablename__ = "study_files"
+    __table_args__ = (UniqueConstraint("study_id", "path"), Index(None, "content_hash"))
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id", ondelete="CASCADE"))
+    path: Mapped[str] = mapped_column(String(1000))
+    content_hash: Mapped[str] = mapped_column(ForeignKey("contents.hash", ondelete="RESTRICT"))
+    content: Mapped[Content] = relationship(lazy="raise")
+
+
+class Candidate(Base):
+    """A page offered for a query, with what is known about it beforehand."""
+
+    __tablename__ = "candidates"
+    __table_args__ = (UniqueConstraint("query_id", "document_id"), Index(None, "document_id"))
+    id: Mapped[int] = mapped_column(primary_key=True)
+    query_id: Mapped[int] = mapped_column(ForeignKey("queries.id", ondelete="CASCADE"))
+    document_id: Mapped[int] = mapped_column(ForeignKey("documents.id", ondelete="CASCADE"))
+    position: Mapped[int]
+    grade: Mapped[int | None]
+    features: Mapped[Json | None]
+    query: Mapped[Query] = relationship(lazy="raise")
+    document: Mapped[Document] = relationship(lazy="raise")

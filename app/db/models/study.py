@@ -1,0 +1,38 @@
+"""Studies and their queries."""
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.db.base import Base, Json, now
+
+
+class Study(Base):
+    """Queries, candidates, guidelines and settings; ``slug`` is its public name."""
+
+    __tablename__ = "studies"
+    __table_args__ = (UniqueConstraint("slug"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    slug: Mapped[str] = mapped_column(String(100))
+    name: Mapped[str] = mapped_column(String(300))
+    guidelines: Mapped[str] = mapped_column(Text, default="")
+    settings: Mapped[Json] = mapped_column(default=dict)
+    content_hash: Mapped[str] = mapped_column(String(64), default="")
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    archived_at: Mapped[datetime | None]
+
+
+class Query(Base):
+    """What a searcher typed, with the need behind it."""
+
+    __tablename__ = "queries"
+    __table_args__ = (UniqueConstraint("study_id", "external_id"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id", ondelete="CASCADE"))
+    external_id: Mapped[str] = mapped_column(String(300))
+    text: Mapped[str] = mapped_column(Text)
+    description: Mapped[str] = mapped_column(Text, default="")
+    narrative: Mapped[str] = mapped_column(Text, default="")
+    position: Mapped[int]
+    study: Mapped[Study] = relationship(lazy="raise")

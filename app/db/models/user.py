@@ -1,0 +1,65 @@
+"""People, their tokens, their failed sign-ins, and what administrators did."""
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.db.base import Base, Json, now
+from app.domain.words import Role
+
+
+class User(Base):
+    """A person; ``email`` is lower case, raising ``session_version`` ends every sign-in."""
+
+    __tablename__ = "users"
+    __table_args__ = (UniqueConstraint("email"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    email: Mapped[str] = mapped_column(String(254))
+    name: Mapped[str] = mapped_column(String(200))
+    password_hash: Mapped[str | None] = mapped_column(String(200))
+    role: Mapped[Role]
+    session_version: Mapped[int] = mapped_column(default=1)
+    demo: Mapped[bool] = mapped_column(default=False)
+    disabled_at: Mapped[datetime | None]
+    created_at: Mapped[datetime] = mapped_column(default=now)
+
+
+class ApiToken(Base):
+    """A token for programs; only its hash is kept."""
+
+    __tablename__ = "api_tokens"
+    __table_args__ = (UniqueConstraint("token_hash"), Index(None, "user_id"))
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    name: Mapped[str] = mapped_column(String(100))
+    token_hash: Mapped[str] = mapped_column(String(64))
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    last_used_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+    user: Mapped[User] = relationship(lazy="raise")
+
+
+class SignInAttempt(Base):
+    """A sign-in that has not succeeded: what throttling counts, by e-mail and by address."""
+
+    __tablename__ = "sign_in_attempts"
+    __table_args__ = (Index(None, "email", "at"), Index(None, "address", "at"))
+    id: Mapped[int] = mapped_column(primary_key=True)
+    email: Mapped[str] = mapped_column(String(254))
+    address: Mapped[str] = mapped_column(String(64))
+    at: Mapped[datetime]
+
+
+class AuditEvent(Base):
+    """One administrative act; ``user_id`` is empty when it came from the command line."""
+
+    __tablename__ = "audit_events"
+    __table_args__ = (Index(None, "at"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    at: Mapped[datetime] = mapped_column(default=now)
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="RESTRICT"))
+    action: Mapped[str] = mapped_column(String(60))
+    subject: Mapped[str] = mapped_column(Text)
+    detail: Mapped[Json] = mapped_column(default=dict)
+    user: Mapped[User | None] = relationship(lazy="raise")

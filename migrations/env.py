@@ -1,0 +1,29 @@
+"""Runs migrations on the connection it is handed, or on the database of the settings."""
+
+from alembic import context
+from sqlalchemy import Connection
+
+from app.config import Settings
+from app.db import models as models
+from app.db.base import Base
+from app.db.engine import make_engine
+
+
+def migrate(connection: Connection) -> None:
+    context.configure(
+        connection=connection,
+        target_metadata=Base.metadata,
+        render_as_batch=True,
+        compare_type=True,
+        transactional_ddl=True,
+    )
+    with context.begin_transaction():
+        context.run_migrations()
+
+
+given: Connection | None = context.config.attributes.get("connection")
+if given is not None:
+    migrate(given)
+else:
+    with make_engine(Settings().database_url, foreign_keys=False).begin() as own:
+        migrate(own)
