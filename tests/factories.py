@@ -1,0 +1,149 @@
+"""Makers of rows. Each adds to the session and flushes; the caller commits."""
+
+import hashlib
+import itertools
+from collections.abc import Sequence
+
+import httpx
+from fastapi import FastAPI
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.db.models import Assignment, Candidate, Content, Document, Query, Study, User
+from app.domain.draws import shuffled
+from app.domain.words import Role, Tool
+
+PASSWORD = "a long enough password"
+_NUMBERS = itertools.count(1)
+
+
+def make_user(
+    session: Session,
+    *,
+    role: Role = Role.ASSESSOR,
+    email: str | None = None,
+    name: str = "Ansa Lehto",
+    password: str | None = None,
+    demo: bool = False,
+) -> User:
+    """A person; without a password they can be signed in by `sign_in` only."""
+    from app.services.passwords import hash_password
+
+    user = User(
+        email=email or f"person{next(_NUMBERS)}@example.org",
+        name=name,
+        role=role,
+        demo=demo,
+        password_hash=hash_password(password) if password else None,
+    )
+    session.add(user)
+    session.flush()
+    return user
+
+
+def make_content(session: Session, text: str, media_type: str = "text/plain") -> Content:
+    """Bytes with their plain text, stored once."""
+    data = text.encode()
+    digest = hashlib.sha256(data).hexdigest()
+    found = session.get(Content, digest)
+    if found is None:
+        found = Content(hash=digest, media_type=media_type, data=data, size=len(data), text=text)
+        session.add(found)
+        session.flush()
+    return found
+
+
+def make_study(
+    session: Session, *, slug: str | None = None, queries: int = 1, documents: int = 6
+) -> Study:
+    """A study in which each query has candidates of its own, plain texts all different."""
+    slug = slug or f"study-{next(_NUMBERS)}"
+    study = Study(slug=slug, name=f"Study {slug}", guidelines="Prefer the page that helps.")
+    session.add(study)
+    session.flush()
+    for number in range(queries):
+        query = Query(
+            study_id=study.id,
+            external_id=f"q{number}",
+            text=f"how to keep cut tulips upright {number}",
+            description="Someone has a vase of tulips on the table.",
+            position=number,
+        )
+        session.add(query)
+        session.flush()
+        for place in range(documents):
+            _make_candidate(session, study, query, place)
+    session.flush()
+    return study
+
+
+def _make_candidate(session: Session, study: Study, query: Query, place: int) -> None:
+    name = f"{query.external_id}-d{place}"
+    content = make_content(session, f"Page {name} of {study.slug}. Water, cut, wrap, wait.")
+    document = Document(
+        study_id=study.id,
+        external_id=name,
+        title=f"Page {place}",
+        url=f"https://pages.example/{name}",
+        content_hash=content.hash,
+    )
+    session.add(document)
+    session.flush()
+    session.add(Candidate(query_id=query.id, document_id=document.id, position=place))
+
+
+def queries_of(session: Session, study: Study) -> Sequence[Query]:
+    """The study's queries in their order."""
+    statement = select(Query).where(Query.study_id == study.id).order_by(Query.position)
+    return session.scalars(statement).all()
+
+
+def make_assignment(
+    session: Session,
+    *,
+    user: User | None = None,
+    query: Query | None = None,
+    tool: Tool = Tool.PAIRS,
+    round: int = 0,
+    k: int = 3,
+    seed: str = "seed",
+    **plan: object,
+) -> Assignment:
+    """Work for ``user`` (a new assessor) on ``query`` (of a new study), ready to replay."""
+    user = user or make_user(session)
+    query = query or queries_of(session, make_study(session))[0]
+    statement = select(Candidate.document_id).where(Candidate.query_id == query.id)
+    documents = session.scalars(statement.order_by(Candidate.position)).all()
+    assignment = Assignment(
+        user_id=user.id,
+        query_id=query.id,
+        tool=tool,
+        round=round,
+        plan={
+            "order": shuffled(documents, seed, "order"),
+            "k": k,
+            "sorter": "heap",
+            "sorter_version": 1,
+            "allow_ties": True,
+            "allow_bad": True,
+            "reuse_answers": True,
+            "infer_transitive": False,
+            "recheck": 0,
+            "best_of": 1,
+            "check_share": 0.0,
+            "seed": seed,
+            **plan,
+        },
+    )
+    session.add(assignment)
+    session.flush()
+    return assignment
+
+
+def sign_in(app: FastAPI, client: httpx.Client, user: User) -> None:
+    """Give ``client`` the cookie of ``user`` and the CSRF header of its writes."""
+    from app.web.cookies import CSRF_HEADER, SESSION_COOKIE
+
+    token = app.state.cookies.session_token(user)
+    client.cookies.set(SESSION_COOKIE, token, domain="localhost.local")
+    client.headers[CSRF_HEADER] = app.state.cookies.csrf_token(token)

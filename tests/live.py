@@ -1,0 +1,86 @@
+"""The real server as a process: for tests that kill it, measure it, or send a browser to it."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+START_SECONDS = 30.0
+
+
+@dataclass
+class LiveServer:
+    """A running server: its address, its process, and where it writes its log."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+    log: Path
+    database_url: str
+    secret_file: Path
+
+    def kill(self) -> None:
+        """End it without warning, as a loss of power would."""
+        self.process.kill()
+        self.process.wait(timeout=10)
+
+    def stop(self) -> None:
+        """Ask it to end, and see that it does."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+
+def free_port() -> int:
+    """A port nobody listens on at the moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def serving(database_url: str, folder: Path, **settings: str) -> Iterator[LiveServer]:
+    """Start `topkapi serve` on ``database_url``, wait until it is ready, stop it at the end."""
+    port = free_port()
+    log = folder / f"server-{port}.log"
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("TOPKAPI_")},
+        "TOPKAPI_DATABASE_URL": database_url,
+        "TOPKAPI_SECRET_FILE": str(folder / "topkapi.secret"),
+        **{f"TOPKAPI_{name.upper()}": value for name, value in settings.items()},
+    }
+    command = [sys.executable, "-c", "from app.cli import main; main()", "serve"]
+    with log.open("wb") as stream:
+        process = subprocess.Popen(
+            [*command, "--port", str(port)], env=environment, stdout=stream, stderr=stream
+        )
+    server = LiveServer(
+        f"http://localhost:{port}", process, log, database_url, folder / "topkapi.secret"
+    )
+    try:
+        _wait_until_ready(server)
+        yield server
+    finally:
+        server.stop()
+
+
+def _wait_until_ready(server: LiveServer) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if server.process.poll() is not None:
+            break
+        try:
+            if httpx.get(f"{server.url}/readyz", timeout=2).status_code == 200:
+                return
+        except httpx.TransportError:
+            time.sleep(0.05)
+    raise RuntimeError(f"the server did not start:\n{server.log.read_text()}")
