@@ -1,0 +1,26 @@
+"""Data of the library: query-grouped arrays, their readers and writers, top-k ground truth, folds."""
+
+from analysis.data.folds import Fold, make_folds, read_folds
+from analysis.data.letor import format_letor, parse_letor, read_letor, write_letor
+from analysis.data.normalise import normalise_by_query
+from analysis.data.ranking import RankingData
+from analysis.data.synthetic import noisy_orders
+from analysis.data.topk import from_orders, full_order, to_topk, truth_order, truth_ranks
+
+__all__ = [
+    "Fold",
+    "RankingData",
+    "format_letor",
+    "from_orders",
+    "full_order",
+    "make_folds",
+    "noisy_orders",
+    "normalise_by_query",
+    "parse_letor",
+    "read_folds",
+    "read_letor",
+    "to_topk",
+    "truth_order",
+    "truth_ranks",
+    "write_letor",
+]

@@ -1,0 +1,74 @@
+"""Folds by query: official LETOR folders, or a seeded split that never parts a query."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from analysis.data.letor import read_letor
+from analysis.data.ranking import RankingData
+from analysis.errors import BadData
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One trial: train on one part, tune on the second, test on the third."""
+
+    name: str
+    train: RankingData
+    validation: RankingData
+    test: RankingData
+
+
+def make_folds(data: RankingData, n_folds: int = 5, *, seed: int = 0) -> Iterator[Fold]:
+    """Seeded folds by query: n - 2 parts train, one validates, one tests, each part tests once."""
+    if n_folds < 3:
+        raise BadData(f"at least 3 folds are needed to train, tune and test, not {n_folds}")
+    if data.n_queries < n_folds:
+        raise BadData(f"{data.n_queries} queries cannot fill {n_folds} folds")
+    order = np.random.default_rng(seed).permutation(data.n_queries)
+    parts = [np.sort(part) for part in np.array_split(order, n_folds)]
+    for turn in range(n_folds):
+        turned = parts[turn:] + parts[:turn]
+        yield Fold(
+            f"Fold{turn + 1}",
+            data.select(np.sort(np.concatenate(turned[:-2]))),
+            data.select(turned[-2]),
+            data.select(turned[-1]),
+        )
+
+
+def read_folds(folder: str | Path, *, topk: int | None = None) -> Iterator[Fold]:
+    """Read Fold1, Fold2, ... of a LETOR folder, each with train, vali and test (.txt or .txt.gz).
+
+    The three parts of a fold get one width, and a query in two of them is refused.
+    """
+    found = sorted(path for path in Path(folder).glob("Fold*") if path.is_dir())
+    if not found:
+        raise BadData(f"{folder}: no folder named Fold1 in it")
+    for path in found:
+        yield _read_fold(path, topk)
+
+
+def _read_fold(path: Path, topk: int | None) -> Fold:
+    parts = [read_letor(_part(path, name), topk=topk) for name in ("train", "vali", "test")]
+    width = max(part.n_features for part in parts)
+    names = [set(part.query_ids) for part in parts]
+    shared = (names[0] & names[1]) | (names[0] & names[2]) | (names[1] & names[2])
+    if shared:
+        raise BadData(f"{path}: query {min(shared)} is in two parts: results would leak")
+    return Fold(path.name, *(_widen(part, width) for part in parts))
+
+
+def _part(folder: Path, name: str) -> Path:
+    for ending in (".txt.gz", ".txt"):
+        if (folder / f"{name}{ending}").exists():
+            return folder / f"{name}{ending}"
+    raise BadData(f"{folder}: neither {name}.txt nor {name}.txt.gz in it")
+
+
+def _widen(data: RankingData, width: int) -> RankingData:
+    if data.n_features == width:
+        return data
+    return data.with_features(np.pad(data.features, ((0, 0), (0, width - data.n_features))))

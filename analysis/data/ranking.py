@@ -1,0 +1,129 @@
+"""Query-grouped arrays: the one shape in which data reaches measures and models."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from analysis.errors import BadData
+from analysis.typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class RankingData:
+    """Documents of many queries, one row each, the rows of a query side by side.
+
+    ``features`` (n_rows, n_features) float32 or float64, ``labels`` (n_rows,), ``offsets``
+    (n_queries + 1,): query q owns rows offsets[q] .. offsets[q+1]-1. ``topk`` says that labels are
+    positions of a top-k ground truth, k + 1 - rank in T and 0 in F ([NGLC12]_, section 3.2.1);
+    without it labels are grades.
+
+    >>> data = RankingData(np.ones((3, 2)), np.array([1.0, 0.0, 2.0]), np.array([0, 2, 3]))
+    >>> data.n_queries, data.n_features, data.query_ids
+    (2, 2, ('1', '2'))
+    """
+
+    features: FloatArray
+    labels: FloatArray
+    offsets: IntArray
+    query_ids: tuple[str, ...] = ()
+    document_ids: tuple[str, ...] = ()
+    topk: int | None = None
+    _cache: dict[str, object] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what would later turn into a silent NaN."""
+        _check_shapes(self)
+        if not self.query_ids:
+            ids = tuple(str(number + 1) for number in range(self.n_queries))
+            object.__setattr__(self, "query_ids", ids)
+        _check_values(self)
+
+    @property
+    def n_rows(self) -> int:
+        """How many documents there are in all."""
+        return int(self.labels.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """How many features a document has."""
+        return int(self.features.shape[1])
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return int(self.offsets.shape[0]) - 1
+
+    @property
+    def sizes(self) -> IntArray:
+        """Documents per query, (n_queries,)."""
+        return np.diff(self.offsets)
+
+    @property
+    def queries(self) -> IntArray:
+        """The query number of every row, (n_rows,)."""
+        return np.repeat(np.arange(self.n_queries), self.sizes)
+
+    def with_labels(self, labels: FloatArray, *, topk: int | None = None) -> "RankingData":
+        """The same documents under other labels."""
+        return replace(self, labels=labels, topk=topk, _cache={})
+
+    def with_features(self, features: FloatArray) -> "RankingData":
+        """The same documents under other features."""
+        return replace(self, features=features, _cache={})
+
+    def select(self, queries: Sequence[int] | IntArray) -> "RankingData":
+        """Only these queries, in this order."""
+        chosen = np.asarray(queries, dtype=np.int64)
+        sizes = self.sizes[chosen]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        rows = np.repeat(self.offsets[chosen] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        documents = tuple(self.document_ids[row] for row in rows) if self.document_ids else ()
+        return RankingData(
+            self.features[rows],
+            self.labels[rows],
+            offsets,
+            tuple(self.query_ids[query] for query in chosen),
+            documents,
+            self.topk,
+        )
+
+    def digest(self) -> str:
+        """Twelve hex digits of a hash over features, labels and query borders."""
+        state = hashlib.sha256(f"{self.features.shape}{self.topk}".encode())
+        for array in (self.features, self.labels, self.offsets):
+            state.update(np.ascontiguousarray(array).tobytes())
+        return state.hexdigest()[:12]
+
+
+def _check_shapes(data: RankingData) -> None:
+    if data.features.ndim != 2:
+        raise BadData(f"features must be (rows, features), not {data.features.shape}: ragged rows?")
+    if data.features.dtype not in (np.float32, np.float64):
+        raise BadData(f"features must be float32 or float64, not {data.features.dtype}")
+    if data.labels.shape != (data.features.shape[0],):
+        raise BadData(f"{data.features.shape[0]} rows of features but labels {data.labels.shape}")
+    offsets = data.offsets
+    if offsets.ndim != 1 or offsets.size < 1 or offsets[0] != 0 or offsets[-1] != data.n_rows:
+        raise BadData(f"offsets must run from 0 to {data.n_rows}, the number of rows")
+    if data.query_ids and len(data.query_ids) != offsets.size - 1:
+        raise BadData(f"{offsets.size - 1} queries but {len(data.query_ids)} query ids")
+    if data.document_ids and len(data.document_ids) != data.n_rows:
+        raise BadData(f"{data.n_rows} rows but {len(data.document_ids)} document ids")
+
+
+def _check_values(data: RankingData) -> None:
+    empty = np.flatnonzero(data.sizes <= 0)
+    if empty.size:
+        raise BadData(f"query {data.query_ids[empty[0]]} has no documents: leave it out")
+    for bad, what in (
+        (~np.isfinite(data.features).all(axis=1), "a feature that is not a finite number"),
+        (~np.isfinite(data.labels), "a label that is not a finite number"),
+        (data.labels < 0, "a negative label: map unjudged documents to 0 or leave them out"),
+    ):
+        if bad.any():
+            row = int(np.argmax(bad))
+            query = int(np.searchsorted(data.offsets, row, side="right")) - 1
+            place = row - int(data.offsets[query]) + 1
+            raise BadData(f"query {data.query_ids[query]}, document {place}: {what}")

@@ -1,0 +1,70 @@
+"""Top-k ground truth: an ordered list T of k documents, and the unordered rest F.
+
+As labels it is k + 1 - rank in T and 0 in F ([NGLC12]_, section 3.2.1). A list may be shorter than
+k (few documents, bad pages): its labels still begin at k.
+"""
+
+import numpy as np
+
+from analysis.data.ranking import RankingData
+from analysis.errors import BadData
+from analysis.typing import FloatArray, IntArray
+
+
+def truth_order(data: RankingData, seed: int | None = 0) -> IntArray:
+    """Rows of every query, best label first, (n_rows,): row order[offsets[q]] is query q's best.
+
+    Equal labels are ordered at random by ``seed``, as [NGLC12]_ do for graded sets; with ``seed``
+    None they keep their row order.
+    """
+    ties = np.arange(data.n_rows) if seed is None else _keys(data.n_rows, seed)
+    return np.lexsort((ties, -data.labels, data.queries))
+
+
+def _keys(n_rows: int, seed: int) -> FloatArray:
+    return np.random.default_rng(seed).random(n_rows)
+
+
+def truth_ranks(data: RankingData, seed: int | None = 0) -> IntArray:
+    """Rank of every row in its query's true order, 1 = best; ties as in :func:`truth_order`."""
+    ranks = np.empty(data.n_rows, dtype=np.int64)
+    places = np.arange(data.n_rows) - np.repeat(data.offsets[:-1], data.sizes)
+    ranks[truth_order(data, seed)] = places + 1
+    return ranks
+
+
+def to_topk(data: RankingData, k: int, *, seed: int = 0) -> RankingData:
+    """The top-k ground truth of ``data``.
+
+    Grades and full orders give T the k best documents, equal grades in random order by ``seed``.
+    Data that already are a top-K ground truth (``data.topk``) are cut to their first k; documents
+    of F never move into T.
+
+    >>> graded = RankingData(np.ones((4, 1)), np.array([0.0, 3.0, 1.0, 2.0]), np.array([0, 4]))
+    >>> to_topk(graded, 2).labels
+    array([0., 2., 0., 1.])
+    """
+    if k < 1:
+        raise BadData(f"k must be at least 1, not {k}")
+    if data.topk == k:
+        return data
+    ranks = truth_ranks(data, seed)
+    inside = (ranks <= k) if data.topk is None else (ranks <= k) & (data.labels > 0)
+    return data.with_labels(np.where(inside, k + 1.0 - ranks, 0.0), topk=k)
+
+
+def full_order(data: RankingData, *, seed: int = 0) -> RankingData:
+    """Labels n + 1 - rank of a total order that agrees with the labels, ties random by ``seed``.
+
+    >>> graded = RankingData(np.ones((3, 1)), np.array([0.0, 3.0, 1.0]), np.array([0, 3]))
+    >>> full_order(graded).labels
+    array([1., 3., 2.])
+    """
+    ranks = truth_ranks(data, seed)
+    return data.with_labels(np.repeat(data.sizes, data.sizes) + 1.0 - ranks)
+
+
+def from_orders(features: FloatArray, ranks: IntArray, offsets: IntArray, k: int) -> RankingData:
+    """Top-k ground truth from full orders: ``ranks`` (n_rows,), 1 = best in its query."""
+    labels = np.where(ranks <= k, k + 1.0 - ranks, 0.0)
+    return RankingData(features, labels, offsets, topk=k)
