@@ -2,7 +2,7 @@
 
 import enum
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
 from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Enum, MetaData, TypeDecorator
 from sqlalchemy.orm import DeclarativeBase
@@ -18,8 +18,7 @@ NAMING = {
 Json = dict[str, Any]
 
 
-class BigInt(int):
-    """Marks a column that needs 64 bits, such as milliseconds."""
+BigInt = Annotated[int, "64 bits"]  # a column for milliseconds or bytes
 
 
 class UtcDateTime(TypeDecorator[datetime]):

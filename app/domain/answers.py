@@ -1,8 +1,7 @@
-"""The words of the labeling engine: pairs, answers, questions, and the entries of a log."""
+"""The words of pairwise judging: pairs, preferences, answers, questions, judgments."""
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self
 
 ItemId = int
 Pair = tuple[ItemId, ItemId]
@@ -94,28 +93,3 @@ class Judgment:
         if self.answer.is_preference:
             return None
         return self.left if self.answer in _ABOUT_LEFT else self.right
-
-
-class EntryKind(StrEnum):
-    """The three things a log can hold."""
-
-    ANSWER = "answer"
-    UNDO = "undo"
-    REDO = "redo"
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One line of a session's append-only log; only an answer carries a judgment."""
-
-    kind: EntryKind
-    judgment: Judgment | None = None
-
-    @classmethod
-    def answer(cls, judgment: Judgment) -> Self:
-        """An entry that answers a question."""
-        return cls(EntryKind.ANSWER, judgment)
-
-
-UNDO = Entry(EntryKind.UNDO)
-REDO = Entry(EntryKind.REDO)

@@ -19,7 +19,7 @@ from app.domain.assessors import SimulatedAssessor, true_worths
 from app.domain.contest import contest
 from app.domain.milestones import Milestones
 from app.domain.plan import Plan
-from app.domain.session import Asking, Session
+from app.domain.session import Asking, PairSession
 
 _QUESTIONS_SIMULATED = (
     50_000  # holds the time of a table at a fraction of a second, for any n and k
@@ -50,7 +50,7 @@ class Left(NamedTuple):
     high: int
 
 
-def progress_of(session: Session) -> Progress:
+def progress_of(session: PairSession) -> Progress:
     """How far ``session`` is; the share answered never falls but by an undo."""
     answered = session.answered
     if not isinstance(session.state, Asking):

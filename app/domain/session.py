@@ -1,7 +1,7 @@
-"""A session at work: the log, its effective answers, and where they leave the contest.
+"""Tool T1 at work: where the answers that stand leave the contest.
 
 State is the log. A session is rebuilt from it at any time; kept alive, it takes one entry in the
-time of one question. Undo and redo are entries too: `effective` is two stacks.
+time of one question.
 """
 
 from collections.abc import Iterable
@@ -11,8 +11,6 @@ from app.domain.answers import (
     BAD_ANSWERS,
     UNJUDGEABLE_ANSWERS,
     Answer,
-    Entry,
-    EntryKind,
     ItemId,
     Judgment,
     Pair,
@@ -23,7 +21,8 @@ from app.domain.answers import (
 from app.domain.checks import due_check
 from app.domain.contest import Contest, contest, sorted_pair
 from app.domain.draws import draw_integer
-from app.domain.errors import AnswerNotAllowed, NothingToRedo, NothingToUndo, OutOfTurn
+from app.domain.errors import AnswerNotAllowed, OutOfTurn
+from app.domain.log import Entry, LoggedSession
 from app.domain.milestones import Milestones
 from app.domain.plan import Plan
 from app.domain.sorting import ItemClass, Ranking
@@ -60,36 +59,15 @@ class Finished:
 State = Asking | Finished
 
 
-def effective(log: Iterable[Entry]) -> list[Judgment]:
-    """The answers that stand after every undo and redo."""
-    done: list[Judgment] = []
-    undone: list[Judgment] = []
-    for entry in log:
-        if entry.kind is EntryKind.UNDO:
-            undone.append(done.pop())
-        elif entry.kind is EntryKind.REDO:
-            done.append(undone.pop())
-        else:
-            assert entry.judgment is not None
-            done.append(entry.judgment)
-            undone.clear()
-    return done
+class PairSession(LoggedSession[Judgment]):
+    """Tool T1 at work: a plan and a log, alive; `append` an entry, read `state`."""
 
-
-class Session:
-    """A plan and a log, alive: `append` an entry, read `state`."""
-
-    def __init__(self, plan: Plan, log: Iterable[Entry] = ()) -> None:
+    def __init__(self, plan: Plan, log: Iterable[Entry[Judgment]] = ()) -> None:
+        super().__init__()
         self.plan = plan
-        self.length = 0
-        self.last: Entry | None = None
-        self.seen: set[ItemId] = set()
-        self._done: list[Judgment] = []
-        self._undone: list[Judgment] = []
         self.milestones = Milestones()
         self._restart()
-        for entry in log:
-            self.append(entry)
+        self.extend(log)
 
     @property
     def state(self) -> State:
@@ -98,40 +76,6 @@ class Session:
             return Finished(self._result(self._ranking))
         check = due_check(self.plan, self._done, self.milestones.sorted)
         return Asking(check or self._sort_question())
-
-    @property
-    def effective(self) -> tuple[Judgment, ...]:
-        """The answers that stand."""
-        return tuple(self._done)
-
-    @property
-    def answered(self) -> int:
-        """How many answers stand."""
-        return len(self._done)
-
-    @property
-    def can_undo(self) -> bool:
-        """Whether an answer is there to take back."""
-        return bool(self._done)
-
-    @property
-    def can_redo(self) -> bool:
-        """Whether an answer was taken back and nothing said since."""
-        return bool(self._undone)
-
-    def append(self, entry: Entry) -> None:
-        """Take one entry, or refuse it and stay as before."""
-        if entry.kind is EntryKind.UNDO:
-            self._undo()
-        elif entry.kind is EntryKind.REDO:
-            self._redo()
-        else:
-            assert entry.judgment is not None
-            self.validate(entry.judgment)
-            self._undone.clear()
-            self._take(entry.judgment)
-        self.length += 1
-        self.last = entry
 
     def validate(self, judgment: Judgment) -> None:
         """Refuse an answer to another question, or one that the study does not offer."""
@@ -145,22 +89,12 @@ class Session:
                 f"This study does not offer the answer {judgment.answer.value!r}."
             )
 
-    def _undo(self) -> None:
-        if not self._done:
-            raise NothingToUndo("No answer is left to take back.")
-        taken_back = self._done.pop()
-        self._undone.append(taken_back)
-        self.milestones.forget_last(taken_back)
-        if taken_back.kind is QuestionKind.SORT or taken_back.removed is not None:
+    def _take_back(self, judgment: Judgment) -> None:
+        self.milestones.forget_last(judgment)
+        if judgment.kind is QuestionKind.SORT or judgment.removed is not None:
             self._restart()
 
-    def _redo(self) -> None:
-        if not self._undone:
-            raise NothingToRedo("Nothing was taken back since the last answer.")
-        self._take(self._undone.pop())
-
     def _take(self, judgment: Judgment) -> None:
-        self._done.append(judgment)
         self.seen |= {judgment.left, judgment.right}
         self.milestones.note(judgment)
         if judgment.removed is not None:

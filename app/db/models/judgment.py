@@ -7,7 +7,8 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.db.base import Base, BigInt, now
 from app.db.models.assignment import Assignment
-from app.domain.answers import EntryKind, QuestionKind
+from app.domain.answers import QuestionKind
+from app.domain.log import EntryKind
 
 
 class JudgmentRow(Base):

@@ -1,0 +1,244 @@
+"""Judging: where a session stands, and how one more entry reaches its log.
+
+Every submission names the position of the log it is meant for. If the log holds that very entry,
+it was a repetition and is answered with the state; if it holds another one, or is not that far, the
+submission is refused and nothing is written. No answer is ever applied to a pair that was not
+shown.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.db.base import now
+from app.db.models import Assignment, JudgmentRow
+from app.db.queries import labeling as queries
+from app.domain.errors import LogRefusal, NotFound, StaleForm, Withdrawn
+from app.domain.log import Entry, EntryKind
+from app.domain.progress import Progress
+from app.domain.timing import spent
+from app.domain.words import Tool
+from app.services.live import DocumentHead, LiveAssignment, LiveSessions, QueryHead
+from app.services.tools import KITS, AnyState, Said, shown_in
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """An entry for ``position`` of the log, as a browser or a program sends it."""
+
+    position: int
+    kind: EntryKind = EntryKind.ANSWER
+    said: Said | None = None
+    active_ms: int = 0
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where an assignment stands: a snapshot that no later request changes.
+
+    ``position`` is the one that is next; ``new`` holds the pages on the screen not met before.
+    """
+
+    assignment_id: int
+    tool: Tool
+    query: QueryHead
+    documents: Mapping[int, DocumentHead]
+    plan: Mapping[str, Any]
+    position: int
+    state: AnyState
+    new: frozenset[int]
+    progress: Progress
+    can_undo: bool
+    can_redo: bool
+    active_ms: int
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to ask."""
+        return not shown_in(self.state)
+
+
+def standing(session: Session, live: LiveSessions, *, assignment_id: int, user_id: int) -> Standing:
+    """Where the person's assignment stands now."""
+    assignment = _required(queries.assignment_of(session, assignment_id, user_id), assignment_id)
+    current = _caught_up(session, live, assignment)
+    try:
+        return _standing(assignment, current)
+    finally:
+        live.put(current)
+
+
+def submit(
+    session: Session,
+    live: LiveSessions,
+    *,
+    assignment_id: int,
+    user_id: int,
+    submission: Submission,
+    at: datetime | None = None,
+) -> Standing:
+    """Append ``submission`` to the log and return the state after it; repeated, change nothing."""
+    locked = queries.assignment_for_update(session, assignment_id, user_id)
+    assignment = _required(locked, assignment_id)
+    current = _caught_up(session, live, assignment)
+    try:
+        if submission.position == current.session.length:
+            entry = _entry(current, submission)
+            _append(session, assignment, current, entry, submission, at or now())
+        else:
+            _accept_repetition(session, current, submission)
+    except LogRefusal:
+        live.put(current)
+        raise
+    result = _standing(assignment, current)
+    live.put(current)
+    return result
+
+
+def _required(assignment: Assignment | None, assignment_id: int) -> Assignment:
+    if assignment is None:
+        raise NotFound(f"There is no assignment {assignment_id} of yours.")
+    if assignment.withdrawn_at is not None:
+        raise Withdrawn(
+            "This query was taken back by an administrator. Your answers are kept; "
+            "there is nothing more to do here."
+        )
+    return assignment
+
+
+def _standing(assignment: Assignment, live: LiveAssignment) -> Standing:
+    kit, session = KITS[live.tool], live.session
+    state = kit.state(session)
+    return Standing(
+        assignment_id=assignment.id,
+        tool=live.tool,
+        query=live.query,
+        documents=live.documents,
+        plan=assignment.plan,
+        position=session.length,
+        state=state,
+        new=frozenset(shown_in(state)) - session.seen,
+        progress=kit.progress(session),
+        can_undo=session.can_undo,
+        can_redo=session.can_redo,
+        active_ms=assignment.active_ms,
+    )
+
+
+def _caught_up(session: Session, live: LiveSessions, assignment: Assignment) -> LiveAssignment:
+    """The live session brought to the end of the log, or one built from the whole log."""
+    kept = live.take(assignment.id)
+    if kept is not None:
+        known = max(kept.session.length - 1, 0)
+        rows = queries.log_from(session, assignment.id, known)
+        if _agrees(kept, [_logged(kept, row) for row in rows]):
+            return kept
+    fresh = _open(session, assignment)
+    rows = queries.log_from(session, assignment.id, 0)
+    fresh.session.extend(_logged(fresh, row) for row in rows)
+    return fresh
+
+
+def _agrees(live: LiveAssignment, tail: list[Entry[Any]]) -> bool:
+    """Whether the log goes on from where the live session is; if so, follow it."""
+    if live.session.length:
+        if not tail or tail[0] != live.session.last:
+            return False
+        tail = tail[1:]
+    live.session.extend(tail)
+    return True
+
+
+def _open(session: Session, assignment: Assignment) -> LiveAssignment:
+    query = queries.query_with_study(session, assignment.query_id)
+    heads = queries.document_heads(session, assignment.plan["order"])
+    documents = {row[0]: DocumentHead(*row) for row in heads}
+    return LiveAssignment(
+        id=assignment.id,
+        tool=assignment.tool,
+        session=KITS[assignment.tool].open(assignment.plan),
+        query=QueryHead(
+            study_slug=query.study.slug,
+            study_name=query.study.name,
+            name=query.external_id,
+            text=query.text,
+            description=query.description,
+            narrative=query.narrative,
+        ),
+        documents=documents,
+        names={number: head.name for number, head in documents.items()},
+    )
+
+
+def _logged(live: LiveAssignment, row: JudgmentRow) -> Entry[Any]:
+    if row.entry is not EntryKind.ANSWER:
+        return Entry(row.entry)
+    return Entry(row.entry, KITS[live.tool].from_row(row))
+
+
+def _entry(live: LiveAssignment, submission: Submission) -> Entry[Any]:
+    if submission.kind is not EntryKind.ANSWER:
+        return Entry(submission.kind)
+    assert submission.said is not None
+    judgment = KITS[live.tool].judgment(live.session, submission.said, live.names)
+    return Entry(EntryKind.ANSWER, judgment)
+
+
+def _append(
+    session: Session,
+    assignment: Assignment,
+    live: LiveAssignment,
+    entry: Entry[Any],
+    submission: Submission,
+    at: datetime,
+) -> None:
+    kit, position = KITS[live.tool], live.session.length
+    live.session.append(entry)
+    time = spent(
+        submission.active_ms, since=assignment.last_entry_at or assignment.created_at, now=at
+    )
+    columns = kit.columns(entry.judgment) if entry.judgment is not None else {}
+    row = JudgmentRow(
+        assignment_id=assignment.id,
+        position=position,
+        entry=entry.kind,
+        active_ms=time.active_ms,
+        wall_ms=time.wall_ms,
+        note=submission.note or None,
+        created_at=at,
+        **columns,
+    )
+    session.add(row)
+    assignment.answered = live.session.answered
+    assignment.expected_left = kit.progress(live.session).expected_left
+    assignment.active_ms += time.active_ms
+    assignment.last_entry_at = at
+    assignment.finished_at = None if shown_in(kit.state(live.session)) else at
+    try:
+        session.flush()
+    except IntegrityError as error:
+        session.rollback()
+        raise _stale() from error
+
+
+def _accept_repetition(session: Session, live: LiveAssignment, submission: Submission) -> None:
+    """Let a double click or a retry pass; refuse anything else that is not next."""
+    row = queries.entry_at(session, live.id, submission.position)
+    if row is None or row.entry is not submission.kind:
+        raise _stale()
+    if submission.said is not None:
+        kit = KITS[live.tool]
+        if not kit.says(kit.from_row(row), submission.said, live.names):
+            raise _stale()
+
+
+def _stale() -> StaleForm:
+    return StaleForm(
+        "This form was drawn before a newer entry was recorded, perhaps in another tab. "
+        "Nothing was changed; this is the question that is open now."
+    )

@@ -1,0 +1,70 @@
+"""Sessions kept alive in this process, so that an answer costs one step and not a replay.
+
+A live session is only ever a faster way to what the log says: whoever takes one checks it against
+the log, and drops it where they disagree. Several processes may keep one of the same assignment.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from threading import Lock
+
+from app.domain.words import Tool
+from app.services.tools import AnySession
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentHead:
+    """What is said of a page without showing it."""
+
+    id: int
+    name: str
+    title: str
+    url: str
+    content_hash: str
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueryHead:
+    """The query of an assignment and the study it belongs to."""
+
+    study_slug: str
+    study_name: str
+    name: str
+    text: str
+    description: str
+    narrative: str
+
+
+@dataclass(slots=True)
+class LiveAssignment:
+    """A session at work, with what never changes about it: its query and its pages."""
+
+    id: int
+    tool: Tool
+    session: AnySession
+    query: QueryHead
+    documents: dict[int, DocumentHead]
+    names: dict[int, str]
+
+
+class LiveSessions:
+    """The live sessions of a process; one that is taken belongs to the taker until put back."""
+
+    def __init__(self, capacity: int = 2000) -> None:
+        self._capacity = capacity
+        self._lock = Lock()
+        self._kept: OrderedDict[int, LiveAssignment] = OrderedDict()
+
+    def take(self, assignment_id: int) -> LiveAssignment | None:
+        """The live session of an assignment, if one is kept and nobody has it now."""
+        with self._lock:
+            return self._kept.pop(assignment_id, None)
+
+    def put(self, live: LiveAssignment) -> None:
+        """Keep a session for the next request; the ones unused for longest go first."""
+        with self._lock:
+            self._kept[live.id] = live
+            self._kept.move_to_end(live.id)
+            while len(self._kept) > self._capacity:
+                self._kept.popitem(last=False)

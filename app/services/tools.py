@@ -1,0 +1,179 @@
+"""What differs between the tools of judging: plans, judgments and their rows.
+
+Everything else, the log, its idempotency, undo, redo and time, is shared (`app.services.labeling`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from app.db.models import JudgmentRow
+from app.domain.answers import Answer, Judgment, QuestionKind
+from app.domain.errors import AnswerNotAllowed, OutOfTurn
+from app.domain.grading import AskingGrade, Graded, GradePlan, GradeSession, Grading
+from app.domain.log import LoggedSession
+from app.domain.plan import Plan
+from app.domain.progress import Progress, progress_of
+from app.domain.session import Asking, Finished, PairSession
+from app.domain.words import Tool
+
+AnySession = LoggedSession[Any]
+AnyState = Asking | Finished | AskingGrade | Graded
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An answer as it arrives: pages by their names in the study, the answer as a word."""
+
+    answer: str
+    left: str | None = None
+    right: str | None = None
+    document: str | None = None
+
+
+class ToolKit(Protocol):
+    """What the labeling service needs to know about a tool."""
+
+    def open(self, plan: Mapping[str, Any]) -> AnySession:
+        """A session at its beginning."""
+        ...
+
+    def judgment(self, session: AnySession, said: Said, names: Mapping[int, str]) -> Any:
+        """The judgment that ``said`` makes of the question being asked, or a refusal."""
+        ...
+
+    def columns(self, judgment: Any) -> dict[str, Any]:
+        """The judgment as columns of its row."""
+        ...
+
+    def from_row(self, row: JudgmentRow) -> Any:
+        """The judgment of a row."""
+        ...
+
+    def says(self, judgment: Any, said: Said, names: Mapping[int, str]) -> bool:
+        """Whether a recorded judgment is what ``said`` repeats."""
+        ...
+
+    def progress(self, session: AnySession) -> Progress:
+        """How far the session is."""
+        ...
+
+    def state(self, session: AnySession) -> AnyState:
+        """What is asked, or the result."""
+        ...
+
+
+class PairsKit:
+    """T1: which of two pages is better."""
+
+    def open(self, plan: Mapping[str, Any]) -> PairSession:
+        """A session at its beginning."""
+        return PairSession(Plan.from_json(plan))
+
+    def judgment(self, session: AnySession, said: Said, names: Mapping[int, str]) -> Judgment:
+        """The answer to the pair being asked; the kind of question is the server's to know."""
+        try:
+            answer = Answer(said.answer)
+        except ValueError:
+            offered = ", ".join(Answer)
+            raise AnswerNotAllowed(
+                f"There is no answer {said.answer!r}; the answers are {offered}."
+            ) from None
+        assert isinstance(session, PairSession)
+        state = session.state
+        if not isinstance(state, Asking):
+            raise OutOfTurn("This query is finished; no question is open.")
+        question = state.question
+        judgment = Judgment(question.kind, question.left, question.right, answer)
+        if not self.says(judgment, said, names):
+            raise OutOfTurn("This answer is about a pair that is not being asked now.")
+        return judgment
+
+    def columns(self, judgment: Judgment) -> dict[str, Any]:
+        """The judgment as columns of its row."""
+        return {
+            "question_kind": judgment.kind,
+            "left_id": judgment.left,
+            "right_id": judgment.right,
+            "answer": judgment.answer.value,
+        }
+
+    def from_row(self, row: JudgmentRow) -> Judgment:
+        """The judgment of a row."""
+        assert row.left_id is not None
+        assert row.right_id is not None
+        assert row.answer is not None
+        kind = row.question_kind or QuestionKind.SORT
+        return Judgment(kind, row.left_id, row.right_id, Answer(row.answer))
+
+    def says(self, judgment: Judgment, said: Said, names: Mapping[int, str]) -> bool:
+        """Whether a recorded judgment is what ``said`` repeats."""
+        return (said.left, said.right, said.answer) == (
+            names.get(judgment.left),
+            names.get(judgment.right),
+            judgment.answer.value,
+        )
+
+    def progress(self, session: AnySession) -> Progress:
+        """How far the session is, with its range."""
+        assert isinstance(session, PairSession)
+        return progress_of(session)
+
+    def state(self, session: AnySession) -> Asking | Finished:
+        """The pair that is asked, or the ranking."""
+        assert isinstance(session, PairSession)
+        return session.state
+
+
+class GradesKit:
+    """T2: one page, one grade."""
+
+    def open(self, plan: Mapping[str, Any]) -> GradeSession:
+        """A session at its beginning."""
+        return GradeSession(GradePlan.from_json(plan))
+
+    def judgment(self, session: AnySession, said: Said, names: Mapping[int, str]) -> Grading:
+        """The grade of the page being asked about."""
+        assert isinstance(session, GradeSession)
+        state = session.state
+        if not isinstance(state, AskingGrade):
+            raise OutOfTurn("This query is finished; no page waits for a grade.")
+        judgment = Grading(state.document, said.answer)
+        if not self.says(judgment, said, names):
+            raise OutOfTurn("This grade is for a page that is not being asked about now.")
+        return judgment
+
+    def columns(self, judgment: Grading) -> dict[str, Any]:
+        """The judgment as columns of its row."""
+        return {"left_id": judgment.document, "answer": judgment.grade}
+
+    def from_row(self, row: JudgmentRow) -> Grading:
+        """The judgment of a row."""
+        assert row.left_id is not None
+        assert row.answer is not None
+        return Grading(row.left_id, row.answer)
+
+    def says(self, judgment: Grading, said: Said, names: Mapping[int, str]) -> bool:
+        """Whether a recorded judgment is what ``said`` repeats."""
+        return (said.document, said.answer) == (names.get(judgment.document), judgment.grade)
+
+    def progress(self, session: AnySession) -> Progress:
+        """Exactly how far the session is: one grade a page."""
+        assert isinstance(session, GradeSession)
+        left = len(session.plan.order) - session.answered
+        return Progress(session.answered, left, left, left)
+
+    def state(self, session: AnySession) -> AskingGrade | Graded:
+        """The page that is asked about, or all grades."""
+        assert isinstance(session, GradeSession)
+        return session.state
+
+
+def shown_in(state: AnyState) -> tuple[int, ...]:
+    """The pages on the screen, from left to right; none when the session has ended."""
+    if isinstance(state, Asking):
+        return state.question.left, state.question.right
+    return (state.document,) if isinstance(state, AskingGrade) else ()
+
+
+KITS: Mapping[Tool, ToolKit] = {Tool.PAIRS: PairsKit(), Tool.GRADES: GradesKit()}
