@@ -1,4 +1,4 @@
-"""Data of the library: query-grouped arrays, their readers and writers, top-k ground truth, folds."""
+"""Query-grouped data: readers and writers, top-k ground truth, normalisation, folds."""
 
 from analysis.data.folds import Fold, make_folds, read_folds
 from analysis.data.letor import format_letor, parse_letor, read_letor, write_letor

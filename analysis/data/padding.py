@@ -43,7 +43,8 @@ def _end_of_block(ascending: IntArray, start: int, cells: int, power: int) -> in
     widest = max(int(ascending[start] * 1.5), 4)
     stop = int(np.searchsorted(ascending, widest, side="right"))
     width = max(int(ascending[stop - 1]), 1)
-    return max(start + 1, min(stop, start + cells // width**power))
+    most: int = cells // width**power
+    return max(start + 1, min(stop, start + most))
 
 
 def _block(queries: IntArray, offsets: IntArray, sizes: IntArray) -> Block:

@@ -17,7 +17,7 @@ def noisy_orders(
 
     A document's true score is w.x; it is observed with normal noise whose standard deviation grows
     from .2 at the best rank to .2 + ``noise`` at the worst: assessors order the head of a list well
-    and its tail hardly, the reason [LGNC13]_ (section 4.2) give for the fall of full-order training.
+    and its tail hardly, which [LGNC13]_ (section 4.2) blame for poor full-order training.
     Labels are n + 1 - rank of the observed order.
     """
     rng = np.random.default_rng(seed)

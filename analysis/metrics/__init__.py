@@ -1,9 +1,12 @@
 """Measures of rankings.
 
-For lists whose items' true ranks are known (simulations): ``kappa_ndcg_of_lists(ranks, k)`` gives
-kappa-NDCG@k per run from an integer array (runs, length) of true ranks, 0 = best.
+``evaluate(data, scores, ["ndcg@10", "kappa-err"])`` scores query-grouped data; names are listed by
+``MEASURES``. For lists whose items' true ranks are known (simulations),
+``kappa_ndcg_of_lists(ranks, k)`` gives kappa-NDCG@k per run from an integer array (runs, length) of
+true ranks, 0 = best.
 """
 
-from analysis.metrics.kappa import kappa_ndcg_of_lists
+from analysis.metrics.kappa import kappa_ndcg_of_lists, topk_gains
+from analysis.metrics.registry import LOSSES, MEASURES, evaluate, measure
 
-__all__ = ["kappa_ndcg_of_lists"]
+__all__ = ["LOSSES", "MEASURES", "evaluate", "kappa_ndcg_of_lists", "measure", "topk_gains"]

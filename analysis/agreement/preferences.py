@@ -1,0 +1,138 @@
+"""Preferences between the documents of a query, one array type for labels and for raw answers.
+
+The pairs of a query are all of its unordered document pairs that anybody judged, each oriented by
+the fixed document order: ``first`` comes before ``second``. Every assessor of the query has one
+row of votes over these pairs: ``BETTER`` (A>B), ``TIE`` (A~B), ``WORSE`` (A<B) or ``MISSING``.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.agreement.judgments import Judgments
+from analysis.errors import BadData
+from analysis.typing import FloatArray, IntArray
+
+BETTER, TIE, WORSE, MISSING = 0, 1, 2, -1
+Votes: TypeAlias = NDArray[np.int8]
+Repeats: TypeAlias = Literal["first", "last"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The votes on one query.
+
+    ``assessors`` (m,) ascending indices; ``first`` and ``second`` (p,) document indices,
+    first < second; ``votes`` (m, p) codes.
+    """
+
+    query: int
+    assessors: IntArray
+    first: IntArray
+    second: IntArray
+    votes: Votes
+
+    def __post_init__(self) -> None:
+        if self.votes.shape != (self.assessors.size, self.first.size):
+            raise BadData(
+                f"query {self.query}: votes {self.votes.shape} do not fit "
+                f"{self.assessors.size} assessors and {self.first.size} pairs"
+            )
+        if (np.diff(self.assessors) <= 0).any():
+            raise BadData(f"query {self.query}: an assessor appears twice")
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """The votes of a whole study under one tool: at most one block a query."""
+
+    n_assessors: int
+    n_queries: int
+    blocks: tuple[Block, ...]
+
+    def __post_init__(self) -> None:
+        queries = [block.query for block in self.blocks]
+        if len(set(queries)) != len(queries):
+            raise BadData("a query has two blocks of votes")
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What each assessor of a query gave each document; greater is better, NaN is not judged.
+
+    ``assessors`` (m,) ascending indices; ``values`` (m, n), columns in the fixed document order.
+    Grades are their own scores; a top-k ground truth has k + 1 - rank in T (tied documents share
+    a value, see ``topk_scores``) and 0 in F.
+    """
+
+    query: int
+    assessors: IntArray
+    values: FloatArray
+
+
+def topk_scores(ranking: Sequence[Sequence[int]], n: int, k: int) -> FloatArray:
+    """Labels k + 1 - rank of a top-k list given as groups of tied documents, best first; 0 in F.
+
+    A group takes the label of its first rank, so that pairs within it tie (Niu et al. 2012,
+    section 2: T in order over F, F unordered).
+
+    >>> topk_scores([[4], [0, 2]], n=5, k=3).tolist()
+    [2.0, 0.0, 2.0, 0.0, 3.0]
+    """
+    labels = np.zeros(n)
+    rank = 1
+    for group in ranking:
+        labels[list(group)] = max(k + 1 - rank, 1)
+        rank += len(group)
+    return labels
+
+
+def from_scores(scores: Iterable[Scores], n_assessors: int, n_queries: int) -> Preferences:
+    """Every pair of every query: the greater score is preferred, equal scores tie.
+
+    >>> one = Scores(0, np.array([0, 1]), np.array([[2.0, 1.0, 0.0], [0.0, 0.0, 1.0]]))
+    >>> from_scores([one], 2, 1).blocks[0].votes.tolist()
+    [[0, 0, 0], [1, 2, 2]]
+    """
+    return Preferences(n_assessors, n_queries, tuple(_compared(each) for each in scores))
+
+
+def _compared(scores: Scores) -> Block:
+    values = np.asarray(scores.values, dtype=float)
+    first, second = np.triu_indices(values.shape[1], k=1)
+    difference = values[:, first] - values[:, second]
+    votes = (1 - np.sign(np.nan_to_num(difference))).astype(np.int8)
+    votes[np.isnan(difference)] = MISSING
+    return Block(scores.query, np.asarray(scores.assessors), first, second, votes)
+
+
+def from_judgments(
+    judgments: Judgments, n_assessors: int, n_queries: int, *, repeats: Repeats = "first"
+) -> Preferences:
+    """The judged pairs themselves; of several answers of one assessor the first (or last) counts.
+
+    >>> asked = Judgments.of(assessor=[0, 1], query=[0, 0], left=[5, 3], right=[3, 5], answer=[1, 1])
+    >>> block = from_judgments(asked, 2, 1).blocks[0]
+    >>> block.first.tolist(), block.second.tolist(), block.votes.tolist()
+    ([3], [5], [[2], [0]])
+    """
+    oriented = judgments.oriented()
+    order = np.argsort(oriented.query, kind="stable")
+    borders = np.searchsorted(oriented.query[order], np.arange(n_queries + 1))
+    groups = (order[a:b] for a, b in zip(borders[:-1], borders[1:], strict=True) if b > a)
+    blocks = (_judged(oriented.take(group), repeats) for group in groups)
+    return Preferences(n_assessors, n_queries, tuple(blocks))
+
+
+def _judged(asked: Judgments, repeats: Repeats) -> Block:
+    """The block of one query's oriented answers, in the order they were given."""
+    width = int(asked.right.max()) + 1
+    keys, column = np.unique(asked.left * width + asked.right, return_inverse=True)
+    assessors, row = np.unique(asked.assessor, return_inverse=True)
+    votes = np.full((assessors.size, keys.size), MISSING, dtype=np.int8)
+    turn = slice(None, None, -1) if repeats == "first" else slice(None)
+    votes[row[turn], column[turn]] = (1 - asked.answer[turn]).astype(np.int8)
+    return Block(int(asked.query[0]), assessors, keys // width, keys % width, votes)

@@ -1,0 +1,55 @@
+"""NDCG under the standard and the LETOR 4.0 rule, and kappa-NDCG.
+
+Gains 2^label - 1 are scaled by 2^-(highest label of the query): the scale cancels and labels over
+1,024 do not overflow.
+"""
+
+import numpy as np
+
+from analysis.metrics.page import Page
+from analysis.typing import FloatArray
+
+
+def standard_discounts(depth: int) -> FloatArray:
+    """1 / log2(1 + j) for ranks j = 1 .. depth."""
+    discounts: FloatArray = 1.0 / np.log2(np.arange(2, depth + 2))
+    return discounts
+
+
+def letor4_discounts(depth: int) -> FloatArray:
+    """1 for ranks 1 and 2, then 1 / log2(j): the rule of LETOR 4.0's evaluation script."""
+    discounts: FloatArray = 1.0 / np.log2(np.maximum(np.arange(1, depth + 1), 2))
+    return discounts
+
+
+def scaled_gains(labels: FloatArray, top: FloatArray) -> FloatArray:
+    """(2^label - 1) / 2^top, (b, depth), for the highest labels ``top`` (b,) of the queries."""
+    gains: FloatArray = np.exp2(labels - top[:, None]) - np.exp2(-top)[:, None]
+    return gains
+
+
+def ndcg(page: Page, k: int | None, *, expected: bool) -> FloatArray:
+    """Standard NDCG@k ([JK02]_; [NGLC12]_, section 3.3.1), 0 where nothing is relevant, (b,).
+
+    On labels of a top-k ground truth it is kappa-NDCG@k ([NGLC12]_, equation (2)).
+    """
+    return _ndcg(page, k, expected=expected, letor4=False)
+
+
+def letor4_ndcg(page: Page, k: int | None, *, expected: bool) -> FloatArray:
+    """NDCG@k by LETOR 4.0's script: also 0 where a query has fewer than k documents, (b,)."""
+    values = _ndcg(page, k, expected=expected, letor4=True)
+    return values if k is None else np.where(page.sizes >= k, values, 0.0)
+
+
+def _ndcg(page: Page, k: int | None, *, expected: bool, letor4: bool) -> FloatArray:
+    depth = page.width if k is None else min(k, page.width)
+    discounts = letor4_discounts(depth) if letor4 else standard_discounts(depth)
+    best = page.best(depth)
+    top = best[:, 0]
+    if expected:
+        gains = page.tie_means(scaled_gains(page.ranked(page.width), top))[:, :depth]
+    else:
+        gains = scaled_gains(page.ranked(depth), top)
+    ideal = scaled_gains(best, top) @ discounts
+    return np.divide(gains @ discounts, ideal, out=np.zeros(ideal.shape), where=ideal > 0)

@@ -1,0 +1,68 @@
+"""Rank-biased overlap, compatibility, and the top-k 0-1 loss."""
+
+import numpy as np
+
+from analysis.metrics.page import Page
+from analysis.typing import BoolArray, FloatArray, IntArray
+
+_DEPTH = 1000  # where the authors' program of compatibility stops
+
+
+def rbo(page: Page, persistence: float) -> FloatArray:
+    """Extrapolated rank-biased overlap of the true list and the first places of the ranking, (b,).
+
+    The true list are the documents with labels above 0, best first (equal labels by row); the
+    ranking is cut to its length m: [WMZ10]_, equation (32) for lists of one length. 0 where no
+    document has a label above 0.
+    """
+    return _overlap(page, page.truth, persistence, extrapolate=True)
+
+
+def compatibility(page: Page, persistence: float) -> FloatArray:
+    """Highest rank-biased overlap with any ideal order, over its own: [CSV20]_, section 3, (b,).
+
+    Documents of equal label may come in any order in an ideal list, so they take the ranking's.
+    """
+    places = np.empty(page.labels.shape, dtype=np.int64)
+    np.put_along_axis(places, page.order(page.width), np.arange(page.width)[None], axis=1)
+    ideal = np.lexsort((places, -page.labels), axis=1)
+    return _overlap(page, ideal, persistence, extrapolate=False)
+
+
+def _overlap(page: Page, truth: IntArray, p: float, *, extrapolate: bool) -> FloatArray:
+    length = (page.labels > 0).sum(axis=1)
+    depths = np.arange(1, page.width + 1)
+    shared = _shared(page.order(page.width), truth, length)
+    weights = (1.0 - p) * p ** (depths - 1.0)
+    if not extrapolate:  # past the last candidate both lists have shown everything they have
+        beyond = np.arange(page.width + 1, _DEPTH + 1)
+        tail = length * float(((1.0 - p) * p ** (beyond - 1.0) / beyond).sum())
+        own = np.minimum(depths, length[:, None]) / depths
+        return _ratio((shared / depths) @ weights + tail, own @ weights + tail, length > 0)
+    inside = depths <= length[:, None]
+    last = np.take_along_axis(shared, np.maximum(length - 1, 0)[:, None], axis=1)[:, 0]
+    tail = last / np.maximum(length, 1) * p ** length.astype(float)
+    return np.where(length > 0, (np.where(inside, shared / depths, 0.0) @ weights) + tail, 0.0)
+
+
+def _shared(order: IntArray, truth: IntArray, length: IntArray) -> IntArray:
+    """Documents common to the first d places of both lists, the true list ending at ``length``."""
+    width = order.shape[1]
+    seen = np.arange(1, width + 1)
+    in_order, in_truth = np.empty_like(order), np.empty_like(order)
+    np.put_along_axis(in_order, order, seen[None], axis=1)
+    np.put_along_axis(in_truth, truth, np.where(seen <= length[:, None], seen, 2 * width), axis=1)
+    meeting = np.minimum(np.maximum(in_order, in_truth), width + 1)
+    counts = np.zeros((order.shape[0], width + 2), dtype=np.int64)
+    np.add.at(counts, (np.arange(order.shape[0])[:, None], meeting), 1)
+    return np.cumsum(counts[:, 1 : width + 1], axis=1)
+
+
+def _ratio(top: FloatArray, bottom: FloatArray, defined: BoolArray) -> FloatArray:
+    return np.divide(top, bottom, out=np.zeros_like(top), where=defined)
+
+
+def topk_01(page: Page, k: int) -> FloatArray:
+    """0 where the first k places hold the labels of the best order, else 1: [XLL09]_, eq. (5)."""
+    wrong: FloatArray = (page.ranked(k) != page.best(k)).any(axis=1).astype(float)
+    return wrong

@@ -1,0 +1,136 @@
+"""Measures by name, and the function that scores data with several of them at once."""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Literal, overload
+
+import numpy as np
+
+from analysis.data.padding import blocks
+from analysis.data.ranking import RankingData
+from analysis.errors import BadData, UnknownName
+from analysis.metrics import dcg, err, overlap, pairs, precision
+from analysis.metrics.page import Page
+from analysis.typing import FloatArray
+
+Ties = Literal["stable", "expected"]
+Scorer = Callable[[Page], FloatArray]
+
+_CUT = {
+    "p": precision.precision,
+    "map": precision.average_precision,
+    "ndcg": dcg.ndcg,
+    "letor4-ndcg": dcg.letor4_ndcg,
+    "kappa-ndcg": dcg.ndcg,
+    "err": err.err,
+    "kappa-err": err.kappa_err,
+}
+_NAME = re.compile(r"(?P<base>[a-z][a-z0-9-]*)(?:@(?P<k>[1-9][0-9]*))?(?::(?P<p>0?\.[0-9]+))?")
+
+MEASURES = (*_CUT, "topk-01", "wkt", "capped-wkt", "rbo", "compatibility", "kendall-tau")
+"""Names a measure can begin with; ``@10`` cuts at rank 10, ``rbo:.8`` sets the persistence."""
+
+LOSSES = ("topk-01", "wkt", "capped-wkt")
+"""Measures of which less is better."""
+
+
+def measure(name: str, ties: Ties = "stable") -> Scorer:
+    """The function behind a measure's name, from a page of queries to a value per query.
+
+    >>> measure("ndcg@0")
+    Traceback (most recent call last):
+    analysis.errors.UnknownName: no measure 'ndcg@0': write p@10, map, ndcg@10, ...
+    """
+    match = _NAME.fullmatch(name)
+    if match is None or match["base"] not in MEASURES:
+        raise UnknownName(f"no measure {name!r}: write {', '.join(_examples())}")
+    base, k = match["base"], int(match["k"]) if match["k"] else None
+    if base in _CUT and match["p"] is None:
+        return partial(_CUT[base], k=k, expected=ties == "expected")
+    if ties == "expected":
+        raise UnknownName(f"{name} has no mean over tied orders: use ties='stable'")
+    return _uncut(name, base, k, match["p"])
+
+
+def _uncut(name: str, base: str, k: int | None, persistence: str | None) -> Scorer:
+    if base in ("rbo", "compatibility") and k is None:
+        function = overlap.rbo if base == "rbo" else overlap.compatibility
+        default = 0.9 if base == "rbo" else 0.95
+        return partial(function, persistence=float(persistence) if persistence else default)
+    if persistence is None and base in ("wkt", "capped-wkt"):
+        return partial(pairs.wkt, k=k, capped=base == "capped-wkt")
+    if persistence is None and base == "topk-01" and k is not None:
+        return partial(overlap.topk_01, k=k)
+    if persistence is None and base == "kendall-tau" and k is None:
+        return pairs.kendall_tau
+    raise UnknownName(f"no measure {name!r}: write {', '.join(_examples())}")
+
+
+def _examples() -> list[str]:
+    return [
+        *("p@10", "map", "ndcg@10", "letor4-ndcg@10", "kappa-ndcg@10", "err", "kappa-err"),
+        *("topk-01@10", "wkt@10", "capped-wkt@10", "rbo:.9", "compatibility:.95", "kendall-tau"),
+    ]
+
+
+@overload
+def evaluate(
+    data: RankingData,
+    scores: FloatArray,
+    names: Sequence[str],
+    *,
+    per_query: Literal[False] = False,
+    ties: Ties = "stable",
+) -> dict[str, float]: ...
+
+
+@overload
+def evaluate(
+    data: RankingData,
+    scores: FloatArray,
+    names: Sequence[str],
+    *,
+    per_query: Literal[True],
+    ties: Ties = "stable",
+) -> dict[str, FloatArray]: ...
+
+
+def evaluate(
+    data: RankingData,
+    scores: FloatArray,
+    names: Sequence[str],
+    *,
+    per_query: bool = False,
+    ties: Ties = "stable",
+) -> dict[str, float] | dict[str, FloatArray]:
+    """Score ``scores`` (n_rows,), higher is better, against the labels of ``data``.
+
+    The result is the mean over queries per measure, or with ``per_query`` an array (n_queries,).
+    Documents of equal score keep their row order; ``ties="expected"`` takes the mean over all
+    orders of them instead.
+
+    >>> data = RankingData(np.ones((3, 1)), np.array([0.0, 1.0, 2.0]), np.array([0, 3]))
+    >>> evaluate(data, np.array([0.1, 0.3, 0.2]), ["p@2", "ndcg@3"])
+    {'p@2': 1.0, 'ndcg@3': 0.796...}
+    """
+    scorers = {name: measure(name, ties) for name in names}
+    _check_scores(data, scores)
+    values: dict[str, FloatArray] = {name: np.empty(data.n_queries) for name in names}
+    top_grade = float(data.labels.max(initial=0.0))
+    for block in blocks(data.offsets):
+        page = Page.of(block, data.labels, scores, top_grade)
+        for name, scorer in scorers.items():
+            values[name][block.queries] = scorer(page)
+    if per_query:
+        return values
+    return {name: float(array.mean()) if array.size else 0.0 for name, array in values.items()}
+
+
+def _check_scores(data: RankingData, scores: FloatArray) -> None:
+    if scores.shape != (data.n_rows,):
+        raise BadData(f"{data.n_rows} documents but scores of shape {scores.shape}")
+    if not np.isfinite(scores).all():
+        row = int(np.argmax(~np.isfinite(scores)))
+        query = int(np.searchsorted(data.offsets, row, side="right")) - 1
+        raise BadData(f"query {data.query_ids[query]}: a score is not a finite number")
