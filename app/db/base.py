@@ -18,7 +18,7 @@ NAMING = {
 Json = dict[str, Any]
 
 
-BigInt = Annotated[int, "64 bits"]  # a column for milliseconds or bytes
+BigInt = Annotated[int, 64]  # bits: a column for milliseconds or bytes
 
 
 class UtcDateTime(TypeDecorator[datetime]):
