@@ -1,0 +1,118 @@
+"""A study's settings, and the plan of an assignment that follows from them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
+
+from app.domain.answers import ItemId
+from app.domain.draws import shuffled
+from app.domain.errors import Invalid
+from app.domain.grading import DEFAULT_GRADES, GradePlan
+from app.domain.plan import Plan
+from app.domain.sorting import SORTERS
+from app.domain.words import Tool
+
+MAX_K = 1000
+IDLE_RANGE = (10, 3600)
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """One step of the five-grade tool, and when to choose it."""
+
+    name: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StudySettings:
+    """What a study decides about judging; ``grades`` go from worst to best.
+
+    The sorter and its options are those of `Plan`. ``idle_seconds`` is how long nothing may move
+    before the clock stops by itself. ``lists_in_rotation`` puts the tool `lists` under the rule
+    that nobody meets a query under two tools.
+    """
+
+    k: int = 10
+    tools: tuple[Tool, ...] = (Tool.PAIRS,)
+    sorter: str = "heap"
+    allow_ties: bool = True
+    allow_bad: bool = True
+    reuse_answers: bool = True
+    infer_transitive: bool = False
+    best_of: int = 1
+    recheck: int = 0
+    check_share: float = 0.0
+    grades: tuple[Grade, ...] = tuple(Grade(name) for name in DEFAULT_GRADES)
+    idle_seconds: int = 120
+    lists_in_rotation: bool = False
+
+    def __post_init__(self) -> None:
+        if self.k > MAX_K:
+            raise Invalid(f"k is {self.k}; it can be at most {MAX_K}.", field="k")
+        if not self.tools or len(set(self.tools)) != len(self.tools):
+            raise Invalid("Name one or more tools, each once.", field="tools")
+        low, high = IDLE_RANGE
+        if not low <= self.idle_seconds <= high:
+            raise Invalid(
+                f"idle_seconds is {self.idle_seconds}; it must lie between {low} and {high}.",
+                field="idle_seconds",
+            )
+        self._pairs((), "")
+        self._grades((), "")
+
+    def as_json(self) -> dict[str, Any]:
+        """A plain dictionary that `from_json` reads back."""
+        stored = asdict(self)
+        stored["tools"] = [tool.value for tool in self.tools]
+        stored["grades"] = [asdict(grade) for grade in self.grades]
+        return stored
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        """The settings that `as_json` wrote; what an older version did not know has its default."""
+        known = {field.name for field in fields(cls)}
+        values = {name: value for name, value in stored.items() if name in known}
+        if "tools" in values:
+            values["tools"] = tuple(Tool(tool) for tool in values["tools"])
+        if "grades" in values:
+            values["grades"] = tuple(Grade(**grade) for grade in values["grades"])
+        return cls(**values)
+
+    def _pairs(self, order: Sequence[ItemId], seed: str) -> Plan:
+        known = SORTERS.get(self.sorter)
+        return Plan(
+            order=tuple(order),
+            k=self.k,
+            sorter=self.sorter,
+            sorter_version=known.version if known else 0,
+            allow_ties=self.allow_ties,
+            allow_bad=self.allow_bad,
+            reuse_answers=self.reuse_answers,
+            infer_transitive=self.infer_transitive,
+            best_of=self.best_of,
+            recheck=self.recheck,
+            check_share=self.check_share,
+            seed=seed,
+        )
+
+    def _grades(self, order: Sequence[ItemId], seed: str) -> GradePlan:
+        names = tuple(grade.name for grade in self.grades)
+        return GradePlan(order=tuple(order), grades=names, seed=seed)
+
+    def plan(self, documents: Sequence[ItemId], seed: str) -> Plan:
+        """The plan of a session over ``documents`` in an order drawn from ``seed``."""
+        return self._pairs(shuffled(documents, seed, "order"), seed)
+
+    def grade_plan(self, documents: Sequence[ItemId], seed: str) -> GradePlan:
+        """The plan of a grading session over ``documents`` in an order drawn from ``seed``."""
+        return self._grades(shuffled(documents, seed, "order"), seed)
+
+
+def stored_plan(
+    settings: StudySettings, tool: Tool, documents: Sequence[ItemId], seed: str
+) -> dict[str, Any]:
+    """What an assignment keeps so that its session replays: the plan of its tool, as JSON."""
+    if tool is Tool.GRADES:
+        return settings.grade_plan(documents, seed).as_json()
+    return settings.plan(documents, seed).as_json()
