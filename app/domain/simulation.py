@@ -33,7 +33,7 @@ def judge(plan: Plan, assessor: Assessor) -> tuple[int, tuple[ItemId, ...]]:
     return asked, tuple(listed[: plan.k])
 
 
-def simulate(plan: Plan, *, error: float, grades: int, runs: int, seed: int) -> Iterator[Run]:
+def simulate(plan: Plan, *, error: float, grades: int, runs: int, seed: str) -> Iterator[Run]:
     """Independent runs, each with a new truth; the plan's order is of places 0 to n - 1."""
     random = Random(seed)
     for _ in range(runs):

@@ -1,0 +1,112 @@
+"""Progress: never backwards but by undo, a range that keeps its promise, and quick."""
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.domain.answers import Judgment
+from app.domain.assessors import SimulatedAssessor, true_worths
+from app.domain.log import Entry, EntryKind
+from app.domain.plan import Plan
+from app.domain.progress import progress_of
+from app.domain.session import PairSession
+from tests.domain.people import answer_all, answer_once, capricious, truthful
+
+UNDO: Entry[Judgment] = Entry(EntryKind.UNDO)
+
+
+@settings(max_examples=40)
+@given(
+    n=st.sampled_from([2, 5, 16]),
+    k=st.sampled_from([1, 3, 20]),
+    sorter=st.sampled_from(["heap", "tournament", "buckets"]),
+    random=st.randoms(use_true_random=False),
+)
+def test_the_share_answered_never_falls_whatever_is_answered(
+    n: int, k: int, sorter: str, random: Random
+) -> None:
+    session = PairSession(Plan(tuple(range(n)), k, sorter, seed="p"))
+    person = capricious(random, removals=0.1)
+    share = 0.0
+    while answer_once(session, person):
+        progress = progress_of(session)
+        assert progress.answered == session.answered
+        now = progress.answered / (progress.answered + progress.expected_left)
+        assert now >= share
+        assert progress.low <= progress.expected_left <= progress.high
+        share = now
+    assert progress_of(session).expected_left == 0
+    assert share <= 1.0
+
+
+def test_a_rebuilt_session_tells_the_same_progress() -> None:
+    plan = Plan(tuple(range(30)), 6, seed="p")
+    session = PairSession(plan)
+    person = truthful({item: float(item * 7 % 31) for item in plan.order})
+    log = []
+    while answer_once(session, person):
+        assert session.last is not None
+        log.append(session.last)
+        told = progress_of(session)
+        assert progress_of(PairSession(plan, log)) == told
+    session.append(UNDO)
+    assert progress_of(session) == progress_of(PairSession(plan, [*log, UNDO]))
+
+
+def covered(sorter: str, error: float, grades: int, share: float) -> float:
+    """How often the range told at ``share`` of a session holds the number that was truly left."""
+    hits, runs = 0, 250
+    plan = Plan(tuple(range(50)), 10, sorter, seed="c")
+    for number in range(runs):
+        random = Random(f"{sorter}/{error}/{grades}/{number}")
+        assessor = SimulatedAssessor(true_worths(50, grades, random), error=error, random=random)
+        whole = PairSession(plan)
+        judgments = _judge(whole, assessor)
+        session = PairSession(plan)
+        session.extend(judgments[: int(share * len(judgments))])
+        progress = progress_of(session)
+        hits += progress.low <= len(judgments) - session.answered <= progress.high
+    return hits / runs
+
+
+def _judge(session: PairSession, assessor: SimulatedAssessor) -> list[Entry[Judgment]]:
+    from app.domain.answers import Answer, Preference, Question
+
+    words = {
+        Preference.FIRST: Answer.LEFT,
+        Preference.SECOND: Answer.RIGHT,
+        Preference.TIE: Answer.TIE,
+    }
+
+    def person(question: Question) -> Answer:
+        return words[assessor.prefer((question.left, question.right))]
+
+    log: list[Entry[Judgment]] = []
+    while answer_once(session, person):
+        assert session.last is not None
+        log.append(session.last)
+    return log
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("error", [0.0, 0.1])
+@pytest.mark.parametrize("sorter", ["heap", "insertion"])
+def test_nine_in_ten_sessions_end_within_the_range(sorter: str, error: float, share: float) -> None:
+    """85 to 95 % are promised; 250 runs have a standard error of 2 %."""
+    assert 0.83 <= covered(sorter, error, 0, share) <= 0.97
+
+
+def test_checks_lengthen_what_is_expected() -> None:
+    plain = PairSession(Plan(tuple(range(20)), 5, seed="a"))
+    checked = PairSession(Plan(tuple(range(20)), 5, check_share=0.5, seed="a"))
+    ratio = progress_of(checked).expected_left / progress_of(plain).expected_left
+    assert ratio == pytest.approx(1.5, abs=0.03)
+
+
+def test_a_session_that_ended_has_nothing_left() -> None:
+    session = PairSession(Plan((1, 2, 3), 2, seed="e"))
+    answer_all(session, truthful({1: 1.0, 2: 2.0, 3: 3.0}))
+    progress = progress_of(session)
+    assert (progress.expected_left, progress.low, progress.high) == (0, 0, 0)

@@ -1,0 +1,261 @@
+"""Sessions: replay, undo and redo, pages taken out, checks, sides."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from app.domain.answers import Answer, Judgment, Question, QuestionKind
+from app.domain.errors import AnswerNotAllowed, NothingToRedo, NothingToUndo, OutOfTurn
+from app.domain.log import Entry, EntryKind, answer, effective
+from app.domain.plan import Plan
+from app.domain.session import Asking, Finished, PairSession, Result
+from app.domain.sorting import SORTERS
+from tests.domain.people import answer_all, answer_once, capricious, truthful
+from tests.strategies import plans
+
+UNDO: Entry[Judgment] = Entry(EntryKind.UNDO)
+REDO: Entry[Judgment] = Entry(EntryKind.REDO)
+
+
+def wander(plan: Plan, random: Random, steps: int) -> tuple[PairSession, list[Entry[Judgment]]]:
+    """A session driven by caprice: answers, pages taken out, undo and redo."""
+    session = PairSession(plan)
+    log: list[Entry[Judgment]] = []
+    person = capricious(random)
+    for _ in range(steps):
+        draw = random.random()
+        if draw < 0.15 and session.can_undo:
+            session.append(UNDO)
+        elif draw < 0.25 and session.can_redo:
+            session.append(REDO)
+        elif not answer_once(session, person):
+            if not session.can_undo:
+                break
+            session.append(UNDO)
+        assert session.last is not None
+        log.append(session.last)
+    return session, log
+
+
+def result_of(session: PairSession) -> Result:
+    state = session.state
+    assert isinstance(state, Finished)
+    return state.result
+
+
+@given(plan=plans(), random=st.randoms(use_true_random=False), steps=st.integers(0, 60))
+def test_every_prefix_of_a_log_replays_to_the_same_question(
+    plan: Plan, random: Random, steps: int
+) -> None:
+    _, log = wander(plan, random, steps)
+    alive = PairSession(plan)
+    for length in range(len(log) + 1):
+        rebuilt = PairSession(plan, log[:length])
+        assert rebuilt.state == alive.state
+        assert rebuilt.effective == tuple(effective(log[:length])) == alive.effective
+        assert (rebuilt.can_undo, rebuilt.can_redo) == (alive.can_undo, alive.can_redo)
+        if length < len(log):
+            alive.append(log[length])
+
+
+@given(plan=plans(), random=st.randoms(use_true_random=False), steps=st.integers(0, 40))
+def test_undo_then_redo_is_the_identity(plan: Plan, random: Random, steps: int) -> None:
+    session, _ = wander(plan, random, steps)
+    assume(session.can_undo)
+    before, stands = session.state, session.effective
+    back = random.randint(1, session.answered)
+    for _ in range(back):
+        session.append(UNDO)
+    assert session.effective == stands[: len(stands) - back]
+    for _ in range(back):
+        session.append(REDO)
+    assert (session.state, session.effective) == (before, stands)
+
+
+@given(
+    plan=plans(),
+    random=st.randoms(use_true_random=False),
+    grades=st.sampled_from([2, 4, 1000]),
+    removals=st.sampled_from([0.0, 0.05, 0.3]),
+)
+def test_the_result_is_a_correct_top_k_of_the_pages_that_remain(
+    plan: Plan, random: Random, grades: int, removals: float
+) -> None:
+    worth = {item: float(random.randrange(grades)) for item in plan.order}
+    honest, wild = truthful(worth), capricious(random, removals=1.0)
+
+    def person(question: Question) -> Answer:
+        return wild(question) if random.random() < removals else honest(question)
+
+    session = PairSession(plan)
+    answer_all(session, person)
+    result = result_of(session)
+    out = {*result.bad, *result.unjudgeable}
+    remaining = sorted((worth[item] for item in plan.order if item not in out), reverse=True)
+    assert [worth[item] for item in result.ranking] == remaining[: plan.k]
+    parts = [*result.ranking, *result.rest, *out]
+    assert sorted(parts) == sorted(plan.order), "every page is in the list, outside it, or out"
+    grouped = [item for group in result.groups for item in group]
+    assert tuple(grouped[: len(result.ranking)]) == result.ranking
+    assert all(worth[item] == worth[group[0]] for group in result.groups for item in group)
+
+
+@given(plan=plans(), random=st.randoms(use_true_random=False))
+def test_with_reused_answers_no_pair_is_asked_twice(plan: Plan, random: Random) -> None:
+    assume(plan.reuse_answers and plan.best_of == 1 and plan.recheck == 0)
+    session = PairSession(plan)
+    answer_all(session, capricious(random))
+    pairs = Counter(
+        frozenset((judgment.left, judgment.right))
+        for judgment in session.effective
+        if judgment.kind is QuestionKind.SORT
+    )
+    assert max(pairs.values(), default=1) == 1
+
+
+@given(plan=plans(), random=st.randoms(use_true_random=False))
+def test_without_removals_the_bound_holds_for_any_answers(plan: Plan, random: Random) -> None:
+    assume(plan.check_share == 0)
+    session = PairSession(plan)
+    asked = answer_all(session, capricious(random, removals=0.0))
+    n = len(plan.order)
+    bound = SORTERS[plan.sorter].bound(n, plan.k) * plan.best_of
+    assert asked <= bound + plan.recheck * max(0, min(plan.k, n) - 1)
+
+
+@pytest.mark.parametrize("name", SORTERS)
+def test_sides_are_balanced_and_not_all_alike(name: str) -> None:
+    plan = Plan(tuple(range(40)), 10, name, seed="sides")
+    session = PairSession(plan)
+    turned = []
+    worth = {item: float(item * 7 % 41) for item in plan.order}
+    person = truthful(worth)
+    while isinstance(session.state, Asking):
+        question = session.state.question
+        turned.append((question.left, question.right) != session._pair)
+        answer_once(session, person)
+    assert abs(sum(turned) - len(turned) / 2) <= 0.5
+    for start in range(0, len(turned) - 1, 2):
+        assert turned[start] != turned[start + 1]
+    assert len({turned[start] for start in range(0, len(turned), 2)}) == 2
+
+
+def test_checks_ask_an_earlier_pair_with_sides_swapped_and_do_not_feed_the_sorter() -> None:
+    worth = {item: float(item * 7 % 23) for item in range(20)}
+    plain = PairSession(Plan(tuple(range(20)), 5, seed="x"))
+    checked = PairSession(Plan(tuple(range(20)), 5, check_share=0.5, seed="x"))
+    answer_all(plain, truthful(worth))
+    answer_all(checked, truthful(worth))
+    assert result_of(plain) == result_of(checked)
+    shown: dict[frozenset[int], Judgment] = {}
+    checks = []
+    for judgment in checked.effective:
+        pair = frozenset((judgment.left, judgment.right))
+        if judgment.kind is QuestionKind.CHECK:
+            first = shown.pop(pair)
+            assert (first.left, first.right) == (judgment.right, judgment.left)
+            checks.append(judgment)
+        else:
+            shown[pair] = judgment
+    sorts = plain.answered
+    assert 0.3 * sorts <= len(checks) <= 0.7 * sorts
+    assert checked.answered == sorts + len(checks)
+
+
+def test_a_contradicting_check_changes_nothing_in_the_list() -> None:
+    worth = {item: float(item) for item in range(12)}
+    honest = truthful(worth)
+
+    def fickle(question: Question) -> Answer:
+        said = honest(question)
+        if question.kind is QuestionKind.CHECK:
+            return Answer.RIGHT if said is Answer.LEFT else Answer.LEFT
+        return said
+
+    session = PairSession(Plan(tuple(range(12)), 4, check_share=1.0, seed="y"))
+    answer_all(session, fickle)
+    assert result_of(session).ranking == (11, 10, 9, 8)
+
+
+def test_a_page_called_bad_leaves_without_trace_of_its_answers() -> None:
+    """One wrong answer raised a page; taking the page out leaves the order of the others intact."""
+    worth = {item: float(item) for item in range(8)}
+    honest = truthful(worth)
+
+    def person(question: Question) -> Answer:
+        for side, bad in ((question.left, Answer.LEFT_BAD), (question.right, Answer.RIGHT_BAD)):
+            if side == 0 and session.answered > 6:
+                return bad
+        if 0 in (question.left, question.right):
+            return Answer.LEFT if question.left == 0 else Answer.RIGHT
+        return honest(question)
+
+    session = PairSession(Plan(tuple(range(8)), 3, seed="z"))
+    answer_all(session, person)
+    result = result_of(session)
+    assert result.ranking == (7, 6, 5)
+    assert result.bad == (0,)
+
+
+def test_an_answer_to_another_question_is_refused_and_nothing_changes() -> None:
+    session = PairSession(Plan((1, 2, 3, 4), 2, seed="s"))
+    state = session.state
+    assert isinstance(state, Asking)
+    question = state.question
+    wrong = Judgment(question.kind, question.right, question.left, Answer.LEFT)
+    with pytest.raises(OutOfTurn):
+        session.append(answer(wrong))
+    assert session.state == state
+    assert session.length == 0
+
+
+def test_answers_that_the_study_does_not_offer_are_refused() -> None:
+    session = PairSession(Plan((1, 2, 3), 2, allow_ties=False, allow_bad=False, seed="s"))
+    state = session.state
+    assert isinstance(state, Asking)
+    question = state.question
+    for refused in (Answer.TIE, Answer.LEFT_BAD, Answer.RIGHT_BAD):
+        with pytest.raises(AnswerNotAllowed):
+            session.append(answer(Judgment(question.kind, question.left, question.right, refused)))
+    session.append(
+        answer(Judgment(question.kind, question.left, question.right, Answer.LEFT_UNJUDGEABLE))
+    )
+    assert session.answered == 1
+
+
+def test_nothing_to_undo_and_nothing_to_redo_are_refused() -> None:
+    session = PairSession(Plan((1, 2), 1, seed="s"))
+    with pytest.raises(NothingToUndo):
+        session.append(UNDO)
+    with pytest.raises(NothingToRedo):
+        session.append(REDO)
+    answer_once(session, truthful({1: 1.0, 2: 2.0}))
+    with pytest.raises(NothingToRedo):
+        session.append(REDO)
+
+
+def test_undo_reopens_a_finished_session() -> None:
+    session = PairSession(Plan((1, 2), 1, seed="s"))
+    answer_all(session, truthful({1: 1.0, 2: 2.0}))
+    assert result_of(session).ranking == (2,)
+    session.append(UNDO)
+    assert isinstance(session.state, Asking)
+
+
+@pytest.mark.parametrize("order", [(), (7,)])
+@pytest.mark.parametrize("name", SORTERS)
+def test_no_page_or_one_page_is_finished_at_once(name: str, order: tuple[int, ...]) -> None:
+    assert result_of(PairSession(Plan(order, 5, name))).ranking == order
+
+
+def test_a_new_answer_after_undo_clears_what_could_be_redone() -> None:
+    session = PairSession(Plan((1, 2, 3), 3, seed="s"))
+    person = truthful({1: 1.0, 2: 2.0, 3: 3.0})
+    answer_once(session, person)
+    session.append(UNDO)
+    assert session.can_redo
+    answer_once(session, person)
+    assert not session.can_redo
