@@ -142,8 +142,10 @@ def make_assignment(
 
 def sign_in(app: FastAPI, client: httpx.Client, user: User) -> None:
     """Give ``client`` the cookie of ``user`` and the CSRF header of its writes."""
-    from app.web.cookies import CSRF_HEADER, SESSION_COOKIE
+    from app.web.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
 
-    token = app.state.cookies.session_token(user)
+    cookies: Cookies = app.state.cookies
+    nonce = f"nonce-{next(_NUMBERS)}"
+    token = cookies.session_token(user, nonce)
     client.cookies.set(SESSION_COOKIE, token, domain="localhost.local")
-    client.headers[CSRF_HEADER] = app.state.cookies.csrf_token(token)
+    client.headers[CSRF_HEADER] = cookies.csrf_token(nonce)

@@ -19,7 +19,7 @@ POOL_SIZE = (
     20  # connections a process may hold; app.web.deps admits fewer requests than that at once
 )
 BUSY_MS = 30_000
-_READ_ONLY = {"topkapi_read_only": True, "postgresql_readonly": True}
+READ_ONLY = {"topkapi_read_only": True, "postgresql_readonly": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,8 @@ def normal_url(url: str) -> URL:
         ) from None
     match parsed.drivername:
         case "sqlite" | "sqlite+pysqlite":
+            if parsed.database in (None, "", ":memory:"):
+                raise ValueError("a database in memory is lost: name a file, sqlite:///topkapi.db")
             return parsed.set(drivername="sqlite+pysqlite")
         case "postgres" | "postgresql" | "postgresql+psycopg":
             return parsed.set(drivername="postgresql+psycopg")
@@ -53,8 +55,6 @@ def make_engine(url: str, *, foreign_keys: bool = True) -> Engine:
     parsed = normal_url(url)
     if parsed.get_backend_name() == "postgresql":
         return create_engine(parsed, pool_size=POOL_SIZE, max_overflow=0, pool_pre_ping=True)
-    if parsed.database in (None, "", ":memory:"):
-        raise ValueError("a database in memory is lost at once: name a file, sqlite:///topkapi.db")
     assert parsed.database is not None
     Path(parsed.database).absolute().parent.mkdir(parents=True, exist_ok=True)
     engine = create_engine(parsed, pool_size=POOL_SIZE, max_overflow=0)
@@ -64,7 +64,7 @@ def make_engine(url: str, *, foreign_keys: bool = True) -> Engine:
 
 def make_sessions(engine: Engine) -> Sessions:
     """Session factories for ``engine``; objects stay readable after the commit."""
-    reading = engine.execution_options(**_READ_ONLY)
+    reading = engine.execution_options(**READ_ONLY)
     return Sessions(
         read=sessionmaker(reading, expire_on_commit=False),
         write=sessionmaker(engine, expire_on_commit=False),

@@ -1,5 +1,6 @@
 """Migrations driven from the program, from a checkout and from an installed wheel alike."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,12 +9,15 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from alembic.util import CommandError
 from sqlalchemy import Connection, Engine
 
 from app.assets import asset_dir
 from app.db import models as models  # the tables register themselves with Base
 from app.db.base import Base
-from app.db.engine import make_engine
+from app.db.engine import READ_ONLY, make_engine
+
+Step = Callable[[str, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,18 @@ class Revisions:
         return self.current == self.head
 
 
+class UnknownRevision(Exception):
+    """There is no such migration; the message names it."""
+
+
+def is_known(revision: str | None) -> bool:
+    """Whether this program has the migration (None: an empty database, which any program knows)."""
+    if revision is None:
+        return True
+    scripts = ScriptDirectory.from_config(_config())
+    return any(script.revision == revision for script in scripts.walk_revisions())
+
+
 def head_revision() -> str:
     """The newest migration this program knows."""
     head = ScriptDirectory.from_config(_config()).get_current_head()
@@ -36,11 +52,11 @@ def head_revision() -> str:
     return head
 
 
-def revisions(engine: Engine) -> Revisions:
-    """Compare the database's migration with the program's."""
-    with engine.connect() as connection:
+def revisions(engine: Engine, head: str | None = None) -> Revisions:
+    """Compare the database's migration with the program's (``head``, if the caller knows it)."""
+    with engine.execution_options(**READ_ONLY).connect() as connection:
         current = MigrationContext.configure(connection).get_current_revision()
-    return Revisions(current=current, head=head_revision())
+    return Revisions(current=current, head=head or head_revision())
 
 
 def upgrade(url: str, revision: str = "head") -> None:
@@ -60,12 +76,14 @@ def differences(engine: Engine) -> list[Any]:
         return list(compare_metadata(context, Base.metadata))
 
 
-def _run(step: Any, url: str, revision: str) -> None:
+def _run(step: Callable[[Config, str], None], url: str, revision: str) -> None:
     engine = make_engine(url, foreign_keys=False)  # a table rebuilt on SQLite must not cascade
     try:
         with engine.begin() as connection:
             step(_config(connection), revision)
             _check_foreign_keys(connection)
+    except CommandError as error:
+        raise UnknownRevision(f"no such migration: {error}") from None
     finally:
         engine.dispose()
 

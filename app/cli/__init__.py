@@ -1,0 +1,77 @@
+"""The `topkapi` command.
+
+Each command or group of commands is a file beside this one with a function ``register(cli)``, and a
+line in ``COMMANDS``. Only the file of the command that is asked for is imported.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated
+
+import typer
+
+COMMANDS = {
+    "serve": "Serve the pages and the API.",
+    "db": "Migrate the database, or check it.",
+    "users": "Add, list and disable people; make tokens for programs.",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command; errors are one line on standard error, and only success exits with 0."""
+    given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    try:
+        code = _build(given)(given, prog_name="topkapi", standalone_mode=False)
+    except typer.Abort:
+        sys.exit(130)
+    except Exception as error:
+        from app.cli.failures import explain
+
+        message, code = explain(error)
+        print(f"topkapi: {message}", file=sys.stderr)  # noqa: T201
+    sys.exit(code or 0)
+
+
+def _build(arguments: Sequence[str]) -> typer.Typer:
+    """The whole command line, of which only what ``arguments`` ask for is filled in."""
+    cli = typer.Typer(
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        help="Top-k preference labeling: serve it, feed it, and take its results out.",
+        epilog="Example: topkapi serve --port 8000",
+    )
+    cli.callback()(_options)
+    wanted = next((word for word in arguments if not word.startswith("-")), None)
+    for name, summary in COMMANDS.items():
+        if name == wanted:
+            import_module(f"app.cli.{name}").register(cli)
+        else:
+            cli.command(name, help=summary)(_unused)
+    return cli
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        try:
+            typer.echo(version("topkapi"))
+        except PackageNotFoundError:
+            typer.echo("checkout")
+        raise typer.Exit
+
+
+def _options(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_say_version, help="Say the version and end."
+        ),
+    ] = False,
+) -> None:
+    """Options that stand before a command."""
+
+
+def _unused() -> None:
+    """Stand for a command that was not asked for."""

@@ -1,0 +1,55 @@
+"""What commands share: settings, sessions on a migrated database, and how results are said."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from app.cli.failures import Refused
+from app.config import Settings
+from app.db import migrations
+from app.db.engine import Sessions, make_engine, make_sessions
+
+AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON, for programs.")]
+
+
+@contextmanager
+def open_sessions(settings: Settings | None = None) -> Iterator[Sessions]:
+    """Session factories on the database of the settings, which is migrated."""
+    settings = settings or Settings()
+    ensure_migrated(settings)
+    engine = make_engine(settings.database_url)
+    try:
+        yield make_sessions(engine)
+    finally:
+        engine.dispose()
+
+
+def ensure_migrated(settings: Settings) -> None:
+    """Migrate an SQLite file; refuse a PostgreSQL database, which others may be using."""
+    engine = make_engine(settings.database_url)
+    try:
+        state = migrations.revisions(engine)
+        is_sqlite = engine.dialect.name == "sqlite"
+    finally:
+        engine.dispose()
+    if state.up_to_date:
+        return
+    if not migrations.is_known(state.current):
+        raise Refused(
+            f"the database is at migration {state.current}, which this version does not know: "
+            "use the newer version of Topkapi that made it"
+        )
+    if not is_sqlite:
+        at = state.current or "none"
+        raise Refused(
+            f"the database is not migrated (at {at}, needed {state.head}): run topkapi db upgrade"
+        )
+    migrations.upgrade(settings.database_url)
+
+
+def say(as_json: bool, data: Any, text: str) -> None:
+    """Print ``data`` as JSON for programs, or ``text`` for people."""
+    typer.echo(json.dumps(data, default=str, ensure_ascii=False) if as_json else text)

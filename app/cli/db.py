@@ -1,0 +1,76 @@
+"""`topkapi db`: migrations."""
+
+from typing import Annotated
+
+import typer
+
+from app.cli.common import AsJson, say
+from app.cli.failures import Refused
+from app.config import Settings
+from app.db import migrations
+from app.db.engine import make_engine
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the group to the command line."""
+    group = typer.Typer(help="Migrate the database, or check it.", rich_markup_mode=None)
+    group.command(epilog="Example: topkapi db upgrade")(upgrade)
+    group.command(epilog="Example: topkapi db downgrade 0001")(downgrade)
+    group.command(epilog="Example: topkapi db check --json")(check)
+    cli.add_typer(group, name="db")
+
+
+def upgrade(
+    revision: Annotated[str, typer.Argument(help="How far to go.")] = "head",
+    as_json: AsJson = False,
+) -> None:
+    """Bring the database forward to the newest tables, in one transaction."""
+    settings = Settings()
+    _guarded(migrations.upgrade, settings, revision)
+    _report(settings, as_json)
+
+
+def downgrade(
+    revision: Annotated[str, typer.Argument(help="Where to go back to: 0001, -1 or base.")],
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do it, though what newer tables hold is lost.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take the database back to an older state. What only newer tables hold is lost."""
+    if not yes:
+        raise Refused("a downgrade loses what newer tables hold: make a backup, then add --yes")
+    settings = Settings()
+    _guarded(migrations.downgrade, settings, revision)
+    _report(settings, as_json)
+
+
+def check(as_json: AsJson = False) -> None:
+    """Say where the database is; fail if it is not migrated or differs from the program."""
+    engine = make_engine(Settings().database_url)
+    state = migrations.revisions(engine)
+    differences = [str(change) for change in migrations.differences(engine)]
+    engine.dispose()
+    data = {"current": state.current, "head": state.head, "differences": differences}
+    if not state.up_to_date:
+        say(as_json, data, f"at {state.current or 'none'}, needed {state.head}")
+        raise typer.Exit(1)
+    if differences:
+        say(as_json, data, "the tables differ from the program: " + "; ".join(differences))
+        raise typer.Exit(1)
+    say(as_json, data, f"at {state.current}, up to date")
+
+
+def _guarded(step: migrations.Step, settings: Settings, revision: str) -> None:
+    try:
+        step(settings.database_url, revision)
+    except migrations.UnknownRevision as error:
+        raise Refused(str(error)) from None
+
+
+def _report(settings: Settings, as_json: bool) -> None:
+    engine = make_engine(settings.database_url)
+    state = migrations.revisions(engine)
+    engine.dispose()
+    data = {"current": state.current, "head": state.head}
+    say(as_json, data, f"the database is at {state.current or 'none'}")

@@ -1,0 +1,71 @@
+"""`topkapi serve`: the server."""
+
+import socket
+from typing import Annotated
+
+import typer
+
+from app.cli.common import ensure_migrated, open_sessions
+from app.cli.failures import Refused
+from app.config import Settings
+from app.db.queries.accounts import demo_users
+from app.demo_accounts import DEMO_PASSWORD
+from app.secret import load_secret
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the command to the command line."""
+    epilog = (
+        "Example: TOPKAPI_DATABASE_URL=postgresql://localhost/topkapi topkapi serve --workers 4"
+    )
+    cli.command("serve", epilog=epilog)(serve)
+
+
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port to listen on.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, max=256, help="Server processes.")] = None,
+) -> None:
+    """Serve the pages and the API. An SQLite file is migrated; PostgreSQL has to be already."""
+    import uvicorn
+
+    settings = Settings()
+    host, port = host or settings.host, port or settings.port
+    load_secret(settings.secret_file)
+    ensure_migrated(settings)
+    _refuse_taken_port(host, port)
+    _greet(settings, host, port)
+    uvicorn.run(
+        "app.main:app_from_environment",
+        factory=True,
+        host=host,
+        port=port,
+        workers=workers or settings.workers,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=True,
+        forwarded_allow_ips=settings.trusted_proxies,
+        timeout_graceful_shutdown=5,
+    )
+
+
+def _refuse_taken_port(host: str, port: int) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise Refused(f"cannot listen on {host}, port {port}: {error.strerror}") from None
+
+
+def _greet(settings: Settings, host: str, port: int) -> None:
+    shown = "localhost" if host in ("127.0.0.1", "0.0.0.0", "::", "::1") else host
+    typer.echo(f"Topkapi is at http://{shown}:{port} (Ctrl-C ends it)")
+    with open_sessions(settings) as sessions, sessions.read() as session:
+        people = demo_users(session)
+    if people:
+        typer.echo(f"Demo sign-ins, on this machine only, password {DEMO_PASSWORD}:")
+    for person in people:
+        typer.echo(f"  {person.email:<32} {person.role:<11} {person.name}")

@@ -1,0 +1,110 @@
+"""`topkapi users`: people and their tokens."""
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from app.cli.common import AsJson, open_sessions, say
+from app.cli.failures import Refused
+from app.db.models import User
+from app.db.queries.accounts import all_users
+from app.domain.words import Role
+from app.services import accounts, tokens
+
+Email = Annotated[str, typer.Argument(help="E-mail address of the person.")]
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the group to the command line."""
+    summary = "Add, list and disable people; make tokens for programs."
+    group = typer.Typer(help=summary, rich_markup_mode=None)
+    group.command(
+        epilog="Example: topkapi users add ansa@lehto.example --name 'Ansa Lehto' --role assessor"
+    )(add)
+    group.command("list", epilog="Example: topkapi users list --json")(list_users)
+    group.command(epilog="Example: topkapi users disable ansa@lehto.example")(disable)
+    group.command(epilog="Example: topkapi users password ansa@lehto.example")(password)
+    group.command(epilog="Example: topkapi users token ansa@lehto.example --name notebook")(token)
+    cli.add_typer(group, name="users")
+
+
+def add(
+    email: Email,
+    name: Annotated[str, typer.Option(help="Full name, as others see it.")],
+    role: Annotated[Role, typer.Option(help="What the person may do.")] = Role.ASSESSOR,
+    as_json: AsJson = False,
+) -> None:
+    """Make an account. The password is asked for, or read from TOPKAPI_NEW_PASSWORD or a pipe."""
+    chosen = _new_password()
+    with open_sessions() as sessions, sessions.write.begin() as session:
+        user = accounts.create_user(session, email=email, name=name, role=role, password=chosen)
+    say(as_json, _facts(user), f"{user.email} added as {user.role}")
+
+
+def list_users(as_json: AsJson = False) -> None:
+    """List everyone, with role and state."""
+    with open_sessions() as sessions, sessions.read() as session:
+        users = all_users(session)
+    lines = [f"{user.email:<36} {user.role:<11} {_state(user):<9} {user.name}" for user in users]
+    say(as_json, [_facts(user) for user in users], "\n".join(lines) or "nobody yet")
+
+
+def disable(email: Email, as_json: AsJson = False) -> None:
+    """Refuse further sign-ins and end the present ones; answers and assignments stay."""
+    with open_sessions() as sessions, sessions.write.begin() as session:
+        user = accounts.user_of_email(session, email)
+        accounts.disable_user(session, user)
+    say(as_json, _facts(user), f"{user.email} disabled")
+
+
+def password(email: Email, as_json: AsJson = False) -> None:
+    """Set a new password and end every sign-in made with the old one."""
+    chosen = _new_password()
+    with open_sessions() as sessions, sessions.write.begin() as session:
+        user = accounts.user_of_email(session, email)
+        accounts.set_password(session, user, chosen)
+    say(as_json, _facts(user), f"{user.email} has a new password")
+
+
+def token(
+    email: Email,
+    name: Annotated[str, typer.Option(help="What the token is for.")] = "command line",
+    as_json: AsJson = False,
+) -> None:
+    """Make a token for the API. It is shown this once."""
+    with open_sessions() as sessions, sessions.write.begin() as session:
+        user = accounts.user_of_email(session, email)
+        row, plain = tokens.issue_token(session, user, name)
+    say(as_json, {"id": row.id, "email": user.email, "name": row.name, "token": plain}, plain)
+
+
+def _new_password() -> str:
+    """From the environment, a pipe, or typed twice; never an option, which others would see."""
+    given = os.environ.get("TOPKAPI_NEW_PASSWORD")
+    if given is not None:
+        return given
+    if not sys.stdin.isatty():
+        line = sys.stdin.readline().rstrip("\n")
+        if not line:
+            raise Refused(
+                "no password: type it in a terminal, pipe it in, or set TOPKAPI_NEW_PASSWORD"
+            )
+        return line
+    return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
+
+
+def _state(user: User) -> str:
+    return "disabled" if user.disabled_at else "active"
+
+
+def _facts(user: User) -> dict[str, Any]:
+    return {
+        "id": user.id,
+        "email": user.email,
+        "name": user.name,
+        "role": user.role.value,
+        "state": _state(user),
+        "demo": user.demo,
+    }

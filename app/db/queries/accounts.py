@@ -1,0 +1,53 @@
+"""Select statements about people, tokens and failed sign-ins."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import InstrumentedAttribute, Session, joinedload
+
+from app.db.models import ApiToken, SignInAttempt, User
+from app.domain.words import Role
+
+
+def user_by_email(session: Session, email: str) -> User | None:
+    """The person with this e-mail address, in whatever case it is written."""
+    return session.scalars(select(User).where(User.email == email.strip().lower())).one_or_none()
+
+
+def all_users(session: Session) -> Sequence[User]:
+    """Everyone, by name."""
+    return session.scalars(select(User).order_by(User.name, User.id)).all()
+
+
+def demo_users(session: Session) -> Sequence[User]:
+    """The demo's people that can still sign in, in the order they were made."""
+    statement = select(User).where(User.demo, User.disabled_at.is_(None)).order_by(User.id)
+    return session.scalars(statement).all()
+
+
+def active_admins(session: Session) -> int:
+    """How many administrators can still sign in."""
+    statement = select(func.count(User.id)).where(
+        User.role == Role.ADMIN, User.disabled_at.is_(None)
+    )
+    return session.scalars(statement).one()
+
+
+def token_with_user(session: Session, token_hash: str) -> ApiToken | None:
+    """The token that is still valid under this hash, with its owner."""
+    statement = (
+        select(ApiToken)
+        .options(joinedload(ApiToken.user))
+        .where(ApiToken.token_hash == token_hash, ApiToken.revoked_at.is_(None))
+    )
+    return session.scalars(statement).one_or_none()
+
+
+def failures(
+    session: Session, by: InstrumentedAttribute[str], value: str, since: datetime
+) -> tuple[int, datetime | None]:
+    """How many sign-ins failed since then, and when the last one did, by e-mail or by address."""
+    statement = select(SignInAttempt.at).where(by == value, SignInAttempt.at > since)
+    times = session.scalars(statement).all()
+    return len(times), max(times, default=None)

@@ -1,0 +1,3 @@
+"""What the demo's accounts share; they work on the machine that runs the program only."""
+
+DEMO_PASSWORD = "tulips-and-tiles"

@@ -1,0 +1,74 @@
+"""Puts the program together: engine, templates, static files, routes, error handlers."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+from fastapi import FastAPI
+
+from app.assets import asset_dir
+from app.config import Settings
+from app.db import migrations
+from app.db.engine import make_engine, make_sessions
+from app.secret import load_secret
+from app.services.live import LiveSessions
+from app.web.cookies import Cookies
+from app.web.deps import Places
+from app.web.errors import add_error_handlers
+from app.web.headers import Headers
+from app.web.logs import RequestLog, configure_logs
+from app.web.pages import Static, make_templates
+from app.web.routes import accounts, health, queue
+from app.web.routes.api import assignments, me
+
+ROUTERS = (health.router, accounts.router, queue.router, me.router, assignments.router)
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The program on the database and with the secret that ``settings`` name."""
+    app = FastAPI(
+        title="Topkapi",
+        summary="Top-k preference labeling.",
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=_lifespan,
+    )
+    _equip(app, settings)
+    for router in ROUTERS:
+        app.include_router(router)
+    app.mount("/static", Static(directory=asset_dir("static")), name="static")
+    add_error_handlers(app)
+    app.add_middleware(RequestLog)
+    app.add_middleware(Headers, cookies=app.state.cookies)
+    return app
+
+
+def app_from_environment() -> FastAPI:
+    """What each worker of the server runs: the program with the settings of the environment."""
+    settings = Settings()
+    configure_logs(settings.log_level)
+    return create_app(settings)
+
+
+def _equip(app: FastAPI, settings: Settings) -> None:
+    """Everything requests need and share. Engines connect only when they are first used."""
+    state = app.state
+    secret = load_secret(settings.secret_file)
+    state.settings = settings
+    state.secret = secret
+    state.engine = make_engine(settings.database_url)
+    state.sessions = make_sessions(state.engine)
+    state.head_revision = migrations.head_revision()
+    state.live = LiveSessions()
+    state.places = Places(state.engine.dialect.name)
+    state.templates = make_templates()
+    state.cookies = Cookies(
+        secret, lifetime=timedelta(hours=settings.session_hours), secure=settings.secure_cookies
+    )
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    yield
+    app.state.engine.dispose()

@@ -1,0 +1,114 @@
+"""People: made, given a role or a password, disabled. Every act leaves a line in the audit log.
+
+``actor_id`` is the administrator who acts; None is the command line.
+"""
+
+import re
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.db.base import now
+from app.db.models import User
+from app.db.queries import accounts as queries
+from app.domain.errors import Conflict, Invalid, NotFound
+from app.domain.words import Role
+from app.services import audit
+from app.services.passwords import hash_password
+
+_EMAIL = re.compile(r"[^@\s,;<>]+@[^@\s,;<>]+")
+
+
+def create_user(
+    session: Session,
+    *,
+    email: str,
+    name: str,
+    role: Role,
+    password: str | None = None,
+    demo: bool = False,
+    actor_id: int | None = None,
+) -> User:
+    """Make an account; without a password it cannot sign in until one is set."""
+    user = User(
+        email=_checked_email(email),
+        name=_checked_name(name),
+        role=role,
+        demo=demo,
+        password_hash=hash_password(password) if password is not None else None,
+    )
+    session.add(user)
+    try:
+        session.flush()
+    except IntegrityError:
+        raise Conflict(f"There is already an account for {user.email}.") from None
+    audit.record(session, actor_id, "user.create", user.email, role=role.value)
+    return user
+
+
+def user_of_email(session: Session, email: str) -> User:
+    """The person with this address, or NotFound."""
+    user = queries.user_by_email(session, email)
+    if user is None:
+        raise NotFound(f"There is no account for {email.strip().lower()}.")
+    return user
+
+
+def set_password(
+    session: Session, user: User, password: str, *, actor_id: int | None = None
+) -> None:
+    """Set a new password and end every sign-in made with the old one."""
+    user.password_hash = hash_password(password)
+    end_sessions(user)
+    audit.record(session, actor_id, "user.set_password", user.email)
+
+
+def change_role(session: Session, user: User, role: Role, *, actor_id: int | None = None) -> None:
+    """Give another role; the last administrator keeps theirs."""
+    if role is not Role.ADMIN:
+        _keep_an_admin(session, user)
+    audit.record(
+        session, actor_id, "user.change_role", user.email, before=user.role.value, after=role.value
+    )
+    user.role = role
+
+
+def disable_user(session: Session, user: User, *, actor_id: int | None = None) -> None:
+    """Refuse further sign-ins and end the present ones; what the person did stays."""
+    _keep_an_admin(session, user)
+    if user.disabled_at is None:
+        user.disabled_at = now()
+        end_sessions(user)
+        audit.record(session, actor_id, "user.disable", user.email)
+
+
+def enable_user(session: Session, user: User, *, actor_id: int | None = None) -> None:
+    """Let a disabled person sign in again."""
+    if user.disabled_at is not None:
+        user.disabled_at = None
+        audit.record(session, actor_id, "user.enable", user.email)
+
+
+def end_sessions(user: User) -> None:
+    """Sign the person out everywhere at once."""
+    user.session_version += 1
+
+
+def _keep_an_admin(session: Session, user: User) -> None:
+    is_active_admin = user.role is Role.ADMIN and user.disabled_at is None
+    if is_active_admin and queries.active_admins(session) == 1:
+        raise Conflict(f"{user.email} is the last administrator; make another one first.")
+
+
+def _checked_email(email: str) -> str:
+    email = email.strip().lower()
+    if len(email) > 254 or not _EMAIL.fullmatch(email):
+        raise Invalid(f"{email!r} is not an e-mail address.", field="email")
+    return email
+
+
+def _checked_name(name: str) -> str:
+    name = " ".join(name.split())
+    if not 1 <= len(name) <= 200:
+        raise Invalid("Give a name of 1 to 200 characters.", field="name")
+    return name

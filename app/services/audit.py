@@ -1,0 +1,12 @@
+"""The audit log: who did what to whom, one line an act, written in the act's transaction."""
+
+from sqlalchemy.orm import Session
+
+from app.db.models import AuditEvent
+
+
+def record(
+    session: Session, actor_id: int | None, action: str, subject: str, **detail: object
+) -> None:
+    """Note that ``actor_id`` (None: the command line) did ``action`` to ``subject``."""
+    session.add(AuditEvent(user_id=actor_id, action=action, subject=subject, detail=detail))

@@ -1,0 +1,72 @@
+"""Tokens for programs: shown once, kept as a hash, revocable."""
+
+import hashlib
+import secrets
+from datetime import timedelta
+
+from sqlalchemy import update
+from sqlalchemy.orm import Session
+
+from app.db.base import now
+from app.db.engine import Sessions
+from app.db.models import ApiToken, User
+from app.db.queries import accounts as queries
+from app.domain.errors import Invalid, NotFound, SignInNeeded
+from app.services import audit
+
+PREFIX = "topkapi_"
+_NOTE_USE_EVERY = timedelta(minutes=1)
+
+
+def issue_token(
+    session: Session, user: User, name: str, *, actor_id: int | None = None
+) -> tuple[ApiToken, str]:
+    """Make a token for ``user``; the text is returned this once and cannot be had again."""
+    name = " ".join(name.split())
+    if not 1 <= len(name) <= 100:
+        raise Invalid("Give the token a name of 1 to 100 characters.", field="name")
+    plain = PREFIX + secrets.token_urlsafe(32)
+    token = ApiToken(user_id=user.id, name=name, token_hash=hash_token(plain))
+    session.add(token)
+    session.flush()
+    audit.record(session, actor_id, "token.issue", user.email, name=name, token=token.id)
+    return token, plain
+
+
+def revoke_token(session: Session, token_id: int, *, actor_id: int | None = None) -> None:
+    """End a token at once."""
+    token = session.get(ApiToken, token_id)
+    if token is None:
+        raise NotFound(f"There is no token {token_id}.")
+    if token.revoked_at is None:
+        token.revoked_at = now()
+        audit.record(session, actor_id, "token.revoke", str(token_id), name=token.name)
+
+
+def owner_of(session: Session, plain: str) -> ApiToken:
+    """The valid token, with its owner; a disabled owner's token is not valid."""
+    token = queries.token_with_user(session, hash_token(plain))
+    if token is None or token.user.disabled_at is not None:
+        raise SignInNeeded("The token is unknown, revoked, or its owner is disabled.")
+    return token
+
+
+def note_use(token: ApiToken, where: Session | Sessions) -> None:
+    """Note that the token was used, at most once a minute.
+
+    A request that writes notes it in its own transaction; one that reads needs another for it.
+    """
+    at = now()
+    if token.last_used_at is not None and at - token.last_used_at <= _NOTE_USE_EVERY:
+        return
+    statement = update(ApiToken).where(ApiToken.id == token.id).values(last_used_at=at)
+    if isinstance(where, Session):
+        where.execute(statement)
+        return
+    with where.write.begin() as session:
+        session.execute(statement)
+
+
+def hash_token(plain: str) -> str:
+    """What is stored of a token; a plain hash is enough, for tokens cannot be guessed."""
+    return hashlib.sha256(plain.encode()).hexdigest()

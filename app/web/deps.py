@@ -1,0 +1,140 @@
+"""What routes ask for: the session of the request's transaction, and who is asking.
+
+One request is one transaction. It is committed when the route has returned, before the response
+leaves, and rolled back when the route raises. GET and HEAD read; everything else writes.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Annotated
+
+from anyio import CapacityLimiter
+from fastapi import Depends, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from sqlalchemy.orm import Session
+
+from app.db.engine import POOL_SIZE, Sessions
+from app.db.models import User
+from app.domain.errors import BadToken, Forbidden, SignInNeeded
+from app.domain.words import Role
+from app.services import tokens
+from app.services.sign_in import refuse_unusable
+from app.web.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Cookies
+from app.web.visitors import visitor_of
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+
+
+class Places:
+    """How many requests may be in a transaction at once.
+
+    A request waits for its place without holding a thread. Otherwise many writers that wait for
+    SQLite's lock would take all threads, and the one that holds it would find none to go on with.
+    SQLite takes one writer at a time anyway; here they queue in the order they came.
+    """
+
+    def __init__(self, dialect: str) -> None:
+        is_sqlite = dialect == "sqlite"
+        self.read = CapacityLimiter(POOL_SIZE // 2)
+        self.write = CapacityLimiter(1 if is_sqlite else POOL_SIZE // 2 - 2)
+
+
+async def get_place(request: Request) -> AsyncIterator[None]:
+    """Hold one of the places while the request's transaction is open."""
+    places: Places = request.app.state.places
+    async with places.read if request.method in SAFE_METHODS else places.write:
+        yield
+
+
+def get_session(
+    request: Request, _place: Annotated[None, Depends(get_place, scope="function")]
+) -> Iterator[Session]:
+    """The session of this request's transaction."""
+    sessions: Sessions = request.app.state.sessions
+    factory = sessions.read if request.method in SAFE_METHODS else sessions.write
+    with factory.begin() as session:
+        yield session
+
+
+SessionDep = Annotated[Session, Depends(get_session, scope="function")]
+
+
+async def sent_csrf_token(request: Request) -> str | None:
+    """The CSRF token of the request: from the header, or from the form's field."""
+    if request.method in SAFE_METHODS or CSRF_HEADER in request.headers:
+        return request.headers.get(CSRF_HEADER)
+    if request.headers.get("content-type", "").startswith(_FORMS):
+        value = (await request.form()).get(CSRF_FIELD)
+        return value if isinstance(value, str) else None
+    return None
+
+
+SentToken = Annotated[str | None, Depends(sent_csrf_token)]
+
+
+def check_visitor_form(request: Request, sent: SentToken) -> None:
+    """Refuse a write by someone not signed in that does not come from one of our forms."""
+    cookies: Cookies = request.app.state.cookies
+    _check_csrf(request, request.cookies.get(VISITOR_COOKIE), sent, cookies)
+
+
+def current_user(request: Request, session: SessionDep, sent: SentToken) -> User:
+    """Who is signed in by cookie; a write has to come from one of our own pages."""
+    cookies: Cookies = request.app.state.cookies
+    claim = cookies.claim_of(request)
+    user = session.get(User, claim.user_id) if claim else None
+    if claim is None or user is None or user.session_version != claim.version:
+        raise SignInNeeded("Sign in to go on.")
+    refuse_unusable(user, visitor_of(request))
+    _check_csrf(request, claim.nonce, sent, cookies)
+    if cookies.is_half_over(claim):
+        request.state.renewed_session = cookies.session_token(user, claim.nonce)
+    request.state.user = user
+    return user
+
+
+_bearer = HTTPBearer(auto_error=False, description="A token made by `topkapi users token`.")
+
+
+def api_user(
+    request: Request,
+    session: SessionDep,
+    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
+) -> User:
+    """Who the bearer token of an API request belongs to; cookies are not looked at."""
+    if credentials is None:
+        raise SignInNeeded("Send a token: Authorization: Bearer topkapi_...")
+    token = tokens.owner_of(session, credentials.credentials)
+    refuse_unusable(token.user, visitor_of(request))
+    reads = request.method in SAFE_METHODS
+    tokens.note_use(token, request.app.state.sessions if reads else session)
+    request.state.user = token.user
+    return token.user
+
+
+def _check_csrf(request: Request, nonce: str | None, sent: str | None, cookies: Cookies) -> None:
+    if request.method not in SAFE_METHODS and not cookies.csrf_is_right(nonce, sent):
+        raise BadToken("This form is out of date. Load the page again and send it once more.")
+
+
+def require(user: User, *roles: Role) -> User:
+    """The one place that compares roles."""
+    if user.role not in roles:
+        raise Forbidden(f"This needs the role {' or '.join(roles)}; yours is {user.role}.")
+    return user
+
+
+def _with_role(find: Callable[..., User], *roles: Role) -> Callable[..., User]:
+    def check(user: Annotated[User, Depends(find)]) -> User:
+        return require(user, *roles)
+
+    return check
+
+
+_RESEARCH = (Role.RESEARCHER, Role.ADMIN)
+CurrentUser = Annotated[User, Depends(current_user)]
+ResearcherUser = Annotated[User, Depends(_with_role(current_user, *_RESEARCH))]
+AdminUser = Annotated[User, Depends(_with_role(current_user, Role.ADMIN))]
+ApiUser = Annotated[User, Depends(api_user)]
+ApiResearcher = Annotated[User, Depends(_with_role(api_user, *_RESEARCH))]
+ApiAdmin = Annotated[User, Depends(_with_role(api_user, Role.ADMIN))]

@@ -1,0 +1,61 @@
+"""How numbers and times are written on pages: template filters."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from app.db.base import now
+
+
+def clock(ms: int) -> str:
+    """Milliseconds as a clock shows them: 12:47, or 1:02:03."""
+    seconds = ms // 1000
+    hours, minutes = seconds // 3600, seconds // 60 % 60
+    rest = f"{minutes:02}:{seconds % 60:02}"
+    return f"{hours}:{rest}" if hours else rest
+
+
+def spell_duration(ms: int) -> str:
+    """Milliseconds in words, as exact as a guess may be: near 9 minutes, 2 hours 10 minutes."""
+    minutes = max(1, round(ms / 60_000))
+    if minutes < 60:
+        return _count(minutes, "minute")
+    tens = round(minutes / 10) * 10
+    hours, rest = divmod(tens, 60)
+    return _count(hours, "hour") + (f" {rest} minutes" if rest else "")
+
+
+def ago(moment: datetime, present: datetime | None = None) -> str:
+    """How long ago something was, in words."""
+    seconds = ((present or now()) - moment).total_seconds()
+    if seconds < 90:
+        return "just now"
+    for length, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= length:
+            return f"{_count(int(seconds // length), word)} ago"
+    raise AssertionError("ninety seconds are more than a minute")
+
+
+def percent(share: float) -> str:
+    """A share as an SVG attribute: 46.3%."""
+    return f"{100 * min(1.0, max(0.0, share)):.1f}%"
+
+
+def initials(name: str) -> str:
+    """The first letters of the first and the last word of a name."""
+    parts = name.split()
+    letters = [parts[0][0], parts[-1][0]] if len(parts) > 1 else [name[:1]]
+    return "".join(letters).upper()
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    "clock": clock,
+    "spell_duration": spell_duration,
+    "ago": ago,
+    "percent": percent,
+    "initials": initials,
+}

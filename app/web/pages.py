@@ -1,0 +1,90 @@
+"""Pages and fragments from templates: what every template knows, and the visitor's cookie."""
+
+import hashlib
+import secrets
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+from app.assets import asset_dir
+from app.web import htmx
+from app.web.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Cookies
+from app.web.formats import FILTERS
+
+
+def make_templates() -> Environment:
+    """The templates; an unknown name in one is an error, not an empty place."""
+    environment = Environment(
+        loader=FileSystemLoader(asset_dir("templates")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(FILTERS)
+    environment.globals["static_url"] = static_url
+    environment.globals["htmx_config"] = htmx.CONFIG
+    return environment
+
+
+def render(
+    request: Request, page: str, view: object, *, fragment: str | None = None, status: int = 200
+) -> Response:
+    """``page``, or ``fragment`` if htmx asks for one; templates read ``view``."""
+    name = fragment if fragment and htmx.wants_fragment(request) else page
+    cookies: Cookies = request.app.state.cookies
+    nonce, is_new = _nonce(request, cookies)
+    token = cookies.csrf_token(nonce)
+    templates: Environment = request.app.state.templates
+    context: dict[str, Any] = {
+        "view": view,
+        "user": getattr(request.state, "user", None),
+        "path": request.url.path,
+        "url_for": lambda name, **values: str(request.app.url_path_for(name, **values)),
+        "csrf_field": CSRF_FIELD,
+        "csrf_token": token,
+        "htmx_headers": htmx.headers_attribute(CSRF_HEADER, token),
+    }
+    response = HTMLResponse(templates.get_template(name).render(context), status_code=status)
+    if is_new:
+        cookies.set_visitor(response, nonce)
+    return response
+
+
+def _nonce(request: Request, cookies: Cookies) -> tuple[str, bool]:
+    """What this visitor's CSRF tokens are bound to, and whether it was made just now."""
+    claim = cookies.claim_of(request)
+    if claim is not None:
+        return claim.nonce, False
+    known = request.cookies.get(VISITOR_COOKIE)
+    return (known, False) if known else (secrets.token_urlsafe(16), True)
+
+
+def static_url(path: str) -> str:
+    """The address of a static file, with a mark of its content so that browsers may keep it."""
+    file = asset_dir("static") / path
+    return f"/static/{path}?v={_mark(file, file.stat().st_mtime_ns)}"
+
+
+@cache
+def _mark(file: Path, _changed: int) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:12]
+
+
+class Static(StaticFiles):
+    """Static files; one that is asked for with its mark never changes."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """The file, to be kept for a year if the address carries a mark."""
+        response = await super().get_response(path, scope)
+        marked = b"v=" in scope.get("query_string", b"")
+        response.headers["Cache-Control"] = (
+            "public, max-age=31536000, immutable" if marked else "no-cache"
+        )
+        return response

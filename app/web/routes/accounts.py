@@ -1,0 +1,75 @@
+"""Sign-in and sign-out."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Form, Request
+from starlette.responses import RedirectResponse, Response
+
+from app.db.queries.accounts import demo_users
+from app.demo_accounts import DEMO_PASSWORD
+from app.domain.errors import AppError, Forbidden, TooManyAttempts, WrongCredentials
+from app.services import accounts
+from app.services.sign_in import sign_in
+from app.web.cookies import Cookies
+from app.web.deps import CurrentUser, check_visitor_form
+from app.web.errors import status_of
+from app.web.forms import SignInForm
+from app.web.links import local_path
+from app.web.pages import render
+from app.web.views import DemoAccount, SignInView
+from app.web.visitors import visitor_of
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/sign-in")
+def get_sign_in(request: Request, next: str = "/") -> Response:
+    """The sign-in form; the demo's accounts are listed to a browser on this machine."""
+    return _show(request, SignInForm(next=local_path(next)))
+
+
+@router.post("/sign-in", dependencies=[Depends(check_visitor_form)])
+def post_sign_in(request: Request, form: Annotated[SignInForm, Form()]) -> Response:
+    """Check e-mail and password; then go where the person wanted to go."""
+    state = request.app.state
+    try:
+        user = sign_in(state.sessions, form.email, form.password, visitor_of(request))
+    except (WrongCredentials, TooManyAttempts, Forbidden) as refusal:
+        return _show(request, form, refusal)
+    cookies: Cookies = state.cookies
+    response = RedirectResponse(form.next, status_code=303)
+    cookies.set_session(response, cookies.session_token(user))
+    return response
+
+
+@router.post("/sign-out")
+def post_sign_out(request: Request, user: CurrentUser) -> Response:
+    """End this sign-in and every other one of the same person."""
+    accounts.end_sessions(user)
+    response = RedirectResponse(str(request.app.url_path_for("get_sign_in")), status_code=303)
+    request.app.state.cookies.clear_session(response)
+    return response
+
+
+def _show(request: Request, form: SignInForm, refusal: AppError | None = None) -> Response:
+    view = SignInView(
+        email=form.email[:254],
+        next=form.next,
+        error=str(refusal) if refusal else None,
+        demo_accounts=_demo_accounts(request),
+        demo_password=DEMO_PASSWORD,
+    )
+    response = render(
+        request, "accounts/sign_in.html", view, status=status_of(refusal) if refusal else 200
+    )
+    if isinstance(refusal, TooManyAttempts):
+        response.headers["Retry-After"] = str(refusal.wait_seconds)
+    return response
+
+
+def _demo_accounts(request: Request) -> Sequence[DemoAccount]:
+    if not visitor_of(request).on_loopback:
+        return ()
+    with request.app.state.sessions.read() as session:
+        return [DemoAccount(u.name, u.email, u.role.value) for u in demo_users(session)]

@@ -1,0 +1,130 @@
+"""Judging by program: my assignments, the open question, answers, undo and redo."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import JSONResponse
+from sqlalchemy.orm import Session
+
+from app.db.models import User
+from app.db.queries import queue as queue_queries
+from app.domain.errors import AnswerNotAllowed, LogRefusal, Withdrawn
+from app.domain.log import EntryKind
+from app.services import labeling
+from app.services.labeling import Standing, Submission
+from app.services.live import LiveSessions
+from app.services.tools import Said
+from app.web.deps import ApiUser, SessionDep
+from app.web.routes.api.models import (
+    AssignmentOut,
+    AssignmentSummary,
+    JudgmentIn,
+    ProblemOut,
+    QueryOut,
+    StepIn,
+    StudyName,
+)
+from app.web.routes.api.standings import assignment_out
+
+router = APIRouter(prefix="/api/v1/assignments", tags=["judging"])
+Number = Annotated[int, Query(ge=0, le=2**31 - 1)]
+REFUSED: dict[int | str, dict[str, Any]] = {
+    409: {
+        "model": AssignmentOut,
+        "description": "Not the entry the log takes next; the state is sent along.",
+    }
+}
+
+
+@router.get("")
+def get_assignments(
+    session: SessionDep,
+    user: ApiUser,
+    response: Response,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
+    offset: Number = 0,
+) -> list[AssignmentSummary]:
+    """My assignments in the order they were made; `X-Total-Count` says how many there are."""
+    rows = sorted(queue_queries.assignments_of_user(session, user.id), key=lambda row: row.id)
+    response.headers["X-Total-Count"] = str(len(rows))
+    return [
+        AssignmentSummary(
+            id=row.id,
+            state="finished" if row.finished_at else "begun" if row.last_entry_at else "waiting",
+            tool=row.tool,
+            study=StudyName(slug=row.query.study.slug, name=row.query.study.name),
+            query=QueryOut(
+                id=row.query.external_id,
+                text=row.query.text,
+                description=row.query.description,
+                narrative=row.query.narrative,
+            ),
+            round=row.round,
+            answered=row.answered,
+            expected_left=row.expected_left,
+            active_ms=row.active_ms,
+        )
+        for row in rows[offset : offset + limit]
+    ]
+
+
+@router.get("/{assignment_id}")
+def get_assignment(
+    request: Request, session: SessionDep, user: ApiUser, assignment_id: int
+) -> AssignmentOut:
+    """Where one of my assignments stands: the open question, or the result."""
+    return assignment_out(session, _standing(request, session, user, assignment_id))
+
+
+@router.post("/{assignment_id}/judgments", response_model=AssignmentOut, responses=REFUSED)
+def post_judgment(
+    request: Request, session: SessionDep, user: ApiUser, assignment_id: int, body: JudgmentIn
+) -> Response:
+    """Answer the open question; sent twice, it counts once."""
+    said = Said(body.answer, left=body.left, right=body.right, document=body.document)
+    submission = Submission(
+        body.position, EntryKind.ANSWER, said, active_ms=body.active_ms, note=body.note
+    )
+    return _submit(request, session, user, assignment_id, submission)
+
+
+@router.post("/{assignment_id}/undo", response_model=AssignmentOut, responses=REFUSED)
+def post_undo(
+    request: Request, session: SessionDep, user: ApiUser, assignment_id: int, body: StepIn
+) -> Response:
+    """Take the last answer back."""
+    submission = Submission(body.position, EntryKind.UNDO, active_ms=body.active_ms)
+    return _submit(request, session, user, assignment_id, submission)
+
+
+@router.post("/{assignment_id}/redo", response_model=AssignmentOut, responses=REFUSED)
+def post_redo(
+    request: Request, session: SessionDep, user: ApiUser, assignment_id: int, body: StepIn
+) -> Response:
+    """Give the answer that was taken back last once more."""
+    submission = Submission(body.position, EntryKind.REDO, active_ms=body.active_ms)
+    return _submit(request, session, user, assignment_id, submission)
+
+
+def _standing(request: Request, session: Session, user: User, assignment_id: int) -> Standing:
+    live: LiveSessions = request.app.state.live
+    return labeling.standing(session, live, assignment_id=assignment_id, user_id=user.id)
+
+
+def _submit(
+    request: Request, session: Session, user: User, assignment_id: int, submission: Submission
+) -> Response:
+    live: LiveSessions = request.app.state.live
+    problem: ProblemOut | None = None
+    try:
+        after = labeling.submit(
+            session, live, assignment_id=assignment_id, user_id=user.id, submission=submission
+        )
+    except (AnswerNotAllowed, Withdrawn):
+        raise
+    except LogRefusal as refusal:
+        problem = ProblemOut(code=refusal.code, detail=str(refusal))
+        after = _standing(request, session, user, assignment_id)
+    body = assignment_out(session, after)
+    body.problem = problem
+    return JSONResponse(body.model_dump(mode="json"), status_code=409 if problem else 200)

@@ -1,0 +1,96 @@
+"""From where an assignment stands to what the API sends."""
+
+from collections.abc import Iterable, Mapping
+
+from sqlalchemy.orm import Session
+
+from app.db.queries import labeling as queries
+from app.domain.grading import UNJUDGEABLE, AskingGrade, Graded, GradePlan
+from app.domain.plan import Plan
+from app.domain.session import Asking, Finished, Result
+from app.domain.words import Tool
+from app.services.labeling import Standing
+from app.services.tools import shown_in
+from app.web.routes.api.models import (
+    AssignmentOut,
+    DocumentOut,
+    GradeQuestion,
+    GradeResult,
+    PairQuestion,
+    PairResult,
+    ProgressOut,
+    QueryOut,
+    StudyName,
+)
+
+
+def assignment_out(session: Session, standing: Standing) -> AssignmentOut:
+    """The state with the texts of the pages it asks about."""
+    query, progress = standing.query, standing.progress
+    return AssignmentOut(
+        id=standing.assignment_id,
+        state="finished" if standing.finished else "asking",
+        tool=standing.tool,
+        study=StudyName(slug=query.study_slug, name=query.study_name),
+        query=QueryOut(
+            id=query.name,
+            text=query.text,
+            description=query.description,
+            narrative=query.narrative,
+        ),
+        position=standing.position,
+        question=_question(session, standing),
+        answers=answers_of(standing),
+        progress=ProgressOut(
+            answered=progress.answered,
+            expected_left=progress.expected_left,
+            low=progress.low,
+            high=progress.high,
+        ),
+        result=_result(standing),
+        can_undo=standing.can_undo,
+        can_redo=standing.can_redo,
+        active_ms=standing.active_ms,
+    )
+
+
+def answers_of(standing: Standing) -> list[str]:
+    """The answers the study offers for this tool."""
+    if standing.tool is Tool.GRADES:
+        return [*GradePlan.from_json(standing.plan).grades, UNJUDGEABLE]
+    return [answer.value for answer in Plan.from_json(standing.plan).answers]
+
+
+def _question(session: Session, standing: Standing) -> PairQuestion | GradeQuestion | None:
+    heads = [standing.documents[number] for number in shown_in(standing.state)]
+    texts = queries.texts_by_hash(session, [head.content_hash for head in heads]) if heads else {}
+    shown = [
+        DocumentOut(id=head.name, title=head.title, url=head.url, text=texts[head.content_hash])
+        for head in heads
+    ]
+    if isinstance(standing.state, Asking):
+        return PairQuestion(left=shown[0], right=shown[1])
+    return GradeQuestion(document=shown[0]) if isinstance(standing.state, AskingGrade) else None
+
+
+def _result(standing: Standing) -> PairResult | GradeResult | None:
+    names = {number: head.name for number, head in standing.documents.items()}
+    if isinstance(standing.state, Finished):
+        return _pair_result(standing.state.result, names)
+    if isinstance(standing.state, Graded):
+        given = standing.state.grades
+        return GradeResult(grades={names[each.document]: each.grade for each in given})
+    return None
+
+
+def _pair_result(result: Result, names: Mapping[int, str]) -> PairResult:
+    def named(numbers: Iterable[int]) -> list[str]:
+        return [names[number] for number in numbers]
+
+    return PairResult(
+        ranking=named(result.ranking),
+        groups=[named(group) for group in result.groups],
+        rest=named(result.rest),
+        bad=named(result.bad),
+        unjudgeable=named(result.unjudgeable),
+    )

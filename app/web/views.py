@@ -1,0 +1,33 @@
+"""What templates read: frozen dataclasses, one a page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.services.queue import Queue
+
+
+@dataclass(frozen=True, slots=True)
+class DemoAccount:
+    """A demo account offered on the sign-in page."""
+
+    name: str
+    email: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class SignInView:
+    """The sign-in page: what was typed, what was wrong, where to go afterwards."""
+
+    email: str
+    next: str
+    error: str | None
+    demo_accounts: Sequence[DemoAccount]
+    demo_password: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueueView:
+    """The assessor's queue."""
+
+    queue: Queue

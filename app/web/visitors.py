@@ -1,0 +1,26 @@
+"""Where a request comes from."""
+
+from ipaddress import ip_address
+
+from starlette.requests import Request
+
+from app.services.sign_in import Visitor
+
+_LOCAL_NAMES = {"localhost", "127.0.0.1", "::1"}
+
+
+def visitor_of(request: Request) -> Visitor:
+    """The network address, and whether a browser on this very machine asks.
+
+    The address alone would let in everyone behind a proxy on this machine that does not pass the
+    address on, so the name the browser asked for has to be a local one too.
+    """
+    address = request.client.host if request.client else "unknown"
+    return Visitor(address, _is_loopback(address) and request.url.hostname in _LOCAL_NAMES)
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return False
