@@ -1,0 +1,306 @@
+"""The labeling service: what is written, what is refused, and that nothing is lost or doubled."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.db.base import now
+from app.db.engine import Sessions
+from app.db.models import Assignment, JudgmentRow
+from app.domain.answers import Answer, Judgment, QuestionKind
+from app.domain.errors import AnswerNotAllowed, LogRefusal, NotFound, StaleForm, Withdrawn
+from app.domain.log import Entry, EntryKind
+from app.domain.plan import Plan
+from app.domain.session import Asking, Finished, PairSession
+from app.domain.words import Tool
+from app.services import labeling
+from app.services.labeling import Standing, Submission
+from app.services.live import LiveSessions
+from app.services.tools import Said
+from tests.factories import make_assignment, make_user
+
+
+def said_to(standing: Standing, answer: Answer) -> Said:
+    """``answer`` to the question that ``standing`` shows."""
+    assert isinstance(standing.state, Asking)
+    question = standing.state.question
+    return Said(
+        answer.value,
+        left=standing.documents[question.left].name,
+        right=standing.documents[question.right].name,
+    )
+
+
+class Desk:
+    """One assignment and how to work on it, each call in a transaction of its own."""
+
+    def __init__(self, sessions: Sessions, **plan: Any) -> None:
+        self.sessions = sessions
+        self.live = LiveSessions()
+        with sessions.write.begin() as session:
+            assignment = make_assignment(session, **plan)
+            self.assignment_id, self.user_id = assignment.id, assignment.user_id
+            self.plan = Plan.from_json(assignment.plan)
+
+    def look(self, live: LiveSessions | None = None) -> Standing:
+        with self.sessions.read.begin() as session:
+            return labeling.standing(
+                session,
+                live or self.live,
+                assignment_id=self.assignment_id,
+                user_id=self.user_id,
+            )
+
+    def submit(
+        self, submission: Submission, live: LiveSessions | None = None, **more: Any
+    ) -> Standing:
+        with self.sessions.write.begin() as session:
+            return labeling.submit(
+                session,
+                live or self.live,
+                assignment_id=self.assignment_id,
+                user_id=self.user_id,
+                submission=submission,
+                **more,
+            )
+
+    def answer(self, answer: Answer = Answer.LEFT, **more: Any) -> Standing:
+        standing = self.look()
+        return self.submit(Submission(standing.position, said=said_to(standing, answer), **more))
+
+    def rows(self, session: Session) -> list[JudgmentRow]:
+        statement = select(JudgmentRow).where(JudgmentRow.assignment_id == self.assignment_id)
+        return list(session.scalars(statement.order_by(JudgmentRow.position)))
+
+    def log(self) -> list[Entry[Judgment]]:
+        with self.sessions.read.begin() as session:
+            return [_entry(row) for row in self.rows(session)]
+
+
+def _entry(row: JudgmentRow) -> Entry[Judgment]:
+    if row.entry is not EntryKind.ANSWER:
+        return Entry(row.entry)
+    assert row.left_id is not None
+    assert row.right_id is not None
+    kind = row.question_kind or QuestionKind.SORT
+    return Entry(row.entry, Judgment(kind, row.left_id, row.right_id, Answer(row.answer or "")))
+
+
+class Labeling(RuleBasedStateMachine):
+    """Tabs of two workers on one assignment, held against a plain list of entries."""
+
+    sessions: Sessions
+
+    @initialize(
+        k=st.integers(1, 4),
+        sorter=st.sampled_from(["heap", "tournament", "insertion"]),
+        check_share=st.sampled_from([0.0, 0.5]),
+    )
+    def begin(self, k: int, sorter: str, check_share: float) -> None:
+        self.desk = Desk(self.sessions, k=k, sorter=sorter, check_share=check_share)
+        self.workers = [LiveSessions(), LiveSessions()]
+        self.log: list[Entry[Judgment]] = []
+        self.tabs = [self.desk.look(), self.desk.look()]
+        self.sent: list[tuple[Submission, Entry[Judgment]]] = []
+
+    def model(self) -> PairSession:
+        return PairSession(self.desk.plan, self.log)
+
+    def send(self, submission: Submission, entry: Entry[Judgment], tab: int, worker: int) -> None:
+        """Submit, and hold what happens against what the list of entries says should."""
+        length = len(self.log)
+        if submission.position == length:
+            expected: type[LogRefusal] | None = None
+            try:
+                model = self.model()
+                model.append(entry)
+            except LogRefusal as refusal:
+                expected = type(refusal)
+        elif submission.position < length and self.log[submission.position] == entry:
+            expected = None
+        else:
+            expected = StaleForm
+        if expected is not None:
+            with pytest.raises(expected):
+                self.desk.submit(submission, self.workers[worker])
+            self.tabs[tab] = self.desk.look(self.workers[worker])
+            return
+        self.tabs[tab] = self.desk.submit(submission, self.workers[worker])
+        if submission.position == length:
+            self.log.append(entry)
+            self.sent.append((submission, entry))
+
+    @rule(tab=st.integers(0, 1), worker=st.integers(0, 1), answer=st.sampled_from(list(Answer)))
+    def answer_in_a_tab(self, tab: int, worker: int, answer: Answer) -> None:
+        standing = self.tabs[tab]
+        if not isinstance(standing.state, Asking):
+            return
+        question = standing.state.question
+        entry = Entry(
+            EntryKind.ANSWER, Judgment(question.kind, question.left, question.right, answer)
+        )
+        submission = Submission(standing.position, said=said_to(standing, answer), active_ms=5)
+        self.send(submission, entry, tab, worker)
+
+    @rule(
+        tab=st.integers(0, 1),
+        worker=st.integers(0, 1),
+        kind=st.sampled_from([EntryKind.UNDO, EntryKind.REDO]),
+    )
+    def step_in_a_tab(self, tab: int, worker: int, kind: EntryKind) -> None:
+        submission = Submission(self.tabs[tab].position, kind)
+        self.send(submission, Entry(kind), tab, worker)
+
+    @precondition(lambda self: self.sent)
+    @rule(tab=st.integers(0, 1), worker=st.integers(0, 1), back=st.integers(1, 3))
+    def send_an_earlier_submission_again(self, tab: int, worker: int, back: int) -> None:
+        submission, entry = self.sent[-min(back, len(self.sent))]
+        self.send(submission, entry, tab, worker)
+
+    @rule(tab=st.integers(0, 1), worker=st.integers(0, 1))
+    def reload_a_tab(self, tab: int, worker: int) -> None:
+        self.tabs[tab] = self.desk.look(self.workers[worker])
+
+    @rule(worker=st.integers(0, 1))
+    def restart_a_worker(self, worker: int) -> None:
+        self.workers[worker] = LiveSessions()
+
+    @invariant()
+    def the_log_and_the_state_are_the_models(self) -> None:
+        if not hasattr(self, "desk"):
+            return
+        assert self.desk.log() == self.log
+        model = self.model()
+        for worker in self.workers:
+            standing = self.desk.look(worker)
+            assert standing.state == model.state
+            assert standing.position == len(self.log)
+            assert (standing.can_undo, standing.can_redo) == (model.can_undo, model.can_redo)
+        with self.sessions.read.begin() as session:
+            row = session.get_one(Assignment, self.desk.assignment_id)
+            assert row.answered == model.answered
+            assert (row.finished_at is not None) == (
+                isinstance(model.state, Finished) and bool(self.log)
+            )
+
+
+def test_tabs_workers_and_repetitions_leave_one_log(sessions: Sessions) -> None:
+    class OnThisDatabase(Labeling):
+        pass
+
+    OnThisDatabase.sessions = sessions
+    run_state_machine_as_test(
+        OnThisDatabase,
+        settings=settings(
+            max_examples=25,
+            stateful_step_count=30,
+            deadline=None,
+            derandomize=True,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+
+
+def test_time_is_kept_and_never_exceeds_the_wall_clock(sessions: Sessions) -> None:
+    desk = Desk(sessions)
+    standing = desk.look()
+    with sessions.read.begin() as session:
+        start = session.get_one(Assignment, desk.assignment_id).created_at
+    at = start + timedelta(seconds=30)
+    first = Submission(0, said=said_to(standing, Answer.LEFT), active_ms=12_000, note="close call")
+    standing = desk.submit(first, at=at)
+    second = Submission(1, said=said_to(standing, Answer.LEFT), active_ms=99_000)
+    standing = desk.submit(second, at=at + timedelta(seconds=10))
+    assert standing.active_ms == 22_000
+    with sessions.read.begin() as session:
+        rows = desk.rows(session)
+        assert [(row.active_ms, row.wall_ms) for row in rows] == [
+            (12_000, 30_000),
+            (10_000, 10_000),
+        ]
+        assert rows[0].note == "close call"
+        assert rows[1].created_at == at + timedelta(seconds=10)
+
+
+def test_an_assignment_of_someone_else_is_not_there(sessions: Sessions) -> None:
+    desk = Desk(sessions)
+    with sessions.write.begin() as session:
+        stranger = make_user(session).id
+    desk.user_id = stranger
+    with pytest.raises(NotFound):
+        desk.look()
+    with pytest.raises(NotFound):
+        desk.submit(Submission(0, EntryKind.UNDO))
+
+
+def test_a_withdrawn_assignment_takes_nothing_more(sessions: Sessions) -> None:
+    desk = Desk(sessions)
+    desk.answer()
+    with sessions.write.begin() as session:
+        session.get_one(Assignment, desk.assignment_id).withdrawn_at = now()
+    with pytest.raises(Withdrawn):
+        desk.look()
+    with pytest.raises(Withdrawn):
+        desk.submit(Submission(1, EntryKind.UNDO))
+    assert len(desk.log()) == 1
+
+
+def test_a_word_that_is_no_answer_is_refused_and_the_session_goes_on(sessions: Sessions) -> None:
+    desk = Desk(sessions)
+    standing = desk.look()
+    said = said_to(standing, Answer.LEFT)
+    with pytest.raises(AnswerNotAllowed, match="perhaps"):
+        desk.submit(Submission(0, said=Said("perhaps", left=said.left, right=said.right)))
+    assert desk.submit(Submission(0, said=said)).position == 1
+
+
+def test_a_rolled_back_answer_leaves_no_trace_in_the_live_session(sessions: Sessions) -> None:
+    """The live session had taken the answer; the database had not. The database is right."""
+    desk = Desk(sessions)
+    desk.answer()
+    before = desk.look()
+    with pytest.raises(RuntimeError), sessions.write.begin() as session:
+        labeling.submit(
+            session,
+            desk.live,
+            assignment_id=desk.assignment_id,
+            user_id=desk.user_id,
+            submission=Submission(1, said=said_to(before, Answer.RIGHT)),
+        )
+        raise RuntimeError("the connection broke before the commit")
+    assert desk.look() == before
+    after = desk.submit(Submission(1, said=said_to(before, Answer.LEFT)))
+    assert after.state == PairSession(desk.plan, desk.log()).state
+
+
+def test_grades_share_the_log_with_its_undo_and_redo(sessions: Sessions) -> None:
+    desk = Desk(sessions, tool=Tool.GRADES)
+    names = []
+    for number, grade in enumerate(["good", "bad", "perfect", "fair", "unjudgeable", "good"]):
+        standing = desk.look()
+        assert standing.progress.expected_left == 6 - number
+        name = next(standing.documents[page].name for page in standing.new)
+        names.append(name)
+        desk.submit(Submission(number, said=Said(grade, document=name)))
+    assert desk.look().finished
+    desk.submit(Submission(6, EntryKind.UNDO))
+    reopened = desk.look()
+    assert not reopened.finished
+    assert reopened.new == frozenset()
+    assert desk.submit(Submission(7, EntryKind.REDO)).finished
+    desk.submit(Submission(8, EntryKind.UNDO))
+    with pytest.raises(AnswerNotAllowed, match="splendid"):
+        desk.submit(Submission(9, said=Said("splendid", document=names[-1])))
