@@ -49,10 +49,16 @@ class Judgments:
         check: ArrayLike | None = None,
     ) -> Self:
         """Build from anything array-like; positions are the row order within a session."""
-        columns = [np.asarray(x, dtype=np.int64) for x in (assessor, query, left, right, answer)]
-        places = _places(columns[0], columns[1]) if position is None else np.asarray(position)
-        marks = np.zeros(columns[0].shape, bool) if check is None else np.asarray(check, bool)
-        return cls(*columns, places, marks)
+        who, what = np.asarray(assessor, np.int64), np.asarray(query, np.int64)
+        return cls(
+            assessor=who,
+            query=what,
+            left=np.asarray(left, np.int64),
+            right=np.asarray(right, np.int64),
+            answer=np.asarray(answer, np.int64),
+            position=_places(who, what) if position is None else np.asarray(position, np.int64),
+            check=np.zeros(who.shape, bool) if check is None else np.asarray(check, bool),
+        )
 
     def __len__(self) -> int:
         return int(self.assessor.size)
@@ -66,9 +72,7 @@ class Judgments:
         turned = self.left > self.right
         left, right = np.minimum(self.left, self.right), np.maximum(self.left, self.right)
         answer = np.where(turned, -self.answer, self.answer)
-        return type(self)(
-            self.assessor, self.query, left, right, answer, self.position, self.check
-        )
+        return type(self)(self.assessor, self.query, left, right, answer, self.position, self.check)
 
 
 def _places(assessor: IntArray, query: IntArray) -> IntArray:

@@ -7,6 +7,7 @@ row of votes over these pairs: ``BETTER`` (A>B), ``TIE`` (A~B), ``WORSE`` (A<B) 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -114,7 +115,8 @@ def from_judgments(
 ) -> Preferences:
     """The judged pairs themselves; of several answers of one assessor the first (or last) counts.
 
-    >>> asked = Judgments.of(assessor=[0, 1], query=[0, 0], left=[5, 3], right=[3, 5], answer=[1, 1])
+    >>> ends = {"left": [5, 3], "right": [3, 5], "answer": [1, 1]}
+    >>> asked = Judgments.of(assessor=[0, 1], query=[0, 0], **ends)
     >>> block = from_judgments(asked, 2, 1).blocks[0]
     >>> block.first.tolist(), block.second.tolist(), block.votes.tolist()
     ([3], [5], [[2], [0]])
@@ -122,7 +124,7 @@ def from_judgments(
     oriented = judgments.oriented()
     order = np.argsort(oriented.query, kind="stable")
     borders = np.searchsorted(oriented.query[order], np.arange(n_queries + 1))
-    groups = (order[a:b] for a, b in zip(borders[:-1], borders[1:], strict=True) if b > a)
+    groups = (order[a:b] for a, b in pairwise(borders) if b > a)
     blocks = (_judged(oriented.take(group), repeats) for group in groups)
     return Preferences(n_assessors, n_queries, tuple(blocks))
 

@@ -1,0 +1,96 @@
+"""Agreement among assessors: tables of votes, coefficients, tests, intervals over queries.
+
+Preferences come from top-k ground truths or grades (``from_scores``) or from raw answers
+(``from_judgments``). ``pair_tables`` counts them once; nearly every figure is a sum of these
+counts. Sources are in ``analysis/REFERENCES.md``; settled questions in ``docs/method.md``.
+
+>>> import numpy as np
+>>> from analysis.agreement import Scores, agreement, from_scores, pair_tables
+>>> grades = Scores(query=0, assessors=np.array([0, 1]), values=np.array([[4, 2, 0], [3, 0, 0]]))
+>>> table = pair_tables(from_scores([grades], n_assessors=2, n_queries=1)).pooled()
+>>> float(agreement(table)), float(agreement(table, ties=False))
+(0.667, 1.0)
+"""
+
+from analysis.agreement.assessors import own_disagreement, rest_counts
+from analysis.agreement.bootstrap import Resamples, grouped_sums, resamples
+from analysis.agreement.chisquare import ChiSquare, Permuted, chi_square, permute_queries
+from analysis.agreement.coefficients import (
+    RatingSums,
+    alpha_of_table,
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac1,
+    gwet_ac1_of_table,
+    krippendorff_alpha,
+    rating_sums,
+)
+from analysis.agreement.consistency import LeftBias, Repeated, left_bias, repeated
+from analysis.agreement.judgments import Judgments
+from analysis.agreement.lists import ListSimilarity, list_similarity, rbo_matrix, tau_b
+from analysis.agreement.preferences import (
+    BETTER,
+    MISSING,
+    TIE,
+    WORSE,
+    Block,
+    Preferences,
+    Scores,
+    from_judgments,
+    from_scores,
+    topk_scores,
+)
+from analysis.agreement.tables import (
+    PairTables,
+    agreed,
+    agreement,
+    agreement_matrix,
+    pair_tables,
+)
+from analysis.agreement.transitivity import Circles, circles
+
+__all__ = [
+    "BETTER",
+    "MISSING",
+    "TIE",
+    "WORSE",
+    "Block",
+    "ChiSquare",
+    "Circles",
+    "Judgments",
+    "LeftBias",
+    "ListSimilarity",
+    "PairTables",
+    "Permuted",
+    "Preferences",
+    "RatingSums",
+    "Repeated",
+    "Resamples",
+    "Scores",
+    "agreed",
+    "agreement",
+    "agreement_matrix",
+    "alpha_of_table",
+    "chi_square",
+    "circles",
+    "cohen_kappa",
+    "fleiss_kappa",
+    "from_judgments",
+    "from_scores",
+    "grouped_sums",
+    "gwet_ac1",
+    "gwet_ac1_of_table",
+    "krippendorff_alpha",
+    "left_bias",
+    "list_similarity",
+    "own_disagreement",
+    "pair_tables",
+    "permute_queries",
+    "rating_sums",
+    "rbo_matrix",
+    "repeated",
+    "resamples",
+    "rest_counts",
+    "tau_b",
+    "topk_scores",
+]

@@ -1,0 +1,96 @@
+"""Intervals from resampled queries: pairs of one query depend on each other, queries do not."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from analysis.typing import FloatArray, IntArray
+
+LEAST_DEFINED = 0.5  # share of resamples in which a figure must be defined to have an interval
+
+
+@dataclass(frozen=True, slots=True)
+class Resamples:
+    """How often each query is drawn in each resample: ``weights`` (draws, n_queries).
+
+    Only queries in ``used`` (n_queries,) bool take part; with fewer than two there is nothing to
+    resample and every interval is NaN.
+    """
+
+    weights: FloatArray
+    n_used: int
+    level: float = 0.95
+
+    def interval(
+        self, sums: FloatArray, figure: Callable[[FloatArray], FloatArray]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Percentile interval of ``figure`` of the weighted sum over queries.
+
+        ``sums`` (n_queries, ...) are added with the weights of each resample; ``figure`` maps
+        (draws, ...) to (draws, ...). Returns the two ends, each of the figure's shape.
+        """
+        flat = sums.reshape(sums.shape[0], -1)
+        drawn = (self.weights @ flat).reshape(-1, *sums.shape[1:])
+        return self.ends(figure(drawn))
+
+    def ends(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The interval of figures (draws, ...) already computed in every resample."""
+        values = np.asarray(values, dtype=float)
+        shape = values.shape[1:]
+        if self.n_used < 2:
+            return np.full(shape, np.nan), np.full(shape, np.nan)
+        return _quantiles(values, (1 - self.level) / 2)
+
+
+def _quantiles(values: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]:
+    """Both tails over axis 0 of (draws, ...), NaN left out, NaN where too few are defined."""
+    defined = ~np.isnan(values)
+    counts = defined.sum(axis=0)
+    ordered = np.sort(values, axis=0)  # NaN last
+    ends = []
+    for share in (tail, 1 - tail):
+        place = share * np.maximum(counts - 1, 0)
+        low = np.floor(place).astype(int)
+        high = np.minimum(low + 1, np.maximum(counts - 1, 0))
+        at_low = np.take_along_axis(ordered, low[None], axis=0)[0]
+        at_high = np.take_along_axis(ordered, high[None], axis=0)[0]
+        end = at_low + (at_high - at_low) * (place - low)
+        ends.append(np.where(counts >= LEAST_DEFINED * values.shape[0], end, np.nan))
+    return ends[0], ends[1]
+
+
+def resamples(
+    used: FloatArray | IntArray, *, draws: int = 2000, seed: int = 0, level: float = 0.95
+) -> Resamples:
+    """Draw queries with replacement from those whose entry in ``used`` (n_queries,) is not 0.
+
+    >>> drawn = resamples(np.array([1, 0, 1, 1]), draws=100)
+    >>> drawn.weights.sum(axis=1).max().item(), drawn.weights[:, 1].sum().item()
+    (3.0, 0.0)
+    """
+    chosen = np.flatnonzero(np.asarray(used))
+    weights = np.zeros((draws, np.size(used)))
+    if chosen.size:
+        rng = np.random.default_rng(seed)
+        shares = np.full(chosen.size, 1 / chosen.size)
+        weights[:, chosen] = rng.multinomial(chosen.size, shares, size=draws)
+    return Resamples(weights, int(chosen.size), level)
+
+
+def grouped_sums(
+    weights: FloatArray, query: IntArray, group: IntArray, values: FloatArray, n_groups: int
+) -> FloatArray:
+    """Weighted sums (draws, n_groups, width) of rows that belong to a query and a group.
+
+    ``query`` and ``group`` (r,), ``values`` (r, width). The product is sparse: a group sees few
+    of the queries.
+    """
+    width = values.shape[1]
+    rows = (group[:, None] * width + np.arange(width)).ravel()
+    columns = np.repeat(query, width)
+    shape = (n_groups * width, weights.shape[1])
+    table = sparse.csr_array((values.ravel().astype(float), (rows, columns)), shape=shape)
+    drawn = np.asarray((table @ weights.T).T)
+    return np.ascontiguousarray(drawn).reshape(weights.shape[0], n_groups, width)

@@ -1,0 +1,137 @@
+r"""Agreement beyond chance: Cohen, Fleiss, Krippendorff and Gwet.
+
+All functions work on sums that add over queries, so that a bootstrap over queries is one matrix
+product; leading axes are batches, and an undefined coefficient is NaN (no shared judgments, or
+chance alone already explains everything because a single category was used).
+
+With observed agreement :math:`p_o` and chance agreement :math:`p_e` each is
+:math:`(p_o - p_e) / (1 - p_e)`; they differ in :math:`p_e`, and where judgments are missing also
+in :math:`p_o`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.agreement.preferences import Block, Preferences
+from analysis.agreement.ratios import ratio
+from analysis.typing import FloatArray, IntArray
+
+WIDTH = 15  # sums of one query: 9 coincidences, agreement of units, units, 3 shares, rated units
+TINY = 1e-12  # sums of products of counts: below it a difference from 1 is rounding
+
+
+def cohen_kappa(counts: IntArray | FloatArray) -> FloatArray:
+    """Cohen's kappa of tables (..., c, c): chance from each assessor's own margins [Cohen1960]_.
+
+    >>> float(cohen_kappa(np.array([[737, 302, 53], [355, 2557, 207], [72, 260, 356]])))
+    0.5135
+    """
+    shares = ratio(counts, np.sum(counts, axis=(-2, -1), keepdims=True))
+    chance = (shares.sum(axis=-1) * shares.sum(axis=-2)).sum(axis=-1)
+    return _beyond(np.trace(shares, axis1=-2, axis2=-1), chance)
+
+
+def gwet_ac1_of_table(counts: IntArray | FloatArray) -> FloatArray:
+    """Gwet's AC1 of two assessors' tables (..., c, c) [Gwet2014]_.
+
+    >>> float(gwet_ac1_of_table(np.array([[737, 302, 53], [355, 2557, 207], [72, 260, 356]])))
+    0.6546
+    """
+    shares = ratio(counts, np.sum(counts, axis=(-2, -1), keepdims=True))
+    used = (shares.sum(axis=-1) + shares.sum(axis=-2)) / 2
+    return _beyond(np.trace(shares, axis1=-2, axis2=-1), _ac1_chance(used))
+
+
+def alpha_of_table(counts: IntArray | FloatArray) -> FloatArray:
+    """Krippendorff's nominal alpha of two assessors' tables (..., c, c) [Krippendorff2013]_.
+
+    >>> float(alpha_of_table(np.array([[737, 302, 53], [355, 2557, 207], [72, 260, 356]])))
+    0.5134
+    """
+    table: FloatArray = np.asarray(counts, dtype=float)
+    return _alpha(table + np.swapaxes(table, -1, -2))
+
+
+@dataclass(frozen=True, slots=True)
+class RatingSums:
+    """Sums over judged pairs for coefficients of any number of assessors.
+
+    ``values`` (..., 15), last axis: coincidences 3 x 3, sum of unit agreement, units with two or
+    more votes, sum of vote shares by category, units with a vote.
+    """
+
+    values: FloatArray
+
+    @property
+    def coincidences(self) -> FloatArray:
+        """Krippendorff's coincidence matrix (..., 3, 3)."""
+        return self.values[..., :9].reshape((*self.values.shape[:-1], 3, 3))
+
+
+def rating_sums(preferences: Preferences) -> RatingSums:
+    """The sums of every query (n_queries, 15); a judged pair is a unit, an assessor a coder."""
+    values = np.zeros((preferences.n_queries, WIDTH))
+    for block in preferences.blocks:
+        values[block.query] = _block_sums(block)
+    return RatingSums(values)
+
+
+def _block_sums(block: Block) -> FloatArray:
+    votes = np.stack([(block.votes == code).sum(axis=0) for code in range(3)], axis=1).astype(float)
+    raters = votes.sum(axis=1)
+    votes, raters = votes[raters > 0], raters[raters > 0]
+    shared, coders = votes[raters > 1], raters[raters > 1]
+    weighted = shared / (coders - 1)[:, None]
+    together = weighted.T @ shared - np.diag(weighted.sum(axis=0))
+    alike = (shared * (shared - 1)).sum(axis=1) / (coders * (coders - 1))
+    shares = (votes / raters[:, None]).sum(axis=0)
+    return np.concatenate([together.ravel(), [alike.sum(), coders.size], shares, [raters.size]])
+
+
+def krippendorff_alpha(sums: RatingSums) -> FloatArray:
+    """Krippendorff's alpha, nominal: pairs with fewer than two votes do not count.
+
+    >>> from analysis.agreement.preferences import Scores, from_scores
+    >>> both = Scores(0, np.array([0, 1]), np.array([[2.0, 1, 0], [2, 0, 1]]))
+    >>> float(krippendorff_alpha(rating_sums(from_scores([both], 2, 1)))[0])
+    0.0
+    """
+    return _alpha(sums.coincidences)
+
+
+def fleiss_kappa(sums: RatingSums) -> FloatArray:
+    """Fleiss' kappa; numbers of votes may differ between pairs, as in [Gwet2014]_, section 2.5."""
+    observed, used = _observed_and_used(sums)
+    return _beyond(observed, (used**2).sum(axis=-1))
+
+
+def gwet_ac1(sums: RatingSums) -> FloatArray:
+    """Gwet's AC1 for any number of assessors, votes may be missing [Gwet2014]_."""
+    observed, used = _observed_and_used(sums)
+    return _beyond(observed, _ac1_chance(used))
+
+
+def _observed_and_used(sums: RatingSums) -> tuple[FloatArray, FloatArray]:
+    values = sums.values
+    observed = ratio(values[..., 9], values[..., 10])
+    return observed, ratio(values[..., 11:14], values[..., 14:15])
+
+
+def _ac1_chance(used: FloatArray) -> FloatArray:
+    chance: FloatArray = (used * (1 - used)).sum(axis=-1) / (used.shape[-1] - 1)
+    return chance
+
+
+def _alpha(coincidences: FloatArray) -> FloatArray:
+    margins = coincidences.sum(axis=-1)
+    total = margins.sum(axis=-1)
+    observed = total - np.trace(coincidences, axis1=-2, axis2=-1)
+    expected = total**2 - (margins**2).sum(axis=-1)
+    scale = np.maximum(total, 1) ** 2
+    result: FloatArray = 1 - ratio((total - 1) * observed / scale, expected / scale, least=TINY)
+    return result
+
+
+def _beyond(observed: FloatArray, chance: FloatArray) -> FloatArray:
+    return ratio(observed - chance, 1 - chance, least=TINY)

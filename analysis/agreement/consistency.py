@@ -1,0 +1,85 @@
+"""One assessor against themselves: pairs asked again, and the side they lean to."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from analysis.agreement.judgments import Judgments
+from analysis.typing import IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """Pairs that an assessor answered again: one row each, compared with the first answer.
+
+    ``assessor``, ``query``, ``position`` (r,); ``counts`` (r, 3, 3) has a single 1, the first
+    answer in the row, the later one in the column.
+    """
+
+    assessor: IntArray
+    query: IntArray
+    position: IntArray
+    counts: IntArray
+
+
+def repeated(judgments: Judgments) -> Repeated:
+    """Find answers to a pair that the same assessor had answered before, sides set right.
+
+    >>> ends = {"left": [1, 2], "right": [2, 1], "answer": [1, 1]}
+    >>> twice = Judgments.of(assessor=[0, 0], query=[0, 0], **ends)
+    >>> repeated(twice).counts.tolist()
+    [[[0, 0, 1], [0, 0, 0], [0, 0, 0]]]
+    """
+    asked = judgments.oriented()
+    order = np.lexsort((asked.position, asked.right, asked.left, asked.query, asked.assessor))
+    rows = asked.take(order)
+    keys = np.stack([rows.assessor, rows.query, rows.left, rows.right])
+    again = np.zeros(len(rows), dtype=bool)
+    again[1:] = (keys[:, 1:] == keys[:, :-1]).all(axis=0)
+    starts = np.maximum.accumulate(np.where(again, 0, np.arange(len(rows))))
+    before, after = 1 - rows.answer[starts[again]], 1 - rows.answer[again]
+    counts = np.zeros((before.size, 3, 3), dtype=np.int64)
+    counts[np.arange(before.size), before, after] = 1
+    return Repeated(rows.assessor[again], rows.query[again], rows.position[again], counts)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftBias:
+    """How often the left page won, ties left out: ``left`` of ``total``, share and p; NaN if none.
+
+    ``p`` is of the two-sided binomial test; ``p_queries`` flips the sides of whole queries.
+    """
+
+    left: int
+    total: int
+    share: float
+    p: float
+    p_queries: float
+
+
+def left_bias(judgments: Judgments, *, draws: int = 9999, seed: int = 0) -> LeftBias:
+    """Test whether the side decides; checks and repeats count, they were answers too.
+
+    >>> ends = {"left": [1] * 6, "right": [2] * 6, "answer": [1] * 6}
+    >>> six = Judgments.of(assessor=[0] * 6, query=[0] * 6, **ends)
+    >>> left_bias(six).p
+    0.03125
+    """
+    said = judgments.take(judgments.answer != 0)
+    left, total = int((said.answer > 0).sum()), len(said)
+    if not total:
+        return LeftBias(0, 0, np.nan, np.nan, np.nan)
+    p = float(stats.binomtest(left, total).pvalue)
+    return LeftBias(left, total, left / total, p, _flipped(said, draws, seed))
+
+
+def _flipped(said: Judgments, draws: int, seed: int) -> float:
+    """Share of random flips of whole queries that lean as far; NaN with fewer than two queries."""
+    _, query = np.unique(said.query, return_inverse=True)
+    excess = np.bincount(query, weights=said.answer)
+    if excess.size < 2:
+        return np.nan
+    signs = np.random.default_rng(seed).choice((-1.0, 1.0), size=(draws, excess.size))
+    extreme = int((np.abs(signs @ excess) >= abs(excess.sum()) - 1e-9).sum())
+    return (extreme + 1) / (draws + 1)

@@ -1,0 +1,91 @@
+r"""Similarity of two assessors' rankings of a query: Kendall's tau-b and rank-biased overlap."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from analysis.agreement.preferences import Scores
+from analysis.agreement.ratios import ratio
+from analysis.typing import FloatArray, IntArray
+
+
+def tau_b(counts: IntArray | FloatArray) -> FloatArray:
+    r"""Kendall's tau-b from tables (..., 3, 3) of one query's pairs; NaN if one of them ties all.
+
+    .. math:: (C - D) / \sqrt{(N - T_1)(N - T_2)}
+
+    with C and D the pairs ordered alike and against each other, T the pairs an assessor ties
+    [Kendall1945]_. Documents outside a top-k list are tied at its end.
+
+    >>> float(tau_b(np.array([[3, 1, 0], [0, 1, 0], [1, 0, 0]])))
+    0.4
+    """
+    table: FloatArray = np.asarray(counts, dtype=float)
+    against = table[..., 0, 2] + table[..., 2, 0]
+    score = table[..., 0, 0] + table[..., 2, 2] - against
+    strict_rows = table[..., 0, :].sum(axis=-1) + table[..., 2, :].sum(axis=-1)
+    strict_columns = table[..., :, 0].sum(axis=-1) + table[..., :, 2].sum(axis=-1)
+    return ratio(score, np.sqrt(strict_rows * strict_columns))
+
+
+@dataclass(frozen=True, slots=True)
+class ListSimilarity:
+    """One row a query and pair of assessors: ``query``, ``first``, ``second``, ``rbo`` (r,)."""
+
+    query: IntArray
+    first: IntArray
+    second: IntArray
+    rbo: FloatArray
+
+
+def rbo_matrix(values: FloatArray, *, depth: int, persistence: float = 0.9) -> FloatArray:
+    r"""Extrapolated rank-biased overlap (m, m) of score rows (m, n), compared down to ``depth``.
+
+    .. math:: \frac{X_D}{D} p^D + \frac{1-p}{p} \sum_{d=1}^{D} \frac{X_d}{d} p^d
+
+    [WMZ10]_, equation (30). Tied documents are taken in every order: :math:`X_d` is the expected
+    overlap of the first d ranks [CorsiUrbano2024]_; what an assessor left out of the list is one
+    group tied at the end. Not judged (NaN) comes last of all, and counts for nobody.
+
+    >>> rbo_matrix(np.array([[3.0, 2, 1], [3, 2, 1], [1, 2, 3]]), depth=3).round(4)[0].tolist()
+    [1.0, 1.0, 0.855]
+    """
+    depth = min(depth, values.shape[1])
+    inside = _inside(values, depth)
+    overlap = np.einsum("dmj,dlj->dml", inside, inside, optimize=True)
+    ranks = np.arange(1, depth + 1)
+    weights = (1 - persistence) / persistence * persistence**ranks / ranks
+    weights[-1] += persistence**depth / depth
+    matrix: FloatArray = np.tensordot(weights, overlap, axes=1)
+    return matrix
+
+
+def _inside(values: FloatArray, depth: int) -> FloatArray:
+    """(depth, m, n): the probability that a document is among the first d when ties are drawn."""
+    missing = np.isnan(values)
+    filled = np.where(missing, -np.inf, values)
+    last = stats.rankdata(-filled, method="max", axis=1)
+    top = stats.rankdata(-filled, method="min", axis=1)
+    d = np.arange(1, depth + 1)[:, None, None]
+    shares = np.clip((d - top + 1) / (last - top + 1), 0, 1)
+    return np.where(missing, 0.0, shares)
+
+
+def list_similarity(
+    scores: Iterable[Scores], *, depth: int, persistence: float = 0.9
+) -> ListSimilarity:
+    """Rank-biased overlap of every two assessors of every query."""
+    parts: list[tuple[IntArray, IntArray, IntArray, FloatArray]] = []
+    for each in scores:
+        first, second = np.triu_indices(each.assessors.size, k=1)
+        if not first.size or not each.values.shape[1]:
+            continue
+        rbo = rbo_matrix(each.values, depth=depth, persistence=persistence)[first, second]
+        query = np.full(first.size, each.query, dtype=np.int64)
+        parts.append((query, each.assessors[first], each.assessors[second], rbo))
+    if not parts:
+        none = np.zeros(0, dtype=np.int64)
+        return ListSimilarity(none, none, none, np.zeros(0))
+    return ListSimilarity(*(np.concatenate(column) for column in zip(*parts, strict=True)))

@@ -1,0 +1,117 @@
+"""Agreement counts: for each query and pair of assessors, a 3 x 3 table of how they voted.
+
+Each unordered document pair is counted once per pair of assessors, oriented by the fixed document
+order; the first assessor (the lower index) is the row, the second the column. Codes in both are
+A>B, A~B, A<B. Everything else in this package that compares assessors is a sum over these tables.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.agreement.preferences import Block, Preferences
+from analysis.agreement.ratios import ratio
+from analysis.typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class PairTables:
+    """One row a query and pair of assessors who share judged pairs of it.
+
+    ``query``, ``first``, ``second`` (r,) with first < second; ``counts`` (r, 3, 3).
+    """
+
+    n_assessors: int
+    n_queries: int
+    query: IntArray
+    first: IntArray
+    second: IntArray
+    counts: IntArray
+
+    def pooled(self, *, symmetric: bool = False) -> IntArray:
+        """The (3, 3) sum over all queries and pairs of assessors.
+
+        ``symmetric`` counts both orders of every pair of assessors: the table plus its transpose.
+        """
+        table: IntArray = self.counts.sum(axis=0)
+        return table + table.T if symmetric else table
+
+    def by_query(self) -> IntArray:
+        """(n_queries, 3, 3) sums over the pairs of assessors."""
+        sums = np.zeros((self.n_queries, 3, 3), dtype=np.int64)
+        np.add.at(sums, self.query, self.counts)
+        return sums
+
+    def pairs(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Pairs of assessors who share queries: first (s,), second (s,), row -> pair (r,)."""
+        keys, row = np.unique(self.first * self.n_assessors + self.second, return_inverse=True)
+        return keys // self.n_assessors, keys % self.n_assessors, row
+
+    def by_pair(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Pairs of assessors and their (s, 3, 3) sums over queries."""
+        first, second, row = self.pairs()
+        sums = np.zeros((first.size, 3, 3), dtype=np.int64)
+        np.add.at(sums, row, self.counts)
+        return first, second, sums
+
+
+def pair_tables(preferences: Preferences) -> PairTables:
+    """Count the votes of every two assessors on every query, by matrix products.
+
+    >>> from analysis.agreement.preferences import Scores, from_scores
+    >>> both = Scores(0, np.array([0, 1]), np.array([[2.0, 1.0, 0.0], [0.0, 0.0, 1.0]]))
+    >>> pair_tables(from_scores([both], 2, 1)).pooled().tolist()
+    [[0, 1, 2], [0, 0, 0], [0, 0, 0]]
+    """
+    parts = [_crossed(block) for block in preferences.blocks if block.assessors.size > 1]
+    query, first, second = (
+        np.concatenate([part[i] for part in parts] or [np.zeros(0, dtype=np.int64)])
+        for i in range(3)
+    )
+    counts = np.concatenate([part[3] for part in parts] or [np.zeros((0, 3, 3), dtype=np.int64)])
+    return PairTables(preferences.n_assessors, preferences.n_queries, query, first, second, counts)
+
+
+def _crossed(block: Block) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Tables of one query for all pairs of its assessors that share a judged pair."""
+    m = block.assessors.size
+    said = (block.votes[:, None, :] == np.arange(3, dtype=np.int8)[:, None]).astype(np.float32)
+    flat = said.reshape(3 * m, -1)
+    crossed = (flat @ flat.T).reshape(m, 3, m, 3).transpose(0, 2, 1, 3)
+    first, second = np.triu_indices(m, k=1)
+    counts = np.rint(crossed[first, second]).astype(np.int64)
+    shared = counts.any(axis=(1, 2))
+    query = np.full(int(shared.sum()), block.query, dtype=np.int64)
+    return query, block.assessors[first[shared]], block.assessors[second[shared]], counts[shared]
+
+
+def agreement_matrix(counts: IntArray | FloatArray) -> FloatArray:
+    """Rows divided by their sums, as Tables 2 and 3 of Niu et al. 2012; NaN in an empty row.
+
+    ``counts`` (..., 3, 3). The cell (X1, X2) is the share of column X2 given row X1.
+
+    >>> agreement_matrix(np.array([[3, 1, 0], [0, 2, 0], [0, 0, 0]])).round(2).tolist()
+    [[0.75, 0.25, 0.0], [0.0, 1.0, 0.0], [nan, nan, nan]]
+    """
+    return ratio(counts, np.sum(counts, axis=-1, keepdims=True))
+
+
+def agreed(counts: IntArray | FloatArray, *, ties: bool = True) -> tuple[FloatArray, FloatArray]:
+    """How many votes agree, and of how many: (...,) each, from tables (..., 3, 3).
+
+    Without ties only pairs count on which both assessors expressed a preference.
+
+    >>> table = np.array([[737, 302, 53], [355, 2557, 207], [72, 260, 356]])
+    >>> [int(x) for x in (*agreed(table), *agreed(table, ties=False))]
+    [3650, 4899, 1093, 1218]
+    """
+    table: FloatArray = np.asarray(counts, dtype=float)
+    same = table[..., 0, 0] + table[..., 2, 2]
+    if ties:
+        return same + table[..., 1, 1], table.sum(axis=(-2, -1))
+    return same, same + table[..., 0, 2] + table[..., 2, 0]
+
+
+def agreement(counts: IntArray | FloatArray, *, ties: bool = True) -> FloatArray:
+    """Share of votes that agree (...,); NaN where nothing is shared."""
+    return ratio(*agreed(counts, ties=ties))

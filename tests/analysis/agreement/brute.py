@@ -1,0 +1,90 @@
+"""Plain counts, pair by pair, to hold the vectorised functions against."""
+
+from collections import Counter, defaultdict
+from itertools import combinations, permutations
+
+import numpy as np
+
+from analysis.agreement import MISSING, Block, Preferences
+from analysis.typing import FloatArray
+
+Unit = tuple[int, int, int]
+Said = dict[int, int]
+
+
+def random_preferences(
+    seed: int, assessors: int, queries: int, documents: int, missing: float = 0.3
+) -> Preferences:
+    """Votes that agree more than chance, with ties, gaps, and assessors absent from queries."""
+    rng = np.random.default_rng(seed)
+    blocks = []
+    for query in range(queries):
+        present = np.flatnonzero(rng.random(assessors) < 0.8)
+        first, second = np.triu_indices(documents, k=1)
+        truth = rng.integers(0, 3, first.size)
+        noise = rng.integers(0, 3, (present.size, first.size))
+        votes = np.where(rng.random(noise.shape) < 0.6, truth, noise)
+        votes[rng.random(votes.shape) < missing] = MISSING
+        blocks.append(Block(query, present, first, second, votes.astype(np.int8)))
+    return Preferences(assessors, queries, tuple(blocks))
+
+
+def units(preferences: Preferences) -> dict[Unit, Said]:
+    """(query, first, second) -> assessor -> vote."""
+    said: dict[Unit, Said] = defaultdict(dict)
+    for block in preferences.blocks:
+        for row, assessor in enumerate(block.assessors.tolist()):
+            for column in range(block.first.size):
+                vote = int(block.votes[row, column])
+                if vote != MISSING:
+                    unit = (block.query, int(block.first[column]), int(block.second[column]))
+                    said[unit][assessor] = vote
+    return said
+
+
+def tables(preferences: Preferences) -> dict[tuple[int, int, int], FloatArray]:
+    """(query, assessor, assessor) -> 3 x 3 counts."""
+    counts: dict[tuple[int, int, int], FloatArray] = defaultdict(lambda: np.zeros((3, 3)))
+    for (query, _, _), votes in units(preferences).items():
+        for one, two in combinations(sorted(votes), 2):
+            counts[query, one, two][votes[one], votes[two]] += 1
+    return counts
+
+
+def ratings(preferences: Preferences, wanted: set[int] | None = None) -> list[Counter[int]]:
+    """Votes of each judged pair, counted by category."""
+    chosen = units(preferences).items()
+    return [Counter(v.values()) for u, v in chosen if wanted is None or u[0] in wanted]
+
+
+def fleiss(rated: list[Counter[int]]) -> float:
+    several = [c for c in rated if c.total() > 1]
+    observed = np.mean(
+        [sum(x * (x - 1) for x in c.values()) / (c.total() * (c.total() - 1)) for c in several]
+    )
+    used = [np.mean([c[code] / c.total() for c in rated]) for code in range(3)]
+    chance = sum(share**2 for share in used)
+    return float((observed - chance) / (1 - chance))
+
+
+def ac1(rated: list[Counter[int]]) -> float:
+    several = [c for c in rated if c.total() > 1]
+    observed = np.mean(
+        [sum(x * (x - 1) for x in c.values()) / (c.total() * (c.total() - 1)) for c in several]
+    )
+    used = [np.mean([c[code] / c.total() for c in rated]) for code in range(3)]
+    chance = sum(share * (1 - share) for share in used) / 2
+    return float((observed - chance) / (1 - chance))
+
+
+def alpha(rated: list[Counter[int]]) -> float:
+    """Disagreement within units over disagreement between any two values, all pairs listed."""
+    within, values = 0.0, []
+    for counts in (c for c in rated if c.total() > 1):
+        unit = list(counts.elements())
+        values += unit
+        within += sum(a != b for a, b in permutations(unit, 2)) / (len(unit) - 1)
+    by_value = Counter(values)
+    between = sum(by_value[a] * by_value[b] for a in by_value for b in by_value if a != b)
+    n = len(values)
+    return 1 - (within / n) / (between / (n * (n - 1)))

@@ -1,0 +1,181 @@
+import numpy as np
+import pytest
+
+from analysis.agreement import (
+    Judgments,
+    circles,
+    grouped_sums,
+    left_bias,
+    own_disagreement,
+    pair_tables,
+    repeated,
+    resamples,
+    rest_counts,
+)
+from analysis.agreement.assessors import told_apart
+from analysis.typing import FloatArray
+from tests.analysis.agreement import brute
+
+
+def disagreeing(shares: list[float], votes: int = 1000) -> FloatArray:
+    tables = np.zeros((len(shares), 3, 3))
+    tables[:, 0, 0] = [votes * (1 - share) for share in shares]
+    tables[:, 0, 2] = [votes * share for share in shares]
+    return tables
+
+
+def test_own_parts_of_a_ring_of_five_are_recovered() -> None:
+    own = np.array([0.02, 0.05, 0.08, 0.11, 0.2])
+    first, second = np.array([0, 1, 2, 0, 1]), np.array([2, 3, 4, 3, 4])
+    found = own_disagreement(first, second, disagreeing(list(own[first] + own[second])), 5)
+    assert found == pytest.approx(own, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "known"),
+    [
+        ([(0, 1)], [False] * 5),
+        ([(0, 1), (1, 2), (0, 2)], [True] * 3 + [False] * 2),
+        ([(0, 1), (1, 2), (2, 3), (0, 3)], [False] * 5),
+        ([(0, 1), (1, 2), (0, 2), (2, 4)], [True, True, True, False, True]),
+    ],
+)
+def test_parts_are_told_apart_by_an_odd_ring(
+    pairs: list[tuple[int, int]], known: list[bool]
+) -> None:
+    first, second = np.array(pairs).T
+    assert told_apart(first, second, 5).tolist() == known
+    found = own_disagreement(first, second, disagreeing([0.1] * len(pairs)), 5)
+    assert (~np.isnan(found)).tolist() == known
+
+
+def test_the_rest_of_an_assessor_is_every_table_they_are_in() -> None:
+    preferences = brute.random_preferences(4, 4, 5, 6)
+    query, who, counts = rest_counts(pair_tables(preferences))
+    wanted = np.zeros((4, 3, 3))
+    for (_, one, two), table in brute.tables(preferences).items():
+        wanted[one] += table
+        wanted[two] += table.T
+    found = np.zeros((4, 9))
+    np.add.at(found, who, counts)
+    assert found.reshape(4, 3, 3).tolist() == wanted.tolist()
+    assert set(query.tolist()) <= set(range(5))
+
+
+def test_grouped_sums_are_weighted_sums_of_rows() -> None:
+    rng = np.random.default_rng(0)
+    weights = resamples(np.ones(6), draws=7, seed=1).weights
+    query, group, values = rng.integers(0, 6, 20), rng.integers(0, 3, 20), rng.random((20, 2))
+    found = grouped_sums(weights, query, group, values, 4)
+    for draw in range(7):
+        for one in range(4):
+            rows = group == one
+            expected = (weights[draw, query[rows], None] * values[rows]).sum(axis=0)
+            assert found[draw, one] == pytest.approx(expected, abs=1e-12)
+
+
+def random_session(seed: int, answers: int = 60, documents: int = 8) -> Judgments:
+    rng = np.random.default_rng(seed)
+    left = rng.integers(0, documents, answers)
+    return Judgments.of(
+        assessor=rng.integers(0, 2, answers),
+        query=rng.integers(0, 2, answers),
+        left=left,
+        right=(left + rng.integers(1, documents, answers)) % documents,
+        answer=rng.integers(-1, 2, answers),
+    )
+
+
+def first_answers(asked: Judgments, who: int, query: int) -> dict[tuple[int, int], int]:
+    said: dict[tuple[int, int], int] = {}
+    rows = zip(asked.assessor, asked.query, asked.left, asked.right, asked.answer, strict=True)
+    for one, about, left, right, answer in rows:
+        if (one, about) == (who, query) and (int(left), int(right)) not in said:
+            said[int(left), int(right)] = int(answer)
+            said[int(right), int(left)] = -int(answer)
+    return said
+
+
+@pytest.mark.parametrize("dense", [0, 1000])
+@pytest.mark.parametrize("seed", range(8))
+def test_circles_equal_looking_at_every_triple(
+    seed: int, dense: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("analysis.agreement.transitivity.DENSE_UP_TO", dense)
+    asked = random_session(seed)
+    found = circles(asked)
+    for row, (who, query) in enumerate(zip(found.assessor, found.query, strict=True)):
+        said = first_answers(asked, int(who), int(query))
+        triples = cycles = broken = 0
+        for a in range(8):
+            for b in range(a + 1, 8):
+                for c in range(b + 1, 8):
+                    if not {(a, b), (b, c), (a, c)} <= said.keys():
+                        continue
+                    triples += 1
+                    answers = (said[a, b], said[b, c], said[c, a])
+                    cycles += answers in ((1, 1, 1), (-1, -1, -1))
+                    weak = [answers.count(1), answers.count(-1)]
+                    broken += min(weak) == 0 and max(weak) > 0
+        assert (found.cycles[row], found.broken[row], found.triples[row]) == (
+            cycles,
+            broken,
+            triples,
+        )
+
+
+def test_no_answers_have_no_circles_and_no_side() -> None:
+    none = Judgments.of(assessor=[], query=[], left=[], right=[], answer=[])
+    assert circles(none).triples.size == 0
+    assert np.isnan(left_bias(none).share)
+    assert repeated(none).counts.shape == (0, 3, 3)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_repeats_are_compared_with_the_first_answer(seed: int) -> None:
+    asked = random_session(seed)
+    expected = np.zeros((3, 3))
+    seen: dict[tuple[int, int, int, int], int] = {}
+    rows = zip(asked.assessor, asked.query, asked.left, asked.right, asked.answer, strict=True)
+    for who, query, left, right, answer in rows:
+        turn = 1 if left < right else -1
+        key = (int(who), int(query), int(min(left, right)), int(max(left, right)))
+        if key in seen:
+            expected[1 - seen[key], 1 - turn * int(answer)] += 1
+        else:
+            seen[key] = turn * int(answer)
+    assert repeated(asked).counts.sum(axis=0).tolist() == expected.tolist()
+
+
+def test_a_side_that_wins_too_often_is_noticed_and_a_fair_one_is_not() -> None:
+    rng = np.random.default_rng(3)
+    fixed = {"assessor": np.zeros(2000), "query": np.arange(2000) // 50}
+    pair = {"left": np.zeros(2000), "right": np.ones(2000)}
+    leaning = Judgments.of(**fixed, **pair, answer=np.where(rng.random(2000) < 0.6, 1, -1))
+    fair = Judgments.of(**fixed, **pair, answer=np.where(rng.random(2000) < 0.5, 1, -1))
+    found = left_bias(leaning)
+    assert found.total == 2000
+    assert 0.57 < found.share < 0.63
+    assert max(found.p, found.p_queries) < 0.01
+    assert min(left_bias(fair).p, left_bias(fair).p_queries) > 0.05
+
+
+def test_one_query_has_no_interval_and_two_have() -> None:
+    sums = np.array([[3.0, 4.0], [1.0, 4.0]])
+    share = lambda x: x[..., 0] / x[..., 1]  # noqa: E731
+    low, high = resamples(np.array([1, 0]), draws=50).interval(sums, share)
+    assert np.isnan(low)
+    assert np.isnan(high)
+    low, high = resamples(np.array([1, 1]), draws=50).interval(sums, share)
+    assert (float(low), float(high)) == (0.25, 0.75)
+
+
+def test_resamples_without_the_figure_are_left_out() -> None:
+    drawn = resamples(np.ones(3), draws=200)
+    values = np.where(np.arange(200) % 4 == 0, np.nan, np.arange(200.0))
+    low, high = drawn.ends(values)
+    known = values[~np.isnan(values)]
+    assert float(low) == pytest.approx(np.quantile(known, 0.025))
+    assert float(high) == pytest.approx(np.quantile(known, 0.975))
+    mostly = np.where(np.arange(200) % 4 == 0, 1.0, np.nan)
+    assert np.isnan(drawn.ends(mostly)[0])
