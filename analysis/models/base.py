@@ -1,0 +1,92 @@
+"""The contract of a ranker: fit, predict, save as JSON, load."""
+
+import inspect
+import json
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from analysis.data.ranking import RankingData
+from analysis.errors import BadData, NotFittedError
+from analysis.typing import FloatArray
+
+FORMAT = 1
+
+
+class Ranker(ABC):
+    """A model that orders the documents of a query by score, higher is better.
+
+    Settings are keyword arguments kept under their own names; learned values end in ``_``. The same
+    data, settings and seed give the same model.
+    """
+
+    name: ClassVar[str]
+    learned: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
+        """Learn from ``data``; ``validation`` chooses where a model has something to choose."""
+
+    @abstractmethod
+    def predict(self, data: RankingData) -> FloatArray:
+        """Score every document, (n_rows,)."""
+
+    def settings(self) -> dict[str, Any]:
+        """The keyword arguments that make this model anew."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def require_fitted(self, data: RankingData | None = None) -> None:
+        """Refuse to work before fit, or on documents of another width."""
+        if not all(hasattr(self, name) for name in self.learned):
+            raise NotFittedError(f"{type(self).__name__} has learned nothing yet: call fit first")
+        width = getattr(self, "n_features_", None)
+        if data is not None and width is not None and data.n_features != width:
+            raise BadData(f"the model knows {width} features, the data have {data.n_features}")
+
+    def save(self, path: str | Path) -> None:
+        """Write settings and learned values as JSON, every digit kept."""
+        self.require_fitted()
+        state = {name: _plain(getattr(self, name)) for name in self.learned}
+        document = {
+            "format": FORMAT,
+            "model": self.name,
+            "settings": self.settings(),
+            "learned": state,
+        }
+        Path(path).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+    def restore(self, state: dict[str, Any]) -> Self:
+        """Take learned values back from their JSON form."""
+        for name in self.learned:
+            value = state[name]
+            setattr(self, name, np.asarray(value) if isinstance(value, list) else value)
+        return self
+
+    def __repr__(self) -> str:
+        """The call that makes the model."""
+        inside = ", ".join(f"{name}={value!r}" for name, value in self.settings().items())
+        return f"{type(self).__name__}({inside})"
+
+
+class LinearRanker(Ranker):
+    """A ranker that scores by a weighted sum of features, ``coef_`` (n_features,)."""
+
+    learned = ("coef_",)
+    coef_: FloatArray
+
+    @property
+    def n_features_(self) -> int:
+        """Width of the documents the model knows."""
+        return int(self.coef_.shape[0])
+
+    def predict(self, data: RankingData) -> FloatArray:
+        """Score every document by its weighted sum of features, (n_rows,)."""
+        self.require_fitted(data)
+        scores: FloatArray = data.features @ self.coef_
+        return scores
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

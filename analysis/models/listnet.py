@@ -1,0 +1,84 @@
+"""ListNet with top-one probabilities, and its top-k form."""
+
+from typing import Self
+
+import numpy as np
+
+from analysis.data.ranking import RankingData
+from analysis.data.topk import to_topk
+from analysis.models.base import LinearRanker
+from analysis.models.newton import Derivatives, newton
+from analysis.typing import FloatArray, IntArray
+
+
+def softmax_by_query(scores: FloatArray, offsets: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Softmax within each query (n_rows,) and the logarithm of its normaliser (n_queries,)."""
+    starts, sizes = offsets[:-1], np.diff(offsets)
+    top = np.maximum.reduceat(scores, starts)
+    powers = np.exp(scores - np.repeat(top, sizes))
+    total = np.add.reduceat(powers, starts)
+    return powers / np.repeat(total, sizes), np.log(total) + top
+
+
+def listnet_loss(
+    weights: FloatArray, features: FloatArray, target: FloatArray, offsets: IntArray
+) -> Derivatives:
+    """Cross entropy of top-one probabilities, summed over queries, with gradient and Hessian.
+
+    ``target`` (n_rows,) sums to 1 within each query: [CQL07]_, equation (3).
+    """
+    scores = features @ weights
+    chances, normaliser = softmax_by_query(scores, offsets)
+    value = float(normaliser.sum() - target @ scores)
+    weighted = features * chances[:, None]
+    means = np.add.reduceat(weighted, offsets[:-1], axis=0)
+    return value, features.T @ (chances - target), features.T @ weighted - means.T @ means
+
+
+def with_preferences(data: RankingData) -> RankingData:
+    """Only queries with more than one label; if there are none, all, for a neutral result."""
+    low = np.minimum.reduceat(data.labels, data.offsets[:-1])
+    high = np.maximum.reduceat(data.labels, data.offsets[:-1])
+    useful = np.flatnonzero(high > low)
+    return data.select(useful) if 0 < useful.size < data.n_queries else data
+
+
+class ListNet(LinearRanker):
+    r"""Linear ListNet ([CQL07]_): cross entropy of softmax(labels) and softmax(scores).
+
+    Queries with one label only are left out: their target is uniform and only holds weights back.
+    """
+
+    name = "listnet"
+
+    def __init__(self, *, l2: float = 0.1) -> None:
+        self.l2 = l2
+
+    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:  # noqa: ARG002
+        """Learn the weights by exact Newton steps."""
+        data = with_preferences(data)
+        features = np.asarray(data.features, dtype=np.float64)
+        target, _ = softmax_by_query(data.labels, data.offsets)
+        start = np.zeros(data.n_features)
+        self.coef_ = newton(
+            lambda w: listnet_loss(w, features, target, data.offsets), start, self.l2
+        )
+        return self
+
+
+class TopKListNet(ListNet):
+    """Top-k ListNet ([XLL09]_, section 4.3.3): the mapping keeps the order of the first k.
+
+    The mapping is k + 1 - rank for the first k documents and 0, one small value, for the rest;
+    grades are put into a random order by ``seed`` first.
+    """
+
+    name = "topk-listnet"
+
+    def __init__(self, *, k: int = 10, l2: float = 0.1, seed: int = 0) -> None:
+        super().__init__(l2=l2)
+        self.k, self.seed = k, seed
+
+    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
+        """Learn from the top-k ground truth of ``data``."""
+        return super().fit(to_topk(data, self.k, seed=self.seed), validation)
