@@ -16,6 +16,7 @@ COMMANDS = {
     "serve": "Serve the pages and the API.",
     "db": "Migrate the database, or check it.",
     "users": "Add, list and disable people; make tokens for programs.",
+    "simulate": "Simulate sessions: what a sorter costs and yields.",
 }
 
 
