@@ -8,7 +8,7 @@ from app.db.models.study import Query, Study
 
 
 class Content(Base):
-    """Bytes by their SHA-256; ``text`` is their plain text where they have one."""
+    """Bytes by the SHA-256 of their media type and themselves; ``text`` is their plain text."""
 
     __tablename__ = "contents"
     hash: Mapped[str] = mapped_column(String(64), primary_key=True)
@@ -19,7 +19,7 @@ class Content(Base):
 
 
 class Document(Base):
-    """A page of a study."""
+    """A page of a study; ``path`` is where its file stood, so that its images are found."""
 
     __tablename__ = "documents"
     __table_args__ = (UniqueConstraint("study_id", "external_id"), Index(None, "content_hash"))
@@ -28,7 +28,9 @@ class Document(Base):
     external_id: Mapped[str] = mapped_column(String(300))
     title: Mapped[str] = mapped_column(Text, default="")
     url: Mapped[str] = mapped_column(Text, default="")
+    path: Mapped[str | None] = mapped_column(String(1000))
     content_hash: Mapped[str] = mapped_column(ForeignKey("contents.hash", ondelete="RESTRICT"))
+    path: Mapped[str] = mapped_column(String(1000), default="")
     study: Mapped[Study] = relationship(lazy="raise")
     content: Mapped[Content] = relationship(lazy="raise")
 
