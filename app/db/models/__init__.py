@@ -3,6 +3,7 @@
 from app.db.models.assignment import Assignment
 from app.db.models.document import Candidate, Content, Document, StudyFile
 from app.db.models.judgment import JudgmentRow
+from app.db.models.ranking import Ranking
 from app.db.models.study import Query, Study
 from app.db.models.timer import TimerEvent
 from app.db.models.user import ApiToken, AuditEvent, SignInAttempt, User
@@ -16,6 +17,7 @@ __all__ = [
     "Document",
     "JudgmentRow",
     "Query",
+    "Ranking",
     "SignInAttempt",
     "Study",
     "StudyFile",

@@ -28,7 +28,6 @@ class Document(Base):
     external_id: Mapped[str] = mapped_column(String(300))
     title: Mapped[str] = mapped_column(Text, default="")
     url: Mapped[str] = mapped_column(Text, default="")
-    path: Mapped[str | None] = mapped_column(String(1000))
     content_hash: Mapped[str] = mapped_column(ForeignKey("contents.hash", ondelete="RESTRICT"))
     path: Mapped[str] = mapped_column(String(1000), default="")
     study: Mapped[Study] = relationship(lazy="raise")
