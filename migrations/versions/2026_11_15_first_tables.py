@@ -97,7 +97,6 @@ def upgrade() -> None:
         sa.Column("external_id", sa.String(length=300), nullable=False),
         sa.Column("title", sa.Text(), nullable=False),
         sa.Column("url", sa.Text(), nullable=False),
-        sa.Column("path", sa.String(length=1000), nullable=True),
         sa.Column("content_hash", sa.String(length=64), nullable=False),
         sa.ForeignKeyConstraint(
             ["content_hash"],
