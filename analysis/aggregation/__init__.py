@@ -1,0 +1,31 @@
+"""Consensus of several rankings of one query."""
+
+from analysis.aggregation.borda import borda_order
+from analysis.aggregation.consensus import (
+    Consensus,
+    consensus_of,
+    consensus_qrels,
+    consensus_records,
+    known_weights,
+)
+from analysis.aggregation.kemeny import (
+    kemeny_cost,
+    kemeny_order,
+    majority_table,
+    supervised_kemeny,
+    votes_of_scores,
+)
+
+__all__ = [
+    "Consensus",
+    "borda_order",
+    "consensus_of",
+    "consensus_qrels",
+    "consensus_records",
+    "kemeny_cost",
+    "kemeny_order",
+    "known_weights",
+    "majority_table",
+    "supervised_kemeny",
+    "votes_of_scores",
+]

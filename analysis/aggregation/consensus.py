@@ -1,0 +1,117 @@
+"""One list a query from several assessors, and who it departs from."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.aggregation.borda import borda_order
+from analysis.aggregation.kemeny import kemeny_order
+from analysis.agreement.preferences import BETTER, WORSE, Block
+from analysis.agreement.ratios import ratio
+from analysis.typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Consensus:
+    """The consensus of one query.
+
+    ``order`` (n,) documents, best first; ``wins`` (n,) weighted votes each document won.
+    ``assessors`` (m,), their ``weights`` (m,), and ``departures`` (m,): the share of an
+    assessor's preferences that the order turns around, NaN for one who only tied.
+    """
+
+    query: int
+    order: IntArray
+    wins: FloatArray
+    assessors: IntArray
+    weights: FloatArray
+    departures: FloatArray
+
+    def top(self, k: int) -> IntArray:
+        """The first ``k`` documents that anybody preferred to anything."""
+        backed = self.order[self.wins[self.order] > 0]
+        return backed[:k]
+
+    def labels(self, k: int) -> IntArray:
+        """Label k + 1 - rank of the first ``k`` documents, 0 of the others: (n,)."""
+        labels = np.zeros(self.order.size, dtype=np.int64)
+        top = self.top(k)
+        labels[top] = k - np.arange(top.size)
+        return labels
+
+
+def consensus_of(block: Block, n_documents: int, weights: FloatArray) -> Consensus:
+    """Supervised Kemeny over the votes of one query, from Borda's order.
+
+    ``weights`` (n_assessors,) of the whole study; a weight that is not known (NaN) is the mean of
+    the others, or 1. In the votes of a top-k ground truth every document of the list is over
+    every one outside, so these pairs count.
+
+    >>> from analysis.agreement import Scores, from_scores
+    >>> lists = Scores(0, np.array([0, 1, 2]), np.array([[2.0, 1, 0], [2, 0, 1], [1, 2, 0]]))
+    >>> found = consensus_of(from_scores([lists], 3, 1).blocks[0], 3, np.ones(3))
+    >>> found.order.tolist(), found.departures.tolist(), found.labels(2).tolist()
+    ([0, 1, 2], [0.0, 0.333, 0.333], [2, 1, 0])
+    """
+    shares = known_weights(weights)[block.assessors]
+    better, worse = shares @ (block.votes == BETTER), shares @ (block.votes == WORSE)
+    votes = np.zeros((n_documents, n_documents))
+    votes[block.first, block.second] = better
+    votes[block.second, block.first] = worse
+    order = kemeny_order(votes, borda_order(votes))
+    return Consensus(
+        block.query, order, votes.sum(axis=1), block.assessors, shares, _departures(block, order)
+    )
+
+
+def _departures(block: Block, order: IntArray) -> FloatArray:
+    place = np.argsort(order)
+    expected = np.where(place[block.first] < place[block.second], BETTER, WORSE)
+    stated = (block.votes == BETTER) | (block.votes == WORSE)
+    against = (stated & (block.votes != expected)).sum(axis=1)
+    return ratio(against, stated.sum(axis=1))
+
+
+def known_weights(weights: FloatArray) -> FloatArray:
+    """Weights with the mean in place of those not known; 1 for all if none is."""
+    known = weights[~np.isnan(weights)]
+    mean = float(known.mean()) if known.size else 1.0
+    filled = np.where(np.isnan(weights), mean, weights)
+    return filled if filled.sum() > 0 else np.ones_like(filled)
+
+
+def consensus_records(
+    found: Iterable[Consensus],
+    *,
+    k: int,
+    queries: Sequence[str],
+    documents: Sequence[Sequence[str]],
+    assessors: Sequence[str],
+) -> Iterator[dict[str, object]]:
+    """What ``consensus.jsonl`` holds, one record a query, ids in place of indices."""
+    for each in found:
+        names = documents[each.query]
+        yield {
+            "query": queries[each.query],
+            "k": k,
+            "documents": [names[d] for d in each.top(k).tolist()],
+            "rest": [names[d] for d in np.flatnonzero(each.labels(k) == 0).tolist()],
+            "assessors": [assessors[a] for a in each.assessors.tolist()],
+            "weights": [round(float(w), 6) for w in each.weights],
+            "departures": [None if np.isnan(d) else round(float(d), 6) for d in each.departures],
+            "method": "supervised-kemeny",
+        }
+
+
+def consensus_qrels(records: Iterable[dict[str, object]]) -> Iterator[str]:
+    """TREC qrels lines of consensus records: label k + 1 - rank in the list, 0 outside."""
+    for record in records:
+        k, listed, rest = record["k"], record["documents"], record["rest"]
+        assert isinstance(k, int)
+        assert isinstance(listed, list)
+        assert isinstance(rest, list)
+        for rank, document in enumerate(listed):
+            yield f"{record['query']} 0 {document} {k - rank}"
+        for document in rest:
+            yield f"{record['query']} 0 {document} 0"
