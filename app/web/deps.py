@@ -19,6 +19,7 @@ from app.domain.words import Role
 from app.services import tokens
 from app.services.sign_in import refuse_unusable
 from app.web.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Cookies
+from app.web.views import PersonView
 from app.web.visitors import visitor_of
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -49,11 +50,19 @@ async def get_place(request: Request) -> AsyncIterator[None]:
 def get_session(
     request: Request, _place: Annotated[None, Depends(get_place, scope="function")]
 ) -> Iterator[Session]:
-    """The session of this request's transaction."""
+    """The session of this request's transaction.
+
+    When it is rolled back, what was loaded is let go first, so that the error page and the request
+    log can still say who was signed in.
+    """
     sessions: Sessions = request.app.state.sessions
     factory = sessions.read if request.method in SAFE_METHODS else sessions.write
     with factory.begin() as session:
-        yield session
+        try:
+            yield session
+        except BaseException:
+            session.expunge_all()
+            raise
 
 
 SessionDep = Annotated[Session, Depends(get_session, scope="function")]
@@ -89,7 +98,7 @@ def current_user(request: Request, session: SessionDep, sent: SentToken) -> User
     _check_csrf(request, claim.nonce, sent, cookies)
     if cookies.is_half_over(claim):
         request.state.renewed_session = cookies.session_token(user, claim.nonce)
-    request.state.user = user
+    request.state.user = PersonView.of(user)
     return user
 
 
@@ -108,7 +117,7 @@ def api_user(
     refuse_unusable(token.user, visitor_of(request))
     reads = request.method in SAFE_METHODS
     tokens.note_use(token, request.app.state.sessions if reads else session)
-    request.state.user = token.user
+    request.state.user = PersonView.of(token.user)
     return token.user
 
 

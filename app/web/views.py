@@ -2,8 +2,26 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
+from app.db.models import User
+from app.domain.words import Role
 from app.services.queue import Queue
+
+
+@dataclass(frozen=True, slots=True)
+class PersonView:
+    """Who is signed in. A copy, because a row is unreadable once its transaction is rolled back."""
+
+    id: int
+    name: str
+    email: str
+    role: Role
+
+    @classmethod
+    def of(cls, user: User) -> Self:
+        """What pages and the log need of ``user``."""
+        return cls(user.id, user.name, user.email, user.role)
 
 
 @dataclass(frozen=True, slots=True)

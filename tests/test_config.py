@@ -1,0 +1,76 @@
+import multiprocessing
+import stat
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from app.assets import asset_dir
+from app.config import Settings
+from app.secret import UnsafeSecret, load_secret
+
+
+def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOPKAPI_PORT", "9001")
+    assert Settings(_env_file=None).port == 9001
+
+
+def test_settings_come_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "env").write_text("TOPKAPI_WORKERS=3\nOTHER=1\n")
+    assert Settings(_env_file=tmp_path / "env").workers == 3
+
+
+def test_settings_do_not_change() -> None:
+    with pytest.raises(ValidationError):
+        Settings(_env_file=None).port = 1  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("PORT", "x"), ("WORKERS", "0"), ("DATABASE_URL", "mysql://a/b"), ("LOG_LEVEL", "loud")],
+)
+def test_wrong_settings_are_refused(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(f"TOPKAPI_{name}", value)
+    with pytest.raises(ValidationError, match=name.lower()):
+        Settings(_env_file=None)
+
+
+def test_the_secret_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "topkapi.secret"
+    secret = load_secret(path)
+    assert len(secret) == 64
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert load_secret(path) == secret
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_secret_others_can_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "topkapi.secret"
+    load_secret(path)
+    path.chmod(0o644)
+    with pytest.raises(UnsafeSecret, match="chmod 600"):
+        load_secret(path)
+
+
+def test_an_empty_secret_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "topkapi.secret"
+    path.touch(mode=0o600)
+    with pytest.raises(UnsafeSecret, match="too short"):
+        load_secret(path)
+
+
+def test_workers_that_start_at_once_share_one_secret(tmp_path: Path) -> None:
+    path = tmp_path / "topkapi.secret"
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        secrets = pool.map(load_secret, [path] * 16)
+    assert len(set(secrets)) == 1
+
+
+@pytest.mark.parametrize("name", ["templates", "static", "migrations"])
+def test_assets_are_found(name: str) -> None:
+    assert any(asset_dir(name).iterdir())
+
+
+def test_a_missing_asset_is_named() -> None:
+    with pytest.raises(FileNotFoundError, match="nothing-of-that-name"):
+        asset_dir("nothing-of-that-name")

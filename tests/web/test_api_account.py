@@ -1,0 +1,87 @@
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from app.db.engine import Sessions
+from app.db.models import ApiToken, User
+from app.services import accounts, tokens
+from tests.clients import open_client
+from tests.factories import make_user, sign_in
+
+
+@pytest.fixture
+def issued(sessions: Sessions) -> tuple[User, ApiToken, str]:
+    with sessions.write.begin() as session:
+        user = make_user(session)
+        row, plain = tokens.issue_token(session, user, "notebook")
+    return user, row, plain
+
+
+def bearer(plain: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {plain}"}
+
+
+def test_a_token_says_whose_it_is(
+    client: httpx.Client, issued: tuple[User, ApiToken, str], sessions: Sessions
+) -> None:
+    user, row, plain = issued
+    answer = client.get("/api/v1/me", headers=bearer(plain))
+    assert answer.json() == {
+        "id": user.id,
+        "email": user.email,
+        "name": user.name,
+        "role": "assessor",
+    }
+    with sessions.read() as session:
+        used = session.get_one(ApiToken, row.id).last_used_at
+    assert used is not None
+    assert (datetime.now(UTC) - used).total_seconds() < 60
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{}, {"Authorization": "Bearer topkapi_wrong"}, {"Authorization": "Basic YTpi"}, bearer("")],
+)
+def test_without_a_valid_token_nothing_is_said(
+    client: httpx.Client, headers: dict[str, str]
+) -> None:
+    answer = client.get("/api/v1/me", headers=headers)
+    assert answer.status_code == 401
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+    assert answer.json()["code"] == "sign_in_needed"
+
+
+@pytest.mark.parametrize("how", ["revoke", "disable"])
+def test_a_token_can_be_ended(
+    client: httpx.Client, issued: tuple[User, ApiToken, str], sessions: Sessions, how: str
+) -> None:
+    user, row, plain = issued
+    with sessions.write.begin() as session:
+        if how == "revoke":
+            tokens.revoke_token(session, row.id)
+        else:
+            accounts.disable_user(session, session.get_one(User, user.id))
+    assert client.get("/api/v1/me", headers=bearer(plain)).status_code == 401
+
+
+def test_a_cookie_is_no_token(
+    app: FastAPI, client: httpx.Client, issued: tuple[User, ApiToken, str]
+) -> None:
+    sign_in(app, client, issued[0])
+    assert client.get("/api/v1/me").status_code == 401
+
+
+def test_a_demo_token_works_on_this_machine_only(app: FastAPI, sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
+        _, plain = tokens.issue_token(session, make_user(session, demo=True), "demo")
+    with open_client(app, address="203.0.113.9") as elsewhere:
+        assert elsewhere.get("/api/v1/me", headers=bearer(plain)).status_code == 403
+
+
+def test_the_api_is_described(client: httpx.Client) -> None:
+    described = client.get("/api/v1/openapi.json").json()
+    assert "/api/v1/me" in described["paths"]
+    assert all(path.startswith("/api/") for path in described["paths"])
+    assert described["components"]["securitySchemes"]["HTTPBearer"]["scheme"] == "bearer"

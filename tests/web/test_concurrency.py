@@ -1,0 +1,54 @@
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+from fastapi import APIRouter, FastAPI
+
+from app.db.engine import Sessions
+from app.db.models import Study
+from app.web.deps import CurrentUser, SessionDep
+from tests.clients import open_client
+from tests.factories import make_study, make_user, sign_in
+
+
+def test_many_writes_at_once_all_count_and_none_fails(app: FastAPI, sessions: Sessions) -> None:
+    router = APIRouter()
+
+    @router.post("/count/{study_id}")
+    def post_count(session: SessionDep, _user: CurrentUser, study_id: int) -> int:
+        study = session.get_one(Study, study_id, with_for_update=True)
+        study.settings = {"n": study.settings.get("n", 0) + 1}
+        return int(study.settings["n"])
+
+    app.include_router(router)
+    with sessions.write.begin() as session:
+        user, study = make_user(session), make_study(session)
+    with open_client(app) as client:
+        sign_in(app, client, user)
+
+        def go(number: int) -> httpx.Response:
+            # every third request reads meanwhile
+            return client.get("/") if number % 3 == 0 else client.post(f"/count/{study.id}")
+
+        with ThreadPoolExecutor(60) as pool:
+            answers = list(pool.map(go, range(120)))
+    assert {answer.status_code for answer in answers} == {200}
+    counts = sorted(answer.json() for answer in answers if answer.request.method == "POST")
+    assert counts == list(range(1, 81))
+
+
+def test_a_commit_is_done_before_the_answer_leaves(app: FastAPI, sessions: Sessions) -> None:
+    router = APIRouter()
+
+    @router.post("/rename/{study_id}/{name}")
+    def post_rename(session: SessionDep, _user: CurrentUser, study_id: int, name: str) -> None:
+        session.get_one(Study, study_id).name = name
+
+    app.include_router(router)
+    with sessions.write.begin() as session:
+        user, study = make_user(session), make_study(session)
+    with open_client(app) as client:
+        sign_in(app, client, user)
+        for number in range(10):
+            assert client.post(f"/rename/{study.id}/name-{number}").status_code == 200
+            with sessions.read() as session:
+                assert session.get_one(Study, study.id).name == f"name-{number}"

@@ -1,0 +1,175 @@
+import json
+import logging
+
+import httpx
+import pytest
+from fastapi import APIRouter, FastAPI
+from sqlalchemy.exc import OperationalError
+
+from app.db.engine import Sessions
+from app.db.models import Study, User
+from app.domain import errors
+from app.web.deps import CurrentUser, SessionDep
+from app.web.errors import STATUS, status_of
+from app.web.headers import CSP
+from app.web.logs import JsonLines
+from tests.clients import open_client
+from tests.factories import make_study, make_user, sign_in
+
+
+@pytest.fixture
+def faulty(app: FastAPI) -> FastAPI:
+    """The program with routes that go wrong in known ways."""
+    router = APIRouter()
+
+    @router.get("/faults/{kind}")
+    @router.get("/api/v1/faults/{kind}")
+    def fault(kind: str) -> None:
+        match kind:
+            case "conflict":
+                raise errors.Conflict("It is <taken>.")
+            case "stale":
+                raise errors.StaleForm("Another answer was first.")
+            case "database":
+                raise OperationalError("SELECT", {}, Exception("locked"))
+            case _:
+                raise RuntimeError("secret inner words")
+
+    @router.post("/studies-then-fault")
+    def write_then_fail(session: SessionDep, user: CurrentUser) -> None:
+        make_study(session, slug="half-done")
+        raise errors.Conflict(f"Not today, {user.name}.")
+
+    app.include_router(router)
+    return app
+
+
+def test_people_get_a_page(faulty: FastAPI) -> None:
+    with open_client(faulty) as client:
+        answer = client.get("/faults/conflict")
+    assert answer.status_code == 409
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "It is &lt;taken&gt;." in answer.text
+    assert "<!doctype html>" in answer.text
+
+
+def test_htmx_gets_a_fragment(faulty: FastAPI) -> None:
+    with open_client(faulty) as client:
+        answer = client.get("/faults/stale", headers={"HX-Request": "true"})
+    assert answer.status_code == 409
+    assert "<!doctype" not in answer.text
+    assert 'role="alert"' in answer.text
+
+
+def test_programs_get_problem_json(faulty: FastAPI) -> None:
+    with open_client(faulty) as client:
+        answer = client.get("/api/v1/faults/stale")
+    assert answer.status_code == 409
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json() == {
+        "type": "about:blank",
+        "title": "Already changed",
+        "status": 409,
+        "detail": "Another answer was first.",
+        "code": "stale_form",
+    }
+
+
+def test_a_fault_shows_a_number_and_no_inner_words(
+    faulty: FastAPI, caplog: pytest.LogCaptureFixture
+) -> None:
+    with open_client(faulty) as client:
+        page, problem = client.get("/faults/bug"), client.get("/api/v1/faults/bug")
+    assert page.status_code == problem.status_code == 500
+    assert "secret inner words" not in page.text + problem.text
+    assert page.headers["X-Request-ID"] in page.text
+    assert page.headers["Content-Security-Policy"] == CSP
+    assert problem.json()["code"] == "unexpected"
+    assert "secret inner words" in caplog.text
+
+
+def test_a_silent_database_is_no_fault(faulty: FastAPI) -> None:
+    with open_client(faulty) as client:
+        answer = client.get("/api/v1/faults/database")
+    assert (answer.status_code, answer.json()["code"]) == (503, "busy")
+    assert answer.headers["Retry-After"] == "2"
+
+
+def test_a_refused_request_writes_nothing(faulty: FastAPI, sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
+        user = make_user(session)
+    with open_client(faulty) as client:
+        sign_in(faulty, client, user)
+        assert client.post("/studies-then-fault").status_code == 409
+    with sessions.read() as session:
+        assert session.query(Study).count() == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "status"),
+    [("/nowhere", "GET", 404), ("/sign-in", "PUT", 405), ("/api/v1/nowhere", "GET", 404)],
+)
+def test_unknown_addresses(client: httpx.Client, path: str, method: str, status: int) -> None:
+    answer = client.request(method, path)
+    assert answer.status_code == status
+    kind = "application/problem+json" if path.startswith("/api") else "text/html; charset=utf-8"
+    assert answer.headers["content-type"] == kind
+
+
+def test_every_error_has_a_status() -> None:
+    def below(kind: type[errors.AppError]) -> list[type[errors.AppError]]:
+        return [kind, *(deeper for sub in kind.__subclasses__() for deeper in below(sub))]
+
+    for kind in below(errors.AppError):
+        error = kind.__new__(kind)
+        assert 400 <= status_of(error) < 500
+        assert kind.code
+    assert STATUS[errors.WrongCredentials] == 401
+
+
+def test_every_response_is_dressed(client: httpx.Client) -> None:
+    for path in ("/sign-in", "/healthz", "/api/v1/me", "/nowhere", "/static/css/app.css"):
+        headers = client.get(path).headers
+        assert headers["Content-Security-Policy"] == CSP
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Referrer-Policy"] == "same-origin"
+        assert headers["X-Request-ID"]
+    assert "unsafe" not in CSP
+
+
+def test_own_pages_have_nothing_inline(client: httpx.Client) -> None:
+    page = client.get("/sign-in").text
+    assert "<style" not in page
+    assert " style=" not in page
+    assert "<script>" not in page
+    assert " onclick" not in page
+
+
+def test_static_files_are_kept_by_their_mark(client: httpx.Client) -> None:
+    marked = client.get("/static/css/app.css?v=1").headers["Cache-Control"]
+    assert "immutable" in marked
+    assert client.get("/static/css/app.css").headers["Cache-Control"] == "no-cache"
+    assert client.get("/static/../pyproject.toml").status_code == 404
+
+
+def test_a_request_is_logged_without_secrets(
+    app: FastAPI, client: httpx.Client, sessions: Sessions, caplog: pytest.LogCaptureFixture
+) -> None:
+    with sessions.write.begin() as session:
+        user: User = make_user(session)
+    caplog.set_level(logging.INFO, "topkapi.requests")
+    sign_in(app, client, user)
+    client.get("/?token=hidden", headers={"X-Request-ID": "abc-1"})
+    client.get("/sign-in", headers={"X-Request-ID": "no good\x7f"})
+    lines = [json.loads(JsonLines().format(record)) for record in caplog.records]
+    first, second = (line for line in lines if line["logger"] == "topkapi.requests")
+    assert {name: first[name] for name in ("method", "path", "status", "user_id")} == {
+        "method": "GET",
+        "path": "/",
+        "status": 200,
+        "user_id": user.id,
+    }
+    assert first["request_id"] == "abc-1"
+    assert first["ms"] > 0
+    assert "hidden" not in json.dumps(lines)
+    assert second["request_id"] != "no good\x7f"

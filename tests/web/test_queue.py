@@ -1,0 +1,83 @@
+from datetime import timedelta
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from app.db.base import now
+from app.db.engine import Sessions
+from app.db.models import User
+from app.domain.words import Role
+from tests.factories import make_assignment, make_study, make_user, queries_of, sign_in
+
+
+@pytest.fixture
+def ansa(sessions: Sessions) -> User:
+    with sessions.write.begin() as session:
+        return make_user(session)
+
+
+def test_an_empty_queue_says_what_will_be_here(
+    app: FastAPI, client: httpx.Client, ansa: User
+) -> None:
+    sign_in(app, client, ansa)
+    page = client.get("/").text
+    assert "No work yet" in page
+    assert "<table" not in page
+
+
+def test_one_click_continues(
+    app: FastAPI, client: httpx.Client, sessions: Sessions, ansa: User
+) -> None:
+    with sessions.write.begin() as session:
+        queries = queries_of(session, make_study(session, queries=3))
+        works = [make_assignment(session, user=ansa, query=query) for query in queries]
+        works[1].answered, works[1].expected_left, works[1].active_ms = 62, 41, 767_000
+        works[1].last_entry_at = now() - timedelta(hours=3)
+        works[2].finished_at = works[2].last_entry_at = now()
+        works[2].answered = 88
+    sign_in(app, client, ansa)
+    page = client.get("/").text
+    assert "1 of 3 finished." in page
+    continue_link = page.index(">Continue<")
+    assert f'href="/assignments/{works[1].id}"' in page[continue_link - 80 : continue_link]
+    assert (
+        "62 answered, about 41 left, near 8 minutes at your pace. Last answer 3 hours ago." in page
+    )
+    assert 'width="60.2%"' in page
+    assert "12:47" in page
+    assert page.index(">In progress<") < page.index(">Waiting<") < page.index(">Finished<")
+
+
+def test_finished_work_is_said_to_be_finished(
+    app: FastAPI, client: httpx.Client, sessions: Sessions, ansa: User
+) -> None:
+    with sessions.write.begin() as session:
+        work = make_assignment(session, user=ansa)
+        work.finished_at = work.last_entry_at = now()
+    sign_in(app, client, ansa)
+    page = client.get("/").text
+    assert "All your work is finished" in page
+    assert ">Continue<" not in page
+
+
+def test_nobody_sees_the_work_of_another(
+    app: FastAPI, client: httpx.Client, sessions: Sessions, ansa: User
+) -> None:
+    with sessions.write.begin() as session:
+        make_assignment(session)
+        admin = make_user(session, role=Role.ADMIN)
+    for user in (ansa, admin):
+        sign_in(app, client, user)
+        assert "how to keep cut tulips" not in client.get("/").text
+
+
+def test_queries_are_shown_as_text(
+    app: FastAPI, client: httpx.Client, sessions: Sessions, ansa: User
+) -> None:
+    with sessions.write.begin() as session:
+        query = queries_of(session, make_study(session))[0]
+        query.text = query.description = "<img src=x onerror=alert(1)>"
+        make_assignment(session, user=ansa, query=query)
+    sign_in(app, client, ansa)
+    assert "<img" not in client.get("/").text
