@@ -1,0 +1,19 @@
+"""Time efficiency of labeling tools: Table 1 of Niu et al. 2012, and the course of a session."""
+
+from analysis.efficiency.drift import Course, by_assessor, course, drift
+from analysis.efficiency.table import Effort, Spread, effort, resampled_medians, spread
+from analysis.efficiency.timings import Sessions, Timings
+
+__all__ = [
+    "Course",
+    "Effort",
+    "Sessions",
+    "Spread",
+    "Timings",
+    "by_assessor",
+    "course",
+    "drift",
+    "effort",
+    "resampled_medians",
+    "spread",
+]

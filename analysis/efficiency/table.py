@@ -1,0 +1,129 @@
+"""Table 1 of Niu et al. 2012: time per judgment, judgments per query, time per query."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.agreement.bootstrap import Resamples
+from analysis.agreement.ratios import ratio
+from analysis.efficiency.timings import Sessions, Timings
+from analysis.typing import FloatArray, IntArray
+
+MOST_LEVELS = 4096  # steps of a resampled median: its resolution is a 4096th of the values
+MOST_CELLS = 4_000_000  # of the table queries x levels
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Mean and median of some values, with intervals over queries, and their quartiles."""
+
+    count: int
+    mean: float
+    mean_low: float
+    mean_high: float
+    median: float
+    median_low: float
+    median_high: float
+    lower: float
+    upper: float
+    least: float
+    most: float
+
+
+def spread(values: FloatArray, query: IntArray, drawn: Resamples) -> Spread:
+    """Describe ``values`` (n,) that belong to queries (n,); intervals resample whole queries.
+
+    >>> from analysis.agreement import resamples
+    >>> found = spread(np.array([1.0, 3, 8]), np.array([0, 0, 1]), resamples(np.ones(2), draws=99))
+    >>> found.mean, found.median, found.mean_low, found.mean_high
+    (4.0, 3.0, 2.0, 8.0)
+    """
+    if not values.size:
+        return Spread(0, *[np.nan] * 10)
+    n_queries = drawn.weights.shape[1]
+    sums = np.stack([_by(query, values, n_queries), _by(query, None, n_queries)], axis=1)
+    mean_low, mean_high = drawn.interval(sums, lambda drawn: ratio(drawn[:, 0], drawn[:, 1]))
+    median_low, median_high = drawn.ends(resampled_medians(values, query, drawn.weights))
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+    ends = (mean_low, mean_high, middle, median_low, median_high, low, high)
+    figures = (float(x) for x in (values.mean(), *ends, values.min(), values.max()))
+    return Spread(values.size, *figures)
+
+
+def _by(query: IntArray, values: FloatArray | None, n_queries: int) -> FloatArray:
+    return np.bincount(query, weights=values, minlength=n_queries).astype(float)
+
+
+def resampled_medians(values: FloatArray, query: IntArray, weights: FloatArray) -> FloatArray:
+    """Lower medians (draws,) when each query counts as often as drawn; NaN of an empty draw.
+
+    Values are counted by query and level first, so a resample costs no sort.
+    """
+    n_queries = weights.shape[1]
+    most = int(np.clip(MOST_CELLS // max(n_queries, 1), 64, MOST_LEVELS))
+    levels = np.unique(values)
+    if levels.size > most:
+        levels = np.unique(np.quantile(values, np.linspace(0, 1, most), method="higher"))
+    level = np.searchsorted(levels, values)
+    cells = np.bincount(query * levels.size + level, minlength=n_queries * levels.size)
+    counts = np.cumsum(weights @ cells.reshape(n_queries, -1).astype(float), axis=1)
+    middle = np.argmax(counts >= counts[:, -1:] / 2, axis=1)
+    return np.where(counts[:, -1] > 0, levels[middle], np.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What one tool cost: seconds a judgment, judgments and minutes a query; active and wall.
+
+    ``theory`` is the mean of n log2 k (n where there is no k), ``bound`` the mean of the sorters'
+    proven bounds, ``over_bound`` how many sessions needed more than theirs; ``taken_back`` the
+    share of answers undone.
+    """
+
+    sessions: int
+    seconds: Spread
+    wall_seconds: Spread
+    judgments: Spread
+    minutes: Spread
+    wall_minutes: Spread
+    theory: float
+    bound: float
+    over_bound: int
+    taken_back: float
+
+
+def effort(timings: Timings, sessions: Sessions, drawn: Resamples) -> Effort:
+    """Sum up one tool. Judgments count effective answers; time a query includes what was undone.
+
+    Judgments and minutes a query are of finished sessions; seconds of all answers that stand.
+    """
+    done = np.flatnonzero(sessions.finished)
+    stands = timings.take(timings.effective)
+    of_answer = sessions.query[stands.session]
+    answers = _by(stands.session, None, len(sessions))[done]
+    active = _by(timings.session, timings.active, len(sessions))[done] / 60
+    wall = _by(timings.session, timings.wall, len(sessions))[done] / 60
+    query = sessions.query[done]
+    bounds = sessions.bound[done]
+    known = bounds[~np.isnan(bounds)]
+    return Effort(
+        sessions=done.size,
+        seconds=spread(stands.active, of_answer, drawn),
+        wall_seconds=spread(stands.wall, of_answer, drawn),
+        judgments=spread(answers, query, drawn),
+        minutes=spread(active, query, drawn),
+        wall_minutes=spread(wall, query, drawn),
+        theory=float(_theory(sessions)[done].mean()) if done.size else np.nan,
+        bound=float(known.mean()) if known.size else np.nan,
+        over_bound=int((answers > bounds).sum()),
+        taken_back=float(
+            ratio(timings.effective.size - stands.effective.size, timings.session.size)
+        ),
+    )
+
+
+def _theory(sessions: Sessions) -> FloatArray:
+    """n log2 k of a top-k session (Niu et al. 2012, section 2.2), n of a graded one."""
+    k = np.minimum(sessions.k, sessions.n)
+    steps: FloatArray = np.where(k > 1, np.log2(np.maximum(k, 2)), 1.0)
+    return sessions.n.astype(float) * steps

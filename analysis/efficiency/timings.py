@@ -1,0 +1,102 @@
+"""What is known about time: one row an answer, one row a session."""
+
+from dataclasses import dataclass, fields
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from analysis.errors import BadData
+from analysis.typing import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """Answers of a log, taken back or not, all arrays (n,).
+
+    Indices of ``session`` (a row of ``Sessions``), ``position`` among the session's answers from
+    0, ``active`` and ``wall`` seconds, and ``effective``: the answer was not taken back.
+    """
+
+    session: IntArray
+    position: IntArray
+    active: FloatArray
+    wall: FloatArray
+    effective: BoolArray
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        session: ArrayLike,
+        position: ArrayLike,
+        active: ArrayLike,
+        wall: ArrayLike | None = None,
+        effective: ArrayLike | None = None,
+    ) -> Self:
+        """Build from anything array-like; wall time is active time if left out."""
+        about = np.asarray(session, np.int64)
+        seconds = np.asarray(active, float)
+        passed = seconds if wall is None else np.asarray(wall, float)
+        stands = np.ones(about.shape, bool) if effective is None else np.asarray(effective, bool)
+        made = cls(about, np.asarray(position, np.int64), seconds, passed, stands)
+        _check_columns(made)
+        both = np.concatenate([seconds, passed])
+        if not (np.isfinite(both).all() and (both >= 0).all()):
+            raise BadData("seconds have to be finite and not negative")
+        return made
+
+    def take(self, rows: IntArray | BoolArray) -> Self:
+        """The rows that an index or a mask selects."""
+        return type(self)(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """One row an assignment, all arrays (s,).
+
+    ``assessor`` and ``query`` indices, ``finished``, ``n`` candidates, ``k`` wanted (0 where the
+    tool has none), and ``bound``: the most questions its sorter can ask, NaN where not known.
+    """
+
+    assessor: IntArray
+    query: IntArray
+    finished: BoolArray
+    n: IntArray
+    k: IntArray
+    bound: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        assessor: ArrayLike,
+        query: ArrayLike,
+        n: ArrayLike,
+        k: ArrayLike = 0,
+        bound: ArrayLike = np.nan,
+        finished: ArrayLike = True,
+    ) -> Self:
+        """Build from anything array-like; single values are spread over all sessions."""
+        who = np.asarray(assessor, np.int64)
+        spread = (np.broadcast_to(np.asarray(x), who.shape) for x in (finished, n, k, bound))
+        done, candidates, wanted, most = spread
+        made = cls(
+            who,
+            np.asarray(query, np.int64),
+            done.astype(bool),
+            candidates.astype(np.int64),
+            wanted.astype(np.int64),
+            most.astype(float),
+        )
+        _check_columns(made)
+        return made
+
+    def __len__(self) -> int:
+        return int(self.assessor.size)
+
+
+def _check_columns(table: Timings | Sessions) -> None:
+    sizes = {getattr(table, field.name).shape for field in fields(table)}
+    if len(sizes) > 1:
+        raise BadData(f"columns of {type(table).__name__} differ in length: {sorted(sizes)}")
