@@ -1,0 +1,77 @@
+import json
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from app.db.engine import make_engine, make_sessions
+from tests.factories import PASSWORD, make_user
+from tests.live import LiveServer, serving
+
+pytestmark = pytest.mark.server
+
+
+def test_the_real_server_answers_and_logs_json(live_server: LiveServer) -> None:
+    answer = httpx.get(f"{live_server.url}/sign-in")
+    assert answer.status_code == 200
+    assert "server" not in answer.headers
+    live_server.stop()
+    lines = live_server.log.read_text().splitlines()
+    assert any("Application shutdown complete" in line for line in lines)
+    requests = [json.loads(line) for line in lines if '"topkapi.requests"' in line]
+    assert {"path": "/sign-in", "status": 200}.items() <= requests[-1].items()
+
+
+def test_an_sqlite_file_is_made_at_the_first_start_and_outlives_a_kill(
+    tmp_path: Path, start_server: Callable[[str], LiveServer]
+) -> None:
+    url = f"sqlite:///{tmp_path / 'new.db'}"
+    first = start_server(url)
+    secret = first.secret_file.read_text()
+    first.kill()
+    second = start_server(url)
+    assert httpx.get(f"{second.url}/readyz").json() == {"status": "ready"}
+    assert second.secret_file.read_text() == secret
+    with sqlite3.connect(tmp_path / "new.db") as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.close()
+
+
+def test_several_workers_share_sign_ins(sqlite_url: str, tmp_path: Path) -> None:
+    engine = make_engine(sqlite_url)
+    with make_sessions(engine).write.begin() as session:
+        make_user(session, email="demo@example.org", password=PASSWORD, demo=True)
+    engine.dispose()
+    with serving(sqlite_url, tmp_path, workers="2") as server, httpx.Client() as client:
+        assert "Demo sign-ins, on this machine only" in server.log.read_text()
+        page = client.get(f"{server.url}/sign-in").text
+        token = page.split('name="csrf_token" value="')[1].split('"')[0]
+        fields = {"email": "demo@example.org", "password": PASSWORD, "csrf_token": token}
+        assert client.post(f"{server.url}/sign-in", data=fields).status_code == 303
+        for _ in range(8):
+            headers = {"Connection": "close"}
+            assert client.get(f"{server.url}/", headers=headers).status_code == 200
+
+
+def test_a_taken_port_is_said_in_one_line(sqlite_url: str, tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        outcome = subprocess.run(
+            [sys.executable, "-c", "from app.cli import main; main()", "serve", "--port", port],
+            env={"TOPKAPI_DATABASE_URL": sqlite_url, "PATH": "/usr/bin"},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert outcome.returncode == 1
+    assert outcome.stderr.count("\n") == 1
+    assert f"port {port}" in outcome.stderr

@@ -1,0 +1,136 @@
+"""Every route, every role: what may be done by whom, in one table.
+
+A route that is not in the table fails the test, so nobody adds one without saying whom it is for.
+"""
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import iter_route_contexts
+from starlette.routing import Mount
+
+from app.db.engine import Sessions
+from app.db.models import User
+from app.domain.words import Role
+from app.services import tokens
+from app.web.cookies import CSRF_HEADER, SESSION_COOKIE
+from app.web.deps import SAFE_METHODS
+from tests.factories import make_user, sign_in
+
+EVERYONE = "everyone"  # signed in or not
+LINK = "whoever has the link"  # a signed link in the path: a made-up one is refused to all
+PEOPLE = frozenset(Role)  # whoever is signed in
+RESEARCH = frozenset({Role.RESEARCHER, Role.ADMIN})
+ADMINS = frozenset({Role.ADMIN})
+
+ALLOWED: dict[str, str | frozenset[Role]] = {
+    "GET /healthz": EVERYONE,
+    "GET /readyz": EVERYONE,
+    "GET /sign-in": EVERYONE,
+    "POST /sign-in": EVERYONE,
+    "POST /sign-out": PEOPLE,
+    "GET /": PEOPLE,
+    "GET /api/v1/openapi.json": EVERYONE,
+    "GET /api/v1/me": PEOPLE,
+    "GET /api/v1/assignments": PEOPLE,
+    "GET /api/v1/assignments/{assignment_id}": PEOPLE,
+    "POST /api/v1/assignments/{assignment_id}/judgments": PEOPLE,
+    "POST /api/v1/assignments/{assignment_id}/undo": PEOPLE,
+    "POST /api/v1/assignments/{assignment_id}/redo": PEOPLE,
+}
+MOUNTS = {"/static"}
+REFUSED = {401, 403}
+Visitor = Role | None
+
+
+def routes_of(app: FastAPI) -> Iterator[tuple[str, str]]:
+    """Method and path of every route."""
+    for context in iter_route_contexts(app.routes):
+        if isinstance(context.original_route, Mount):
+            assert context.path in MOUNTS, context.path
+            continue
+        for method in sorted((context.methods or set()) - {"HEAD", "OPTIONS"}):
+            yield method, str(context.path)
+
+
+@pytest.fixture
+def people(sessions: Sessions) -> dict[Role, tuple[User, str]]:
+    """One person of each role, with a token."""
+    with sessions.write.begin() as session:
+        users = {role: make_user(session, role=role) for role in Role}
+        return {
+            role: (user, tokens.issue_token(session, user, "test")[1])
+            for role, user in users.items()
+        }
+
+
+def ask(
+    app: FastAPI, client: httpx.Client, method: str, path: str, person: tuple[User, str] | None
+) -> httpx.Response:
+    """One request as ``person`` would send it: a token for the API, a cookie for pages."""
+    client.cookies.clear()
+    client.headers.pop(CSRF_HEADER, None)
+    headers = {}
+    if person is not None:
+        user, token = person
+        if path.startswith("/api/"):
+            headers["Authorization"] = f"Bearer {token}"
+        else:
+            sign_in(app, client, user)
+    address = path.replace("{", "").replace("}", "")  # parameters that fit nothing
+    for name in ("assignment_id", "user_id", "token_id", "study_id", "document_id"):
+        address = address.replace(f"/{name}", "/999999")
+    return client.request(method, address, headers=headers)
+
+
+def is_refused(answer: httpx.Response) -> bool:
+    led_to_sign_in = answer.headers.get("location", "").startswith("/sign-in")
+    return answer.status_code in REFUSED or (answer.status_code == 303 and led_to_sign_in)
+
+
+def test_the_table_names_exactly_the_routes_there_are(app: FastAPI) -> None:
+    assert {f"{method} {path}" for method, path in routes_of(app)} == set(ALLOWED)
+
+
+def test_every_route_lets_in_whom_the_table_names(
+    app: FastAPI, client: httpx.Client, people: dict[Role, tuple[User, str]]
+) -> None:
+    visitors: list[Visitor] = [None, *Role]
+    wrong = []
+    for method, path in routes_of(app):
+        allowed = ALLOWED.get(f"{method} {path}", ADMINS)
+        for visitor in visitors:
+            person = people[visitor] if visitor else None
+            if (method, path) == ("POST", "/sign-out"):
+                continue  # has its own tests: it ends the sign-ins the others here need
+            if (method, path) == ("POST", "/sign-in"):
+                continue  # takes a password instead of a cookie: has its own tests
+            may = allowed == EVERYONE or (visitor is not None and visitor in allowed)
+            answer = ask(app, client, method, path, person)
+            if is_refused(answer) is may or answer.status_code >= 500:
+                wrong.append((method, path, visitor, answer.status_code))
+    assert wrong == []
+
+
+def test_every_write_of_a_page_needs_its_csrf_token(
+    app: FastAPI, client: httpx.Client, people: dict[Role, tuple[User, str]]
+) -> None:
+    for method, path in routes_of(app):
+        if method in SAFE_METHODS or path.startswith("/api/"):
+            continue
+        client.cookies.clear()
+        sign_in(app, client, people[Role.ADMIN][0])
+        del client.headers[CSRF_HEADER]
+        assert client.request(method, path).status_code == 403, f"{method} {path}"
+
+
+def test_no_api_route_takes_a_cookie(
+    app: FastAPI, client: httpx.Client, people: dict[Role, tuple[User, str]]
+) -> None:
+    sign_in(app, client, people[Role.ADMIN][0])
+    assert SESSION_COOKIE in client.cookies
+    for method, path in routes_of(app):
+        if path.startswith("/api/") and ALLOWED.get(f"{method} {path}") != EVERYONE:
+            assert client.request(method, path).status_code == 401, f"{method} {path}"
