@@ -1,0 +1,87 @@
+"""Ranking models by name: ``MODELS["focused-net"](k=10, beta=0.5).fit(data).predict(other)``."""
+
+import json
+from pathlib import Path
+
+from analysis.errors import BadData, UnknownName
+from analysis.models.adarank import AdaRank
+from analysis.models.base import FORMAT, LinearRanker, Ranker
+from analysis.models.focused_boost import FocusedBoost
+from analysis.models.focused_net import FocusedNet
+from analysis.models.focused_svm import FocusedSVM
+from analysis.models.lightgbm import LightGBM
+from analysis.models.listmle import ListMLE, TopKListMLE
+from analysis.models.listnet import ListNet, TopKListNet
+from analysis.models.rankboost import RankBoost
+from analysis.models.rankcosine import RankCosine, TopKRankCosine
+from analysis.models.ranknet import RankNet
+from analysis.models.ranksvm import RankSVM
+from analysis.models.regression import Regression
+from analysis.models.svm_map import SVMMAP
+
+MODELS: dict[str, type[Ranker]] = {
+    model.name: model
+    for model in (
+        Regression,
+        RankSVM,
+        SVMMAP,
+        RankBoost,
+        AdaRank,
+        RankNet,
+        ListNet,
+        ListMLE,
+        RankCosine,
+        TopKListMLE,
+        TopKListNet,
+        TopKRankCosine,
+        FocusedSVM,
+        FocusedBoost,
+        FocusedNet,
+        LightGBM,
+    )
+}
+"""Every model by its name."""
+
+
+def model_class(name: str) -> type[Ranker]:
+    """The class of a model name, or an error that lists the names."""
+    if name not in MODELS:
+        raise UnknownName(f"no model {name!r}: choose from {', '.join(MODELS)}")
+    return MODELS[name]
+
+
+def load_model(path: str | Path) -> Ranker:
+    """Read a model that ``save`` has written."""
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        if document["format"] != FORMAT:
+            raise BadData(f"{path}: model format {document['format']}, this version reads {FORMAT}")
+        model = model_class(document["model"])(**document["settings"])
+        return model.restore(document["learned"])
+    except (KeyError, TypeError, json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise BadData(f"{path}: not a saved model ({error})") from None
+
+
+__all__ = [
+    "MODELS",
+    "SVMMAP",
+    "AdaRank",
+    "FocusedBoost",
+    "FocusedNet",
+    "FocusedSVM",
+    "LightGBM",
+    "LinearRanker",
+    "ListMLE",
+    "ListNet",
+    "RankBoost",
+    "RankCosine",
+    "RankNet",
+    "RankSVM",
+    "Ranker",
+    "Regression",
+    "TopKListMLE",
+    "TopKListNet",
+    "TopKRankCosine",
+    "load_model",
+    "model_class",
+]

@@ -23,11 +23,11 @@ def cutting_planes(
     The best weights so far are kept, and each plane is laid near them (a tenth of the way to the
     dual's weights): [FS09]_, which needs far fewer planes than laying it at the dual's weights.
     """
-    best = np.zeros(n_features)
+    best: FloatArray = np.zeros(n_features)
     best_value, slope = _primal(oracle, best, c)
-    planes, heights = np.zeros((2, n_features)), np.zeros(2)  # plane 0: no risk is below 0
-    planes[1], heights[1] = slope, (best_value - 0.5 * best @ best) / c
-    shares = np.array([c, 0.0])
+    planes: FloatArray = np.stack([np.zeros(n_features), slope])  # plane 0: no risk is below 0
+    heights: FloatArray = np.array([0.0, best_value / c])
+    shares: FloatArray = np.array([c, 0.0])
     for _ in range(max_rounds):
         shares = simplex_qp(planes @ planes.T, heights, shares)
         weights = -shares @ planes
@@ -61,7 +61,7 @@ def _add(
     slope: FloatArray,
     c: float,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Add the plane that touches at ``weights``; drop old ones without a share when there are many."""
+    """Add the plane that touches at ``weights``; drop idle ones when there are many."""
     height = (value - 0.5 * float(weights @ weights)) / c - float(slope @ weights)
     keep: BoolArray = np.ones(shares.size, dtype=np.bool_)
     if shares.size > 300:

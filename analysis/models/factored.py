@@ -35,4 +35,5 @@ class FactoredPairs:
         after = np.concatenate([[0.0], np.cumsum(behind)])
         wins = ahead * (after[self.query_end] - after[self.group_end])
         losses = behind * (before[self.group_start] - before[self.query_start])
-        return (wins - losses) / wins.sum()
+        result: FloatArray = (wins - losses) / wins.sum()
+        return result

@@ -20,7 +20,7 @@ def newton(
     tolerance: float = 1e-10,
     max_steps: int = 100,
 ) -> FloatArray:
-    """Minimise loss(w) + l2/2 |w|^2; the fall still to expect ends under ``tolerance`` of its value.
+    """Minimise loss(w) + l2/2 |w|^2 until the fall still to expect is ``tolerance`` of its value.
 
     A step is halved until the value falls by the Armijo rule; a value that is not finite counts as
     no fall. Raises :class:`DidNotConverge` when steps or halvings run out.

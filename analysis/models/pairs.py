@@ -57,7 +57,9 @@ def make_pairs(data: RankingData, *, focused: bool = False, by_query: bool = Fal
     owner = data.queries
     border = np.ones(labels.size, dtype=bool)
     border[:-1] = (labels[1:] != labels[:-1]) | (owner[1:] != owner[:-1])
-    group_end = np.flatnonzero(border)[np.searchsorted(np.flatnonzero(border), np.arange(labels.size))]
+    group_end = np.flatnonzero(border)[
+        np.searchsorted(np.flatnonzero(border), np.arange(labels.size))
+    ]
     first_worse = group_end + 1
     counts = data.offsets[1:][owner] - first_worse
     starts = np.concatenate([[0], np.cumsum(counts)])
@@ -110,4 +112,5 @@ def pair_loss(pairs: Pairs, weights: FloatArray, margin_loss: MarginLoss) -> Der
 
 def _row_sums(values: FloatArray, pairs: Pairs) -> FloatArray:
     sums = np.concatenate([[0.0], np.cumsum(values)])
-    return sums[pairs.starts[1:]] - sums[pairs.starts[:-1]]
+    result: FloatArray = sums[pairs.starts[1:]] - sums[pairs.starts[:-1]]
+    return result

@@ -24,7 +24,11 @@ def vote(r: float) -> float:
 
 
 class StumpRanker(Ranker):
-    """A ranker that scores by a weighted sum of stumps [x_f > threshold]."""
+    """A ranker that scores by a weighted sum of stumps [x_f > threshold].
+
+    ``features_``, ``thresholds_`` and ``alphas_`` have one entry a round; without thresholds the
+    weak rankers are the features themselves.
+    """
 
     learned = ("n_features_", "features_", "thresholds_", "alphas_")
     n_features_: int
@@ -33,16 +37,21 @@ class StumpRanker(Ranker):
     alphas_: FloatArray
 
     def predict(self, data: RankingData) -> FloatArray:
-        """Score every document by its weighted sum of stumps, (n_rows,)."""
+        """Score every document by its weighted sum of weak rankers, (n_rows,)."""
         self.require_fitted(data)
-        features, thresholds = self.features_.astype(np.int64), self.thresholds_
-        return sum_of_stumps(data.features, features, thresholds, self.alphas_)
+        chosen = self.features_.astype(np.int64)
+        if self.thresholds_.size == 0:
+            weights = np.bincount(chosen, self.alphas_, minlength=self.n_features_)
+            scores: FloatArray = data.features @ weights
+            return scores
+        return sum_of_stumps(data.features, chosen, self.thresholds_, self.alphas_)
 
     def keep(self, stumps: list[Stump], n_features: int) -> Self:
         """Store what was learned."""
         self.n_features_ = n_features
         self.features_ = np.array([stump.feature for stump in stumps], dtype=np.int64)
-        self.thresholds_ = np.array([stump.threshold for stump in stumps], dtype=np.float64)
+        cuts = [stump.threshold for stump in stumps if stump.threshold is not None]
+        self.thresholds_ = np.array(cuts, dtype=np.float64)
         self.alphas_ = np.array([stump.alpha for stump in stumps], dtype=np.float64)
         return self
 

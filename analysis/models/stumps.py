@@ -39,15 +39,20 @@ class StumpSearch:
 
 @dataclass(frozen=True)
 class Stump:
-    """Weight ``alpha`` for documents whose ``feature`` is above ``threshold``."""
+    """Weight ``alpha`` for documents whose ``feature`` is above ``threshold``.
+
+    Without a threshold the feature itself is the weak ranker, and ``alpha`` multiplies it.
+    """
 
     feature: int
-    threshold: float
+    threshold: float | None
     alpha: float
 
     def score(self, features: FloatArray) -> FloatArray:
-        """alpha or 0 per document, (n,)."""
-        scores: FloatArray = self.alpha * (features[:, self.feature] > self.threshold)
+        """What the weak ranker adds per document, (n,)."""
+        column = features[:, self.feature]
+        weak = column if self.threshold is None else column > self.threshold
+        scores: FloatArray = self.alpha * weak
         return scores
 
 

@@ -10,7 +10,7 @@ from analysis.data.ranking import RankingData
 from analysis.errors import BadData
 from analysis.models.base import LinearRanker
 from analysis.models.cutting import cutting_planes
-from analysis.typing import FloatArray, IntArray
+from analysis.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,7 @@ def split_halves(relevant: FloatArray, offsets: IntArray, weights: FloatArray) -
     ]
 
 
-def _halves(
-    rows: IntArray, filled: FloatArray, positive: FloatArray, weights: FloatArray
-) -> Halves:
+def _halves(rows: IntArray, filled: BoolArray, positive: BoolArray, weights: FloatArray) -> Halves:
     first = positive[rows] & filled
     rest = ~positive[rows] & filled
     halves = []
@@ -79,7 +77,7 @@ def map_slack(scores: FloatArray, halves: Halves, pull: FloatArray) -> float:
     behind = np.where(valid, halves.n_relevant[:, None] - place, 0)
     passed = np.where(valid[:, None, :], place[:, None, :] <= t[None] - 1, False).sum(axis=2)
     passed = np.where(t[None, :, 0] <= halves.n_relevant[:, None], passed, 0)
-    step = (scale[:, 0] * halves.weights[:, None])
+    step = scale[:, 0] * halves.weights[:, None]
     np.add.at(pull, good_rows, -step * passed)
     np.add.at(pull, rest_rows, step * behind)
     return float((np.where(valid, most, 0.0) * halves.weights[:, None]).sum())
