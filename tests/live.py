@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-
-import httpx
+from urllib.error import URLError
+from urllib.request import urlopen
 
 START_SECONDS = 30.0
 
@@ -79,8 +79,8 @@ def _wait_until_ready(server: LiveServer) -> None:
         if server.process.poll() is not None:
             break
         try:
-            if httpx.get(f"{server.url}/readyz", timeout=2).status_code == 200:
+            with urlopen(f"{server.url}/readyz", timeout=2):
                 return
-        except httpx.TransportError:
-            time.sleep(0.05)
+        except (URLError, ConnectionError, TimeoutError):
+            time.sleep(0.1)
     raise RuntimeError(f"the server did not start:\n{server.log.read_text()}")

@@ -1,0 +1,85 @@
+"""An assessor who judges through the API, for tests and benchmarks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+from sqlalchemy.orm import Session
+
+from app.db.models import Assignment, Query, User
+from app.services import tokens
+from tests.factories import make_assignment, make_study, make_user, queries_of
+
+Answers = Callable[[str, str], str]
+
+
+@dataclass(frozen=True)
+class Job:
+    """An assignment through the API, and the token of who works on it."""
+
+    assignment_id: int
+    token: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What every request carries."""
+        return {"Authorization": f"Bearer {self.token}"}
+
+    @property
+    def url(self) -> str:
+        """Where the assignment is."""
+        return f"/api/v1/assignments/{self.assignment_id}"
+
+
+def make_job(
+    session: Session,
+    *,
+    documents: int = 8,
+    query: Query | None = None,
+    user: User | None = None,
+    **plan: Any,
+) -> Job:
+    """A new assessor with a token and one assignment."""
+    user = user or make_user(session)
+    query = query or queries_of(session, make_study(session, documents=documents))[0]
+    assignment: Assignment = make_assignment(session, user=user, query=query, **plan)
+    _, token = tokens.issue_token(session, user, "test")
+    return Job(assignment.id, token)
+
+
+def number_of(name: str) -> int:
+    """The number in a page's name, which tests take for its worth, well mixed."""
+    return int(name.rsplit("d", 1)[1]) * 7919 % 1009
+
+
+def prefer_greater(left: str, right: str) -> str:
+    """Prefers the page of greater worth."""
+    return "left" if number_of(left) > number_of(right) else "right"
+
+
+def answer_to(state: dict[str, Any], says: Answers = prefer_greater) -> dict[str, Any]:
+    """The body that answers the open question."""
+    question = state["question"]
+    left, right = question["left"]["id"], question["right"]["id"]
+    return {
+        "position": state["position"],
+        "left": left,
+        "right": right,
+        "answer": says(left, right),
+        "active_ms": 4000,
+    }
+
+
+def judge_to_the_end(
+    client: httpx.Client, job: Job, says: Answers = prefer_greater
+) -> dict[str, Any]:
+    """Answer every question; the finished state."""
+    state: dict[str, Any] = client.get(job.url, headers=job.headers).json()
+    while state["state"] == "asking":
+        reply = client.post(
+            f"{job.url}/judgments", headers=job.headers, json=answer_to(state, says)
+        )
+        assert reply.status_code == 200, reply.text
+        state = reply.json()
+    return state
