@@ -1,0 +1,21 @@
+"""Gains and discounts of DCG learned from people's preferences between rankings ([ZZCX13]_)."""
+
+from analysis.dcglearn.active import by_uncertainty
+from analysis.dcglearn.gains import Gains, load_gains, usual_gains, utilities
+from analysis.dcglearn.learner import DCGLearn
+from analysis.dcglearn.preferences import ANSWERS, Preferences
+from analysis.dcglearn.similarity import accuracy, centred_similarity, t_similarity
+
+__all__ = [
+    "ANSWERS",
+    "DCGLearn",
+    "Gains",
+    "Preferences",
+    "accuracy",
+    "by_uncertainty",
+    "centred_similarity",
+    "load_gains",
+    "t_similarity",
+    "usual_gains",
+    "utilities",
+]
