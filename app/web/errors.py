@@ -141,8 +141,9 @@ def show(request: Request, status: int, code: str, message: str) -> Response:
 
 def _lead_to_sign_in(request: Request) -> Response:
     url = str(request.app.url_path_for("get_sign_in"))
-    if request.method == "GET" and request.url.path != "/":
-        wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    path, query = request.scope["path"], request.scope["query_string"].decode("latin-1")
+    if request.method == "GET" and path != "/":
+        wanted = path + (f"?{query}" if query else "")
         url += f"?next={quote(wanted, safe='')}"
     if htmx.wants_fragment(request):
         return htmx.redirect(
@@ -152,7 +153,7 @@ def _lead_to_sign_in(request: Request) -> Response:
 
 
 def _is_api(request: Request) -> bool:
-    return request.url.path.startswith("/api/")
+    return str(request.scope["path"]).startswith("/api/")
 
 
 def _field(location: tuple[int | str, ...]) -> str:

@@ -45,7 +45,7 @@ def render(
     context: dict[str, Any] = {
         "view": view,
         "user": getattr(request.state, "user", None),
-        "path": request.url.path,
+        "path": request.scope["path"],
         "url_for": lambda name, **values: str(request.app.url_path_for(name, **values)),
         "csrf_field": CSRF_FIELD,
         "csrf_token": token,

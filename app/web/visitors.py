@@ -16,7 +16,13 @@ def visitor_of(request: Request) -> Visitor:
     address on, so the name the browser asked for has to be a local one too.
     """
     address = request.client.host if request.client else "unknown"
-    return Visitor(address, _is_loopback(address) and request.url.hostname in _LOCAL_NAMES)
+    return Visitor(address, _is_loopback(address) and _asked_name(request) in _LOCAL_NAMES)
+
+
+def _asked_name(request: Request) -> str:
+    """The host name of the address the browser asked for, without its port."""
+    host = request.headers.get("host", "").lower()
+    return host[1:].split("]")[0] if host.startswith("[") else host.split(":")[0]
 
 
 def _is_loopback(address: str) -> bool:

@@ -173,3 +173,9 @@ def test_a_request_is_logged_without_secrets(
     assert first["ms"] > 0
     assert "hidden" not in json.dumps(lines)
     assert second["request_id"] != "no good\x7f"
+
+
+@pytest.mark.parametrize("host", ["[", "[::1", "a b", "localhost:x", ""])
+def test_a_broken_host_header_is_no_fault(client: httpx.Client, host: str) -> None:
+    for path in ("/sign-in", "/", "/nowhere", "/api/v1/me"):
+        assert client.get(path, headers={"Host": host}).status_code < 500

@@ -209,6 +209,8 @@ def test_demo_accounts_are_offered_on_this_machine_only(
         demo = make_user(session, name="Bao Trinh", demo=True, password=PASSWORD)
     assert "Bao Trinh" in client.get("/sign-in").text
     assert "Bao Trinh" not in client.get("/sign-in", headers={"Host": "topkapi.example"}).text
+    for name in ("127.0.0.1:8000", "[::1]:8000", "LOCALHOST"):
+        assert "Bao Trinh" in client.get("/sign-in", headers={"Host": name}).text
     sign_in(app, client, demo)
     assert client.get("/").status_code == 200
     assert client.get("/", headers={"Host": "topkapi.example"}).status_code == 403
