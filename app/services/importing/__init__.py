@@ -1,0 +1,22 @@
+"""Importing studies: folders, zip archives and single files, all or nothing.
+
+`open_source` finds the files, `import_study` reads and writes them, `preview_study` only reads.
+"""
+
+from app.services.importing.comparing import Unchanged
+from app.services.importing.problems import Problem, StudyRefused
+from app.services.importing.service import ImportReport, import_study, preview_study
+from app.services.importing.sources import Source, open_source
+from app.services.importing.zipped import ZipSource
+
+__all__ = [
+    "ImportReport",
+    "Problem",
+    "Source",
+    "StudyRefused",
+    "Unchanged",
+    "ZipSource",
+    "import_study",
+    "open_source",
+    "preview_study",
+]

@@ -1,0 +1,147 @@
+"""Importing a study: checked whole, compared with what is there, written in one transaction."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.domain.errors import Conflict
+from app.services import audit
+from app.services.importing.checking import Checked, check_study
+from app.services.importing.comparing import Changes, compare
+from app.services.importing.limits import size_in_words
+from app.services.importing.problems import Problems
+from app.services.importing.reader import Progress, Reader, no_progress
+from app.services.importing.sources import Source
+from app.services.importing.writing import take_turn, write_study
+
+Action = Literal["create", "extend"]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What was read, and what of it is new to the database."""
+
+    slug: str
+    name: str
+    action: Action
+    dry_run: bool
+    tools: tuple[str, ...]
+    k: int
+    sorter: str
+    queries: int
+    documents: int
+    candidates: int
+    rankings: int
+    files: int
+    bytes: int
+    new_queries: int
+    new_documents: int
+    new_candidates: int
+    unused_documents: int
+    read_from: dict[str, str]
+    ignored: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as a plain dictionary."""
+        return asdict(self)
+
+    def lines(self) -> list[str]:
+        """The report for people."""
+        planned = {"create": "would import", "extend": "would extend"}
+        done = {"create": "imported", "extend": "extended"}
+        said = (planned if self.dry_run else done)[self.action]
+        found = [
+            f"{self.slug}: {said} {self.name!r} ({', '.join(self.tools)}; k = {self.k}, "
+            f"{self.sorter})",
+            f"  {self.queries:,} queries ({self.new_queries:,} new), {self.documents:,} documents "
+            f"({self.new_documents:,} new), {self.candidates:,} candidates "
+            f"({self.new_candidates:,} new), {self.rankings:,} rankings, {self.files:,} files, "
+            f"{size_in_words(self.bytes)}",
+        ]
+        found += [f"  {role} from {path}" for role, path in self.read_from.items()]
+        if self.unused_documents:
+            found.append(f"  {self.unused_documents:,} documents are offered for no query")
+        if self.ignored:
+            found.append(f"  not read: {', '.join(self.ignored[:10])}")
+        return found
+
+
+def import_study(
+    session: Session,
+    source: Source,
+    *,
+    actor_id: int | None = None,
+    progress: Progress = no_progress,
+) -> ImportReport:
+    """Import the study, or refuse it and write nothing; the caller commits."""
+    return store_study(
+        session, source, check_study(source, progress), actor_id=actor_id, progress=progress
+    )
+
+
+def preview_study(
+    session: Session, source: Source, *, progress: Progress = no_progress
+) -> ImportReport:
+    """What an import would read and write; the same refusals, and nothing written."""
+    checked = check_study(source, progress)
+    return _report(checked, compare(session, checked), dry_run=True)
+
+
+def store_study(
+    session: Session,
+    source: Source,
+    checked: Checked,
+    *,
+    actor_id: int | None = None,
+    progress: Progress = no_progress,
+) -> ImportReport:
+    """Write a study that was checked; the caller commits."""
+    take_turn(session)
+    changes = compare(session, checked)
+    reader = Reader(source, Problems(), doing="writing", progress=progress)
+    try:
+        study = write_study(session, reader, checked, changes)
+    except IntegrityError as error:
+        slug = checked.bundle.head.slug
+        raise Conflict(
+            f"Somebody else imported {slug!r} at the same time. Nothing was written; try again."
+        ) from error
+    report = _report(checked, changes, dry_run=False)
+    audit.record(
+        session,
+        actor_id,
+        f"study.{report.action}",
+        study.slug,
+        queries=report.new_queries,
+        documents=report.new_documents,
+        candidates=report.new_candidates,
+    )
+    return report
+
+
+def _report(checked: Checked, changes: Changes, *, dry_run: bool) -> ImportReport:
+    head, layout = checked.bundle.head, checked.bundle.layout
+    offered = {name for found in checked.candidates.values() for name in found}
+    return ImportReport(
+        slug=head.slug,
+        name=head.name,
+        action="create" if changes.study is None else "extend",
+        dry_run=dry_run,
+        tools=tuple(tool.value for tool in head.settings.tools),
+        k=head.settings.k,
+        sorter=head.settings.sorter,
+        queries=len(checked.queries),
+        documents=len(checked.documents),
+        candidates=sum(map(len, checked.candidates.values())),
+        rankings=len(checked.rankings),
+        files=len(checked.files),
+        bytes=checked.bytes,
+        new_queries=len(changes.queries),
+        new_documents=len(changes.documents),
+        new_candidates=sum(map(len, changes.candidates.values())),
+        unused_documents=len(checked.documents.keys() - offered),
+        read_from=layout.read_from,
+        ignored=layout.ignored,
+    )

@@ -1,0 +1,202 @@
+"""study.toml: the name of a study and its settings, each value checked."""
+
+import re
+import tomllib
+import unicodedata
+from dataclasses import dataclass
+from typing import Any
+
+from app.domain.errors import Invalid
+from app.domain.study import Grade, StudySettings
+from app.domain.words import Tool
+from app.services.importing import limits
+from app.services.importing.layout import GUIDELINES, ROLES, SETTINGS, Named
+from app.services.importing.problems import Place, Problems
+from app.services.importing.reader import Reader
+from app.services.importing.values import BadValue, kind_of, shown, words
+
+_KINDS: dict[str, type] = {
+    "k": int,
+    "sorter": str,
+    "allow_ties": bool,
+    "allow_bad": bool,
+    "reuse_answers": bool,
+    "infer_transitive": bool,
+    "best_of": int,
+    "recheck": int,
+    "check_share": float,
+    "idle_seconds": int,
+    "lists_in_rotation": bool,
+}
+_OTHERS = ("name", "slug", "tools", "grades", "files")
+_KIND_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
+
+
+@dataclass(frozen=True, slots=True)
+class StudyHead:
+    """A study but for its content."""
+
+    name: str
+    slug: str
+    guidelines: str
+    settings: StudySettings
+    files: Named
+    place: Place
+
+
+def read_head(reader: Reader) -> StudyHead | None:
+    """What study.toml and guidelines.md say, or None and problems."""
+    files = reader.source.files
+    if SETTINGS not in files:
+        reader.problems.add(
+            Place(reader.source.name),
+            None,
+            "There is no study.toml.",
+            'Add one with at least a line: name = "...".',
+        )
+        return None
+    text = reader.text(SETTINGS)
+    parsed = _parsed(text, reader.problems)
+    guidelines = reader.text(GUIDELINES) if GUIDELINES in files else ""
+    if "\0" in guidelines:
+        reader.problems.add(Place(GUIDELINES), None, "It holds a NUL character.", "Remove it.")
+    return _Head(text, parsed, reader.problems).read(guidelines) if parsed is not None else None
+
+
+def head_of_file(name: str) -> StudyHead:
+    """The head of a study that is one LETOR file: named by it, with the default settings."""
+    stem = name.split(".")[0] or name
+    return StudyHead(stem[: limits.MAX_NAME], slug_of(stem), "", StudySettings(), {}, Place(name))
+
+
+def slug_of(name: str) -> str:
+    """A study's public name made from its name for people."""
+    ascii_only = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    slug = "-".join(re.findall(r"[a-z0-9]+", ascii_only.lower()))
+    return slug[: limits.MAX_SLUG].strip("-") or "study"
+
+
+def _parsed(text: str, problems: Problems) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        at = _AT_LINE.search(str(error))
+        place = Place(SETTINGS, int(at[1]) if at else 0)
+        reason = _AT_LINE.sub("", str(error)).strip()
+        problems.add(place, None, f"This is not TOML: {reason}.", "Texts need quotation marks.")
+        return None
+
+
+class _Head:
+    """Reads the table; each value that is wrong is a problem, and the rest is read on."""
+
+    def __init__(self, text: str, table: dict[str, Any], problems: Problems) -> None:
+        self._lines = text.splitlines()
+        self._table = table
+        self._problems = problems
+
+    def read(self, guidelines: str) -> StudyHead | None:
+        before = len(self._problems)
+        for key in self._table:
+            if key not in _KINDS and key not in _OTHERS:
+                known = ", ".join(sorted((*_KINDS, *_OTHERS)))
+                self._add(key, "There is no such setting.", f"Known are {known}.")
+        name, files, settings = self._name(), self._files(), self._settings()
+        slug = self._slug(name)
+        if settings is None or len(self._problems) > before:
+            return None
+        return StudyHead(name, slug, guidelines, settings, files, Place(SETTINGS))
+
+    def _add(self, field: str, problem: str, mend: str = "") -> None:
+        self._problems.add(self._place(field), field, problem, mend)
+
+    def _place(self, field: str) -> Place:
+        key = re.compile(rf"""\s*(?:\[+\s*)?["']?{re.escape(field.split(".")[0])}\b""")
+        number = next((n for n, line in enumerate(self._lines, 1) if key.match(line)), 0)
+        return Place(SETTINGS, number)
+
+    def _name(self) -> str:
+        try:
+            return words(self._table.get("name"), "name", limits.MAX_NAME, required=True)
+        except BadValue as error:
+            self._add(error.field, error.problem, error.mend)
+            return ""
+
+    def _slug(self, name: str) -> str:
+        slug = self._table.get("slug", slug_of(name))
+        if not isinstance(slug, str) or not _SLUG.fullmatch(slug) or len(slug) > limits.MAX_SLUG:
+            self._add(
+                "slug",
+                f"{shown(slug)} cannot be part of an address.",
+                f"Use small letters, digits and hyphens, {limits.MAX_SLUG} at most.",
+            )
+        return str(slug)
+
+    def _files(self) -> Named:
+        table = self._table.get("files", {})
+        if not isinstance(table, dict):
+            self._add("files", f"This is {kind_of(table)}.", "Write a table: [files].")
+            return {}
+        found: dict[str, tuple[str, ...]] = {}
+        for role, given in table.items():
+            paths = [given] if isinstance(given, str) else given
+            if role not in ROLES:
+                self._add(
+                    f"files.{role}", "There is no such role.", f"Known are {', '.join(ROLES)}."
+                )
+            elif not _is_paths(paths) or (len(paths) != 1 and role != "rankings"):
+                self._add(f"files.{role}", f"{shown(given)} is not the name of a file.", "")
+            else:
+                found[role] = tuple(paths)
+        return found
+
+    def _settings(self) -> StudySettings | None:
+        before = len(self._problems)
+        values = {key: self._value(key) for key in _KINDS if key in self._table}
+        if "tools" in self._table:
+            values["tools"] = self._tools()
+        if "grades" in self._table:
+            values["grades"] = self._grades()
+        if len(self._problems) > before:
+            return None
+        try:
+            return StudySettings(**values)
+        except Invalid as error:
+            self._add(error.field or "settings", str(error), "")
+            return None
+
+    def _value(self, key: str) -> Any:
+        value, kind = self._table[key], _KINDS[key]
+        if kind is float and type(value) is int:
+            value = float(value)
+        if type(value) is not kind:
+            self._add(key, f"This is {kind_of(value)}.", f"Give {_KIND_WORDS[kind]}.")
+        return value
+
+    def _tools(self) -> tuple[Tool, ...]:
+        given = self._table["tools"]
+        known = ", ".join(repr(tool.value) for tool in Tool)
+        if not isinstance(given, list) or any(tool not in list(Tool) for tool in given):
+            self._add("tools", f"{shown(given)} are not tools.", f"List some of {known}.")
+            return ()
+        return tuple(Tool(tool) for tool in given)
+
+    def _grades(self) -> tuple[Grade, ...]:
+        given = self._table["grades"]
+        grades: list[Grade] = []
+        try:
+            for item in given if isinstance(given, list) else [given]:
+                item = {"name": item} if isinstance(item, str) else item
+                if not isinstance(item, dict) or not set(item) <= {"name", "description"}:
+                    raise BadValue("grades", f"{shown(item)} is not a grade.", "Give its name.")
+                name = words(item.get("name"), "grades", 40, required=True)
+                grades.append(Grade(name, words(item.get("description"), "grades", 1000)))
+        except BadValue as error:
+            self._add(error.field, error.problem, error.mend)
+        return tuple(grades)
+
+
+def _is_paths(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, str) for one in value)

@@ -1,0 +1,215 @@
+"""The second reading of a study: its rows go to the database in batches, in one transaction."""
+
+from collections.abc import Iterable, Iterator
+from itertools import count, islice
+from typing import Any, TypeVar, cast
+
+from sqlalchemy import Executable, Table, insert, text
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from app.db.base import Base
+from app.db.models import Candidate, Content, Document, Query, Ranking, Study, StudyFile
+from app.db.queries import importing as stored
+from app.domain.errors import Conflict
+from app.services.importing.checking import Checked, document_mark
+from app.services.importing.comparing import Changes
+from app.services.importing.contents import content_hash, content_row
+from app.services.importing.pages import file_type
+from app.services.importing.reader import Reader
+from app.services.importing.records import DocumentRecord
+
+_ROWS = 1000
+_BYTES = 4 * 1024**2  # of contents in one batch
+_TURN = 7_461_830_552  # the advisory lock under which imports take turns on PostgreSQL
+
+Row = dict[str, Any]
+T = TypeVar("T")
+
+
+def write_study(session: Session, reader: Reader, checked: Checked, changes: Changes) -> Study:
+    """Write what ``changes`` names; files that changed since the check are refused."""
+    study = _write_head(session, checked, changes)
+    writer = _Writer(session, reader, checked, changes, study.id)
+    writer.queries()
+    writer.documents()
+    writer.files()
+    writer.candidates()
+    writer.rankings()
+    return study
+
+
+def take_turn(session: Session) -> None:
+    """Let imports follow each other: two that share contents would wait for each other."""
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _TURN})
+
+
+def _write_head(session: Session, checked: Checked, changes: Changes) -> Study:
+    head = checked.bundle.head
+    study = changes.study or Study(slug=head.slug)
+    study.name = head.name
+    study.guidelines = head.guidelines
+    study.settings = head.settings.as_json()
+    study.content_hash = checked.content_hash
+    session.add(study)
+    session.flush()
+    return study
+
+
+class _Writer:
+    """Turns records into rows of one study."""
+
+    def __init__(
+        self, session: Session, reader: Reader, checked: Checked, changes: Changes, study_id: int
+    ) -> None:
+        self._session, self._reader = session, reader
+        self._checked, self._changes, self._study_id = checked, changes, study_id
+        self._bundle = checked.bundle
+
+    def queries(self) -> None:
+        place = count(stored.next_query_position(self._session, self._study_id))
+        new = [self._checked.queries[name] for name in self._checked.queries if self._is_new(name)]
+        rows = [
+            {
+                "study_id": self._study_id,
+                "external_id": query.id,
+                "text": query.text,
+                "description": query.description,
+                "narrative": query.narrative,
+                "position": next(place),
+            }
+            for query in new
+        ]
+        self._insert(Query, rows)
+
+    def _is_new(self, query: str) -> bool:
+        return query in self._changes.queries
+
+    def documents(self) -> None:
+        """Contents and documents, some megabytes at a time."""
+        if not self._changes.documents:
+            return
+        contents: dict[str, Row] = {}
+        rows: list[Row] = []
+        size = 0
+        for _, document in self._bundle.documents(self._reader):
+            digest = self._verified(document)
+            if document.id not in self._changes.documents:
+                continue
+            rows.append(self._document_row(document, digest))
+            if digest not in contents:
+                contents[digest] = content_row(document.media_type, document.data, digest)
+                size += len(document.data)
+            if len(rows) >= _ROWS or size >= _BYTES:
+                self._flush(contents, Document, rows)
+                contents, rows, size = {}, [], 0
+        self._flush(contents, Document, rows)
+
+    def _verified(self, document: DocumentRecord) -> str:
+        digest = content_hash(document.media_type, document.data)
+        if self._checked.documents.get(document.id) != document_mark(document, digest):
+            raise _changed_since(document.id)
+        return digest
+
+    def _document_row(self, document: DocumentRecord, digest: str) -> Row:
+        return {
+            "study_id": self._study_id,
+            "external_id": document.id,
+            "title": document.title,
+            "url": document.url,
+            "content_hash": digest,
+            "path": document.path,
+        }
+
+    def files(self) -> None:
+        """Every file under pages/, pages too, so that they find each other by their paths."""
+        for batch in _batches(sorted(self._changes.files), 50):
+            contents: dict[str, Row] = {}
+            rows: list[Row] = []
+            for path in batch:
+                digest = self._checked.files[path]
+                rows.append({"study_id": self._study_id, "path": path, "content_hash": digest})
+                if path not in self._checked.document_paths:
+                    contents[digest] = self._file_content(path, digest)
+            self._flush(contents, StudyFile, rows)
+
+    def _file_content(self, path: str, digest: str) -> Row:
+        data = self._reader.content(path)
+        media_type = file_type(path)
+        if content_hash(media_type, data) != digest:
+            raise _changed_since(path)
+        return content_row(media_type, data, digest)
+
+    def candidates(self) -> None:
+        if not self._changes.candidates:
+            return
+        queries = stored.query_numbers(self._session, self._study_id)
+        documents = stored.document_numbers(self._session, self._study_id)
+        places = stored.candidate_counts(self._session, self._study_id)
+
+        def rows() -> Iterator[Row]:
+            for _, candidate in self._bundle.candidates(self._reader):
+                new = self._changes.candidates.get(candidate.query, frozenset())
+                if candidate.document not in new:
+                    continue
+                query = queries[candidate.query]
+                places[query] = places.get(query, 0) + 1
+                yield {
+                    "query_id": query,
+                    "document_id": documents[candidate.document],
+                    "position": places[query] - 1,
+                    "grade": candidate.grade,
+                    "features": candidate.features,
+                }
+
+        for batch in _batches(rows(), _ROWS):
+            self._insert(Candidate, batch)
+
+    def rankings(self) -> None:
+        if not self._changes.rankings:
+            return
+        queries = stored.query_numbers(self._session, self._study_id)
+        documents = stored.document_numbers(self._session, self._study_id)
+        rows = (
+            {
+                "query_id": queries[ranking.query],
+                "system": ranking.system,
+                "documents": [documents[name] for name in ranking.documents],
+            }
+            for _, ranking in self._bundle.rankings(self._reader)
+            if (ranking.query, ranking.system) in self._changes.rankings
+        )
+        for batch in _batches(rows, _ROWS):
+            self._insert(Ranking, batch)
+
+    def _flush(self, contents: dict[str, Row], table: type[Base], rows: list[Row]) -> None:
+        if contents:
+            self._session.execute(self._new_content(), list(contents.values()))
+        self._insert(table, rows)
+
+    def _new_content(self) -> Executable:
+        """Insert a content unless it is there; the two databases have a dialect each."""
+        if self._session.get_bind().dialect.name == "postgresql":
+            return postgresql.insert(_table(Content)).on_conflict_do_nothing()
+        return sqlite.insert(_table(Content)).on_conflict_do_nothing()
+
+    def _insert(self, table: type[Base], rows: list[Row]) -> None:
+        if rows:
+            self._session.execute(insert(_table(table)), rows)
+
+
+def _table(model: type[Base]) -> Table:
+    return cast(Table, model.__table__)
+
+
+def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    remaining = iter(items)
+    while batch := list(islice(remaining, size)):
+        yield batch
+
+
+def _changed_since(name: str) -> Conflict:
+    return Conflict(
+        f"{name!r} changed while the study was being read. Nothing was imported; try again."
+    )
