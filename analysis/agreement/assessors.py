@@ -3,8 +3,10 @@
 import numpy as np
 from scipy.sparse import csgraph
 
-from analysis.agreement.tables import PairTables, agreed
+from analysis.agreement.tables import PairTables
 from analysis.typing import BoolArray, FloatArray, IntArray
+
+RIDGE = 1e-9  # relative: resamples may drop the pairs that tell two assessors apart
 
 
 def rest_counts(tables: PairTables) -> tuple[IntArray, IntArray, IntArray]:
@@ -19,27 +21,34 @@ def rest_counts(tables: PairTables) -> tuple[IntArray, IntArray, IntArray]:
 
 
 def own_disagreement(
-    first: IntArray, second: IntArray, counts: IntArray | FloatArray, n_assessors: int
+    first: IntArray, second: IntArray, apart: FloatArray, total: FloatArray, n_assessors: int
 ) -> FloatArray:
     r"""Disagreement that belongs to an assessor whoever they were paired with (..., n_assessors).
 
     Agreement with the rest depends on who the rest are: under a rotation each assessor shares
     queries with a few others only. Here the disagreement of a pair is the sum of two own parts,
     :math:`d_{ij} = u_i + u_j`, fitted by least squares weighted with the votes of the pair
-    (``counts`` (..., s, 3, 3) for pairs ``first``, ``second`` (s,)). NaN where the pairs do not
-    tell the parts apart: two assessors alone, or any group without an odd ring of pairs.
+    (``apart`` of ``total`` votes (..., s) for pairs ``first``, ``second`` (s,)). NaN where the
+    pairs do not tell the parts apart: two assessors alone, or a group without an odd ring.
 
-    >>> table = lambda d: np.diag([100 - d, 0, 0]) + np.diag([d, 0], k=1)
-    >>> counts = np.stack([table(10), table(20), table(24)])
-    >>> own_disagreement(np.array([0, 0, 1]), np.array([1, 2, 2]), counts, 3).round(3).tolist()
+    >>> first, second, apart = np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([10.0, 20, 24])
+    >>> own_disagreement(first, second, apart, np.full(3, 100.0), 3).round(3).tolist()
     [0.03, 0.07, 0.17]
     """
-    same, total = agreed(counts)
     votes = _symmetric(first, second, total, n_assessors)
-    apart = _symmetric(first, second, total - same, n_assessors).sum(axis=-1)
+    differ = _symmetric(first, second, apart, n_assessors).sum(axis=-1)
     normal = votes + np.eye(n_assessors) * votes.sum(axis=-1)[..., None]
-    solution = np.matvec(np.linalg.pinv(normal, rcond=1e-9, hermitian=True), apart)
-    return np.where(told_apart(first, second, n_assessors), solution, np.nan)
+    return np.where(told_apart(first, second, n_assessors), _solved(normal, differ), np.nan)
+
+
+def _solved(normal: FloatArray, right: FloatArray) -> FloatArray:
+    """Solve (..., n, n) systems, singular ones too: a slight ridge, and its error taken back."""
+    scale = np.trace(normal, axis1=-2, axis2=-1)[..., None, None] / max(right.shape[-1], 1)
+    steady = normal + np.eye(right.shape[-1]) * np.maximum(RIDGE * scale, RIDGE)
+    inverse = np.linalg.inv(steady)
+    solution = np.matvec(inverse, right)
+    refined: FloatArray = solution + np.matvec(inverse, right - np.matvec(normal, solution))
+    return refined
 
 
 def _symmetric(

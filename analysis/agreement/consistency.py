@@ -80,6 +80,10 @@ def _flipped(said: Judgments, draws: int, seed: int) -> float:
     excess = np.bincount(query, weights=said.answer)
     if excess.size < 2:
         return np.nan
-    signs = np.random.default_rng(seed).choice((-1.0, 1.0), size=(draws, excess.size))
-    extreme = int((np.abs(signs @ excess) >= abs(excess.sum()) - 1e-9).sum())
+    heads = np.random.default_rng(seed).integers(0, 2, (draws, excess.size), dtype=np.int8)
+    extreme = int(
+        (
+            np.abs(2 * (heads.astype(float) @ excess) - excess.sum()) >= abs(excess.sum()) - 1e-9
+        ).sum()
+    )
     return (extreme + 1) / (draws + 1)

@@ -13,21 +13,14 @@ from analysis.agreement import (
     rest_counts,
 )
 from analysis.agreement.assessors import told_apart
-from analysis.typing import FloatArray
 from tests.analysis.agreement import brute
-
-
-def disagreeing(shares: list[float], votes: int = 1000) -> FloatArray:
-    tables = np.zeros((len(shares), 3, 3))
-    tables[:, 0, 0] = [votes * (1 - share) for share in shares]
-    tables[:, 0, 2] = [votes * share for share in shares]
-    return tables
 
 
 def test_own_parts_of_a_ring_of_five_are_recovered() -> None:
     own = np.array([0.02, 0.05, 0.08, 0.11, 0.2])
     first, second = np.array([0, 1, 2, 0, 1]), np.array([2, 3, 4, 3, 4])
-    found = own_disagreement(first, second, disagreeing(list(own[first] + own[second])), 5)
+    votes = np.array([100.0, 300, 50, 200, 120])
+    found = own_disagreement(first, second, (own[first] + own[second]) * votes, votes, 5)
     assert found == pytest.approx(own, abs=1e-9)
 
 
@@ -45,7 +38,8 @@ def test_parts_are_told_apart_by_an_odd_ring(
 ) -> None:
     first, second = np.array(pairs).T
     assert told_apart(first, second, 5).tolist() == known
-    found = own_disagreement(first, second, disagreeing([0.1] * len(pairs)), 5)
+    votes = np.full(len(pairs), 50.0)
+    found = own_disagreement(first, second, votes / 10, votes, 5)
     assert (~np.isnan(found)).tolist() == known
 
 

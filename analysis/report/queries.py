@@ -1,0 +1,35 @@
+"""The queries of one tool, the most disputed first."""
+
+import numpy as np
+
+from analysis.agreement import ListSimilarity, PairTables, Preferences, agreement, tau_b
+from analysis.report.figures import NO_PREFERENCE, NOTHING_SHARED, Json, figure
+from analysis.report.pooled import ALL_TIED, NO_LISTS, mean_of, mean_sums
+from analysis.report.study import StudyData
+
+
+def query_rows(
+    study: StudyData, preferences: Preferences, tables: PairTables, lists: ListSimilarity | None
+) -> list[Json]:
+    """One record a judged query, in order of disagreement; queries not shared come last."""
+    counts = tables.by_query()
+    tau = mean_of(mean_sums(tables.query, tau_b(tables.counts), tables.n_queries))
+    overlap = None if lists is None else mean_sums(lists.query, lists.rbo, tables.n_queries)
+    rbo = np.full(tables.n_queries, np.nan) if overlap is None else mean_of(overlap)
+    overall, strict = agreement(counts), agreement(counts, ties=False)
+    judged = {block.query: block.assessors.size for block in preferences.blocks}
+    order = sorted(judged, key=lambda q: (np.isnan(overall[q]), overall[q], study.queries[q]))
+    return [
+        {
+            "query": study.queries[q],
+            "text": study.text(q),
+            "assessors": int(judged[q]),
+            "documents": len(study.documents[q]),
+            "counts": counts[q].tolist(),
+            "overall": figure(overall[q], reason=NOTHING_SHARED),
+            "without_ties": figure(strict[q], reason=NO_PREFERENCE),
+            "tau_b": figure(tau[q], reason=ALL_TIED),
+            "rbo": figure(rbo[q], reason=NO_LISTS if lists is None else NOTHING_SHARED),
+        }
+        for q in order
+    ]

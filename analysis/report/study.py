@@ -1,0 +1,74 @@
+"""What a report is made from: plain arrays, whoever collected them."""
+
+from dataclasses import dataclass, field
+
+from analysis.agreement import Judgments, Preferences, Scores, from_judgments, from_scores
+from analysis.efficiency import Sessions, Timings
+from analysis.errors import BadData
+
+
+@dataclass(frozen=True, slots=True)
+class ToolData:
+    """What one tool collected.
+
+    ``scores`` are the labels, one entry a query (finished sessions only); the votes that are
+    compared come from them, or from ``judgments`` where a source has no labels. ``judgments``
+    are raw answers to pairs: sides, checks and circles are read from them; ``sides`` says that
+    left and right are the places on the screen. ``timings`` refer to rows of ``sessions``.
+    """
+
+    name: str
+    title: str
+    scores: tuple[Scores, ...] = ()
+    judgments: Judgments | None = None
+    sides: bool = True
+    timings: Timings | None = None
+    sessions: Sessions | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StudyData:
+    """A study: names in index order, and its tools; the first two tools are compared.
+
+    ``documents`` holds the document ids of every query in their fixed order; ``k`` is the length
+    of the lists, None where there are none; ``texts`` are the queries' words.
+    """
+
+    name: str
+    assessors: tuple[str, ...]
+    queries: tuple[str, ...]
+    documents: tuple[tuple[str, ...], ...]
+    tools: tuple[ToolData, ...]
+    k: int | None = None
+    texts: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if len(self.documents) != len(self.queries):
+            raise BadData(f"{len(self.queries)} queries but {len(self.documents)} document lists")
+        if self.texts and len(self.texts) != len(self.queries):
+            raise BadData(f"{len(self.queries)} queries but {len(self.texts)} texts")
+        for tool in self.tools:
+            _check(tool, self)
+
+    def text(self, query: int) -> str:
+        """The words of a query, empty where not known."""
+        return self.texts[query] if self.texts else ""
+
+    def preferences(self, tool: ToolData) -> Preferences:
+        """The votes of a tool: from its labels, or else from its raw answers."""
+        sizes = len(self.assessors), len(self.queries)
+        if tool.scores or tool.judgments is None:
+            return from_scores(tool.scores, *sizes)
+        return from_judgments(tool.judgments, *sizes)
+
+
+def _check(tool: ToolData, study: StudyData) -> None:
+    for scores in tool.scores:
+        wanted = (scores.assessors.size, len(study.documents[scores.query]))
+        if scores.values.shape != wanted:
+            raise BadData(
+                f"{tool.name}, query {study.queries[scores.query]}: scores are "
+                f"{scores.values.shape}, assessors and documents are {wanted}"
+            )
+    if (tool.timings is None) != (tool.sessions is None):
+        raise BadData(f"{tool.name}: timings and sessions come together")
