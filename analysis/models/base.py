@@ -25,6 +25,10 @@ class Ranker(ABC):
     name: ClassVar[str]
     learned: ClassVar[tuple[str, ...]]
 
+    def __init__(self, **settings: Any) -> None:
+        """Keep the settings; each model names its own."""
+        raise TypeError(f"{type(self).__name__} takes no settings: {', '.join(settings)}")
+
     @abstractmethod
     def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
         """Learn from ``data``; ``validation`` chooses where a model has something to choose."""

@@ -27,8 +27,9 @@ class FocusedBoost(StumpRanker):
     The printed r_t lies outside (-1, 1), so its alpha is undefined, and the printed sign makes
     pairs that are right heavier. Here r_t is maximised, D' is multiplied by
     exp(-alpha (f_u - f_v)) and D by exp(-alpha E(f, T_i)); E is kappa-NDCG on T.
-    ``weak="features"`` boosts single features: beta 1 is AdaRank on T. ``weak="stumps"`` boosts stumps in both directions: beta 0 is RankBoost on the
-    pairs of T and F. The weak ranker of the round before is set aside once, as in AdaRank.
+    ``weak="features"`` boosts single features: beta 1 is AdaRank on T. ``weak="stumps"`` boosts
+    stumps in both directions: beta 0 is RankBoost on the pairs of T and F. The weak ranker of the
+    round before is set aside once, as in AdaRank.
     """
 
     name = "focused-boost"
