@@ -1,0 +1,74 @@
+"""The container set-up: what compose accepts, and what it must say."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    return loaded
+
+
+def compose_command() -> list[str] | None:
+    """`docker compose` or the older `docker-compose`, whichever this machine has."""
+    if shutil.which("docker-compose"):
+        return ["docker-compose"]
+    if shutil.which("docker"):
+        probe = subprocess.run(["docker", "compose", "version"], capture_output=True, check=False)
+        if probe.returncode == 0:
+            return ["docker", "compose"]
+    return None
+
+
+def test_compose_accepts_the_file() -> None:
+    command = compose_command()
+    if command is None:
+        pytest.skip("neither `docker compose` nor `docker-compose` is on this machine")
+    done = subprocess.run(
+        [*command, "config", "--quiet"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_migrations_run_before_the_app_and_after_the_database(compose: dict[str, Any]) -> None:
+    services = compose["services"]
+    assert services["migrate"]["command"] == ["topkapi", "db", "upgrade"]
+    assert services["migrate"]["depends_on"]["db"]["condition"] == "service_healthy"
+    waits = services["app"]["depends_on"]
+    assert waits["migrate"]["condition"] == "service_completed_successfully"
+
+
+def test_the_database_keeps_its_data_and_is_not_open_to_the_world(compose: dict[str, Any]) -> None:
+    database = compose["services"]["db"]
+    assert any(volume.startswith("database:") for volume in database["volumes"])
+    assert "ports" not in database
+    assert "healthcheck" in database
+    assert "healthcheck" in compose["services"]["app"]
+
+
+def test_the_settings_of_the_containers_exist(compose: dict[str, Any]) -> None:
+    from app.config import Settings
+
+    names = {f"TOPKAPI_{name.upper()}" for name in Settings.model_fields}
+    for service in compose["services"].values():
+        used = {name for name in service["environment"] if name.startswith("TOPKAPI_")}
+        assert used <= names
+
+
+def test_what_the_dockerfile_copies_is_there() -> None:
+    lines = (ROOT / "Dockerfile").read_text().splitlines()
+    copied = [
+        line.split()[1:-1] for line in lines if line.startswith("COPY ") and "--from" not in line
+    ]
+    for name in (name for names in copied for name in names if name != "."):
+        assert (ROOT / name).exists(), name
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
