@@ -15,7 +15,11 @@ import typer
 COMMANDS = {
     "serve": "Serve the pages and the API.",
     "db": "Migrate the database, or check it.",
+    "backup": "Write the whole database to one file.",
+    "restore": "Fill an empty database from a backup.",
     "users": "Add, list and disable people; make tokens for programs.",
+    "study": "Import studies and list them.",
+    "demo": "Load the demo study, with people at work on it.",
     "simulate": "Simulate sessions: what a sorter costs and yields.",
 }
 

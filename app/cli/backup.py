@@ -1,0 +1,37 @@
+"""`topkapi backup`: the whole database as one file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.common import AsJson, ensure_migrated, say
+from app.cli.failures import Refused
+from app.config import Settings
+from app.db import migrations
+from app.db.engine import make_engine
+from app.services.backups import write_backup
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the command to the command line."""
+    cli.command(epilog="Example: topkapi backup topkapi-2026-11-15.zip")(backup)
+
+
+def backup(
+    path: Annotated[Path, typer.Argument(help="The zip to write.")],
+    overwrite: Annotated[bool, typer.Option(help="Replace a file that is there.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write studies, pages, people, judgments and all else to one zip; the server may go on."""
+    if path.exists() and not overwrite:
+        raise Refused(f"{path} is there already: choose another name, or say --overwrite")
+    settings = Settings()
+    ensure_migrated(settings)
+    engine = make_engine(settings.database_url)
+    try:
+        rows = write_backup(engine, migrations.head_revision(), path)
+    finally:
+        engine.dispose()
+    total = sum(rows.values())
+    say(as_json, {"path": str(path), "rows": rows}, f"{total} rows written to {path}")

@@ -1,0 +1,32 @@
+"""`topkapi restore`: an empty database filled from a backup."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.common import AsJson, ensure_migrated, say
+from app.config import Settings
+from app.db import migrations
+from app.db.engine import make_engine
+from app.services.backups import read_backup
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the command to the command line."""
+    cli.command(epilog="Example: topkapi restore topkapi-2026-11-15.zip")(restore)
+
+
+def restore(
+    path: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A backup.")],
+    as_json: AsJson = False,
+) -> None:
+    """Fill an empty database, of either kind, from a backup of either kind."""
+    settings = Settings()
+    ensure_migrated(settings)
+    engine = make_engine(settings.database_url)
+    try:
+        rows = read_backup(engine, migrations.head_revision(), path)
+    finally:
+        engine.dispose()
+    say(as_json, {"rows": rows}, f"{sum(rows.values())} rows restored from {path}")

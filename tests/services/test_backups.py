@@ -1,0 +1,105 @@
+"""Backups: what goes in comes out, on either database, from either."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+from sqlalchemy import Engine, select
+
+from app.db import migrations
+from app.db.base import Base
+from app.db.engine import make_engine, make_sessions
+from app.domain.errors import Conflict, Invalid
+from app.domain.words import Role
+from app.services.backups import read_backup, write_backup
+from tests.databases import PostgresqlTemplate
+from tests.factories import make_user
+from tests.judging import make_job
+
+HEAD = migrations.head_revision()
+
+
+def everything(engine: Engine) -> dict[str, list[tuple[Any, ...]]]:
+    with engine.connect() as connection:
+        return {
+            table.name: [
+                tuple(row)
+                for row in connection.execute(select(table).order_by(*table.primary_key.columns))
+            ]
+            for table in Base.metadata.sorted_tables
+        }
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def other(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    """A second fresh database, of each kind."""
+    if request.param == "sqlite":
+        template: Path = request.getfixturevalue("sqlite_template")
+        engine = make_engine(f"sqlite:///{shutil.copy(template, tmp_path / 'other.db')}")
+        yield engine
+        engine.dispose()
+        return
+    postgresql: PostgresqlTemplate = request.getfixturevalue("postgresql_template")
+    with postgresql.copy() as url:
+        engine = make_engine(url)
+        yield engine
+        engine.dispose()
+
+
+def test_a_backup_moves_everything_between_databases(
+    engine: Engine, other: Engine, tmp_path: Path
+) -> None:
+    sessions = make_sessions(engine)
+    with sessions.write.begin() as session:
+        make_job(session, documents=5)
+        make_user(session, name="Zoë 漢字 \u2028", role=Role.ADMIN)
+    path = tmp_path / "backup.zip"
+    counts = write_backup(engine, HEAD, path)
+    assert counts["documents"] == 5
+    assert read_backup(other, HEAD, path) == counts
+    assert everything(other) == everything(engine)
+    with make_sessions(other).write.begin() as session:
+        assert make_user(session).id > 2, "numbering goes on behind the restored rows"
+
+
+def test_a_database_with_rows_is_not_written_to(engine: Engine, tmp_path: Path) -> None:
+    with make_sessions(engine).write.begin() as session:
+        make_user(session)
+    write_backup(engine, HEAD, tmp_path / "backup.zip")
+    before = everything(engine)
+    with pytest.raises(Conflict, match="not empty"):
+        read_backup(engine, HEAD, tmp_path / "backup.zip")
+    assert everything(engine) == before
+
+
+def test_a_damaged_or_foreign_file_is_refused_and_nothing_is_written(
+    engine: Engine, other: Engine, tmp_path: Path
+) -> None:
+    with make_sessions(engine).write.begin() as session:
+        make_job(session)
+    whole = tmp_path / "backup.zip"
+    write_backup(engine, HEAD, whole)
+    cut, foreign, short = (tmp_path / f"{name}.zip" for name in ("cut", "foreign", "short"))
+    cut.write_bytes(whole.read_bytes()[:500])
+    with ZipFile(foreign, "w") as archive:
+        archive.writestr("hello.txt", "hello")
+    _without_last_line(whole, short, "documents.jsonl")
+    empty = everything(other)
+    for path in (cut, foreign, short):
+        with pytest.raises(Invalid):
+            read_backup(other, HEAD, path)
+    with pytest.raises(Invalid, match="migration"):
+        read_backup(other, "9999", whole)
+    assert everything(other) == empty
+
+
+def _without_last_line(source: Path, target: Path, member: str) -> None:
+    with ZipFile(source) as old, ZipFile(target, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name == member:
+                data = b"".join(data.splitlines(keepends=True)[:-1])
+            new.writestr(name, data)
