@@ -1,0 +1,73 @@
+"""The report as one HTML page that needs nothing else: styles inside, plots as SVG, no script."""
+
+from importlib import resources
+
+from analysis.report.figures import Json
+from analysis.report.page.agreement import coefficients, headline, matrices, numbers_first, tests
+from analysis.report.page.effort import effort
+from analysis.report.page.markup import text, whole
+from analysis.report.page.people import assessors, conduct
+from analysis.report.page.queries import consensus, queries
+
+TABS = (
+    ("agreement", "Agreement"),
+    ("effort", "Effort"),
+    ("sides", "Sides and checks"),
+    ("people", "By assessor"),
+    ("queries", "By query"),
+    ("consensus", "Consensus"),
+)
+MARK = (
+    '<svg viewBox="0 0 22 22" aria-hidden="true"><path d="M11 1.5c2 2.4 5 3.3 5 6.5H6c0-3.2 3-4.1 '
+    '5-6.5z"/><rect x="4" y="10" width="14" height="3" rx="1"/><rect x="4" y="14.5" width="10" '
+    'height="2.5" rx="1" opacity=".6"/><rect x="4" y="18.5" width="6" height="2" rx="1" '
+    'opacity=".35"/></svg>'
+)
+
+
+def render_page(report: Json) -> str:
+    """The whole page; it can be opened from a disk, printed, or mailed."""
+    style = resources.files("analysis.report.page").joinpath("report.css").read_text("utf-8")
+    name = text(report["study"]["name"])
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>Agreement and effort: {name}</title><style>{style}</style></head><body>"
+        f'<header class="bar"><span class="brand">{MARK} Topkapi</span></header>'
+        f'<main class="shell" id="main">{render_body(report)}</main></body></html>\n'
+    )
+
+
+def render_body(report: Json) -> str:
+    """What stands inside ``main``: for pages that bring their own frame and styles."""
+    tabs = "".join(f'<a href="#{name}">{title}</a>' for name, title in TABS)
+    return "".join(
+        [
+            _head(report),
+            f'<nav class="tabs" aria-label="Report">{tabs}</nav>',
+            headline(report),
+            numbers_first(report),
+            matrices(report),
+            coefficients(report),
+            tests(report),
+            effort(report),
+            conduct(report),
+            assessors(report),
+            queries(report),
+            consensus(report),
+        ]
+    )
+
+
+def _head(report: Json) -> str:
+    study = report["study"]
+    lists = f", lists of {study['k']}" if study["k"] else ""
+    words = (
+        f"{study['name']}: {whole(study['assessors'])} assessors, {whole(study['queries'])} "
+        f"queries, {whole(study['documents'])} candidate pages{lists}. Every pair of pages that "
+        "two assessors judged counts once; two pages outside a list are a tie."
+    )
+    return f'<div class="head"><div><h1>Agreement and effort</h1><p>{text(words)}</p></div></div>'
+
+
+__all__ = ["render_body", "render_page"]

@@ -1,0 +1,234 @@
+"""Cards about agreement: headline, numbers, matrices, coefficients, the test."""
+
+from collections.abc import Iterator
+
+from analysis.report.figures import Json
+from analysis.report.page.markup import (
+    card,
+    decimals,
+    how,
+    interval,
+    p_value,
+    percent,
+    quiet,
+    shown,
+    table,
+    text,
+    whole,
+    with_interval,
+)
+from analysis.report.page.words import HOW, MEASURES
+
+CODES = ("A better", "Tie", "B better")
+FIRST = {
+    "overall": "agreement",
+    "without_ties": "without ties",
+    "krippendorff_alpha": "Krippendorff's alpha",
+}
+BEHIND = 6  # queries named for a cell of a matrix
+
+
+def headline(report: Json) -> str:
+    """The result in one notice: who agrees more, and how sure that is."""
+    compared = report["comparison"]
+    if "all_pairs" not in compared:
+        return _single(report["tools"])
+    first, second = (_title(report, name) for name in compared["tools"])
+    found = compared["all_pairs"]
+    shares = [share["value"] for share in found["shares"]]
+    if None in shares or found["p_queries"]["value"] is None:
+        return _single(report["tools"])
+    word = "more" if shares[0] > shares[1] else "less" if shares[0] < shares[1] else "as much"
+    than = "as" if word == "as much" else "than"
+    strict = compared["without_ties"]["p_queries"]["value"]
+    also = "" if strict is None else f" Without ties, p = {p_value(strict)}."
+    return _notice(
+        f"<b>{text(first)} agree {word} {than} {text(second)}: {percent(shares[0])} against "
+        f"{percent(shares[1])}.</b> Exchanging whole queries, p = "
+        f"{p_value(found['p_queries']['value'])}.{also}"
+    )
+
+
+def _single(tools: list[Json]) -> str:
+    parts = []
+    for tool in tools:
+        found = tool["agreement"]["overall"]
+        if found["value"] is not None:
+            parts.append(
+                f"<b>{text(tool['title'])}: {percent(found['value'])} of "
+                f"{whole(tool['agreement']['votes'])} shared votes agree</b>, "
+                f"95{chr(0x2009)}% interval {interval(found, 'percent')}."
+            )
+        else:
+            parts.append(f"<b>{text(tool['title'])}:</b> {text(found['reason'])}.")
+    return _notice(" ".join(parts) or "Nothing was judged yet.")
+
+
+def _notice(words: str) -> str:
+    return f'<div class="notice"><div>{words}</div></div>'
+
+
+def _title(report: Json, name: str) -> str:
+    return str(next(tool["title"] for tool in report["tools"] if tool["tool"] == name))
+
+
+def numbers_first(report: Json) -> str:
+    """The figures one looks for first, side by side."""
+    items = []
+    for tool in report["tools"]:
+        for key in FIRST:
+            form = "percent" if key != "krippendorff_alpha" else "number"
+            found = tool["agreement"][key]
+            items.append(
+                f"<div><dt>{text(tool['title'])}: {text(FIRST[key])}</dt>"
+                f"<dd>{shown(found, form)}</dd><dd>{interval(found, form)}</dd></div>"
+            )
+    return f'<dl class="stats">{"".join(items)}</dl>'
+
+
+def matrices(report: Json) -> str:
+    """One heat map a tool, and the scale."""
+    cards = "".join(_matrix(tool) for tool in report["tools"])
+    steps = "".join(f'<i data-heat="{step}"></i>' for step in range(9))
+    scale = f'<p class="scale noprint">Share of the row, 0 % <span>{steps}</span> 100 %</p>'
+    return f'<div class="cols" id="agreement">{cards}</div>{scale}'
+
+
+def _matrix(tool: Json) -> str:
+    found = tool["agreement"]
+    counts, shares = found["matrix"]["counts"], found["matrix"]["shares"]
+    heads = "".join(f'<th scope="col">{code}</th>' for code in CODES)
+    cells = ["".join(_cell(tool, i, j, counts, shares) for j in range(3)) for i in range(3)]
+    rows = "".join(
+        f'<tr><th scope="row">{code}</th>{row}</tr>' for code, row in zip(CODES, cells, strict=True)
+    )
+    body = (
+        '<table class="matrix matrix--heat"><caption>Rows: first assessor. Columns: second. '
+        "Per cent of the row.</caption><thead><tr>"
+        '<td class="empty-cell"><span class="vh">first by second assessor</span></td>'
+        f"{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    )
+    same = sum(counts[i][i] for i in range(3))
+    strict = counts[0][0] + counts[2][2]
+    decided = strict + counts[0][2] + counts[2][0]
+    note = quiet(
+        f"{whole(same)} of {whole(found['votes'])} votes alike, from {whole(found['queries'])} "
+        f"queries and {whole(found['assessor_pairs'])} pairs of assessors; without ties "
+        f"{whole(strict)} of {whole(decided)}."
+    )
+    badge = f"{shown(found['overall'], 'percent')} agree" if found["votes"] else ""
+    return card(tool["title"], body, note, _behind(tool), wide="c6", badge=badge)
+
+
+def _cell(tool: Json, i: int, j: int, counts: list[list[int]], shares: list[list[float]]) -> str:
+    share = shares[i][j]
+    if share is None:
+        return '<td class="empty-cell">0<small>empty row</small></td>'
+    link = f"#behind-{tool['tool']}-{i}{j}"
+    count = f'<a href="{link}">{whole(counts[i][j])}</a>' if counts[i][j] else "0"
+    return f'<td data-heat="{round(8 * share)}">{count}<small>{percent(share)}</small></td>'
+
+
+def _behind(tool: Json) -> str:
+    """The queries with the most votes in each cell."""
+    items = "".join(_behind_cell(tool, i, j) for i in range(3) for j in range(3))
+    return (
+        '<details class="noprint"><summary>Queries behind the cells</summary>'
+        f'<ul class="plain">{items}</ul></details>'
+    )
+
+
+def _behind_cell(tool: Json, i: int, j: int) -> str:
+    rows = [
+        (row["counts"][i][j], at, row["query"])
+        for at, row in enumerate(tool["queries_by_disagreement"])
+        if row["counts"][i][j]
+    ]
+    if not rows:
+        return ""
+    rows.sort(key=lambda row: -row[0])
+    links = ", ".join(
+        f'<a href="#query-{tool["tool"]}-{at}">{text(query)}</a> {whole(count)}'
+        for count, at, query in rows[:BEHIND]
+    )
+    more = f" and {len(rows) - BEHIND} more" if len(rows) > BEHIND else ""
+    words = f"<b>{CODES[i]} by {CODES[j].lower()}</b>: {links}{more}"
+    return f'<li id="behind-{tool["tool"]}-{i}{j}">{words}</li>'
+
+
+def coefficients(report: Json) -> str:
+    """All measures of agreement, a column a tool."""
+    heads = ["Measure"]
+    for tool in report["tools"]:
+        heads += [text(tool["title"]), "Interval, 95 %"]
+    rows = list(_measure_rows(report))
+    return card(
+        "Agreement and agreement beyond chance",
+        table(heads, rows, label="Measures of agreement"),
+        quiet("Intervals resample whole queries: pairs of one query depend on each other."),
+    )
+
+
+def _measure_rows(report: Json) -> Iterator[list[str]]:
+    for key, form in MEASURES:
+        title, words = HOW[key]
+        row = [text(title) + how(key, title, words)]
+        for tool in report["tools"]:
+            found = tool["agreement"][key]
+            row += [f"<b>{shown(found, form)}</b>", interval(found, form)]
+        yield row
+
+
+def tests(report: Json) -> str:
+    """Chi-square with and without Yates and ties, and the permutation of queries."""
+    found = report["comparison"]
+    title, words = HOW["chi"]
+    tip = how("chi", title, words)
+    if "all_pairs" not in found:
+        return card(
+            "Is the difference more than chance?", quiet(text(found["reason"]).capitalize() + ".")
+        )
+    first, second = (_title(report, name) for name in found["tools"])
+    heads = [
+        "Compared",
+        text(first),
+        text(second),
+        "Difference",
+        "χ²",
+        "χ², Yates",
+        "df",
+        "φ",
+        "p",
+        "p, Yates",
+        "p, by query",
+    ]
+    names = (("All pairs", "all_pairs"), ("Without ties", "without_ties"))
+    rows = [_test_row(name, found[key]) for name, key in names]
+    how_many = found["all_pairs"]
+    kind = "all" if how_many["exact"] else "random"
+    note = quiet(
+        "Pairs of one query are not independent, so the plain p is too sure of itself. The last "
+        f"column exchanges the tools of whole queries ({whole(how_many['exchanges'])} {kind} "
+        "exchanges)."
+    )
+    return card(
+        "Is the difference more than chance?",
+        table(heads, rows, label="Chi-square tests"),
+        note,
+        tip=tip,
+    )
+
+
+def _test_row(name: str, found: Json) -> list[str]:
+    return [
+        name,
+        *(shown(share, "percent") for share in found["shares"]),
+        with_interval(found["difference"], "percent"),
+        f"<b>{shown(found['chi_square'], digits=2)}</b>",
+        shown(found["chi_square_yates"], digits=2),
+        decimals(found["df"], 0),
+        shown(found["phi"]),
+        shown(found["p"], "p"),
+        shown(found["p_yates"], "p"),
+        shown(found["p_queries"], "p"),
+    ]

@@ -1,0 +1,167 @@
+"""Plots as inline SVG whose colours are those of the page, light, dark and printed."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, log10
+
+from analysis.report.figures import Json
+from analysis.report.page.markup import decimals, percent, text
+
+WIDTH = 560
+NAMES = 118.0  # room for names at the left
+SERIES = ("a", "b")  # the first tool solid and filled, the second dashed and hollow
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Values from ``low`` to ``high`` laid on pixels from ``start`` to ``end``."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        """The place of a value."""
+        return self.start + (self.end - self.start) * (value - self.low) / (self.high - self.low)
+
+
+def ticks(most: float, count: int = 6) -> list[float]:
+    """Round steps from 0 to at least ``most``, ``count`` at most.
+
+    >>> ticks(47), ticks(0.31, 4)
+    ([0.0, 10.0, 20.0, 30.0, 40.0, 50.0], [0.0, 0.1, 0.2, 0.3, 0.4])
+    """
+    if most <= 0:
+        return [0.0, 1.0]
+    power = 10.0 ** floor(log10(most / count))
+    step = next(s * power for s in (1, 2, 2.5, 5, 10) if s * power * count >= most * (1 - 1e-12))
+    return [round(step * i, 9) for i in range(ceil(most / step - 1e-9) + 1)]
+
+
+def _svg(height: float, label: str, parts: Iterable[str]) -> str:
+    head = f'<svg class="plot" viewBox="0 0 {WIDTH} {height:g}" role="img"'
+    return f'{head} aria-label="{text(label)}">{"".join(parts)}</svg>'
+
+
+def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> str:
+    return f'<line class="{kind}" x1="{x1:.1f}" x2="{x2:.1f}" y1="{y1:.1f}" y2="{y2:.1f}"/>'
+
+
+def _words(x: float, y: float, words: str, anchor: str = "middle", kind: str = "") -> str:
+    mark = f' class="{kind}"' if kind else ""
+    return f'<text{mark} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{text(words)}</text>'
+
+
+def _dot(series: str, x: float, y: float) -> str:
+    return f'<circle class="dot-{series}" cx="{x:.1f}" cy="{y:.1f}" r="4.5"/>'
+
+
+def _short(name: str, most: int = 14) -> str:
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def _upright(marks: Sequence[float], x: Scale, bottom: float, unit: str) -> list[str]:
+    """Rules from top to bottom with their values below."""
+    return [
+        _line("rule", x(m), 8, x(m), bottom) + _words(x(m), bottom + 22, f"{m:g} {unit}")
+        for m in marks
+    ]
+
+
+def boxes(tools: Sequence[Json], names: Sequence[str]) -> str:
+    """Quantiles of seconds a judgment, a row an assessor, the tools below each other."""
+    rows = [
+        {row["assessor"]: row["quantiles"] for row in tool["effort"]["assessors"]}
+        for tool in tools[:2]
+    ]
+    marks = ticks(max((row[n][4] for row in rows for n in names if n in row), default=1.0))
+    x = Scale(0, marks[-1], NAMES, WIDTH - 24.0)
+    each = 22.0 * len(rows) + 10
+    bottom = 14 + each * len(names)
+    parts = _upright(marks, x, bottom, "s")
+    for i, name in enumerate(names):
+        top = 14 + i * each
+        parts.append(_words(NAMES - 12, top + each / 2, _short(name), "end", "name"))
+        parts += [
+            _box(SERIES[s], [x(q) for q in row[name]], top + 11 + 22 * s)
+            for s, row in enumerate(rows)
+            if name in row
+        ]
+    said = "; ".join(_medians(name, rows) for name in names)
+    return _svg(bottom + 32, f"Seconds per judgment by assessor, medians: {said}", parts)
+
+
+def _medians(name: str, rows: Sequence[dict[str, list[float]]]) -> str:
+    return f"{name} " + " and ".join(decimals(row[name][2], 0) for row in rows if name in row)
+
+
+def _box(series: str, at: Sequence[float], y: float) -> str:
+    width = max(at[3] - at[1], 1)
+    band = f'<rect class="band-{series}" x="{at[1]:.1f}" y="{y - 7:.1f}" width="{width:.1f}"'
+    return (
+        _line("axis", at[0], y, at[4], y) + f'{band} height="14" rx="2"/>' + _dot(series, at[2], y)
+    )
+
+
+def courses(tools: Sequence[Json]) -> str:
+    """Median seconds against judgments so far, with the band of its interval."""
+    found = [tool["effort"]["course"] for tool in tools[:2]]
+    highs = [v for c in found for key in ("median", "high") for v in c[key] if v is not None]
+    up = ticks(max(highs, default=1.0), 4)
+    along = ticks(max((float(s) for c in found for s in c["start"]), default=1.0))
+    x, y = Scale(0, along[-1], 40, 470), Scale(0, up[-1], 216, 14)
+    parts = [_line("rule", 40, y(m), 470, y(m)) + _words(32, y(m) + 4, f"{m:g}", "end") for m in up]
+    parts += [_words(x(m), 236, f"{m:g}") for m in along]
+    for series, course in zip(SERIES, found, strict=False):
+        parts.append(_band(series, course, x, y))
+    ends = [y(course["median"][-1]) for course in found if course["median"]]
+    for place, tool, course in zip(_apart(ends), tools, found, strict=False):
+        parts.append(_words(x(course["start"][-1]) + 8, place + 4, tool["title"], "start", "name"))
+    said = "; ".join(
+        f"{tool['title']} {decimals(c['median'][0], 0)} to {decimals(c['median'][-1], 0)}"
+        for tool, c in zip(tools, found, strict=False)
+        if c["median"]
+    )
+    return _svg(246, f"Median seconds per judgment from start to end of a session: {said}", parts)
+
+
+def _apart(ends: Sequence[float], least: float = 20.0) -> list[float]:
+    """Heights of two labels, moved apart where they would lie on each other."""
+    if len(ends) < 2 or abs(ends[0] - ends[1]) >= least:
+        return list(ends)
+    middle, half = sum(ends) / 2, least / 2
+    return [middle - half, middle + half] if ends[0] <= ends[1] else [middle + half, middle - half]
+
+
+def _band(series: str, course: Json, x: Scale, y: Scale) -> str:
+    points = list(zip(course["start"], course["median"], strict=True))
+    upper = list(zip(course["start"], course["high"], strict=True))
+    lower = list(zip(course["start"], course["low"], strict=True))
+    around = [(s, v) for s, v in [*upper, *reversed(lower)] if v is not None]
+    return (
+        f'<polygon class="band-{series}" points="{_points(around, x, y)}"/>'
+        f'<polyline class="{series}" points="{_points(points, x, y)}"/>'
+    )
+
+
+def _points(points: Iterable[tuple[float, float]], x: Scale, y: Scale) -> str:
+    return " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in points)
+
+
+def forest(people: Sequence[Json]) -> str:
+    """Own disagreement of each assessor with its interval."""
+    rows = [(row["assessor"], row["own_disagreement"]) for row in people]
+    values = [100 * v for _, f in rows for v in (f["value"], f.get("low"), f.get("high")) if v]
+    marks = ticks(max([*values, 1.0]))
+    x = Scale(min([0.0, *values]), marks[-1], NAMES, WIDTH - 24.0)
+    bottom = 14 + 26.0 * len(rows)
+    parts = _upright(marks, x, bottom, "%")
+    for i, (name, found) in enumerate(rows):
+        y = 14 + 26.0 * (i + 0.5)
+        parts.append(_words(NAMES - 12, y + 4, _short(name), "end", "name"))
+        if found.get("low") is not None:
+            parts.append(_line("axis", x(100 * found["low"]), y, x(100 * found["high"]), y))
+        parts.append(_dot("a", x(100 * found["value"]), y))
+    said = ", ".join(f"{name} {percent(found['value'])}" for name, found in rows)
+    return _svg(bottom + 32, f"Own disagreement by assessor: {said}", parts)
