@@ -1,0 +1,92 @@
+"""What must hold of the project as a whole: its front door, its locks, its files."""
+
+import json
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from app.cli import COMMANDS
+from app.config import Settings
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+TOP_LEVEL = {
+    *("pyproject.toml", "README.md", "app", "templates", "static", "migrations", "analysis"),
+    *("tests", "docker-compose.yml", "Makefile", "Dockerfile", ".dockerignore", "package.json"),
+    *("package-lock.json", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "bench", "docs", ".ci"),
+    *("requirements.lock", "requirements-dev.lock", ".gitignore"),
+}
+
+
+def tracked() -> list[str]:
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    done = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("name", list(Settings.model_fields))
+def test_every_setting_is_in_the_readme_with_its_default(name: str) -> None:
+    field = Settings.model_fields[name]
+    default = str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
+    row = re.search(rf"^\| `TOPKAPI_{name.upper()}` \| `([^`]*)` \|", README, re.MULTILINE)
+    assert row, f"TOPKAPI_{name.upper()} has no row in the README"
+    assert row.group(1) == default
+
+
+@pytest.mark.parametrize("name", list(COMMANDS))
+def test_every_command_is_in_the_readme(name: str) -> None:
+    assert f"`topkapi {name}" in README
+
+
+def test_the_readme_leads_to_files_that_are_there() -> None:
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", README)
+    assert links
+    for link in links:
+        assert (ROOT / link).exists(), link
+
+
+def test_the_top_level_is_as_agreed() -> None:
+    assert {name.split("/")[0] for name in tracked()} <= TOP_LEVEL
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
+def test_locks_are_hashed_and_name_no_index(name: str) -> None:
+    text = (ROOT / name).read_text()
+    assert "://" not in text
+    pinned = re.findall(r"^([A-Za-z0-9_.\[\]-]+)==\S+.*\\$", text, re.MULTILINE)
+    assert len(pinned) > 20
+    assert text.count("--hash=sha256:") >= len(pinned)
+
+
+def test_the_locks_hold_every_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    locks = {
+        "requirements.lock": project["dependencies"],
+        "requirements-dev.lock": [
+            *project["dependencies"],
+            *project["optional-dependencies"]["dev"],
+        ],
+    }
+    for lock, needed in locks.items():
+        text = (ROOT / lock).read_text().lower()
+        for requirement in needed:
+            name = re.split(r"[<>=\[ ]", requirement)[0].lower()
+            assert re.search(rf"^{re.escape(name)}(\[\w+\])?==", text, re.MULTILINE), (lock, name)
+
+
+def test_browser_assets_are_pinned_and_not_committed() -> None:
+    package = json.loads((ROOT / "package.json").read_text())
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+", each) for each in package["dependencies"].values())
+    assert not [name for name in tracked() if name.startswith("static/vendor/")]
+
+
+def test_no_unfinished_marks() -> None:
+    marks = re.compile(r"\b(TODO|FIXME|XXX)\b")
+    for name in tracked():
+        path = ROOT / name
+        if name != "tests/test_project.py" and path.suffix in {".py", ".js", ".html", ".css"}:
+            assert not marks.search(path.read_text()), name
