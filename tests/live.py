@@ -67,20 +67,19 @@ def serving(database_url: str, folder: Path, **settings: str) -> Iterator[LiveSe
         f"http://localhost:{port}", process, log, database_url, folder / "topkapi.secret"
     )
     try:
-        _wait_until_ready(server)
+        wait_until_ready(server.url, process, log)
         yield server
     finally:
         server.stop()
 
 
-def _wait_until_ready(server: LiveServer) -> None:
+def wait_until_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until the server answers; if it does not start, fail with what it logged."""
     deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        if server.process.poll() is not None:
-            break
+    while time.monotonic() < deadline and process.poll() is None:
         try:
-            with urlopen(f"{server.url}/readyz", timeout=2):
+            with urlopen(f"{url}/readyz", timeout=2):
                 return
         except (URLError, ConnectionError, TimeoutError):
             time.sleep(0.1)
-    raise RuntimeError(f"the server did not start:\n{server.log.read_text()}")
+    raise RuntimeError(f"the server did not start:\n{log.read_text()}")

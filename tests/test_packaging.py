@@ -1,0 +1,109 @@
+"""The wheel: it holds all it needs, and runs outside the checkout."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import urlopen
+from zipfile import ZipFile
+
+import pytest
+
+from tests.live import free_port, wait_until_ready
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout, unpacked as an installation would be."""
+    if not (ROOT / "static" / "vendor" / "htmx.min.js").exists():
+        pytest.skip("the browser assets are not there: run make setup")
+    out, site = tmp_path_factory.mktemp("dist"), tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = out.glob("topkapi-*.whl")
+    with ZipFile(wheel) as archive:
+        archive.extractall(site)
+    return site
+
+
+@pytest.fixture
+def environment(installed: Path, tmp_path: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TOPKAPI_")}
+    return {
+        **kept,
+        "PYTHONPATH": str(installed),
+        "TOPKAPI_DATABASE_URL": f"sqlite:///{tmp_path / 'demo.db'}",
+        "TOPKAPI_SECRET_FILE": str(tmp_path / "topkapi.secret"),
+    }
+
+
+def topkapi(*words: str) -> list[str]:
+    return [sys.executable, "-c", "from app.cli import main; main()", *words]
+
+
+def test_templates_static_files_migrations_and_the_demo_travel_in_the_wheel(
+    installed: Path,
+) -> None:
+    assets = installed / "app" / "_assets"
+    for name in (
+        "templates/base.html",
+        "static/css/app.css",
+        "static/vendor/htmx.min.js",
+        "migrations/env.py",
+    ):
+        assert (assets / name).is_file(), name
+    assert list((assets / "migrations" / "versions").glob("*.py"))
+    assert (installed / "app" / "demo" / "study.toml").is_file()
+    assert list((installed / "app" / "demo" / "pages").rglob("*.html"))
+    assert not (installed / "tests").exists()
+
+
+@pytest.mark.server
+def test_the_wheel_loads_the_demo_and_serves_it(
+    environment: dict[str, str], installed: Path, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        topkapi("demo"),
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    with _serving(environment, tmp_path) as url, urlopen(f"{url}/sign-in", timeout=5) as page:
+        html = page.read().decode()
+    assert "Sign in" in html
+    where = subprocess.run(
+        [sys.executable, "-c", "import app; print(app.__file__)"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert where.stdout.startswith(str(installed)), "the checkout was used, not the wheel"
+
+
+@contextmanager
+def _serving(environment: dict[str, str], folder: Path) -> Iterator[str]:
+    port = free_port()
+    with (folder / "server.log").open("wb") as log:
+        process = subprocess.Popen(
+            topkapi("serve", "--port", str(port)),
+            cwd=folder,
+            env=environment,
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        url = f"http://localhost:{port}"
+        wait_until_ready(url, process, folder / "server.log")
+        yield url
+    finally:
+        process.terminate()
+        process.wait(timeout=10)
