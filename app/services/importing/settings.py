@@ -25,6 +25,9 @@ _KINDS: dict[str, type] = {
     "best_of": int,
     "recheck": int,
     "check_share": float,
+    "budget": int,
+    "stop_at": float,
+    "pair_limit": int,
     "idle_seconds": int,
     "lists_in_rotation": bool,
 }

@@ -15,7 +15,7 @@ from app.domain.errors import NotFound
 from app.services.importing import limits
 from app.services.importing.problems import Place, Problems
 
-_LITTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", "__MACOSX"})
+_LITTER = frozenset({"Thumbs.db", "desktop.ini", "__MACOSX"})
 
 
 class Source(Protocol):
@@ -116,8 +116,11 @@ def open_source(path: Path) -> Source:
 
 
 def is_litter(path: str) -> bool:
-    """Whether a system left the file there by itself."""
-    return any(part in _LITTER or part.startswith("._") for part in PurePosixPath(path).parts)
+    """Whether a system or a tool keeps the file for itself, as ``.git`` or ``.DS_Store``."""
+    return any(
+        part in _LITTER or (part.startswith(".") and part != "..")
+        for part in PurePosixPath(path).parts
+    )
 
 
 def check_sizes(name: str, files: Mapping[str, int], problems: Problems) -> None:

@@ -1,0 +1,42 @@
+"""`topkapi demo`: the demo study with people at work on it."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from app.cli.common import AsJson, open_sessions, say
+from app.services.demo import SignIn, is_empty, load_demo, sign_ins
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the command to the command line."""
+    cli.command("demo", epilog="Example: topkapi demo --if-empty")(demo_command)
+
+
+def demo_command(
+    if_empty: Annotated[
+        bool, typer.Option("--if-empty", help="Leave a database alone that holds anything.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Load the demo study and its people, and say how to sign in on this machine."""
+    with open_sessions() as sessions, sessions.write.begin() as session:
+        if if_empty and not is_empty(session):
+            found = sign_ins(session)
+            what = "the database is in use; nothing was loaded"
+        else:
+            demo = load_demo(session)
+            found = demo.sign_ins
+            what = (
+                f"{demo.slug}: {demo.assignments} assignments, {demo.finished} finished, "
+                f"{demo.judgments} judgments"
+            )
+    say(as_json, {"sign_ins": [asdict(one) for one in found]}, "\n".join([what, *_lines(found)]))
+
+
+def _lines(found: tuple[SignIn, ...]) -> list[str]:
+    if not found:
+        return []
+    rows = [f"  {one.role:<11} {one.email:<24} {one.name}" for one in found]
+    return ["sign in on this machine with one of these:", *rows, f"  password: {found[0].password}"]

@@ -1,0 +1,40 @@
+"""What assigning reads: work given out already, people, queries and their candidates."""
+
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.db.models import Assignment, Candidate, Query, User
+
+
+def assignments_of_study(session: Session, study_id: int) -> Sequence[Assignment]:
+    """All work of a study, withdrawn work too."""
+    statement = select(Assignment).join(Query, Query.id == Assignment.query_id)
+    return session.scalars(statement.where(Query.study_id == study_id)).all()
+
+
+def queries_of_study(session: Session, study_id: int) -> Sequence[Query]:
+    """The study's queries in their order."""
+    statement = select(Query).where(Query.study_id == study_id).order_by(Query.position)
+    return session.scalars(statement).all()
+
+
+def users_by_id(session: Session, user_ids: Iterable[int]) -> dict[int, User]:
+    """People by their numbers."""
+    statement = select(User).where(User.id.in_(set(user_ids)))
+    return {user.id: user for user in session.scalars(statement)}
+
+
+def candidates_of_study(session: Session, study_id: int) -> dict[int, list[int]]:
+    """Documents offered for each query of the study, in their order."""
+    statement = (
+        select(Candidate.query_id, Candidate.document_id)
+        .join(Query, Query.id == Candidate.query_id)
+        .where(Query.study_id == study_id)
+        .order_by(Candidate.query_id, Candidate.position)
+    )
+    found: dict[int, list[int]] = {}
+    for query_id, document_id in session.execute(statement):
+        found.setdefault(query_id, []).append(document_id)
+    return found

@@ -1,0 +1,34 @@
+"""Studies with what they hold."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Row, func, select
+from sqlalchemy.orm import Session
+
+from app.db.models import Assignment, Candidate, Document, Query, Study
+
+
+def studies_with_counts(session: Session) -> Sequence[Row[Study, int, int, int, int, int]]:
+    """Studies in the order of their making, with queries, documents, candidates, work and done."""
+    queries = select(func.count()).where(Query.study_id == Study.id).correlate(Study)
+    documents = select(func.count()).where(Document.study_id == Study.id).correlate(Study)
+    offered = (
+        select(func.count(Candidate.id))
+        .join(Query, Query.id == Candidate.query_id)
+        .where(Query.study_id == Study.id)
+        .correlate(Study)
+    )
+    work = (
+        select(func.count(Assignment.id))
+        .join(Query, Query.id == Assignment.query_id)
+        .where(Query.study_id == Study.id, Assignment.withdrawn_at.is_(None))
+        .correlate(Study)
+    )
+    done = work.where(Assignment.finished_at.is_not(None))
+    parts = [part.scalar_subquery() for part in (queries, documents, offered, work, done)]
+    return session.execute(select(Study, *parts).order_by(Study.id)).all()
+
+
+def study_of_slug(session: Session, slug: str) -> Study | None:
+    """The study with this public name."""
+    return session.scalar(select(Study).where(Study.slug == slug))

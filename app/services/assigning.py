@@ -1,0 +1,163 @@
+"""Giving out work: by the rotation or one by one, never against the rule, always with a reason."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from hashlib import blake2b
+from secrets import token_hex
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.db.base import now
+from app.db.models import Assignment, Study
+from app.db.queries import assigning as queries
+from app.domain.errors import Conflict, Invalid, NotFound
+from app.domain.rotation import Share, refuse_breach, rotation, ruled_tools
+from app.domain.study import StudySettings, stored_plan
+from app.domain.words import Tool
+from app.services import audit
+from app.services.tools import KITS
+
+Work = Share[int, int]  # a user's and a query's number
+_SEEN = -1  # the round of withdrawn work: it blocks no round, but its assessor met the query
+
+
+def preview_rotation(
+    session: Session, study: Study, user_ids: Sequence[int], *, rounds: int, seed: str | None = None
+) -> list[Work]:
+    """The work that a rotation would give out, without what is given out already.
+
+    The seed of the order of queries is the study's slug unless another is given, so that a later
+    round goes on from the earlier ones.
+    """
+    settings = StudySettings.from_json(study.settings)
+    tools = ruled_tools(settings.tools, lists_in_rotation=settings.lists_in_rotation)
+    if not tools:
+        raise Invalid("The study has no tool that is assigned in rotation.", field="tools")
+    query_ids = [query.id for query in queries.queries_of_study(session, study.id)]
+    wanted = rotation(
+        query_ids, list(user_ids), tools, rounds=rounds, seed=study.slug if seed is None else seed
+    )
+    there = {_work_of(row) for row in queries.assignments_of_study(session, study.id)}
+    new = [work for work in wanted if work not in there]
+    _refuse_breaches(session, study, new)
+    return new
+
+
+def assign_rotation(
+    session: Session,
+    study: Study,
+    user_ids: Sequence[int],
+    *,
+    rounds: int,
+    seed: str | None = None,
+    actor_id: int | None = None,
+    at: datetime | None = None,
+) -> list[Assignment]:
+    """Give out the work of all rounds up to ``rounds`` that is not given out yet."""
+    wanted = preview_rotation(session, study, user_ids, rounds=rounds, seed=seed)
+    return assign(session, study, wanted, seed=seed, actor_id=actor_id, at=at)
+
+
+def assign(
+    session: Session,
+    study: Study,
+    wanted: Sequence[Work],
+    *,
+    seed: str | None = None,
+    actor_id: int | None = None,
+    at: datetime | None = None,
+) -> list[Assignment]:
+    """Make assignments with their plans, all or none; a seed fixes their draws."""
+    settings = StudySettings.from_json(study.settings)
+    _refuse_unknown(session, study, settings, wanted)
+    _refuse_breaches(session, study, wanted)
+    offered = queries.candidates_of_study(session, study.id)
+    made = [
+        Assignment(
+            user_id=work.assessor,
+            query_id=work.query,
+            tool=work.tool,
+            round=work.round,
+            plan=stored_plan(settings, work.tool, offered.get(work.query, ()), _seed(seed, work)),
+            created_at=at or now(),
+        )
+        for work in wanted
+    ]
+    session.add_all(made)
+    try:
+        session.flush()
+    except IntegrityError as error:
+        raise Conflict(
+            "Some of this work was given out at the same time by someone else, or was withdrawn "
+            "from the same assessor before. Nothing was assigned; look again."
+        ) from error
+    _note(session, study, wanted, actor_id)
+    return made
+
+
+def _note(session: Session, study: Study, wanted: Sequence[Work], actor_id: int | None) -> None:
+    rounds = sorted({work.round for work in wanted})
+    people = len({work.assessor for work in wanted})
+    audit.record(
+        session,
+        actor_id,
+        "study.assign",
+        study.slug,
+        assignments=len(wanted),
+        assessors=people,
+        rounds=rounds,
+    )
+
+
+def _seed(given: str | None, work: Work) -> str:
+    if given is None:
+        return token_hex(16)
+    name = f"{given}/{work.assessor}/{work.query}/{work.tool.value}/{work.round}"
+    return blake2b(name.encode(), digest_size=16).hexdigest()
+
+
+def _work_of(row: Assignment) -> Work:
+    return Share(row.user_id, row.query_id, row.tool, row.round)
+
+
+def _refuse_unknown(
+    session: Session, study: Study, settings: StudySettings, wanted: Iterable[Work]
+) -> None:
+    if study.archived_at is not None:
+        raise Conflict(f"The study {study.slug!r} is archived; nothing more is assigned in it.")
+    users = queries.users_by_id(session, (work.assessor for work in wanted))
+    known = {query.id for query in queries.queries_of_study(session, study.id)}
+    for work in wanted:
+        user = users.get(work.assessor)
+        if user is None:
+            raise NotFound(f"There is no person with the number {work.assessor}.")
+        if user.disabled_at is not None:
+            raise Conflict(f"{user.email} is disabled and cannot be given work.")
+        if work.query not in known:
+            raise NotFound(f"There is no query with the number {work.query} in {study.slug!r}.")
+        if work.tool not in settings.tools or work.tool not in KITS:
+            offered = ", ".join(tool.value for tool in Tool if tool in settings.tools)
+            raise Invalid(
+                f"The tool {work.tool.value!r} cannot be assigned in this study; its tools are "
+                f"{offered}.",
+                field="tool",
+            )
+        if work.round < 0:
+            raise Invalid(f"There is no round {work.round + 1}.", field="round")
+
+
+def _refuse_breaches(session: Session, study: Study, wanted: Iterable[Work]) -> None:
+    """Hold each piece of work against what is given out, and against the pieces before it."""
+    settings = StudySettings.from_json(study.settings)
+    ruled = ruled_tools(settings.tools, lists_in_rotation=settings.lists_in_rotation)
+    taken: defaultdict[int, list[Work]] = defaultdict(list)
+    for row in queries.assignments_of_study(session, study.id):
+        if row.withdrawn_at is None:
+            taken[row.query_id].append(_work_of(row))
+        elif row.last_entry_at is not None:
+            taken[row.query_id].append(Share(row.user_id, row.query_id, row.tool, _SEEN))
+    for work in wanted:
+        refuse_breach(work, taken[work.query], ruled)
+        taken[work.query].append(work)

@@ -1,0 +1,168 @@
+"""Loading the demo: accounts, the study, assignments by the rotation, and work so far."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from random import Random
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+import app
+from app.db.base import now
+from app.db.models import Assignment, Candidate, Document, Query, Study, User
+from app.db.queries.studies import study_of_slug
+from app.domain.errors import Conflict
+from app.domain.study import StudySettings
+from app.domain.words import Role, Tool
+from app.services.accounts import create_user
+from app.services.assigning import assign_rotation
+from app.services.demo.people import ASSESSORS, Assessor, Judge
+from app.services.demo.working import Sitting
+from app.services.importing import import_study, open_source
+from app.services.live import LiveSessions
+
+PASSWORD = "everyday questions"  # known to all, so these accounts work on loopback only
+ROUNDS = 2
+_SEED = "demo"
+_STAFF = (
+    ("Aylin Demir", "admin@demo.example", Role.ADMIN),
+    ("Rosa Keller", "researcher@demo.example", Role.RESEARCHER),
+)
+_BETWEEN = timedelta(hours=7)  # from one piece of work to the next
+
+
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    """An account of the demo that can be tried."""
+
+    email: str
+    name: str
+    role: Role
+    password: str = PASSWORD
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """What was loaded."""
+
+    slug: str
+    assignments: int
+    finished: int
+    judgments: int
+    sign_ins: tuple[SignIn, ...]
+
+
+def demo_folder() -> Path:
+    """Where the study lies, in a checkout and in a wheel."""
+    return Path(app.__file__).parent / "demo"
+
+
+def is_empty(session: Session) -> bool:
+    """Whether there is neither a person nor a study yet."""
+    tables = (select(User.id), select(Study.id))
+    return all(session.scalar(statement.limit(1)) is None for statement in tables)
+
+
+def sign_ins(session: Session) -> tuple[SignIn, ...]:
+    """The demo's accounts that are there and not disabled."""
+    statement = select(User).where(User.demo, User.disabled_at.is_(None)).order_by(User.id)
+    return tuple(SignIn(user.email, user.name, user.role) for user in session.scalars(statement))
+
+
+def load_demo(session: Session, *, at: datetime | None = None) -> Demo:
+    """Make the accounts, import the study, give out two rounds and let people work."""
+    at = at or now()
+    _refuse_second(session)
+    people = [_account(session, name, email, role) for name, email, role in _STAFF]
+    assessors = [
+        _account(session, person.name, person.email, Role.ASSESSOR) for person in ASSESSORS
+    ]
+    admin = people[0]
+    with open_source(demo_folder()) as source:
+        report = import_study(session, source, actor_id=admin.id)
+    study = study_of_slug(session, report.slug)
+    assert study is not None
+    work = assign_rotation(
+        session,
+        study,
+        [user.id for user in assessors],
+        rounds=ROUNDS,
+        seed=_SEED,
+        actor_id=admin.id,
+        at=at - timedelta(days=10),
+    )
+    _let_work(
+        session, study, work, dict(zip((u.id for u in assessors), ASSESSORS, strict=True)), at
+    )
+    return Demo(
+        slug=study.slug,
+        assignments=len(work),
+        finished=sum(row.finished_at is not None for row in work),
+        judgments=sum(row.answered for row in work),
+        sign_ins=sign_ins(session),
+    )
+
+
+def _refuse_second(session: Session) -> None:
+    if sign_ins(session):
+        raise Conflict(
+            "The demo is loaded already. To begin anew, use another database: "
+            "TOPKAPI_DATABASE_URL=sqlite:///fresh.db topkapi demo"
+        )
+
+
+def _account(session: Session, name: str, email: str, role: Role) -> User:
+    return create_user(session, email=email, name=name, role=role, password=PASSWORD, demo=True)
+
+
+def _let_work(
+    session: Session,
+    study: Study,
+    work: Sequence[Assignment],
+    people: Mapping[int, Assessor],
+    at: datetime,
+) -> None:
+    truth, grades = _truth(), _grades(session, study)
+    names = {row.id: row.external_id for row in session.scalars(select(Query))}
+    scale = [grade.name for grade in StudySettings.from_json(study.settings).grades]
+    live = LiveSessions()
+    for user_id, person in people.items():
+        random = Random(person.email)
+        clock = at - person.began
+        mine = [row for row in work if row.user_id == user_id]
+        for number, row in enumerate(_in_order(mine)):
+            share = 1.0 if number < person.finished else person.begun_share
+            if number > person.finished or share == 0:
+                break
+            query = names[row.query_id]
+            judge = Judge(person.habits, truth[query], grades[query], scale, random)
+            sitting = Sitting(session, live, row, judge, clock)
+            sitting.work(share)
+            clock = sitting.at + _BETWEEN * random.uniform(0.6, 1.3)
+
+
+def _in_order(work: Sequence[Assignment]) -> list[Assignment]:
+    """Round by round, pairs before grades."""
+    return sorted(work, key=lambda row: (row.round, row.tool is not Tool.PAIRS, row.id))
+
+
+def _truth() -> dict[str, list[str]]:
+    """The true order of the pages of each query, which only the simulated assessors know."""
+    lines = (demo_folder() / "truth.jsonl").read_text(encoding="utf-8").splitlines()
+    return {record["query"]: record["order"] for record in map(json.loads, lines)}
+
+
+def _grades(session: Session, study: Study) -> dict[str, dict[str, int]]:
+    statement = (
+        select(Query.external_id, Document.external_id, Candidate.grade)
+        .join(Candidate, Candidate.query_id == Query.id)
+        .join(Document, Document.id == Candidate.document_id)
+        .where(Query.study_id == study.id)
+    )
+    found: dict[str, dict[str, int]] = {}
+    for query, document, grade in session.execute(statement):
+        found.setdefault(query, {})[document] = grade or 0
+    return found
