@@ -98,7 +98,7 @@ class FocusedNet(LinearRanker):
         """Learn the weights by exact Newton steps."""
         data = to_topk(data, self.k, seed=self.seed)
         pairs, lists = focused_pairs(data), make_lists(data)
-        if pairs.worse.size == 0 and not lists:
+        if pairs.n_pairs == 0 and not lists:
             raise BadData("no query has two documents to order: there is nothing to learn from")
         start = np.zeros(data.n_features)
         self.coef_ = newton(lambda w: self.loss(w, pairs, lists), start, self.l2)
@@ -107,7 +107,7 @@ class FocusedNet(LinearRanker):
     def loss(self, weights: FloatArray, pairs: Pairs, lists: list[Lists]) -> Derivatives:
         """The mixed loss without its penalty, with gradient and Hessian."""
         parts: list[tuple[float, Derivatives]] = []
-        if self.beta < 1 and pairs.worse.size:
+        if self.beta < 1 and pairs.n_pairs:
             parts.append(((1.0 - self.beta) / log(2.0), pair_loss(pairs, weights, logistic)))
         if self.beta > 0:
             for group in lists:

@@ -9,8 +9,7 @@ from analysis.data.topk import to_topk, truth_order
 from analysis.errors import BadData
 from analysis.models.base import LinearRanker
 from analysis.models.cutting import Oracle, cutting_planes
-from analysis.models.pairs import make_pairs
-from analysis.models.ranksvm import hinge_risk, label_gaps
+from analysis.models.pairs import hinge_risk, make_pairs
 from analysis.models.svm_map import Halves, map_slack
 from analysis.typing import FloatArray
 
@@ -87,15 +86,14 @@ class FocusedSVM(LinearRanker):
         """The mean mixed loss over the queries of a top-k ground truth, as an oracle."""
         pairs = make_pairs(data, focused=True, by_query=True)
         halves = prefix_halves(data)
-        if pairs.worse.size == 0 and not halves:
+        if pairs.n_pairs == 0 and not halves:
             raise BadData("no query has two documents to order: there is nothing to learn from")
-        gaps = label_gaps(pairs) if self.label_margin else None
 
         def risk(weights: FloatArray) -> tuple[float, FloatArray]:
             value = 0.0
             slope: FloatArray = np.zeros(data.n_features)
-            if self.beta < 1 and pairs.worse.size:
-                value, slope = hinge_risk(weights, pairs, gaps)
+            if self.beta < 1 and pairs.n_pairs:
+                value, slope = hinge_risk(weights, pairs, label_margin=self.label_margin)
                 value, slope = (1.0 - self.beta) * value, (1.0 - self.beta) * slope
             if self.beta > 0:
                 scores, pull = pairs.features @ weights, np.zeros(pairs.labels.size)

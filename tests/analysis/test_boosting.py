@@ -95,7 +95,11 @@ def test_every_edge_is_the_weighted_quality_of_its_weak_ranker(
 
 
 def test_focused_boost_at_zero_is_rankboost_on_the_pairs_of_t_and_f() -> None:
-    data = to_topk(small_data(6), 3)
+    rng = np.random.default_rng(6)  # enough pairs that no two stumps have the same edge
+    graded = RankingData(
+        rng.random((600, 3)), rng.integers(0, 3, size=600).astype(float), np.arange(0, 601, 10)
+    )
+    data = to_topk(graded, 3)
     focused = FocusedBoost(k=3, beta=0.0, rounds=20, weak="stumps").fit(data)
     parent = RankBoost(rounds=20).fit(data.with_labels(np.minimum(data.labels, 1.0)))
     np.testing.assert_allclose(np.abs(focused.alphas_), np.abs(parent.alphas_))

@@ -47,6 +47,14 @@ def test_ties_are_broken_by_the_seed_and_evenly() -> None:
     assert min(np.bincount(first, minlength=3)) > 70
 
 
+def test_a_query_is_ordered_alike_in_every_fold_it_is_in() -> None:
+    data = graded(2).with_labels(np.ones(graded(2).n_rows))
+    whole = to_topk(data, 4, seed=7)
+    part = to_topk(data.select([5, 3]), 4, seed=7)
+    np.testing.assert_array_equal(part.labels, whole.select([5, 3]).labels)
+    assert (to_topk(data, 4, seed=8).labels != whole.labels).any()
+
+
 def test_a_short_list_stays_short_when_it_is_cut_again() -> None:
     labels = np.array([5.0, 4, 0, 0, 0])  # k = 5, but only two documents were good
     data = RankingData(np.ones((5, 1)), labels, np.array([0, 5]), topk=5)

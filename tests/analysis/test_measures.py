@@ -30,7 +30,7 @@ def ordered(labels: Labels, scores: Labels) -> list[float]:
 
 
 def dcg(labels: Labels, k: int, discount: Callable[[int], float]) -> float:
-    return sum((2**y - 1) * discount(j) for j, y in enumerate(labels[:k], start=1))
+    return float(sum((2**y - 1) * discount(j) for j, y in enumerate(labels[:k], start=1)))
 
 
 def brute_ndcg(ranked: Labels, k: int) -> float:
@@ -47,7 +47,7 @@ def brute_letor4(ranked: Labels, k: int) -> float:
 
 
 def brute_precision(ranked: Labels, k: int) -> float:
-    return sum(y > 0 for y in ranked[:k]) / k
+    return float(sum(y > 0 for y in ranked[:k]) / k)
 
 
 def brute_ap(ranked: Labels, _: int) -> float:

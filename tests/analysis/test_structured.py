@@ -9,8 +9,8 @@ from scipy.optimize import minimize
 from analysis.data import RankingData, to_topk
 from analysis.models.cutting import cutting_planes, simplex_qp
 from analysis.models.focused_svm import FocusedSVM, prefix_halves, slack_at_zero
-from analysis.models.pairs import make_pairs
-from analysis.models.ranksvm import RankSVM, hinge_risk
+from analysis.models.pairs import hinge_risk, make_pairs
+from analysis.models.ranksvm import RankSVM
 from analysis.models.svm_map import SVMMAP, map_slack, split_halves
 from analysis.typing import FloatArray
 
@@ -99,7 +99,8 @@ def small_data(seed: int, grades: int = 3) -> RankingData:
 def test_hinge_ranksvm_is_within_epsilon_of_the_quadratic_programme() -> None:
     data = small_data(2)
     pairs = make_pairs(data)
-    differences = pairs.features[pairs.better] - pairs.features[pairs.worse]
+    (chunk,) = pairs.chunks()
+    differences = pairs.features[chunk.better] - pairs.features[chunk.worse]
     c, d, m = 0.5, 3, differences.shape[0]
     programme = minimize(  # type: ignore[call-overload]
         lambda z: 0.5 * float(z[:d] @ z[:d]) + c * float(z[d:].sum()),

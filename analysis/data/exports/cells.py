@@ -1,0 +1,115 @@
+"""Cells of tables: what a spreadsheet would run is made harmless, and read back as it was."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from analysis.data.exports.files import read_text
+from analysis.errors import BadData
+
+_RUN = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")  # noqa: RUF001
+_ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+_TABLE = str.maketrans(_ESCAPES)
+_PLAIN = {escaped[1]: char for char, escaped in _ESCAPES.items()}
+
+
+def guarded(cell: str) -> str:
+    """The cell with an apostrophe before a sign that makes a spreadsheet run it.
+
+    >>> guarded("=1+1"), guarded("'twas"), guarded("tulips")
+    ("'=1+1", "''twas", 'tulips')
+    """
+    return f"'{cell}" if cell.startswith(_RUN) else cell
+
+
+def unguarded(cell: str) -> str:
+    """The cell that :func:`guarded` was given."""
+    return cell.removeprefix("'")
+
+
+def csv_line(cells: Sequence[str]) -> str:
+    r"""One line of comma-separated values.
+
+    >>> csv_line(["a", 'say "b"', "=c"])
+    'a,"say ""b""",\'=c\n'
+    """
+    return ",".join(_quoted(guarded(cell)) for cell in cells) + "\n"
+
+
+def read_csv(path: str | Path, header: Sequence[str]) -> Iterable[tuple[str, list[str]]]:
+    """Where each row is and its cells, the header checked and left out."""
+    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    try:
+        for number, row in enumerate(reader):
+            place = f"{path}, line {reader.line_num}"
+            cells = [unguarded(cell) for cell in row]
+            if number == 0:
+                _check_header(cells, header, place)
+            elif cells:
+                yield place, _wide(cells, header, place)
+    except csv.Error as error:
+        raise BadData(f"{path}, line {reader.line_num}: {error}") from None
+
+
+def tsv_line(cells: Sequence[str]) -> str:
+    r"""One line of tab-separated values; tabs, line ends and backslashes are escaped.
+
+    >>> tsv_line(["a", "b\tc"])
+    'a\tb\\tc\n'
+    """
+    return "\t".join(guarded(cell).translate(_TABLE) for cell in cells) + "\n"
+
+
+def read_tsv(path: str | Path, header: Sequence[str]) -> Iterable[tuple[str, list[str]]]:
+    """Where each row is and its cells, the header checked and left out."""
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        place = f"{path}, line {number}"
+        cells = [unguarded(_unescaped(cell, place)) for cell in line.split("\t")]
+        if number == 1:
+            _check_header(cells, header, place)
+        elif line:
+            yield place, _wide(cells, header, place)
+
+
+def whole(cell: str, place: str) -> int:
+    """A whole number of a cell."""
+    try:
+        return int(cell)
+    except ValueError:
+        raise BadData(f"{place}: {cell!r} is not a whole number") from None
+
+
+def _quoted(cell: str) -> str:
+    quote = any(char in cell for char in ',"\r\n')
+    return '"' + cell.replace('"', '""') + '"' if quote else cell
+
+
+def _unescaped(cell: str, place: str) -> str:
+    if "\\" not in cell:
+        return cell
+    first, *rest = cell.split("\\")
+    parts, doubled = [first], False
+    for part in rest:
+        if doubled:
+            parts.append(part)
+            doubled = False
+        elif part == "":
+            parts.append("\\")
+            doubled = True
+        elif part[0] in _PLAIN:
+            parts.append(_PLAIN[part[0]] + part[1:])
+        else:
+            raise BadData(f"{place}: \\{part[0]} stands for nothing; a backslash is \\\\")
+    return "".join(parts)
+
+
+def _check_header(cells: Sequence[str], header: Sequence[str], place: str) -> None:
+    if list(cells) != list(header):
+        raise BadData(f"{place}: the header is not {' '.join(header)}")
+
+
+def _wide(cells: list[str], header: Sequence[str], place: str) -> list[str]:
+    if len(cells) != len(header):
+        raise BadData(f"{place}: {len(cells)} columns, expected {len(header)}")
+    return cells

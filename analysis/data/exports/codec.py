@@ -1,0 +1,119 @@
+"""Records as JSON Lines: frozen dataclasses out, the same dataclasses back in."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, fields
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from analysis.data.exports.files import numbered_lines
+from analysis.errors import BadData
+
+T = TypeVar("T")
+Names = tuple[str, ...]
+Groups = tuple[tuple[str, ...], ...]
+
+# Legal inside JSON, but many programs take them for the end of a line.
+_BREAKS = {ord(char): f"\\u{ord(char):04x}" for char in "\x85\u2028\u2029"}
+
+
+def json_lines(records: Iterable[Any]) -> Iterator[str]:
+    r"""One line a record, fields in their order, newline included.
+
+    >>> from analysis.data.exports.preferences import Preference
+    >>> next(json_lines([Preference("tea", "Brew it.", "Buy it.", "q1", "d1", "d2", "a@b.c")]))[:40]
+    '{"prompt": "tea", "chosen": "Brew it.", '
+    """
+    for record in records:
+        found = {field.name: getattr(record, field.name) for field in fields(record)}
+        text = json.dumps(found, ensure_ascii=False, default=_moment)
+        yield text.translate(_BREAKS) + "\n"
+
+
+def read_json_lines(path: str | Path, kind: type[T]) -> list[T]:
+    """The records of a file; fields that ``kind`` does not know are passed over."""
+    return [_record(kind, line, place) for place, line in numbered_lines(path)]
+
+
+def iso(moment: datetime) -> str:
+    """A moment as exports write it: UTC to the microsecond.
+
+    >>> from datetime import UTC
+    >>> iso(datetime(2026, 11, 15, 8, 30, tzinfo=UTC))
+    '2026-11-15T08:30:00.000000Z'
+    """
+    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def moment(text: str, place: str) -> datetime:
+    """The moment that :func:`iso` wrote."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise BadData(f"{place}: {text!r} is not a time such as 2026-11-15T08:30:00Z") from None
+
+
+def _moment(value: object) -> str:
+    if isinstance(value, datetime):
+        return iso(value)
+    raise TypeError(f"{type(value).__name__} has no place in an export")
+
+
+def _record(kind: type[T], line: str, place: str) -> T:
+    try:
+        found = json.loads(line)
+    except ValueError as error:
+        raise BadData(f"{place}: not JSON ({error})") from None
+    if not isinstance(found, dict):
+        raise BadData(f"{place}: not an object")
+    values = {}
+    for field in fields(kind):  # type: ignore[arg-type]
+        if field.name in found:
+            values[field.name] = _READ[field.type](found[field.name], f"{place}: {field.name}")
+        elif field.default is MISSING:
+            raise BadData(f"{place}: the field {field.name!r} is missing")
+    return kind(**values)
+
+
+def _exactly(kind: type, words: str) -> Callable[[Any, str], Any]:
+    def read(value: Any, place: str) -> Any:
+        if type(value) is not kind:
+            raise BadData(f"{place} is {json.dumps(value)[:40]}, not {words}")
+        return value
+
+    return read
+
+
+def _names(value: Any, place: str) -> Names:
+    if not isinstance(value, list):
+        raise BadData(f"{place} is {json.dumps(value)[:40]}, not a list")
+    return tuple(_text(each, place) for each in value)
+
+
+def _groups(value: Any, place: str) -> Groups:
+    if not isinstance(value, list):
+        raise BadData(f"{place} is {json.dumps(value)[:40]}, not a list")
+    return tuple(_names(each, place) for each in value)
+
+
+def _time(value: Any, place: str) -> datetime:
+    return moment(_text(value, place), place)
+
+
+def _or_none(read: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
+    return lambda value, place: None if value is None else read(value, place)
+
+
+_text = _exactly(str, "a text")
+_READ: dict[Any, Callable[[Any, str], Any]] = {
+    str: _text,
+    int: _exactly(int, "a whole number"),
+    bool: _exactly(bool, "true or false"),
+    str | None: _or_none(_text),
+    datetime: _time,
+    datetime | None: _or_none(_time),
+    Names: _names,
+    Groups: _groups,
+    Mapping[str, Any]: _exactly(dict, "an object"),
+}

@@ -1,0 +1,28 @@
+"""Files of exports: plain or gzip, UTF-8, lines that end in a newline and nothing else."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from analysis.data.letor import read_bytes
+from analysis.errors import BadData
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a plain or gzip file; a byte that is not UTF-8 is reported with its line."""
+    raw = read_bytes(path)
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise BadData(f"{path}, line {line}: not UTF-8; was the file saved again?") from None
+
+
+def numbered_lines(path: str | Path) -> Iterator[tuple[str, str]]:
+    """Where each line is and what it says; empty lines are passed over.
+
+    Only a newline ends a line: texts may hold other characters that Python's ``splitlines`` cuts
+    at.
+    """
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if line.strip():
+            yield f"{path}, line {number}", line

@@ -1,0 +1,102 @@
+"""All models under graded and top-k ground truth, as in [NGLC12]_ and [XLL09]_."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.data.folds import Fold
+from analysis.experiments.folds import Trials, Truth, with_truth
+from analysis.experiments.grids import accepts
+from analysis.experiments.store import Row, Task
+from analysis.experiments.tuning import tune
+from analysis.metrics import evaluate
+
+CUTS = range(1, 11)
+GRADED = [
+    *(f"ndcg@{cut}" for cut in CUTS),
+    *(f"letor4-ndcg@{cut}" for cut in CUTS),
+    *("err", "map", "p@1", "p@3", "p@10"),
+]
+TOPK = [*(f"kappa-ndcg@{cut}" for cut in CUTS), "kappa-err"]
+
+
+def measures_of(truth: Truth) -> list[str]:
+    """The measures a table of this ground truth may show."""
+    return TOPK if truth == "topk" else GRADED
+
+
+def tuned_by(truth: Truth) -> str:
+    """The measure that settings are chosen by."""
+    return "kappa-ndcg@10" if truth == "topk" else "ndcg@10"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A model of a comparison; ``k`` other than None replaces its own k."""
+
+    model: str
+    k: int | None = None
+
+
+def compare_tasks(
+    trials: Trials,
+    entries: Sequence[Entry],
+    truths: Sequence[Truth] = ("graded", "topk"),
+    *,
+    k: int = 10,
+    seed: int = 0,
+) -> Iterator[Task]:
+    """One task per model, fold and ground truth."""
+    for truth in truths:
+        for fold in trials.folds:
+            for entry in entries:
+                identity = {
+                    "experiment": "compare",
+                    "data": trials.name,
+                    "data_hash": trials.digest,
+                    "truth": truth,
+                    "fold": fold.name,
+                    "model": entry.model,
+                    "model_k": entry.k,
+                    "k": k,
+                    "seed": seed,
+                }
+                arguments = {"fold": fold, "entry": entry, "truth": truth, "k": k, "seed": seed}
+                yield Task(identity, compare_cell, arguments)
+
+
+def compare_cell(fold: Fold, entry: Entry, truth: Truth, k: int, seed: int) -> Row:
+    """Tune, train and test one model on one fold."""
+    fold = with_truth(fold, truth, k, seed)
+    given: dict[str, int] = {}
+    if accepts(entry.model, "k") and entry.k is not None:
+        given["k"] = entry.k
+    elif accepts(entry.model, "k") and entry.model.startswith(("topk-", "focused-")):
+        given["k"] = k
+    if accepts(entry.model, "seed"):
+        given["seed"] = seed
+    tuned = tune(entry.model, fold.train, fold.validation, tuned_by(truth), given=given)
+    scores = tuned.model.predict(fold.test)
+    values = evaluate(fold.test, scores, measures_of(truth), per_query=True)
+    return {
+        "settings": tuned.settings,
+        "validation": tuned.score,
+        "seconds": round(tuned.seconds, 3),
+        "values": {name: np.round(array, 6).tolist() for name, array in values.items()},
+    }
+
+
+def gather(rows: Sequence[Row], truth: Truth, entry: Entry, measure: str) -> list[list[float]]:
+    """Values per query of one cell of the table, fold by fold."""
+    mine = [
+        row
+        for row in rows
+        if row["truth"] == truth and row["model"] == entry.model and row["model_k"] == entry.k
+    ]
+    return [row["values"][measure] for row in mine]
+
+
+def mean_over_folds(parts: Sequence[Sequence[float]]) -> float:
+    """The mean of the folds' means, as published tables have it."""
+    return float(np.mean([np.mean(part) for part in parts]))

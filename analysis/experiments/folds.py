@@ -1,0 +1,60 @@
+"""Folds of an experiment, as grades, as top-k ground truth, or as full orders."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+from analysis.data.folds import Fold, make_folds, read_folds
+from analysis.data.letor import read_letor
+from analysis.data.ranking import RankingData
+from analysis.data.topk import full_order, to_topk
+from analysis.errors import BadData
+
+Truth = Literal["graded", "topk", "full"]
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Named folds of one collection and a hash over all of them."""
+
+    name: str
+    folds: list[Fold]
+    digest: str
+
+
+def load_trials(path: str | Path, *, seed: int = 0) -> Trials:
+    """Official folds of a LETOR folder, or five seeded folds of a single LETOR file."""
+    path = Path(path)
+    if not path.exists():
+        raise BadData(f"{path}: no such file or folder")
+    folds = list(read_folds(path) if path.is_dir() else make_folds(read_letor(path), seed=seed))
+    return trials_of(path.name, folds)
+
+
+def trials_of(name: str, folds: list[Fold]) -> Trials:
+    """Folds with the hash that result rows carry."""
+    parts = [part for fold in folds for part in (fold.train, fold.validation, fold.test)]
+    digests = "".join(part.digest() for part in parts)
+    return Trials(name, folds, sha256(digests.encode()).hexdigest()[:12])
+
+
+def with_truth(fold: Fold, truth: Truth, k: int, seed: int) -> Fold:
+    """The fold under another ground truth; equal grades are ordered by ``seed``.
+
+    A query's order does not depend on the fold or part it is in.
+    """
+    change: Callable[[RankingData], RankingData]
+    if truth == "graded":
+        return fold
+    if truth == "topk":
+
+        def change(data: RankingData) -> RankingData:
+            return to_topk(data, k, seed=seed)
+    else:
+
+        def change(data: RankingData) -> RankingData:
+            return full_order(data, seed=seed)
+
+    return Fold(fold.name, change(fold.train), change(fold.validation), change(fold.test))

@@ -1,0 +1,82 @@
+"""What is tuned on validation data, model by model.
+
+[NGLC12]_ (section 4.2.1) tune C of the SVMs, iterations of the nets and beta of FocusedRank;
+[LGNC13]_ (section 4.1) C, learning rates and iterations. With exact optimisers a penalty takes the
+place of learning rates and iterations. Settings run from the strongest penalty to the weakest, and
+the first of equally good ones is kept. FocusedRank is tuned at beta = .5 first, then beta.
+"""
+
+from typing import Any
+
+from analysis.models import model_class
+
+Settings = dict[str, Any]
+
+_C_PAIRS = [1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0]
+_C_LISTS = [0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0]
+_L2_PAIRS = [1e4, 1e3, 1e2, 10.0, 1.0, 0.1]
+_L2_LISTS = [100.0, 10.0, 1.0, 0.1, 0.01]
+_BETAS = [round(0.1 * step, 1) for step in range(11)]
+
+GRIDS: dict[str, list[tuple[str, list[Any]]]] = {
+    "regression": [("l2", [1e3, 1e2, 10.0, 1.0, 0.1])],
+    "ranksvm": [("c", _C_PAIRS)],
+    "svm-map": [("c", _C_LISTS)],
+    "ranknet": [("l2", _L2_PAIRS)],
+    "listnet": [("l2", _L2_LISTS)],
+    "listmle": [("l2", _L2_LISTS)],
+    "topk-listmle": [("l2", _L2_LISTS)],
+    "topk-listnet": [("l2", _L2_LISTS)],
+    "focused-svm": [("c", [1.0, 10.0, 100.0]), ("beta", _BETAS)],
+    "focused-boost": [("beta", _BETAS)],
+    "focused-net": [("l2", _L2_LISTS), ("beta", _BETAS)],
+    "lightgbm": [("leaves", [4, 8, 16])],
+}
+"""Model -> settings tuned one after the other, each with its candidates."""
+
+FIXED: dict[str, Settings] = {
+    "focused-boost": {"rounds": 150},
+    "lightgbm": {"trees": 150},
+}
+"""Settings that experiments give a model besides its defaults."""
+
+TITLES = {
+    "regression": "Regression",
+    "ranksvm": "RankSVM",
+    "svm-map": "SVM-MAP",
+    "rankboost": "RankBoost",
+    "adarank": "AdaRank",
+    "ranknet": "RankNet",
+    "listnet": "ListNet",
+    "listmle": "ListMLE",
+    "rankcosine": "RankCosine",
+    "topk-listmle": "Top-k ListMLE",
+    "topk-listnet": "Top-k ListNet",
+    "topk-rankcosine": "Top-k RankCosine",
+    "focused-svm": "FocusedSVM",
+    "focused-boost": "FocusedBoost",
+    "focused-net": "FocusedNet",
+    "lightgbm": "LightGBM",
+}
+
+TABLE_ORDER = [
+    *("svm-map", "ranksvm", "focused-svm", "adarank", "rankboost", "focused-boost"),
+    *("listnet", "ranknet", "focused-net", "topk-listmle", "listmle", "topk-listnet"),
+    *("rankcosine", "topk-rankcosine", "regression", "lightgbm"),
+]
+"""Rows as in Tables 4 and 5 of [NGLC12]_, then the models those tables lack."""
+
+
+def title(name: str, k: int | None = None) -> str:
+    """How a table calls a model.
+
+    >>> title("topk-listmle", 3)
+    'Top-3 ListMLE'
+    """
+    text = TITLES.get(name, name)
+    return text if k is None else text.replace("Top-k", f"Top-{k}")
+
+
+def accepts(name: str, setting: str) -> bool:
+    """Whether a model has a setting of this name."""
+    return setting in model_class(name).__init__.__code__.co_varnames

@@ -1,0 +1,105 @@
+"""Results as JSON Lines: one row per finished piece of work, found again by its key.
+
+A run that is killed loses only the piece in hand; started again, it skips what the file has.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed  # type: ignore[import-untyped]
+
+from analysis.errors import BadData
+
+Row = dict[str, Any]
+Progress = Callable[[int, int], None]
+"""Called with pieces done and pieces in all."""
+
+
+def library_version() -> str:
+    """The version every row carries."""
+    try:
+        return version("topkapi")
+    except PackageNotFoundError:  # a checkout that was never installed
+        return "0"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A piece of work: what identifies it, and the function that does it."""
+
+    identity: Row
+    function: Callable[..., Row]
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """Sixteen hex digits of the identity and the library's version."""
+        text = json.dumps([self.identity, library_version()], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class Store:
+    """Rows by key, kept in a file when a path is given."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path
+        self.rows: dict[str, Row] = {}
+        if path is not None and path.exists():
+            self._read(path)
+
+    def _read(self, path: Path) -> None:
+        lines = path.read_text(encoding="utf-8").split("\n")
+        for number, line in enumerate(lines, start=1):
+            if not line:
+                continue
+            try:
+                row = json.loads(line)
+                self.rows[row["key"]] = row
+            except (json.JSONDecodeError, KeyError, TypeError):
+                if number == len(lines):  # the write that was cut off when the run was killed
+                    path.write_text("\n".join(lines[:-1]) + "\n", encoding="utf-8")
+                    return
+                raise BadData(f"{path}, line {number}: not a result row") from None
+
+    def add(self, row: Row) -> None:
+        """Keep a row, on disk at once."""
+        self.rows[row["key"]] = row
+        if self.path is not None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(row) + "\n")
+
+
+def run_tasks(
+    tasks: Iterable[Task], store: Store, *, jobs: int = 1, progress: Progress | None = None
+) -> list[Row]:
+    """Do what the store lacks, ``jobs`` at a time through joblib, and return all rows in order."""
+    wanted = list(tasks)
+    missing = [task for task in wanted if task.key not in store.rows]
+    done = len(wanted) - len(missing)
+    for row in _results(missing, jobs):
+        store.add(row)
+        done += 1
+        if progress is not None:
+            progress(done, len(wanted))
+    return [store.rows[task.key] for task in wanted]
+
+
+def _results(tasks: list[Task], jobs: int) -> Iterator[Row]:
+    if jobs == 1:
+        for task in tasks:
+            yield _run(task)
+        return
+    yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(
+        delayed(_run)(task) for task in tasks
+    )
+
+
+def _run(task: Task) -> Row:
+    row = task.function(**task.arguments)
+    return {"key": task.key, "version": library_version(), **task.identity, **row}

@@ -1,0 +1,63 @@
+"""Fit a model with its settings chosen on validation data."""
+
+from dataclasses import dataclass
+from time import perf_counter
+
+from analysis.data.ranking import RankingData
+from analysis.experiments.grids import FIXED, GRIDS, Settings, accepts
+from analysis.metrics import LOSSES, evaluate
+from analysis.models import Ranker, model_class
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A fitted model, the settings that won, their validation score, and the seconds it took."""
+
+    model: Ranker
+    settings: Settings
+    score: float
+    seconds: float
+
+
+def tune(
+    name: str,
+    train: RankingData,
+    validation: RankingData,
+    measure: str,
+    *,
+    given: Settings | None = None,
+    stages: int | None = None,
+) -> Tuned:
+    """Choose each tuned setting in turn by ``measure`` on validation data.
+
+    ``given`` settings are fixed, and not tuned. ``stages`` stops after that many settings (sweeps
+    over beta tune the penalty alone).
+    """
+    start = perf_counter()
+    base = _base(name, measure, given or {})
+    grid = [step for step in GRIDS.get(name, []) if step[0] not in (given or {})]
+    best = None
+    for setting, values in grid[:stages]:
+        kept = base if best is None else best.settings
+        tried = [
+            _attempt(name, {**kept, setting: value}, train, validation, measure) for value in values
+        ]
+        best = max(tried, key=lambda attempt: attempt.score)
+    best = best or _attempt(name, base, train, validation, measure)
+    return Tuned(best.model, best.settings, best.score, perf_counter() - start)
+
+
+def _base(name: str, measure: str, given: Settings) -> Settings:
+    base = {**FIXED.get(name, {}), **given}
+    if accepts(name, "measure") and "measure" not in base:
+        base["measure"] = measure  # boosting chooses its rounds by it
+    return base
+
+
+def _attempt(
+    name: str, settings: Settings, train: RankingData, validation: RankingData, measure: str
+) -> Tuned:
+    model = model_class(name)(**settings).fit(train, validation)
+    score = evaluate(validation, model.predict(validation), [measure])[measure]
+    sign = -1.0 if measure.split("@")[0] in LOSSES else 1.0
+    return Tuned(model, settings, sign * score, 0.0)
