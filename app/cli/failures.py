@@ -7,6 +7,7 @@ import typer
 from pydantic import ValidationError
 from sqlalchemy.exc import SQLAlchemyError
 
+from analysis.errors import AnalysisError
 from app.domain.errors import AppError
 from app.secret import UnsafeSecret
 
@@ -26,7 +27,7 @@ def explain(error: Exception) -> tuple[str, int]:
     if isinstance(error, SQLAlchemyError):
         origin = getattr(error, "orig", None) or error
         return _one_line(f"the database refused: {origin}"), 1
-    if isinstance(error, AppError | Refused | UnsafeSecret | OSError):
+    if isinstance(error, AnalysisError | AppError | Refused | UnsafeSecret | OSError):
         return _one_line(str(error)), 1
     if os.environ.get("TOPKAPI_LOG_LEVEL") == "debug":
         traceback.print_exception(error)

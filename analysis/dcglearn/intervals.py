@@ -1,0 +1,69 @@
+"""How sure learned gains and discounts are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.dcglearn.gains import Gains
+from analysis.dcglearn.learner import DCGLearn
+from analysis.dcglearn.preferences import Preferences
+from analysis.errors import BadData
+from analysis.typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Bounds (2, L) of gains and (2, K) of discounts, low then high; ``runs`` that could be fit.
+
+    Gains are shares of the best grade's gain, so that they can be compared between runs.
+    """
+
+    gains: FloatArray
+    discounts: FloatArray
+    runs: int
+
+
+def bootstrap_intervals(
+    model: DCGLearn,
+    preferences: Preferences,
+    *,
+    runs: int = 200,
+    level: float = 0.9,
+    seed: int = 0,
+    groups: IntArray | None = None,
+) -> Intervals:
+    """Percentile intervals from resampled pairs, or resampled groups (queries) of them.
+
+    ``model`` gives the settings. Resamples in which nothing can be learned are left out.
+    """
+    names = np.arange(len(preferences)) if groups is None else groups
+    unique, owner = np.unique(names, return_inverse=True)
+    members = [np.flatnonzero(owner == group) for group in range(unique.size)]
+    found: list[Gains] = []
+    for run in range(runs):
+        drawn = np.random.default_rng([seed, run]).integers(0, unique.size, unique.size)
+        rows = np.concatenate([members[group] for group in drawn])
+        fresh = DCGLearn(c=model.c, c_ties=model.c_ties, penalty=model.penalty)
+        try:
+            found.append(fresh.fit(preferences.select(rows)).gains_)
+        except BadData:
+            continue
+    if not found:
+        raise BadData("no resample of the preferences has anything to learn")
+    ends = ((1.0 - level) / 2, (1.0 + level) / 2)
+    return Intervals(
+        np.quantile([shares_of_best(each) for each in found], ends, axis=0),
+        np.quantile([each.discounts for each in found], ends, axis=0),
+        len(found),
+    )
+
+
+def shares_of_best(gains: Gains) -> FloatArray:
+    """Gains between 0 for the worst grade and 1 for the best, (L,).
+
+    >>> shares_of_best(Gains(np.array([1.0, 2.0, 5.0]), np.ones(1)))
+    array([0.  , 0.25, 1.  ])
+    """
+    rise = gains.gains - gains.gains[0]
+    shares: FloatArray = rise / rise[-1] if rise[-1] > 0 else rise
+    return shares

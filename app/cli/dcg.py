@@ -1,0 +1,260 @@
+"""`topkapi dcg`: gains and discounts learned from preferences between rankings."""
+
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from analysis.data import read_letor
+from analysis.dcglearn import Gains, Learned, Preferences, learn_gains, load_gains, usual_gains
+from analysis.dcglearn.coherence import coherence as measure_coherence
+from analysis.dcglearn.curves import Curves
+from analysis.dcglearn.files import (
+    cut_scores,
+    even_cuts,
+    graded_preferences,
+    read_list_preferences,
+    read_scores,
+)
+from analysis.dcglearn.intervals import shares_of_best
+from analysis.dcglearn.letor_studies import LETOR_FIGURES, QueryPool
+from analysis.dcglearn.studies import FIGURES
+from analysis.typing import FloatArray, IntArray
+from app.cli.common import AsJson, say
+from app.cli.failures import Refused
+
+Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
+
+
+class Kept(StrEnum):
+    """What learning keeps small."""
+
+    STEPS = "steps"
+    WEIGHTS = "weights"
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the group to the command line."""
+    summary = "Learn the gains and discounts of DCG from preferences between lists."
+    group = typer.Typer(help=summary, rich_markup_mode=None)
+    group.command(
+        epilog="Example: topkapi dcg learn lists.jsonl --grades grades.qrels --out learned.json"
+    )(learn)
+    group.command(epilog="Example: topkapi dcg coherence --first exponential --second linear")(
+        coherence
+    )
+    group.command(epilog="Example: topkapi dcg simulate --figure 2 --figure 21 --runs 10")(simulate)
+    cli.add_typer(group, name="dcg")
+
+
+def learn(
+    lists: Annotated[
+        Path,
+        typer.Argument(
+            help="JSON Lines {query, left: [documents], right: [documents], answer}; the answer is "
+            "left_much, left, same, right or right_much."
+        ),
+    ],
+    grades: Annotated[
+        Path | None,
+        typer.Option(
+            help="Grades of documents: qrels, or query, document and score with tabs. Without it "
+            "left and right hold the grades themselves."
+        ),
+    ] = None,
+    cuts: Annotated[
+        str | None, typer.Option(help="Scores at which grades 1, 2, ... begin, with commas.")
+    ] = None,
+    levels: Annotated[
+        int | None, typer.Option(min=2, help="Cut scores into so many grades of equal size.")
+    ] = None,
+    k: Annotated[int, typer.Option(min=1, help="Positions that count.")] = 10,
+    c: Annotated[
+        float | None, typer.Option(help="Weight of a preference; chosen by folds if left out.")
+    ] = None,
+    ties: Annotated[float, typer.Option(min=0, help="Weight of a tie, times that.")] = 1.0,
+    penalty: Annotated[
+        Kept, typer.Option(help="What is kept small: steps between grades, or weights.")
+    ] = Kept.STEPS,
+    folds: Annotated[int, typer.Option(min=2, help="Folds of the validation.")] = 5,
+    bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals.")] = 200,
+    out: Annotated[Path | None, typer.Option(help="Write gains and discounts here.")] = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Learn gains and discounts from people's preferences, and validate them across folds."""
+    preferences, queries = _preferences(lists, grades, cuts, levels, k)
+    found = learn_gains(
+        preferences,
+        groups=queries,
+        c=c,
+        c_ties_share=ties,
+        penalty=penalty.value,
+        n_folds=folds,
+        bootstrap=bootstrap,
+        seed=seed,
+    )
+    if out is not None:
+        found.model.save(out)
+    say(as_json, found.as_json(), _learned_text(found, out))
+
+
+def coherence(
+    first: Annotated[
+        str, typer.Option(help="exponential (2^l - 1), linear (l), or a file of learned gains.")
+    ] = "exponential",
+    second: Annotated[str, typer.Option(help="The same choices.")] = "linear",
+    grades: Annotated[
+        str, typer.Option(help="Grades of the documents that are ranked, from 0, with commas.")
+    ] = "4,4,3,3,2,2,1,1,0,0",
+    pairs: Annotated[int, typer.Option(min=1, help="Random pairs of rankings.")] = 100_000,
+    out: Annotated[Path | None, typer.Option(help="Draw the figure (.png, .svg, .pdf).")] = None,
+    seed: Seed = 1,
+    as_json: AsJson = False,
+) -> None:
+    """How often two settings of gains disagree about two rankings (Zhou et al. 2013, Figure 1)."""
+    documents = _whole_numbers("--grades", grades)
+    settings = [_gains(name, documents) for name in (first, second)]
+    found = measure_coherence(*settings, n_pairs=pairs, seed=seed, grades=documents)
+    if out is not None:
+        found.curve.draw(out)
+    facts = {"agree": found.agree, "pairs": found.pairs, **found.curve.as_json()}
+    text = f"The settings agree on {found.agree:.1%} of {found.pairs} pairs of rankings."
+    say(as_json, facts, f"{text}\n\n{found.curve.as_text()}")
+
+
+def simulate(
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"{', '.join(FIGURES)}; with --data {', '.join(LETOR_FIGURES)}. All if left out."
+        ),
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="LETOR file of graded documents: rank real queries.")
+    ] = None,
+    runs: Annotated[int, typer.Option(min=1, help="Simulations to take the mean of.")] = 5,
+    out: Annotated[Path | None, typer.Option(help="Folder for a .csv and .png of each.")] = None,
+    seed: Seed = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Reproduce the simulations of Zhou et al. (2013), where the true gains are known."""
+    studies = _studies(data)
+    wanted = list(studies) if not figure else [_figure(name, studies) for name in figure]
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+    found = []
+    bar = typer.progressbar(
+        wanted, label="Simulating", file=sys.stderr, hidden=not sys.stderr.isatty()
+    )
+    with bar as names:
+        for name in names:
+            found.append(studies[name](runs, seed))
+            if out is not None:
+                (out / f"figure-{name}.csv").write_text(found[-1].as_csv(), encoding="utf-8")
+                found[-1].draw(out / f"figure-{name}.png")
+    plain = [curve.as_json() for curve in found]
+    say(as_json, plain, "\n\n".join(curve.as_text() for curve in found))
+
+
+def _preferences(
+    lists: Path, grades: Path | None, cuts: str | None, levels: int | None, k: int
+) -> tuple[Preferences, IntArray]:
+    """The preferences of the files, and a number for the query of each."""
+    pairs = read_list_preferences(lists)
+    scores = None if grades is None else read_scores(grades)
+    if cuts is not None or levels is not None:
+        if scores is None:
+            raise Refused("--cuts and --levels cut the scores of --grades, which is missing")
+        if cuts is not None and levels is not None:
+            raise Refused("give either --cuts or --levels")
+        values = np.array(list(scores.values()))
+        bounds = even_cuts(values, levels) if levels else _numbers("--cuts", str(cuts))
+        scores = cut_scores(scores, bounds)
+        levels = len(bounds) + 1
+    names = [pair.query for pair in pairs]
+    queries: IntArray = np.unique(names, return_inverse=True)[1]
+    return graded_preferences(pairs, scores, k=k, n_grades=levels), queries
+
+
+def _gains(name: str, documents: IntArray) -> Gains:
+    if name in ("exponential", "linear"):
+        n_grades = int(documents.max(initial=1)) + 1
+        return usual_gains(n_grades, documents.size, linear=name == "linear")
+    if not Path(name).exists():
+        raise Refused(f"{name}: neither exponential, linear, nor a file")
+    return load_gains(name)
+
+
+def _studies(data: Path | None) -> dict[str, Callable[[int, int], Curves]]:
+    if data is None:
+        return FIGURES
+    pool = QueryPool(read_letor(data))
+    return {name: partial(study, pool) for name, study in LETOR_FIGURES.items()}
+
+
+def _figure(name: str, studies: dict[str, Callable[[int, int], Curves]]) -> str:
+    for known in studies:
+        if name == known or name in known.split("-"):
+            return known
+    hint = "; give --data for it" if studies is FIGURES else "; leave --data out for others"
+    raise Refused(f"--figure: there is no {name} here, only {', '.join(studies)}{hint}")
+
+
+def _numbers(option: str, text: str) -> list[float]:
+    try:
+        return [float(each) for each in text.split(",")]
+    except ValueError:
+        raise Refused(f"{option}: {text!r} is not numbers with commas") from None
+
+
+def _whole_numbers(option: str, text: str) -> IntArray:
+    numbers = _numbers(option, text)
+    if not all(number == int(number) and number >= 0 for number in numbers):
+        raise Refused(f"{option}: {text!r} is not whole numbers from 0 with commas")
+    return np.array(numbers, dtype=np.int64)
+
+
+def _learned_text(found: Learned, out: Path | None) -> str:
+    gains, report = found.model.gains_, found.validation
+    lines = [
+        f"{report.pairs} preferences between lists, {report.ties} of them ties; C = {report.c:g}",
+        f"{found.ungraded} documents without a grade and {found.padded} missing places count as "
+        "the worst grade",
+        "",
+        f"{'grade':<10}{'gain':>10}{'90 % interval':>20}",
+    ]
+    shares = shares_of_best(gains)
+    bounds = found.intervals
+    for grade, share in enumerate(shares):
+        low_high = "" if bounds is None else _range(bounds.gains[:, grade])
+        lines.append(f"{grade:<10}{share:>10.3f}{low_high:>20}")
+    lines += ["", f"{'position':<10}{'discount':>10}{'90 % interval':>20}"]
+    for place, discount in enumerate(gains.discounts):
+        low_high = "" if bounds is None else _range(bounds.discounts[:, place])
+        lines.append(f"{place + 1:<10}{discount:>10.3f}{low_high:>20}")
+    lines += ["", f"{'accuracy':<14}{'all':>8}{'strong':>8}{'weak':>8}"]
+    for name in ("learned", "exponential", "linear"):
+        each = getattr(report, name)
+        lines.append(f"{name:<14}{_share(each.all)}{_share(each.strong)}{_share(each.weak)}")
+    lines.append(f"{'chance':<14}{_share(report.chance)}")
+    lines += ["", *(f"mean difference, {n}: {v:.3f}" for n, v in report.differences.items())]
+    for row in found.ties:
+        lines.append(
+            f"C of ties {row['c_ties']:g}: accuracy {row['accuracy']:.3f}, "
+            f"tie difference {row['tie_difference']:.3f}"
+        )
+    return "\n".join(lines + ([f"\nwritten to {out}"] if out else []))
+
+
+def _range(ends: FloatArray) -> str:
+    return f"{ends[0]:.3f} to {ends[1]:.3f}"
+
+
+def _share(value: float) -> str:
+    return f"{'-':>8}" if np.isnan(value) else f"{value:>8.3f}"

@@ -1,0 +1,133 @@
+"""`topkapi dcg`: learn, coherence, simulate."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.dcglearn import load_gains
+from analysis.dcglearn.simulated import random_pairs, true_gains
+from app.cli import main
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(["dcg", *arguments])
+    captured = capsys.readouterr()
+    assert isinstance(ended.value.code, int)
+    return ended.value.code, captured.out, captured.err
+
+
+def write_lists(path: Path, n: int = 80) -> None:
+    pool = random_pairs(n, true_gains(1).table, np.random.default_rng(1))
+    rows = [
+        {
+            "query": f"q{number}",
+            "left": pool.left[number].tolist(),
+            "right": pool.right[number].tolist(),
+            "answer": "left" if pool.signs[number] > 0 else "right_much",
+        }
+        for number in range(n)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_learn_writes_gains_and_says_how_good_they_are(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    write_lists(tmp_path / "lists.jsonl")
+    arguments = ("learn", str(tmp_path / "lists.jsonl"), "--bootstrap", "10")
+    code, said, _ = run(capsys, *arguments, "--out", str(tmp_path / "learned.json"))
+    assert code == 0
+    for word in ("80 preferences", "learned", "exponential", "linear", "chance", "learned.json"):
+        assert word in said
+    gains = load_gains(tmp_path / "learned.json")
+    assert gains.gains.size == 5
+    assert gains.discounts.size == 10
+    code, said, _ = run(capsys, *arguments, "--json", "--penalty", "weights")
+    assert json.loads(said)["settings"]["penalty"] == "weights"
+
+
+def test_learn_joins_scores_cut_into_grades(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    lists, scores = tmp_path / "lists.jsonl", tmp_path / "scores.tsv"
+    names = [f"d{number}" for number in range(6)]
+    scores.write_text(
+        "".join(f"q{q}\t{name}\t{15 * d}.5\n" for q in range(12) for d, name in enumerate(names))
+    )
+    rng = np.random.default_rng(0)
+    with lists.open("w") as stream:
+        for query in range(12):
+            two = [list(map(str, rng.permutation(names))) for _ in range(2)]
+            better = "left" if two[0][0] > two[1][0] else "right"
+            row = {"query": f"q{query}", "left": two[0], "right": two[1], "answer": better}
+            stream.write(json.dumps(row) + "\n")
+    common = ("learn", str(lists), "--grades", str(scores), "--k", "3", "--bootstrap", "0")
+    code, said, _ = run(capsys, *common, "--cuts", "20,50", "--c", "1", "--json")
+    assert code == 0
+    assert len(json.loads(said)["gains"]) == 3
+    code, said, _ = run(capsys, *common, "--levels", "2", "--c", "1", "--json")
+    assert len(json.loads(said)["gains"]) == 2
+    for wrong, word in (
+        ((), "whole grade"),
+        (("--cuts", "a"), "not numbers"),
+        (("--cuts", "1", "--levels", "2"), "either"),
+    ):
+        code, _, complaint = run(capsys, *common, *wrong)
+        assert code == 1
+        assert word in complaint
+        assert len(complaint.splitlines()) == 1
+    code, _, complaint = run(capsys, "learn", str(lists), "--levels", "2")
+    assert (code, "--grades" in complaint) == (1, True)
+
+
+def test_coherence_compares_any_two_settings(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, said, _ = run(capsys, "coherence", "--pairs", "20000", "--json")
+    assert code == 0
+    assert json.loads(said)["agree"] == pytest.approx(0.90, abs=0.01)
+    true_gains(1).save(tmp_path / "gains.json")
+    picture = tmp_path / "figure.svg"
+    code, said, _ = run(
+        capsys,
+        *("coherence", "--first", "linear", "--second", str(tmp_path / "gains.json")),
+        *("--pairs", "2000", "--out", str(picture)),
+    )
+    assert "100.0%" in said
+    assert picture.read_text().startswith("<?xml")
+    code, _, complaint = run(capsys, "coherence", "--first", "cubic")
+    assert (code, "cubic" in complaint) == (1, True)
+    code, _, complaint = run(capsys, "coherence", "--grades", "1,x")
+    assert (code, "--grades" in complaint) == (1, True)
+
+
+def test_simulate_draws_the_figures_asked_for(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, said, _ = run(
+        capsys, "simulate", "--figure", "2", "--runs", "1", "--out", str(tmp_path / "out"), "--json"
+    )
+    assert code == 0
+    (figure,) = json.loads(said)
+    assert figure["figure"] == "2"
+    assert figure["lines"]["DCGLearn"][-1] > 0.96
+    assert (tmp_path / "out/figure-2.csv").read_text().startswith("training pairs,DCGLearn,Other")
+    assert (tmp_path / "out/figure-2.png").stat().st_size > 1000
+    code, _, complaint = run(capsys, "simulate", "--figure", "11")
+    assert (code, "--data" in complaint) == (1, True)
+
+
+def test_simulate_ranks_the_documents_of_a_letor_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    lines = [f"{rng.integers(0, 3)} qid:{q} 1:0.5\n" for q in range(1, 9) for _ in range(15)]
+    (tmp_path / "tiny.letor").write_text("".join(lines))
+    code, said, _ = run(
+        capsys, "simulate", "--data", str(tmp_path / "tiny.letor"), "--figure", "13", "--runs", "1"
+    )
+    assert code == 0
+    assert "Figure 12-13" in said
