@@ -1,5 +1,14 @@
 """Query-grouped data: readers and writers, top-k ground truth, normalisation, folds."""
 
+from analysis.data.exports import (
+    read_judgments,
+    read_letor_export,
+    read_pairs,
+    read_preferences,
+    read_qrels,
+    read_timers,
+    read_topk,
+)
 from analysis.data.folds import Fold, make_folds, read_folds
 from analysis.data.letor import format_letor, parse_letor, read_letor, write_letor
 from analysis.data.normalise import normalise_by_query
@@ -18,7 +27,14 @@ __all__ = [
     "normalise_by_query",
     "parse_letor",
     "read_folds",
+    "read_judgments",
     "read_letor",
+    "read_letor_export",
+    "read_pairs",
+    "read_preferences",
+    "read_qrels",
+    "read_timers",
+    "read_topk",
     "to_topk",
     "truth_order",
     "truth_ranks",

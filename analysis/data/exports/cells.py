@@ -2,14 +2,16 @@
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from analysis.data.exports.files import read_text
 from analysis.errors import BadData
 
-_RUN = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")  # noqa: RUF001
+_RUN = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+_ESCAPED = re.compile(r"\\(.?)", re.DOTALL)
 _TABLE = str.maketrans(_ESCAPES)
 _PLAIN = {escaped[1]: char for char, escaped in _ESCAPES.items()}
 
@@ -31,13 +33,13 @@ def unguarded(cell: str) -> str:
 def csv_line(cells: Sequence[str]) -> str:
     r"""One line of comma-separated values.
 
-    >>> csv_line(["a", 'say "b"', "=c"])
-    'a,"say ""b""",\'=c\n'
+    >>> csv_line(["a", "b, c", "=d"])
+    'a,"b, c",\'=d\n'
     """
     return ",".join(_quoted(guarded(cell)) for cell in cells) + "\n"
 
 
-def read_csv(path: str | Path, header: Sequence[str]) -> Iterable[tuple[str, list[str]]]:
+def read_csv(path: str | Path, header: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Where each row is and its cells, the header checked and left out."""
     reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
     try:
@@ -61,7 +63,7 @@ def tsv_line(cells: Sequence[str]) -> str:
     return "\t".join(guarded(cell).translate(_TABLE) for cell in cells) + "\n"
 
 
-def read_tsv(path: str | Path, header: Sequence[str]) -> Iterable[tuple[str, list[str]]]:
+def read_tsv(path: str | Path, header: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Where each row is and its cells, the header checked and left out."""
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         place = f"{path}, line {number}"
@@ -86,22 +88,12 @@ def _quoted(cell: str) -> str:
 
 
 def _unescaped(cell: str, place: str) -> str:
-    if "\\" not in cell:
-        return cell
-    first, *rest = cell.split("\\")
-    parts, doubled = [first], False
-    for part in rest:
-        if doubled:
-            parts.append(part)
-            doubled = False
-        elif part == "":
-            parts.append("\\")
-            doubled = True
-        elif part[0] in _PLAIN:
-            parts.append(_PLAIN[part[0]] + part[1:])
-        else:
-            raise BadData(f"{place}: \\{part[0]} stands for nothing; a backslash is \\\\")
-    return "".join(parts)
+    def plain(found: re.Match[str]) -> str:
+        if found[1] not in _PLAIN:
+            raise BadData(f"{place}: {found[0]!r} stands for nothing; write a backslash twice")
+        return _PLAIN[found[1]]
+
+    return _ESCAPED.sub(plain, cell)
 
 
 def _check_header(cells: Sequence[str], header: Sequence[str], place: str) -> None:

@@ -1,0 +1,47 @@
+"""What Topkapi exports: records, the lines they become, and the readers of those lines.
+
+Every format has a record (a frozen dataclass), a function from records to lines (a generator, so
+that a study of any size passes through), and a reader that gives the same records back.
+
+>>> from analysis.data.exports import Label, qrels_lines
+>>> "".join(qrels_lines([Label("q1", "d3", 2), Label("q1", "d8", 1)]))
+'q1 0 d3 2\\nq1 0 d8 1\\n'
+"""
+
+from analysis.data.exports.judgments import LoggedEntry, judgment_lines, read_judgments
+from analysis.data.exports.labels import (
+    Label,
+    LetorRow,
+    letor_lines,
+    qrels_lines,
+    read_letor_export,
+    read_qrels,
+)
+from analysis.data.exports.pairs import PairAnswer, pair_lines, read_pairs
+from analysis.data.exports.preferences import Preference, preference_lines, read_preferences
+from analysis.data.exports.timers import ClockEvent, read_timers, timer_lines
+from analysis.data.exports.topk import TopK, read_topk, topk_lines
+
+__all__ = [
+    "ClockEvent",
+    "Label",
+    "LetorRow",
+    "LoggedEntry",
+    "PairAnswer",
+    "Preference",
+    "TopK",
+    "judgment_lines",
+    "letor_lines",
+    "pair_lines",
+    "preference_lines",
+    "qrels_lines",
+    "read_judgments",
+    "read_letor_export",
+    "read_pairs",
+    "read_preferences",
+    "read_qrels",
+    "read_timers",
+    "read_topk",
+    "timer_lines",
+    "topk_lines",
+]

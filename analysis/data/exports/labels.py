@@ -1,0 +1,102 @@
+"""``qrels`` and ``letor``: labels in the two formats that evaluation and learning tools read."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from analysis.data.exports.files import numbered_lines
+from analysis.data.letor import parse_letor, read_bytes
+from analysis.data.ranking import RankingData
+from analysis.errors import BadData
+
+_QUERY = re.compile(r"#docid = \S+ query = (\S+)$")
+
+
+class Label(NamedTuple):
+    """The label of a document for a query: k + 1 - rank in T and 0 in F, or a grade."""
+
+    query: str
+    document: str
+    label: int
+
+
+@dataclass(frozen=True, slots=True)
+class LetorRow:
+    """A labelled document with its features as (number, value), numbers rising from 1.
+
+    ``qid`` stands in for the query's id, which tools want to be a number.
+    """
+
+    query: str
+    qid: int
+    document: str
+    label: int
+    features: tuple[tuple[int, float], ...]
+
+
+def qrels_lines(labels: Iterable[Label]) -> Iterator[str]:
+    r"""TREC qrels: query, 0, document, label.
+
+    >>> list(qrels_lines([Label("q1", "d3", 10)]))
+    ['q1 0 d3 10\n']
+    """
+    for query, document, label in labels:
+        yield f"{_word(query)} 0 {_word(document)} {label}\n"
+
+
+def read_qrels(path: str | Path) -> list[Label]:
+    """Read TREC qrels, plain or gzip, of any origin."""
+    found = []
+    for place, line in numbered_lines(path):
+        words = line.split()
+        if len(words) != 4:
+            raise BadData(f"{place}: {len(words)} columns, expected query, 0, document and label")
+        try:
+            found.append(Label(words[0], words[2], int(words[3])))
+        except ValueError:
+            raise BadData(f"{place}: the label {words[3]!r} is not a whole number") from None
+    return found
+
+
+def letor_lines(rows: Iterable[LetorRow], names: Sequence[str] = ()) -> Iterator[str]:
+    r"""LETOR (SVMlight with ``qid``): every digit is kept, the names stand in the comment.
+
+    ``names`` of the features, where they are more than their numbers, come first, a comment each.
+
+    >>> list(letor_lines([LetorRow("q1", 1, "d3", 10, ((1, 0.5),))], ["bm25"]))
+    ['# feature 1: bm25\n', '10 qid:1 1:0.5 #docid = d3 query = q1\n']
+    """
+    for number, name in enumerate(names, start=1):
+        yield f"# feature {number}: {' '.join(name.split())}\n"
+    for row in rows:
+        values = "".join(f" {number}:{float(value)!r}" for number, value in row.features)
+        names_of = f"#docid = {_word(row.document)} query = {_word(row.query)}"
+        yield f"{row.label} qid:{row.qid}{values} {names_of}\n"
+
+
+def read_letor_export(path: str | Path, *, topk: int | None = None) -> RankingData:
+    """Read an exported ``letor`` file: as ``read_letor``, with the study's own query ids."""
+    raw = read_bytes(path)
+    try:
+        data = parse_letor(raw, topk=topk)
+    except BadData as error:
+        raise BadData(f"{path}: {error}") from None
+    names: list[str] = []
+    for place, line in numbered_lines(path):
+        if line.startswith("#"):
+            continue
+        found = _QUERY.search(line)
+        if found is None:
+            raise BadData(f"{place}: no '#docid = NAME query = NAME' at the end: use read_letor")
+        if not names or names[-1] != found[1]:
+            names.append(found[1])
+    return replace(data, query_ids=tuple(names), _cache={})
+
+
+def _word(name: str) -> str:
+    """The name, if a format that separates by blanks can carry it."""
+    if name.split() != [name]:
+        raise BadData(f"the id {name!r} holds a blank, which neither qrels nor LETOR can carry")
+    return name

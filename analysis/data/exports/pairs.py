@@ -1,0 +1,43 @@
+"""``pairs.tsv``: every preference that stands, a line each."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+from analysis.data.exports.cells import read_tsv, tsv_line
+from analysis.errors import BadData
+
+HEADER = ("query", "a", "b", "preference", "assessor")
+PREFERENCES = ("a", "b", "tie")
+
+
+@dataclass(frozen=True, slots=True)
+class PairAnswer:
+    """``a`` stood on the left and ``b`` on the right; ``preference`` is a, b or tie."""
+
+    query: str
+    a: str
+    b: str
+    preference: str
+    assessor: str
+
+
+def pair_lines(records: Iterable[PairAnswer]) -> Iterator[str]:
+    r"""The lines of ``pairs.tsv``, the header first.
+
+    >>> list(pair_lines([PairAnswer("q1", "d3", "d7", "b", "ansa@lehto.example")]))[1]
+    'q1\td3\td7\tb\tansa@lehto.example\n'
+    """
+    yield tsv_line(HEADER)
+    for record in records:
+        yield tsv_line(astuple(record))
+
+
+def read_pairs(path: str | Path) -> list[PairAnswer]:
+    """Read ``pairs.tsv``, plain or gzip."""
+    found = []
+    for place, cells in read_tsv(path, HEADER):
+        if cells[3] not in PREFERENCES:
+            raise BadData(f"{place}: the preference {cells[3]!r} is not a, b or tie")
+        found.append(PairAnswer(*cells))
+    return found

@@ -1,0 +1,72 @@
+"""``timers.csv``: what happened to the clocks of sessions."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from datetime import datetime
+from pathlib import Path
+
+from analysis.data.exports.cells import csv_line, read_csv, whole
+from analysis.data.exports.codec import iso, moment
+from analysis.errors import BadData
+
+_TRUTH = {"yes": True, "no": False}
+
+
+@dataclass(frozen=True, slots=True)
+class ClockEvent:
+    """An event of a session's clock; ``active_ms`` is what the clock stood at, ``reason`` may be
+    empty."""
+
+    query: str
+    assessor: str
+    tool: str
+    round: int
+    withdrawn: bool
+    event: str
+    reason: str
+    active_ms: int
+    at: datetime
+
+
+HEADER = tuple(field.name for field in fields(ClockEvent))
+
+
+def timer_lines(records: Iterable[ClockEvent]) -> Iterator[str]:
+    """The lines of ``timers.csv``, the header first; a cell with a line end spans several."""
+    yield csv_line(HEADER)
+    for each in records:
+        yield csv_line(
+            (
+                each.query,
+                each.assessor,
+                each.tool,
+                str(each.round),
+                "yes" if each.withdrawn else "no",
+                each.event,
+                each.reason,
+                str(each.active_ms),
+                iso(each.at),
+            )
+        )
+
+
+def read_timers(path: str | Path) -> list[ClockEvent]:
+    """Read ``timers.csv``, plain or gzip."""
+    return [_event(cells, place) for place, cells in read_csv(path, HEADER)]
+
+
+def _event(cells: list[str], place: str) -> ClockEvent:
+    query, assessor, tool, round_, withdrawn, event, reason, active_ms, at = cells
+    if withdrawn not in _TRUTH:
+        raise BadData(f"{place}: withdrawn is {withdrawn!r}, not yes or no")
+    return ClockEvent(
+        query=query,
+        assessor=assessor,
+        tool=tool,
+        round=whole(round_, place),
+        withdrawn=_TRUTH[withdrawn],
+        event=event,
+        reason=reason,
+        active_ms=whole(active_ms, place),
+        at=moment(at, place),
+    )
