@@ -105,13 +105,20 @@ def consensus_records(
 
 
 def consensus_qrels(records: Iterable[dict[str, object]]) -> Iterator[str]:
-    """TREC qrels lines of consensus records: label k + 1 - rank in the list, 0 outside."""
+    """TREC qrels lines of consensus records: label k + 1 - rank in the list, 0 outside.
+
+    Blanks separate the columns, so blanks within an id become underscores.
+    """
     for record in records:
         k, listed, rest = record["k"], record["documents"], record["rest"]
         assert isinstance(k, int)
         assert isinstance(listed, list)
         assert isinstance(rest, list)
         for rank, document in enumerate(listed):
-            yield f"{record['query']} 0 {document} {k - rank}"
+            yield f"{_word(record['query'])} 0 {_word(document)} {k - rank}"
         for document in rest:
-            yield f"{record['query']} 0 {document} 0"
+            yield f"{_word(record['query'])} 0 {_word(document)} 0"
+
+
+def _word(name: object) -> str:
+    return "_".join(str(name).split())

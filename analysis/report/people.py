@@ -27,7 +27,7 @@ from analysis.typing import BoolArray, FloatArray, IntArray
 OWN_DRAWS = 400  # resamples of the least-squares fit, one solution each
 NOT_TOLD_APART = "the pairs of assessors form no odd ring, so own parts cannot be told apart"
 NO_REPEATS = "no pair was asked twice"
-NO_SIDES = "the source does not say which page was on the left"
+NO_SIDES = "the source does not say that sides were drawn at random"
 NO_ANSWERS = "no raw answers to pairs"
 NO_TRIPLES = "no three pages were all compared with each other"
 

@@ -49,15 +49,13 @@ def read_preferences(
     if len(set(named)) < len(named):
         raise BadData(f"two files have the same name ({', '.join(named)}): rename one")
     rows: list[Row] = []
-    sides = True
     for path, name in zip(paths, named, strict=True):
         lines = _lines(path)
         kind = format or detect(lines, path)
         if kind not in READERS:
             raise BadData(f"there is no format {kind!r}; there are {', '.join(READERS)}")
         rows.extend(READERS[kind](lines, path, name))
-        sides = sides and kind == "tags"
-    return study_of(rows, " and ".join(named), sides=sides, k=k)
+    return study_of(rows, " and ".join(named), k=k)
 
 
 def detect(lines: Sequence[str], path: Path) -> str:
@@ -160,9 +158,7 @@ READERS: dict[str, Callable[[Sequence[str], Path, str], Iterator[Row]]] = {
 }
 
 
-def study_of(
-    rows: Sequence[Row], name: str, *, sides: bool = False, k: int | None = None
-) -> StudyData:
+def study_of(rows: Sequence[Row], name: str, *, k: int | None = None) -> StudyData:
     """A study with one tool from answers in the order they were given."""
     queries = {query: i for i, query in enumerate(dict.fromkeys(row.query for row in rows))}
     assessors = {who: i for i, who in enumerate(sorted({row.assessor for row in rows}))}
@@ -178,6 +174,6 @@ def study_of(
         right=[place[queries[row.query]][row.b] for row in rows],
         answer=[row.answer for row in rows],
     )
-    tool = ToolData("pairs", "Pairs", judgments=asked, sides=sides)
+    tool = ToolData("pairs", "Pairs", judgments=asked, sides=False)
     ids = tuple(tuple(each) for each in documents)
     return StudyData(name, tuple(assessors), tuple(queries), ids, (tool,), k)

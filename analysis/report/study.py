@@ -14,7 +14,8 @@ class ToolData:
     ``scores`` are the labels, one entry a query (finished sessions only); the votes that are
     compared come from them, or from ``judgments`` where a source has no labels. ``judgments``
     are raw answers to pairs: sides, checks and circles are read from them; ``sides`` says that
-    left and right are the places on the screen. ``timings`` refer to rows of ``sessions``.
+    left and right are places on the screen, drawn at random. ``timings`` refer to rows of
+    ``sessions``.
     """
 
     name: str

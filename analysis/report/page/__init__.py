@@ -3,9 +3,10 @@
 from importlib import resources
 
 from analysis.report.figures import Json
-from analysis.report.page.agreement import coefficients, headline, matrices, numbers_first, tests
+from analysis.report.page.agreement import headline, matrices, numbers_first
 from analysis.report.page.effort import effort
 from analysis.report.page.markup import text, whole
+from analysis.report.page.measures import tests
 from analysis.report.page.people import assessors, conduct
 from analysis.report.page.queries import consensus, queries
 
@@ -48,7 +49,6 @@ def render_body(report: Json) -> str:
             headline(report),
             numbers_first(report),
             matrices(report),
-            coefficients(report),
             tests(report),
             effort(report),
             conduct(report),

@@ -1,25 +1,11 @@
-"""Cards about agreement: headline, numbers, matrices, coefficients, the test."""
-
-from collections.abc import Iterator
+"""Agreement at a glance: headline, first numbers, matrices."""
 
 from analysis.report.figures import Json
-from analysis.report.page.markup import (
-    card,
-    decimals,
-    how,
-    interval,
-    p_value,
-    percent,
-    quiet,
-    shown,
-    table,
-    text,
-    whole,
-    with_interval,
-)
-from analysis.report.page.words import HOW, MEASURES
+from analysis.report.page.markup import card, interval, p_value, percent, quiet, shown, text, whole
+from analysis.report.page.measures import coefficients, title_of
 
 CODES = ("A better", "Tie", "B better")
+SAYS = ("A", "tie", "B")
 FIRST = {
     "overall": "agreement",
     "without_ties": "without ties",
@@ -33,7 +19,7 @@ def headline(report: Json) -> str:
     compared = report["comparison"]
     if "all_pairs" not in compared:
         return _single(report["tools"])
-    first, second = (_title(report, name) for name in compared["tools"])
+    first, second = (title_of(report, name) for name in compared["tools"])
     found = compared["all_pairs"]
     shares = [share["value"] for share in found["shares"]]
     if None in shares or found["p_queries"]["value"] is None:
@@ -57,7 +43,7 @@ def _single(tools: list[Json]) -> str:
             parts.append(
                 f"<b>{text(tool['title'])}: {percent(found['value'])} of "
                 f"{whole(tool['agreement']['votes'])} shared votes agree</b>, "
-                f"95{chr(0x2009)}% interval {interval(found, 'percent')}."
+                f"interval {interval(found, 'percent')}."
             )
         else:
             parts.append(f"<b>{text(tool['title'])}:</b> {text(found['reason'])}.")
@@ -66,10 +52,6 @@ def _single(tools: list[Json]) -> str:
 
 def _notice(words: str) -> str:
     return f'<div class="notice"><div>{words}</div></div>'
-
-
-def _title(report: Json, name: str) -> str:
-    return str(next(tool["title"] for tool in report["tools"] if tool["tool"] == name))
 
 
 def numbers_first(report: Json) -> str:
@@ -87,11 +69,14 @@ def numbers_first(report: Json) -> str:
 
 
 def matrices(report: Json) -> str:
-    """One heat map a tool, and the scale."""
+    """One heat map a tool, the scale, and all measures."""
     cards = "".join(_matrix(tool) for tool in report["tools"])
+    beside, below = ("", coefficients(report))
+    if len(report["tools"]) == 1:  # one matrix leaves room for the measures beside it
+        beside, below = below, ""
     steps = "".join(f'<i data-heat="{step}"></i>' for step in range(9))
     scale = f'<p class="scale noprint">Share of the row, 0 % <span>{steps}</span> 100 %</p>'
-    return f'<div class="cols" id="agreement">{cards}</div>{scale}'
+    return f'<div class="cols" id="agreement">{cards}{beside}</div>{scale}{below}'
 
 
 def _matrix(tool: Json) -> str:
@@ -152,83 +137,5 @@ def _behind_cell(tool: Json, i: int, j: int) -> str:
         for count, at, query in rows[:BEHIND]
     )
     more = f" and {len(rows) - BEHIND} more" if len(rows) > BEHIND else ""
-    words = f"<b>{CODES[i]} by {CODES[j].lower()}</b>: {links}{more}"
+    words = f"<b>First {SAYS[i]}, second {SAYS[j]}</b>: {links}{more}"
     return f'<li id="behind-{tool["tool"]}-{i}{j}">{words}</li>'
-
-
-def coefficients(report: Json) -> str:
-    """All measures of agreement, a column a tool."""
-    heads = ["Measure"]
-    for tool in report["tools"]:
-        heads += [text(tool["title"]), "Interval, 95 %"]
-    rows = list(_measure_rows(report))
-    return card(
-        "Agreement and agreement beyond chance",
-        table(heads, rows, label="Measures of agreement"),
-        quiet("Intervals resample whole queries: pairs of one query depend on each other."),
-    )
-
-
-def _measure_rows(report: Json) -> Iterator[list[str]]:
-    for key, form in MEASURES:
-        title, words = HOW[key]
-        row = [text(title) + how(key, title, words)]
-        for tool in report["tools"]:
-            found = tool["agreement"][key]
-            row += [f"<b>{shown(found, form)}</b>", interval(found, form)]
-        yield row
-
-
-def tests(report: Json) -> str:
-    """Chi-square with and without Yates and ties, and the permutation of queries."""
-    found = report["comparison"]
-    title, words = HOW["chi"]
-    tip = how("chi", title, words)
-    if "all_pairs" not in found:
-        return card(
-            "Is the difference more than chance?", quiet(text(found["reason"]).capitalize() + ".")
-        )
-    first, second = (_title(report, name) for name in found["tools"])
-    heads = [
-        "Compared",
-        text(first),
-        text(second),
-        "Difference",
-        "χ²",
-        "χ², Yates",
-        "df",
-        "φ",
-        "p",
-        "p, Yates",
-        "p, by query",
-    ]
-    names = (("All pairs", "all_pairs"), ("Without ties", "without_ties"))
-    rows = [_test_row(name, found[key]) for name, key in names]
-    how_many = found["all_pairs"]
-    kind = "all" if how_many["exact"] else "random"
-    note = quiet(
-        "Pairs of one query are not independent, so the plain p is too sure of itself. The last "
-        f"column exchanges the tools of whole queries ({whole(how_many['exchanges'])} {kind} "
-        "exchanges)."
-    )
-    return card(
-        "Is the difference more than chance?",
-        table(heads, rows, label="Chi-square tests"),
-        note,
-        tip=tip,
-    )
-
-
-def _test_row(name: str, found: Json) -> list[str]:
-    return [
-        name,
-        *(shown(share, "percent") for share in found["shares"]),
-        with_interval(found["difference"], "percent"),
-        f"<b>{shown(found['chi_square'], digits=2)}</b>",
-        shown(found["chi_square_yates"], digits=2),
-        decimals(found["df"], 0),
-        shown(found["phi"]),
-        shown(found["p"], "p"),
-        shown(found["p_yates"], "p"),
-        shown(found["p_queries"], "p"),
-    ]

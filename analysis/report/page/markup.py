@@ -5,7 +5,7 @@ from html import escape
 
 from analysis.report.figures import Json
 
-THIN = "\u2009"
+THIN = "\u202f"  # narrow and not to be broken
 
 
 def text(value: object) -> str:
@@ -20,12 +20,17 @@ def whole(value: float) -> str:
 
 def percent(value: float) -> str:
     """A share with one decimal."""
-    return f"{100 * value:.1f}{THIN}%"
+    return decimals(100 * value, 1) + f"{THIN}%"
 
 
 def decimals(value: float, digits: int = 3) -> str:
     """A number with fixed decimals and a true minus sign."""
     return f"{value:.{digits}f}".replace("-", "−")
+
+
+def points(value: float) -> str:
+    """A difference of shares in percentage points, with its sign."""
+    return ("+" if value > 0 else "") + decimals(100 * value, 1)
 
 
 def p_value(value: float) -> str:
@@ -52,8 +57,8 @@ def shown(figure: Json, form: str = "number", digits: int = 3) -> str:
 
 
 def formatted(value: float, form: str, digits: int = 3) -> str:
-    """A number as ``percent``, ``p``, ``count`` or plain ``number``."""
-    forms = {"percent": percent, "p": p_value, "count": whole}
+    """A number as ``percent``, ``p``, ``points`` or plain ``number``."""
+    forms = {"percent": percent, "p": p_value, "points": points}
     return forms[form](value) if form in forms else decimals(value, digits)
 
 
@@ -83,13 +88,24 @@ def how(name: str, title: str, words: str) -> str:
     )
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, label: str, left: int = 1) -> str:
-    """A table that scrolls sideways in its card; ``left`` columns are aligned to the left."""
+def table(
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    label: str,
+    left: int = 1,
+    wrap: bool = False,
+) -> str:
+    """A table that scrolls sideways in its card; ``left`` columns are aligned to the left.
+
+    ``wrap`` lets the heads of a wide table break.
+    """
+    kind = "table table--wrap" if wrap else "table"
     head = "".join(f'<th scope="col"{_right(i, left)}>{cell}</th>' for i, cell in enumerate(heads))
     body = "".join(f"<tr>{_cells(row, left)}</tr>" for row in rows)
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{text(label)}">'
-        f'<table class="table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        f'<table class="{kind}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 
 

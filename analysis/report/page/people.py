@@ -17,6 +17,7 @@ from analysis.report.page.markup import (
 )
 from analysis.report.page.svg import forest
 from analysis.report.page.words import HOW
+from analysis.report.people import NO_ANSWERS
 
 MOST_IN_GRID = 16  # assessors shown as a grid of pairs; above, the pairs that agree least
 MOST_PAIRS = 20
@@ -30,11 +31,7 @@ def _head(title: str, key: str, tool: str) -> str:
 
 def conduct(report: Json) -> str:
     """Sides, checks and circles of each tool that has raw answers."""
-    tools = [
-        tool
-        for tool in report["tools"]
-        if tool["answers"]["left"].get("reason") != "no raw answers to pairs"
-    ]
+    tools = [tool for tool in report["tools"] if _asked(tool)]
     if not tools:
         return card("Sides and checks", quiet("There are no raw answers to pairs."), name="sides")
     return "".join(_conduct(tool) for tool in tools)
@@ -47,14 +44,13 @@ def _conduct(tool: Json) -> str:
         [
             _head("Pairs asked again", "again", tool["tool"]),
             with_interval(again, "percent"),
-            f"{whole(again['asked'])} repeats",
+            _why(again, f"{whole(again['asked'])} repeats"),
         ],
         [_head("Left page wins", "left", tool["tool"]), shown(left, "percent"), _side(left)],
         [
             _head("Broken triples", "circles", tool["tool"]),
             with_interval(rings, "percent"),
-            f"{whole(rings.get('broken', 0))} of {whole(rings['triples'])}, "
-            f"{whole(rings.get('cycles', 0))} circles",
+            _why(rings, _ring_counts(rings)),
         ],
     ]
     parts = [
@@ -69,9 +65,19 @@ def _conduct(tool: Json) -> str:
     return card(title, body, note if again["asked"] else "", name="sides")
 
 
+def _ring_counts(rings: Json) -> str:
+    broken, cycles = rings.get("broken", 0), rings.get("cycles", 0)
+    return f"{whole(broken)} of {whole(rings['triples'])}, {whole(cycles)} circles"
+
+
+def _why(found: Json, words: str) -> str:
+    """The counts of a figure, or why it is undefined."""
+    return words if found["value"] is not None else text(found["reason"])
+
+
 def _side(left: Json) -> str:
-    if "answers" not in left:
-        return ""
+    if left["value"] is None:
+        return text(left["reason"])
     tests = f"p {shown(left['p'], 'p')}, by query {shown(left['p_queries'], 'p')}"
     return f"{whole(left['left'])} of {whole(left['answers'])}; {tests}"
 
@@ -84,26 +90,31 @@ def assessors(report: Json) -> str:
 def _assessors(tool: Json) -> str:
     people = sorted(tool["people"], key=_standing)
     departs = {row["assessor"]: row for row in tool["consensus"]["departures"]}
+    asked = _asked(tool)
     heads = [
         "Assessor",
         "Queries shared",
         "Agreement with the rest",
         "Cohen's kappa",
         _head("Own disagreement", "own", tool["tool"]),
-        "Self-consistency",
-        "Left",
-        "Broken triples",
+        *(("Self-consistency", "Left", "Broken triples") if asked else ()),
         "Departs from consensus",
     ]
-    rows = [_person(row, departs.get(row["assessor"])) for row in people[:MOST_PEOPLE]]
+    rows = [_person(row, departs.get(row["assessor"]), asked) for row in people[:MOST_PEOPLE]]
     title = f"By assessor, {tool['title']}"
+    return card(title, table(heads, rows, label=title, wrap=True), _beside(tool, people))
+
+
+def _beside(tool: Json, people: list[Json]) -> str:
+    """The plot of own parts, and beside it the pairs."""
     plotted = [row for row in people if row["own_disagreement"]["value"] is not None]
-    plot = (
-        f'<div class="cols"><div class="c8">{forest(plotted[:MOST_IN_GRID])}</div></div>'
-        if plotted
-        else ""
-    )
-    return card(title, table(heads, rows, label=title), plot, _pairs(tool))
+    plot = f'<div class="c6">{forest(plotted[:MOST_IN_GRID])}</div>' if plotted else ""
+    pairs = _pairs(tool)
+    return f'<div class="cols">{plot}<div class="c6">{pairs}</div></div>' if pairs else ""
+
+
+def _asked(tool: Json) -> bool:
+    return bool(tool["answers"]["left"].get("reason") != NO_ANSWERS)
 
 
 def _standing(row: Json) -> tuple[bool, float, float]:
@@ -111,7 +122,7 @@ def _standing(row: Json) -> tuple[bool, float, float]:
     return own is None, own or 0.0, -(rest or 0.0)
 
 
-def _person(row: Json, departs: Json | None) -> list[str]:
+def _person(row: Json, departs: Json | None, asked: bool) -> list[str]:
     mean = undefined("no preference") if departs is None else shown(departs["mean"], "percent")
     return [
         text(row["assessor"]),
@@ -119,9 +130,7 @@ def _person(row: Json, departs: Json | None) -> list[str]:
         with_interval(row["overall"], "percent"),
         with_interval(row["cohen_kappa"]),
         with_interval(row["own_disagreement"], "percent"),
-        shown(row["self_consistency"], "percent"),
-        shown(row["left"], "percent"),
-        shown(row["circles"], "percent"),
+        *(shown(row[key], "percent") for key in ("self_consistency", "left", "circles") if asked),
         mean,
     ]
 
