@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from app.domain.plan import Plan
 from app.domain.sorting import SORTERS
 
-sorter_names = st.sampled_from(sorted(SORTERS))
+EXACT_SORTERS = sorted(name for name, info in SORTERS.items() if not info.sampled)
+sorter_names = st.sampled_from(EXACT_SORTERS)
 seeds = st.text("0123456789abcdef", min_size=1, max_size=8)
 
 

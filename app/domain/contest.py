@@ -7,6 +7,7 @@ first, so that starting it again, without a page or without an answer, loses not
 from collections.abc import Generator, Mapping, Sequence
 
 from app.domain.answers import ItemId, Pair, Preference
+from app.domain.grouping import with_ties_grouped
 from app.domain.inference import Closure
 from app.domain.plan import Plan
 from app.domain.sorting import SORTERS, Ranking
@@ -17,7 +18,15 @@ Verdict = Generator[Pair, Preference, Preference]
 
 
 def contest(plan: Plan, items: Sequence[ItemId], recorded: Recorded) -> Contest:
-    """Run the plan's sorter over ``items``, asking what ``recorded`` and inference leave open."""
+    """Run the plan's sorter over ``items``, asking what ``recorded`` and inference leave open.
+
+    A sampled sorter weighs what it is told by itself: nothing is inferred for it.
+    """
+    if SORTERS[plan.sorter].sampled:
+        from app.domain.robust.course import rules_of  # NumPy, for those who need it
+        from app.domain.robust.sampled import sampled_sort
+
+        return (yield from sampled_sort(items, plan.k, rules_of(plan), seed=plan.seed))
     memory = _Memory(plan, recorded)
     sorter = SORTERS[plan.sorter].sort(items, plan.k)
     try:
@@ -31,7 +40,7 @@ def contest(plan: Plan, items: Sequence[ItemId], recorded: Recorded) -> Contest:
         ranking: Ranking = stop.value
     if plan.recheck:
         ranking = yield from _rechecked(ranking, plan, memory)
-    return _with_ties_grouped(ranking, memory)
+    return with_ties_grouped(ranking, memory.told)
 
 
 class _Memory:
@@ -105,14 +114,3 @@ def _rechecked(ranking: Ranking, plan: Plan, memory: _Memory) -> Contest:
             if verdict is Preference.SECOND:
                 classes[upper], classes[upper + 1] = classes[upper + 1], classes[upper]
     return tuple(classes)
-
-
-def _with_ties_grouped(ranking: Ranking, memory: _Memory) -> Ranking:
-    """Neighbours who were called equal become one class; the order within it stays."""
-    groups: list[tuple[ItemId, ...]] = []
-    for items in ranking:
-        if groups and memory.told.get((groups[-1][-1], items[0])) is Preference.TIE:
-            groups[-1] += items
-        else:
-            groups.append(items)
-    return tuple(groups)

@@ -95,6 +95,9 @@ class GradeSession(LoggedSession[Grading]):
     def _take_back(self, judgment: Grading) -> None:
         """The page before is asked again; that it was seen stays true."""
 
+    def _part(self) -> None:
+        """The plan never changes, and the rest is copied."""
+
 
 def _tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value

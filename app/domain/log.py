@@ -2,9 +2,10 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Generic, Self, TypeVar
 
 from app.domain.answers import ItemId
 from app.domain.errors import NothingToRedo, NothingToUndo
@@ -77,6 +78,11 @@ class LoggedSession(ABC, Generic[J]):
         """Go back behind an answer that no longer stands; it has left ``_done``."""
 
     @property
+    def trusts_log(self) -> bool:
+        """Whether recorded answers are taken without holding them against the question asked."""
+        return False
+
+    @property
     def effective(self) -> Sequence[J]:
         """The answers that stand."""
         return tuple(self._done)
@@ -96,24 +102,38 @@ class LoggedSession(ABC, Generic[J]):
         """Whether an answer was taken back and nothing said since."""
         return bool(self._undone)
 
-    def append(self, entry: Entry[J]) -> None:
-        """Take one entry, or refuse it and stay as before."""
+    def append(self, entry: Entry[J], *, recorded: bool = False) -> None:
+        """Take one entry, or refuse it and stay as before; ``recorded``: the log has it already."""
         if entry.kind is EntryKind.UNDO:
             self._undo()
         elif entry.kind is EntryKind.REDO:
             self._redo()
         else:
             assert entry.judgment is not None
-            self.validate(entry.judgment)
+            if not (recorded and self.trusts_log):
+                self.validate(entry.judgment)
             self._undone.clear()
             self._stand(entry.judgment)
         self.length += 1
         self.last = entry
 
     def extend(self, log: Iterable[Entry[J]]) -> None:
-        """Take several entries."""
+        """Take the entries of a log."""
         for entry in log:
-            self.append(entry)
+            self.append(entry, recorded=True)
+
+    def fork(self) -> Self:
+        """A session at the same place that can go on without this one."""
+        twin = copy(self)
+        twin.seen = set(self.seen)
+        twin._done = list(self._done)
+        twin._undone = list(self._undone)
+        twin._part()
+        return twin
+
+    @abstractmethod
+    def _part(self) -> None:
+        """Let go of what is shared with the session this one was copied from."""
 
     def _undo(self) -> None:
         if not self._done:

@@ -1,6 +1,8 @@
 """When each page came up first: how far a session is, whatever its sorter."""
 
+from copy import copy
 from itertools import accumulate
+from typing import Self
 
 from app.domain.answers import Answer, ItemId, Judgment, Pair, QuestionKind
 
@@ -19,6 +21,16 @@ class Milestones:
         self.reached: list[int] = []
         self.sorted = 0
         self.told: list[tuple[int, int]] = []
+
+    def copied(self) -> Self:
+        """The same milestones, to go on from by themselves."""
+        twin = copy(self)
+        twin._met = set(self._met)
+        twin._new = list(self._new)
+        twin._tied = list(self._tied)
+        twin.reached = list(self.reached)
+        twin.told = list(self.told)
+        return twin
 
     def note(self, judgment: Judgment) -> None:
         """Count one more answer that stands; a check meets no new page."""

@@ -17,6 +17,10 @@ class Plan:
     the answers so far decide is not asked. ``best_of``: a pair is asked until one side has a
     majority of that many. ``recheck``: passes over adjacent winners at the end. ``check_share``:
     the share of answers after which an earlier pair is asked once more, sides swapped.
+
+    For the sorter `robust`: ``budget`` is the number of questions (None: what the heap would expect
+    to ask), ``stop_at`` the expected kappa-NDCG at which it ends before, ``pair_limit`` how often a
+    pair is asked at most.
     """
 
     order: tuple[ItemId, ...]
@@ -31,6 +35,9 @@ class Plan:
     recheck: int = 0
     check_share: float = 0.0
     seed: str = ""
+    budget: int | None = None
+    stop_at: float | None = None
+    pair_limit: int = 1
 
     def __post_init__(self) -> None:
         known = SORTERS.get(self.sorter)
@@ -51,6 +58,16 @@ class Plan:
                 f"check_share is {self.check_share}; it must lie between 0 and 1.",
                 field="check_share",
             )
+        if self.budget is not None and self.budget < 1:
+            raise Invalid(f"budget is {self.budget}; it must be at least 1.", field="budget")
+        if self.stop_at is not None and not 0 < self.stop_at < 1:
+            raise Invalid(
+                f"stop_at is {self.stop_at}; it must lie between 0 and 1.", field="stop_at"
+            )
+        if self.pair_limit < 1:
+            raise Invalid(
+                f"pair_limit is {self.pair_limit}; it must be at least 1.", field="pair_limit"
+            )
         if len(set(self.order)) != len(self.order):
             raise Invalid("A document stands twice in the order.", field="order")
 
@@ -64,6 +81,14 @@ class Plan:
     def answers(self) -> tuple[Answer, ...]:
         """The answers the study offers, as they stand on the screen."""
         return tuple(answer for answer in Answer if self.allows(answer))
+
+    @property
+    def most_questions(self) -> int:
+        """The most sorting questions the plan's sorter can ask, or the budget it was given."""
+        n, sorter = len(self.order), SORTERS[self.sorter]
+        if not sorter.sampled or self.budget is None:
+            return sorter.bound(n, self.k)
+        return min(self.budget, self.pair_limit * n * (n - 1) // 2)
 
     def as_json(self) -> dict[str, Any]:
         """A plain dictionary that `from_json` reads back."""

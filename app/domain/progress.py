@@ -34,12 +34,16 @@ _ASSESSORS = ((0.0, 0), (0.1, 0), (0.0, 5), (0.0, 0), (0.05, 0), (0.1, 5))  # (e
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Answers given, questions expected to be left, and the range that holds nine ends in ten."""
+    """Answers given, questions expected to be left, and the range that holds nine ends in ten.
+
+    ``quality`` is the expected quality of the list, where a session goes on until it is good.
+    """
 
     answered: int
     expected_left: int
     low: int
     high: int
+    quality: float | None = None
 
 
 class Left(NamedTuple):
@@ -55,6 +59,9 @@ def progress_of(session: PairSession) -> Progress:
     answered = session.answered
     if not isinstance(session.state, Asking):
         return Progress(answered, 0, 0, 0)
+    left_exactly = session.course.left()
+    if left_exactly is not None:
+        return _within_budget(session, left_exactly)
     milestones = session.milestones
     table = table_for(_as_simulated(session.plan))
     left = table.left(milestones.reached, milestones.ties(), milestones.sorted)
@@ -66,6 +73,15 @@ def progress_of(session: PairSession) -> Progress:
         round(min(left.low, told) * stretch),
         round(max(left.high, told) * stretch),
     )
+
+
+def _within_budget(session: PairSession, left: int) -> Progress:
+    """The rest of a budget: exact, but for checks to come and an end at some quality."""
+    share, quality = session.plan.check_share, session.course.quality()
+    stretched = max(1, round(left * (1 + share)))
+    low = max(1, left) if session.plan.stop_at is None else 1
+    high = max(stretched, left * (2 if share else 1))
+    return Progress(session.answered, stretched, low, high, quality)
 
 
 def _steady_left(milestones: Milestones, table: "Table") -> int:

@@ -4,8 +4,9 @@ State is the log. A session is rebuilt from it at any time; kept alive, it takes
 time of one question.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from app.domain.answers import (
     BAD_ANSWERS,
@@ -14,16 +15,16 @@ from app.domain.answers import (
     ItemId,
     Judgment,
     Pair,
-    Preference,
     Question,
     QuestionKind,
 )
 from app.domain.checks import due_check
-from app.domain.contest import Contest, contest, sorted_pair
+from app.domain.course import Course, Ends, Needs, Stage, course_of
 from app.domain.draws import draw_integer
 from app.domain.errors import AnswerNotAllowed, OutOfTurn
-from app.domain.log import Entry, LoggedSession
+from app.domain.log import Entry, EntryKind, LoggedSession
 from app.domain.milestones import Milestones
+from app.domain.offers import stage_from_json, stage_to_json
 from app.domain.plan import Plan
 from app.domain.sorting import ItemClass, Ranking
 
@@ -60,22 +61,53 @@ State = Asking | Finished
 
 
 class PairSession(LoggedSession[Judgment]):
-    """Tool T1 at work: a plan and a log, alive; `append` an entry, read `state`."""
+    """Tool T1 at work: a plan and a log, alive; `append` an entry, read `state`.
 
-    def __init__(self, plan: Plan, log: Iterable[Entry[Judgment]] = ()) -> None:
+    Where the sorter samples its questions, ``offered`` is what must be stored beside the log, and
+    given back, for the same pair to be asked when the session is resumed.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        log: Iterable[Entry[Judgment]] = (),
+        offered: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__()
         self.plan = plan
         self.milestones = Milestones()
-        self._restart()
+        self._course = course_of(plan)
+        self._offer: Stage | None = None
         self.extend(log)
+        self.recall(offered)
 
     @property
     def state(self) -> State:
         """What is asked next, or the result."""
-        if self._ranking is not None:
-            return Finished(self._result(self._ranking))
+        stage = self._stage
+        if isinstance(stage, Ends):
+            return Finished(self._result(stage.ranking))
         check = due_check(self.plan, self._done, self.milestones.sorted)
-        return Asking(check or self._sort_question())
+        return Asking(check or Question(QuestionKind.SORT, *self._on_sides(stage.pair)))
+
+    @property
+    def offered(self) -> dict[str, Any] | None:
+        """Where the last new answer led, if that was drawn at random: to be stored with the log."""
+        if not self._course.sampled or not self._done or self._undone:
+            return None
+        return stage_to_json(self._stage, after=len(self._done))
+
+    def recall(self, offered: Mapping[str, Any] | None) -> None:
+        """Lead where ``offered`` says, if it is about the last new answer of this log."""
+        if offered is not None and self._course.sampled:
+            after, stage = stage_from_json(offered)
+            if after == len(self._done) + len(self._undone):
+                self._offer = stage
+
+    @property
+    def course(self) -> Course:
+        """What the sorter of this session makes of the answers that stand."""
+        return self._course
 
     def validate(self, judgment: Judgment) -> None:
         """Refuse an answer to another question, or one that the study does not offer."""
@@ -89,47 +121,47 @@ class PairSession(LoggedSession[Judgment]):
                 f"This study does not offer the answer {judgment.answer.value!r}."
             )
 
+    def append(self, entry: Entry[Judgment], *, recorded: bool = False) -> None:
+        """Take one entry, or refuse it and stay as before; a new answer leads somewhere new."""
+        super().append(entry, recorded=recorded)
+        if entry.kind is EntryKind.ANSWER:
+            self._offer = None
+
+    @property
+    def trusts_log(self) -> bool:
+        """A sampled question may come out otherwise elsewhere: what is recorded was asked."""
+        return self._course.sampled
+
     def _take_back(self, judgment: Judgment) -> None:
         self.milestones.forget_last(judgment)
-        if judgment.kind is QuestionKind.SORT or judgment.removed is not None:
-            self._restart()
+        self._course.take_back(judgment, self._done)
 
     def _take(self, judgment: Judgment) -> None:
         self.seen |= {judgment.left, judgment.right}
         self.milestones.note(judgment)
-        if judgment.removed is not None:
-            self._restart()
-        elif judgment.kind is QuestionKind.SORT:
-            self._advance(_as_asked(judgment, self._pair))
+        self._course.take(judgment, self._done)
 
-    def _restart(self) -> None:
-        """Begin again with the answers that stand and without the pages they take out."""
-        removed = {item for judgment in self._done if (item := judgment.removed) is not None}
-        recorded: dict[Pair, list[Preference]] = {}
-        for judgment in self._done:
-            if judgment.kind is QuestionKind.SORT and judgment.answer.is_preference:
-                pair = sorted_pair((judgment.left, judgment.right))
-                recorded.setdefault(pair, []).append(_as_asked(judgment, pair))
-        items = [item for item in self.plan.order if item not in removed]
-        self._contest: Contest = contest(self.plan, items, recorded)
-        self._pair: Pair = (0, 0)
-        self._ranking: Ranking | None = None
-        self._advance(None)
+    def _part(self) -> None:
+        self.milestones = self.milestones.copied()
+        self._course = self._course.fork(self._done)
 
-    def _advance(self, preference: Preference | None) -> None:
-        try:
-            self._pair = (
-                next(self._contest) if preference is None else self._contest.send(preference)
-            )
-        except StopIteration as stop:
-            self._ranking = stop.value
+    @property
+    def _stage(self) -> Stage:
+        """Where the answers that stand lead; a sampled question, once drawn, stays."""
+        if not self._course.sampled:
+            return self._course.stage()
+        if self._undone:
+            again = self._undone[-1]
+            return Needs(self._on_sides((again.left, again.right)))
+        if self._offer is None:
+            self._offer = self._course.stage()
+        return self._offer
 
-    def _sort_question(self) -> Question:
-        """The contest's pair on its sides: of every two questions one is turned, by the seed."""
+    def _on_sides(self, pair: Pair) -> Pair:
+        """The pair on its sides: of every two questions one is turned, by the seed."""
         number = self.milestones.sorted
         turned = draw_integer(self.plan.seed, "sides", number // 2) + number & 1
-        left, right = self._pair[::-1] if turned else self._pair
-        return Question(QuestionKind.SORT, left, right)
+        return (pair[1], pair[0]) if turned else pair
 
     def _result(self, ranking: Ranking) -> Result:
         listed = [item for items in ranking for item in items]
@@ -144,12 +176,6 @@ class PairSession(LoggedSession[Judgment]):
             bad=bad,
             unjudgeable=unjudgeable,
         )
-
-
-def _as_asked(judgment: Judgment, pair: Pair) -> Preference:
-    """The answer as a statement about ``pair`` rather than about left and right."""
-    preference = judgment.answer.preference()
-    return preference if judgment.left == pair[0] else preference.swapped()
 
 
 def _removed_by(judgments: Iterable[Judgment], answers: frozenset[Answer]) -> tuple[ItemId, ...]:

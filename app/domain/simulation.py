@@ -1,7 +1,7 @@
 """Runs of a contest against a simulated assessor: what a sorter costs and how true its list is."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from app.domain.answers import ItemId
@@ -36,8 +36,8 @@ def judge(plan: Plan, assessor: Assessor) -> tuple[int, tuple[ItemId, ...]]:
 def simulate(plan: Plan, *, error: float, grades: int, runs: int, seed: str) -> Iterator[Run]:
     """Independent runs, each with a new truth; the plan's order is of places 0 to n - 1."""
     random = Random(seed)
-    for _ in range(runs):
+    for number in range(runs):
         worth = true_worths(len(plan.order), grades, random)
         assessor = SimulatedAssessor(worth, error=error, random=random)
-        asked, ranking = judge(plan, assessor)
+        asked, ranking = judge(replace(plan, seed=f"{seed}/{number}"), assessor)
         yield Run(asked, ranking, tuple(worth))

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from app.domain.answers import ItemId, Pair, Preference
 from app.domain.bounds import heap_bound, insertion_bound, tournament_bound
+from app.domain.budget import mean_questions
 
 ItemClass = tuple[ItemId, ...]
 Ranking = tuple[ItemClass, ...]
@@ -169,14 +170,31 @@ def _match(
     return other if answer is SECOND else one
 
 
+def heap_questions(n: int, k: int) -> int:
+    """Questions the heap asks on average for ``n`` items and the best ``k``, none asked twice."""
+    return mean_questions(heap, n, k)
+
+
 @dataclass(frozen=True, slots=True)
 class SorterInfo:
-    """A sorter, its version, the most questions it can ever need, and a line for people."""
+    """A sorter, its version, the most questions it can ever need, and a line for people.
+
+    ``sampled``: it draws its questions at random, asks as many as a budget allows, and its list is
+    the most probable one; the others are exact if every answer is right.
+    """
 
     version: int
     sort: Callable[[Sequence[ItemId], int], Sorter]
     bound: Callable[[int, int], int]
     summary: str
+    sampled: bool = False
+
+
+def robust(items: Sequence[ItemId], k: int) -> Sorter:
+    """The robust sorter with its usual budget and each pair asked once at most."""
+    from app.domain.robust.sampled import Rules, sampled_sort  # NumPy, for those who need it
+
+    return sampled_sort(items, k, Rules(heap_questions(len(items), k)), seed="")
 
 
 SORTERS: dict[str, SorterInfo] = {
@@ -185,4 +203,7 @@ SORTERS: dict[str, SorterInfo] = {
     "insertion": SorterInfo(1, insertion, insertion_bound, "binary insertion behind a gate"),
     "tournament": SorterInfo(1, tournament, tournament_bound, "a winner tree: fewest questions"),
     "buckets": SorterInfo(1, buckets, tournament_bound, "a winner tree that merges ties"),
+    "robust": SorterInfo(
+        1, robust, heap_questions, "doubts answers; a set number of questions", True
+    ),
 }

@@ -43,6 +43,9 @@ class StudySettings:
     best_of: int = 1
     recheck: int = 0
     check_share: float = 0.0
+    budget: int | None = None
+    stop_at: float | None = None
+    pair_limit: int = 1
     grades: tuple[Grade, ...] = tuple(Grade(name) for name in DEFAULT_GRADES)
     idle_seconds: int = 120
     lists_in_rotation: bool = False
@@ -94,7 +97,17 @@ class StudySettings:
             recheck=self.recheck,
             check_share=self.check_share,
             seed=seed,
+            budget=self._budget(len(order)),
+            stop_at=self.stop_at,
+            pair_limit=self.pair_limit,
         )
+
+    def _budget(self, n: int) -> int | None:
+        """The number of questions, fixed when the plan is made, for the sorter that needs one."""
+        if self.budget is None and n > 1 and self.sorter in SORTERS:
+            sorter = SORTERS[self.sorter]
+            return max(1, sorter.bound(n, self.k)) if sorter.sampled else None
+        return self.budget
 
     def _grades(self, order: Sequence[ItemId], seed: str) -> GradePlan:
         names = tuple(grade.name for grade in self.grades)

@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from app.domain.answers import Answer, Judgment, Question, QuestionKind
+from app.domain.course import Needs
 from app.domain.errors import AnswerNotAllowed, NothingToRedo, NothingToUndo, OutOfTurn
 from app.domain.log import Entry, EntryKind, answer, effective
 from app.domain.plan import Plan
@@ -135,7 +136,9 @@ def test_sides_are_balanced_and_not_all_alike(name: str) -> None:
     person = truthful(worth)
     while isinstance(session.state, Asking):
         question = session.state.question
-        turned.append((question.left, question.right) != session._pair)
+        stage = session.course.stage()
+        assert isinstance(stage, Needs)
+        turned.append((question.left, question.right) != stage.pair)
         answer_once(session, person)
     assert abs(sum(turned) - len(turned) / 2) <= 0.5
     for start in range(0, len(turned) - 1, 2):

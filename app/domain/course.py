@@ -1,0 +1,138 @@
+"""The course of a session: how the answers that stand lead to the next pair, or to the ranking."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.domain.answers import Judgment, Pair, Preference, QuestionKind
+from app.domain.contest import Contest, contest, sorted_pair
+from app.domain.plan import Plan
+from app.domain.sorting import SORTERS, Ranking
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """The pair that must be asked next."""
+
+    pair: Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """The ranking that the answers have led to."""
+
+    ranking: Ranking
+
+
+Stage = Needs | Ends
+
+
+class Course(Protocol):
+    """What a session needs of its sorter; ``done`` are the answers that stand.
+
+    ``sampled``: where a course leads is drawn at random, so it is stored with the session, and a
+    replay goes by what is recorded.
+    """
+
+    sampled: bool
+
+    def take(self, judgment: Judgment, done: Sequence[Judgment]) -> None:
+        """Go on from ``judgment``, the last of ``done``."""
+        ...
+
+    def take_back(self, judgment: Judgment, done: Sequence[Judgment]) -> None:
+        """Go back behind ``judgment``, which has left ``done``."""
+        ...
+
+    def stage(self) -> Stage:
+        """Where the answers have led."""
+        ...
+
+    def left(self) -> int | None:
+        """How many questions are left at most, if that is known for sure."""
+        ...
+
+    def quality(self) -> float | None:
+        """The expected quality of the list, where the course goes on until it is good enough."""
+        ...
+
+    def fork(self, done: Sequence[Judgment]) -> "Course":
+        """A course at the same place that can go on without this one."""
+        ...
+
+
+def course_of(plan: Plan) -> Course:
+    """The course that the plan's sorter takes, at its beginning."""
+    if SORTERS[plan.sorter].sampled:
+        from app.domain.robust.course import RobustCourse  # NumPy, for those who need it
+
+        return RobustCourse(plan)
+    return ContestCourse(plan)
+
+
+class ContestCourse:
+    """A sorter that is decided by the answers: its contest, kept alive between them."""
+
+    sampled = False
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._restart(())
+
+    def take(self, judgment: Judgment, done: Sequence[Judgment]) -> None:
+        """Hand the answer to the contest; a page taken out begins it again."""
+        if judgment.removed is not None:
+            self._restart(done)
+        elif judgment.kind is QuestionKind.SORT:
+            assert isinstance(self._stage, Needs)
+            self._advance(as_asked(judgment, self._stage.pair))
+
+    def take_back(self, judgment: Judgment, done: Sequence[Judgment]) -> None:
+        """Begin the contest again, unless it never heard of the answer."""
+        if judgment.kind is QuestionKind.SORT or judgment.removed is not None:
+            self._restart(done)
+
+    def stage(self) -> Stage:
+        """Where the contest stands."""
+        return self._stage
+
+    def left(self) -> int | None:
+        """Unknown: it depends on answers to come."""
+        return None
+
+    def quality(self) -> float | None:
+        """Unknown: every answer is believed."""
+        return None
+
+    def fork(self, done: Sequence[Judgment]) -> "ContestCourse":
+        """A contest of its own, told the same."""
+        twin = ContestCourse.__new__(ContestCourse)
+        twin._plan = self._plan
+        twin._restart(done)
+        return twin
+
+    def _restart(self, done: Sequence[Judgment]) -> None:
+        """Begin again with the answers that stand and without the pages they take out."""
+        removed = {item for judgment in done if (item := judgment.removed) is not None}
+        recorded: dict[Pair, list[Preference]] = {}
+        for judgment in done:
+            if judgment.kind is QuestionKind.SORT and judgment.answer.is_preference:
+                pair = sorted_pair((judgment.left, judgment.right))
+                recorded.setdefault(pair, []).append(as_asked(judgment, pair))
+        items = [item for item in self._plan.order if item not in removed]
+        self._contest: Contest = contest(self._plan, items, recorded)
+        self._advance(None)
+
+    def _advance(self, preference: Preference | None) -> None:
+        running = self._contest
+        try:
+            pair = next(running) if preference is None else running.send(preference)
+            self._stage: Stage = Needs(pair)
+        except StopIteration as stop:
+            self._stage = Ends(stop.value)
+
+
+def as_asked(judgment: Judgment, pair: Pair) -> Preference:
+    """The answer as a statement about ``pair`` rather than about left and right."""
+    preference = judgment.answer.preference()
+    return preference if judgment.left == pair[0] else preference.swapped()

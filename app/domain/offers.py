@@ -1,0 +1,21 @@
+"""What a sampled sorter offers, as it is stored: a pair to ask, or the ranking it ended with."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.domain.course import Ends, Needs, Stage
+
+
+def stage_to_json(stage: Stage, *, after: int) -> dict[str, Any]:
+    """``stage`` as reached after so many answers, as a plain dictionary."""
+    if isinstance(stage, Needs):
+        return {"after": after, "pair": list(stage.pair)}
+    return {"after": after, "ranking": [list(items) for items in stage.ranking]}
+
+
+def stage_from_json(stored: Mapping[str, Any]) -> tuple[int, Stage]:
+    """The number of answers and the stage that `stage_to_json` wrote."""
+    if "pair" in stored:
+        first, second = stored["pair"]
+        return stored["after"], Needs((first, second))
+    return stored["after"], Ends(tuple(tuple(items) for items in stored["ranking"]))

@@ -1,0 +1,63 @@
+"""The robust sorter in the terms of a session: items, preferences, and the rules of its plan."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+from app.domain.answers import ItemId, Pair, Preference
+from app.domain.draws import draw_integer
+from app.domain.grouping import with_ties_grouped
+from app.domain.robust.conclusion import Conclusion
+from app.domain.robust.sorter import RobustSorter, Told
+from app.domain.sorting import Ranking, singly
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """When to end, and how often a pair may be asked."""
+
+    budget: int
+    stop_at: float | None = None
+    limit: int = 1
+
+
+def open_sorter(n: int, k: int, rules: Rules, seed: str) -> RobustSorter:
+    """A sorter at its beginning, whose draws are fixed by ``seed``."""
+    number = draw_integer(seed, "robust")
+    return RobustSorter(n, k, seed=number, budget=rules.budget, limit=rules.limit)
+
+
+def next_pair(sorter: RobustSorter, rules: Rules, asked: int) -> Pair | None:
+    """The places to ask about after ``asked`` questions; None when it is time to conclude.
+
+    The quick estimate is a little too hopeful, so an early end needs the careful one as well.
+    """
+    if asked >= rules.budget:
+        return None
+    good_enough = rules.stop_at is not None and sorter.quality() >= rules.stop_at
+    if good_enough and sorter.conclude().quality >= (rules.stop_at or 0):
+        return None
+    return sorter.ask(asked)
+
+
+def ranking_of(
+    conclusion: Conclusion, items: Sequence[ItemId], told: dict[Pair, Preference]
+) -> Ranking:
+    """The list as items, neighbours that were called equal in one class."""
+    return with_ties_grouped(singly([items[place] for place in conclusion.ranking]), told)
+
+
+def sampled_sort(
+    items: Sequence[ItemId], k: int, rules: Rules, *, seed: str
+) -> Generator[Pair, Preference, Ranking]:
+    """The sorter as a generator: it yields pairs, is sent preferences, returns the ranking."""
+    sorter = open_sorter(len(items), k, rules, seed)
+    told: dict[Pair, Preference] = {}
+    asked = 0
+    while (places := next_pair(sorter, rules, asked)) is not None:
+        pair = items[places[0]], items[places[1]]
+        preference = yield pair
+        asked += 1
+        sorter.take(Told(places, preference))
+        told[pair] = preference
+        told[pair[1], pair[0]] = preference.swapped()
+    return ranking_of(sorter.conclude(), items, told)
