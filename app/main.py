@@ -17,11 +17,20 @@ from app.web.deps import Places
 from app.web.errors import add_error_handlers
 from app.web.headers import Headers
 from app.web.logs import RequestLog, configure_logs
+from app.web.page_links import PageLinks
 from app.web.pages import Static, make_templates
-from app.web.routes import accounts, health, queue
+from app.web.routes import accounts, health, labeling, pages, queue
 from app.web.routes.api import assignments, me
 
-ROUTERS = (health.router, accounts.router, queue.router, me.router, assignments.router)
+ROUTERS = (
+    health.router,
+    accounts.router,
+    queue.router,
+    labeling.router,
+    pages.router,
+    me.router,
+    assignments.router,
+)
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -63,6 +72,7 @@ def _equip(app: FastAPI, settings: Settings) -> None:
     state.live = LiveSessions()
     state.places = Places(state.engine.dialect.name)
     state.templates = make_templates()
+    state.page_links = PageLinks(secret, minutes=settings.page_token_minutes)
     state.cookies = Cookies(
         secret, lifetime=timedelta(hours=settings.session_hours), secure=settings.secure_cookies
     )

@@ -6,8 +6,8 @@ submission is refused and nothing is written. No answer is ever applied to a pai
 shown.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -20,10 +20,10 @@ from app.db.queries import labeling as queries
 from app.domain.errors import LogRefusal, NotFound, StaleForm, Withdrawn
 from app.domain.log import Entry, EntryKind
 from app.domain.progress import Progress
-from app.domain.timing import spent
 from app.domain.words import Tool
 from app.services.live import DocumentHead, LiveAssignment, LiveSessions, QueryHead
-from app.services.tools import KITS, AnyState, Said, shown_in
+from app.services.tools import KITS, AnySession, AnyState, Said, shown_in
+from app.services import timing
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,8 @@ class Submission:
 class Standing:
     """Where an assignment stands: a snapshot that no later request changes.
 
-    ``position`` is the one that is next; ``new`` holds the pages on the screen not met before.
+    ``position`` is the one that is next; ``new`` holds the pages on the screen not met before;
+    ``scale`` is the most questions that were expected at the beginning.
     """
 
     assignment_id: int
@@ -55,6 +56,7 @@ class Standing:
     progress: Progress
     can_undo: bool
     can_redo: bool
+    scale: int
     active_ms: int
 
     @property
@@ -65,7 +67,7 @@ class Standing:
 
 def standing(session: Session, live: LiveSessions, *, assignment_id: int, user_id: int) -> Standing:
     """Where the person's assignment stands now."""
-    assignment = _required(queries.assignment_of(session, assignment_id, user_id), assignment_id)
+    assignment = assignment_at_work(session, assignment_id, user_id)
     current = _caught_up(session, live, assignment)
     try:
         return _standing(assignment, current)
@@ -75,6 +77,41 @@ def standing(session: Session, live: LiveSessions, *, assignment_id: int, user_i
 
 def submit(
     session: Session,
+def peek(
+    session: Session, live: LiveSessions, *, assignment_id: int, user_id: int, position: int
+) -> list[tuple[tuple[str, ...], Standing]]:
+    """Where each entry that can come at ``position`` would lead, likely ones first.
+
+    Nothing is written and the live session stays where it is: each answer is given to a copy.
+    """
+    assignment = assignment_at_work(session, assignment_id, user_id)
+    current = _caught_up(session, live, assignment)
+    try:
+        if position != current.session.length:
+            raise _stale()
+        return [
+            (words, _standing(assignment, replace(current, session=_after(current.session, entry))))
+            for words, entry in _possible(current)
+        ]
+    finally:
+        live.put(current)
+
+
+def _possible(live: LiveAssignment) -> Iterator[tuple[tuple[str, ...], Entry[Any]]]:
+    for choice in KITS[live.tool].choices(live.session):
+        yield choice.answers, Entry(EntryKind.ANSWER, choice.judgment)
+    if live.session.can_undo:
+        yield (EntryKind.UNDO.value,), Entry(EntryKind.UNDO)
+    if live.session.can_redo:
+        yield (EntryKind.REDO.value,), Entry(EntryKind.REDO)
+
+
+def _after(session: AnySession, entry: Entry[Any]) -> AnySession:
+    twin = session.fork()
+    twin.append(entry)
+    return twin
+
+
     live: LiveSessions,
     *,
     assignment_id: int,
@@ -102,6 +139,11 @@ def submit(
 
 def _required(assignment: Assignment | None, assignment_id: int) -> Assignment:
     if assignment is None:
+def assignment_at_work(session: Session, assignment_id: int, user_id: int) -> Assignment:
+    """The person's assignment, to look at; a refusal if it is not theirs or was withdrawn."""
+    return _required(queries.assignment_of(session, assignment_id, user_id), assignment_id)
+
+
         raise NotFound(f"There is no assignment {assignment_id} of yours.")
     if assignment.withdrawn_at is not None:
         raise Withdrawn(
@@ -126,6 +168,7 @@ def _standing(assignment: Assignment, live: LiveAssignment) -> Standing:
         progress=kit.progress(session),
         can_undo=session.can_undo,
         can_redo=session.can_redo,
+        scale=live.scale,
         active_ms=assignment.active_ms,
     )
 
@@ -161,12 +204,16 @@ def _open(session: Session, assignment: Assignment) -> LiveAssignment:
     return LiveAssignment(
         id=assignment.id,
         tool=assignment.tool,
-        session=KITS[assignment.tool].open(assignment.plan),
+        session=opened,
+    kit = KITS[assignment.tool]
+    opened = kit.open(assignment.plan)
         query=QueryHead(
             study_slug=query.study.slug,
             study_name=query.study.name,
             name=query.external_id,
             text=query.text,
+            id=query.id,
+            study_id=query.study_id,
             description=query.description,
             narrative=query.narrative,
         ),
@@ -176,6 +223,7 @@ def _open(session: Session, assignment: Assignment) -> LiveAssignment:
 
 
 def _logged(live: LiveAssignment, row: JudgmentRow) -> Entry[Any]:
+        scale=kit.progress(opened).high,
     if row.entry is not EntryKind.ANSWER:
         return Entry(row.entry)
     return Entry(row.entry, KITS[live.tool].from_row(row))
@@ -199,9 +247,7 @@ def _append(
 ) -> None:
     kit, position = KITS[live.tool], live.session.length
     live.session.append(entry)
-    time = spent(
-        submission.active_ms, since=assignment.last_entry_at or assignment.created_at, now=at
-    )
+    time = timing.spent_on_entry(session, assignment, submission.active_ms, at)
     columns = kit.columns(entry.judgment) if entry.judgment is not None else {}
     row = JudgmentRow(
         assignment_id=assignment.id,

@@ -22,12 +22,15 @@ class DocumentHead:
     url: str
     content_hash: str
     media_type: str
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
 class QueryHead:
     """The query of an assignment and the study it belongs to."""
 
+    id: int
+    study_id: int
     study_slug: str
     study_name: str
     name: str
@@ -38,7 +41,10 @@ class QueryHead:
 
 @dataclass(slots=True)
 class LiveAssignment:
-    """A session at work, with what never changes about it: its query and its pages."""
+    """A session at work, with what never changes about it: its query and its pages.
+
+    ``scale`` is the most questions that were expected at its beginning.
+    """
 
     id: int
     tool: Tool
@@ -46,6 +52,7 @@ class LiveAssignment:
     query: QueryHead
     documents: dict[int, DocumentHead]
     names: dict[int, str]
+    scale: int
 
 
 class LiveSessions:

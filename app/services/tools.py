@@ -3,14 +3,21 @@
 Everything else, the log, its idempotency, undo, redo and time, is shared (`app.services.labeling`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from app.db.models import JudgmentRow
 from app.domain.answers import Answer, Judgment, QuestionKind
 from app.domain.errors import AnswerNotAllowed, OutOfTurn
-from app.domain.grading import AskingGrade, Graded, GradePlan, GradeSession, Grading
+from app.domain.grading import (
+    UNJUDGEABLE,
+    AskingGrade,
+    Graded,
+    GradePlan,
+    GradeSession,
+    Grading,
+)
 from app.domain.log import LoggedSession
 from app.domain.plan import Plan
 from app.domain.progress import Progress, progress_of
@@ -29,6 +36,14 @@ class Said:
     left: str | None = None
     right: str | None = None
     document: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Answers after which the same is asked, and one of them as a judgment."""
+
+    answers: tuple[str, ...]
+    judgment: Any
 
 
 class ToolKit(Protocol):
@@ -54,6 +69,10 @@ class ToolKit(Protocol):
         """Whether a recorded judgment is what ``said`` repeats."""
         ...
 
+    def choices(self, session: AnySession) -> Sequence[Choice]:
+        """What can be said now; answers that lead to the same next question stand together."""
+        ...
+
     def progress(self, session: AnySession) -> Progress:
         """How far the session is."""
         ...
@@ -61,6 +80,15 @@ class ToolKit(Protocol):
     def state(self, session: AnySession) -> AnyState:
         """What is asked, or the result."""
         ...
+
+
+_ALIKE = (
+    (Answer.LEFT,),
+    (Answer.RIGHT,),
+    (Answer.TIE,),
+    (Answer.LEFT_BAD, Answer.LEFT_UNJUDGEABLE),
+    (Answer.RIGHT_BAD, Answer.RIGHT_UNJUDGEABLE),
+)
 
 
 class PairsKit:
@@ -114,6 +142,23 @@ class PairsKit:
             judgment.answer.value,
         )
 
+    def choices(self, session: AnySession) -> Sequence[Choice]:
+        """The preferences, and each page taken out, be it as bad or as broken."""
+        assert isinstance(session, PairSession)
+        state = session.state
+        if not isinstance(state, Asking):
+            return ()
+        asked, offered = state.question, session.plan.answers
+        groups = [tuple(answer for answer in group if answer in offered) for group in _ALIKE]
+        return [
+            Choice(
+                tuple(answer.value for answer in group),
+                Judgment(asked.kind, asked.left, asked.right, group[0]),
+            )
+            for group in groups
+            if group
+        ]
+
     def progress(self, session: AnySession) -> Progress:
         """How far the session is, with its range."""
         assert isinstance(session, PairSession)
@@ -156,6 +201,15 @@ class GradesKit:
     def says(self, judgment: Grading, said: Said, names: Mapping[int, str]) -> bool:
         """Whether a recorded judgment is what ``said`` repeats."""
         return (said.document, said.answer) == (names.get(judgment.document), judgment.grade)
+
+    def choices(self, session: AnySession) -> Sequence[Choice]:
+        """Any grade leads to the next page."""
+        assert isinstance(session, GradeSession)
+        state = session.state
+        if not isinstance(state, AskingGrade):
+            return ()
+        answers = (*session.plan.grades, UNJUDGEABLE)
+        return [Choice(answers, Grading(state.document, answers[0]))]
 
     def progress(self, session: AnySession) -> Progress:
         """Exactly how far the session is: one grade a page."""

@@ -48,6 +48,11 @@ def initials(name: str) -> str:
     return "".join(letters).upper()
 
 
+def without_scheme(url: str) -> str:
+    """An address as people read it: without https:// and a slash at the end."""
+    return url.partition("://")[2].rstrip("/") or url
+
+
 def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
@@ -58,4 +63,5 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "ago": ago,
     "percent": percent,
     "initials": initials,
+    "without_scheme": without_scheme,
 }

@@ -2,6 +2,7 @@
 
 from app.db.models.assignment import Assignment
 from app.db.models.document import Candidate, Content, Document, StudyFile
+from app.db.models.highlight import Highlight
 from app.db.models.judgment import JudgmentRow
 from app.db.models.ranking import Ranking
 from app.db.models.study import Query, Study
@@ -15,6 +16,7 @@ __all__ = [
     "Candidate",
     "Content",
     "Document",
+    "Highlight",
     "JudgmentRow",
     "Query",
     "Ranking",

@@ -46,11 +46,11 @@ def entry_at(session: Session, assignment_id: int, position: int) -> JudgmentRow
     return session.scalar(statement)
 
 
-HeadRow = Row[int, str, str, str, str, str]
+HeadRow = Row[int, str, str, str, str, str, str]
 
 
 def document_heads(session: Session, document_ids: Sequence[int]) -> Sequence[HeadRow]:
-    """Number, name, title, address, content hash and kind of content of the documents."""
+    """Number, name, title, address, content hash, kind of content and path of the documents."""
     statement = (
         select(
             Document.id,
@@ -59,6 +59,7 @@ def document_heads(session: Session, document_ids: Sequence[int]) -> Sequence[He
             Document.url,
             Document.content_hash,
             Content.media_type,
+            Document.path,
         )
         .join(Content, Content.hash == Document.content_hash)
         .where(Document.id.in_(document_ids))

@@ -1,0 +1,130 @@
+"""Marks in stored HTML: terms are wrapped where they are text, and nothing else is touched.
+
+This is no parser and no guard: what makes a stranger's page safe are its frame and its headers. It
+walks over the source once, leaves tags, comments, scripts and styles as they are, and takes out
+only hints that would open connections, and, for a page opened by itself, the targets of links.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import unescape
+
+from app.domain.terms import colour_of
+
+_TOKEN = re.compile(
+    r"(?P<comment><!--(?:-?>|.*?(?:--!?>|\Z))|<[!?][^>]*(?:>|\Z)|</(?![a-z])[^>]*(?:>|\Z))"
+    r"""|(?P<tag><(?P<end>/?)(?P<name>[a-z][^\s/>]*+)"""
+    r"""(?:[^>"'=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+|["'])*+>)"""
+    r"|(?P<broken></?[a-z].*)"
+    r"|(?P<text>[^<]+|<)",
+    re.IGNORECASE | re.DOTALL,
+)
+_RAW = frozenset(
+    ("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext")
+)
+_FOREIGN = frozenset(("svg", "math", "select"))  # a mark inside would not be seen
+_REFERENCE = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});", re.IGNORECASE)
+_HINTS = "(?:preconnect|dns-prefetch|prefetch|preload|modulepreload|prerender)"
+_HINT = re.compile(
+    rf"""\brel\s*=\s*(?:"[^">]*{_HINTS}|'[^'>]*{_HINTS}|[^\s"'>]*{_HINTS})""", re.IGNORECASE
+)
+_HREF = re.compile(r"(?<=[\s\"'/])(?=(?:xlink:)?href\s*=\s*[\"']?(?![\"'#\s]))", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str
+    source: str
+    name: str = ""
+    ends: bool = False
+
+
+def marked(html: str, terms: Sequence[str], *, links: bool = True) -> str:
+    """The page with every term marked; without ``links`` they lead nowhere."""
+    pattern = _pattern(terms)
+    parts: list[str] = []
+    foreign = ""
+    for token in _tokens(html):
+        if token.kind == "tag":
+            if token.name in _FOREIGN and not foreign and not token.ends:
+                foreign = token.name
+            elif token.ends and token.name == foreign:
+                foreign = ""
+            parts.append(_tame(token, links=links))
+        elif token.kind == "text" and pattern and not foreign:
+            parts.append(_mark_text(token.source, pattern))
+        else:
+            parts.append(token.source)
+    return "".join(parts)
+
+
+def _tokens(html: str) -> Iterator[_Token]:
+    place = 0
+    while place < len(html):
+        found = _TOKEN.match(html, place)
+        assert found is not None, "some alternative takes every character"
+        place = found.end()
+        kind = found.lastgroup or ""
+        if found["tag"] is None:
+            yield _Token(kind, found.group())
+            continue
+        name, ends = found["name"].lower(), bool(found["end"])
+        yield _Token("tag", found.group(), name, ends)
+        if name in _RAW and not ends:
+            close = re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE).search(html, place)
+            stop = close.start() if close and name != "plaintext" else len(html)
+            yield _Token("raw", html[place:stop])
+            place = stop
+
+
+def _tame(token: _Token, *, links: bool) -> str:
+    if token.name == "link" and _HINT.search(token.source):
+        return ""
+    if token.name in ("a", "area") and not links:
+        return _HREF.sub("data-", token.source)
+    return token.source
+
+
+def _pattern(terms: Sequence[str]) -> re.Pattern[str] | None:
+    """One group a term, longer ones first; a match begins where a word does."""
+    if not terms:
+        return None
+    places = sorted(range(len(terms)), key=lambda place: -len(terms[place]))
+    options = (f"(?P<t{place}>{_term_pattern(terms[place])})" for place in places)
+    return re.compile("|".join(options), re.IGNORECASE)
+
+
+def _term_pattern(term: str) -> str:
+    words = r"\s+".join(re.escape(word) for word in term.split())
+    # Scripts without letter case, such as Chinese or Thai, often have no spaces between words.
+    return words if unicodedata.category(term[0]) == "Lo" else rf"(?<!\w){words}"
+
+
+def _mark_text(source: str, pattern: re.Pattern[str]) -> str:
+    text, offsets = _decoded(source)
+    parts: list[str] = []
+    done = 0
+    for found in pattern.finditer(text):
+        start, end = offsets[found.start()], offsets[found.end()]
+        colour = colour_of(int((found.lastgroup or "t0")[1:]))
+        parts += [source[done:start], f'<mark data-mark="{colour}">', source[start:end], "</mark>"]
+        done = end
+    return "".join([*parts, source[done:]])
+
+
+def _decoded(source: str) -> tuple[str, Sequence[int]]:
+    """The text that ``source`` shows, and for each of its characters where it stands there."""
+    if "&" not in source:
+        return source, range(len(source) + 1)
+    text: list[str] = []
+    offsets: list[int] = []
+    place = 0
+    while place < len(source):
+        found = _REFERENCE.match(source, place) if source[place] == "&" else None
+        shown = unescape(found.group()) if found else source[place]
+        text.append(shown)
+        offsets.extend([place] * len(shown))
+        place = found.end() if found else place + 1
+    return "".join(text), [*offsets, len(source)]

@@ -1,0 +1,62 @@
+"""Terms to highlight: those of a query, and those a person adds."""
+
+import re
+from collections.abc import Sequence
+
+from app.domain.errors import Invalid
+
+MAX_TERMS = 12
+MAX_TERM_LENGTH = 60
+COLOURS = 4
+
+# Words that say nothing about what a page should hold.
+# fmt: off
+_STOP_WORDS = frozenset((
+    "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been",
+    "best", "but", "by", "can", "could", "did", "do", "does", "for", "from", "get", "had",
+    "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "just", "me", "more",
+    "most", "my", "no", "not", "of", "on", "one", "or", "our", "should", "so", "some", "such",
+    "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "to",
+    "too", "up", "was", "we", "were", "what", "when", "where", "which", "while", "who", "why",
+    "will", "with", "without", "would", "you", "your",
+))
+# fmt: on
+_WORD = re.compile(r"\w+(?:[-'’.]\w+)*")
+
+
+def query_terms(text: str) -> tuple[str, ...]:
+    """The telling words of a query in their order, each once."""
+    words = [word for word in _WORD.findall(text) if _tells(word)]
+    first = {word.casefold(): word for word in reversed(words)}
+    in_order = sorted(first.values(), key=words.index)
+    return tuple(word[:MAX_TERM_LENGTH] for word in in_order[:MAX_TERMS])
+
+
+def with_term(terms: Sequence[str], term: str) -> tuple[str, ...]:
+    """The terms and ``term`` at their end; one that is there already stays where it is."""
+    cleaned = " ".join(term.split())
+    if not cleaned:
+        raise Invalid("Type a word or a phrase to highlight.", field="term")
+    if len(cleaned) > MAX_TERM_LENGTH:
+        raise Invalid(f"A term has at most {MAX_TERM_LENGTH} characters.", field="term")
+    if cleaned.casefold() in {known.casefold() for known in terms}:
+        return tuple(terms)
+    if len(terms) >= MAX_TERMS:
+        raise Invalid(f"At most {MAX_TERMS} terms are highlighted; remove one first.", field="term")
+    return (*terms, cleaned)
+
+
+def without_term(terms: Sequence[str], term: str) -> tuple[str, ...]:
+    """The terms but ``term``."""
+    return tuple(known for known in terms if known.casefold() != term.casefold())
+
+
+def colour_of(place: int) -> int:
+    """The number of the mark colour, from 1, of the term at ``place``."""
+    return place % COLOURS + 1
+
+
+def _tells(word: str) -> bool:
+    if word.casefold() in _STOP_WORDS:
+        return False
+    return len(word) > 1 or not word.isascii()

@@ -1,0 +1,143 @@
+"""From where an assignment stands to what the judging pages show."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from app.domain.progress import Progress
+from app.domain.words import Tool
+from app.services.labeling import Standing
+from app.services.live import DocumentHead
+from app.services.tools import shown_in
+from app.web.page_html import HTML
+from app.web.page_links import PageLink, PageLinks, Theme
+from app.web.reading import Reading
+
+_SIDES = {Tool.PAIRS: ("left", "right"), Tool.GRADES: ("page",)}
+_LABELS = {"left": "Left page", "right": "Right page", "page": "The page"}
+_CONTEST = {"left": "left", "right": "right", "page": "document"}
+
+
+@dataclass(frozen=True, slots=True)
+class PaneView:
+    """One page on the screen. ``key`` tells one look of it from another, whatever its link."""
+
+    side: str
+    label: str
+    field: str
+    name: str
+    title: str
+    host: str
+    is_new: bool
+    source: str
+    key: str
+    light: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressView:
+    """The bar of progress: shares of a scale that is fixed when the session begins."""
+
+    answered: int
+    left: int
+    scale: int
+    words: str
+    done: float
+    maybe: float
+    maybe_width: float
+    guess: float
+    is_exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionView:
+    """All that changes from one question to the next."""
+
+    assignment_id: int
+    tool: Tool
+    position: int
+    panes: Sequence[PaneView]
+    progress: ProgressView
+    can_undo: bool
+    can_redo: bool
+    active_ms: int
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is asked any more."""
+        return not self.panes
+
+
+def question_view(
+    standing: Standing, links: PageLinks, terms: Sequence[str], reading: Reading
+) -> QuestionView:
+    """The question that is open, with links to its pages."""
+    numbers = shown_in(standing.state)
+    heads = [standing.documents[number] for number in numbers]
+    # Both pages of a pair lie on one ground: stored HTML is light, so its neighbour is too.
+    theme: Theme = "light" if any(head.media_type == HTML for head in heads) else "auto"
+    panes = []
+    for side, head in zip(_SIDES[standing.tool], heads, strict=bool(heads)):
+        link = PageLink(standing.query.study_id, head.id, theme, reading.size, tuple(terms))
+        panes.append(_pane(side, head, links.address(link, head.path), link, standing))
+    return QuestionView(
+        assignment_id=standing.assignment_id,
+        tool=standing.tool,
+        position=standing.position,
+        panes=panes,
+        progress=progress_view(standing.progress, standing.scale, standing.tool),
+        can_undo=standing.can_undo,
+        can_redo=standing.can_redo,
+        active_ms=standing.active_ms,
+    )
+
+
+def _pane(
+    side: str, head: DocumentHead, source: str, link: PageLink, standing: Standing
+) -> PaneView:
+    return PaneView(
+        side=side,
+        label=_LABELS[side],
+        field=_CONTEST[side],
+        name=head.name,
+        title=head.title or head.name,
+        host=host_of(head.url),
+        is_new=head.id in standing.new,
+        source=source,
+        key=f"{head.id} {link.theme} {'|'.join(link.terms)}",
+        light=link.theme == "light",
+    )
+
+
+def progress_view(progress: Progress, scale: int, tool: Tool) -> ProgressView:
+    """The bar and the words beside it; the words carry the promise."""
+    answered, left = progress.answered, progress.expected_left
+    full = max(scale, 1)
+    is_exact = tool is Tool.GRADES
+    if is_exact:
+        words = f"{answered} of {answered + left} pages graded, {left} left"
+    else:
+        words = (
+            f"{answered} answered, about {left} questions left, "
+            f"between {progress.low} and {progress.high}"
+        )
+    return ProgressView(
+        answered=answered,
+        left=left,
+        scale=max(full, answered),
+        words=words,
+        done=answered / full,
+        maybe=min(1.0, (answered + progress.low) / full),
+        maybe_width=max(0.0, min(1.0, (answered + progress.high) / full))
+        - min(1.0, (answered + progress.low) / full),
+        guess=min(0.99, (answered + left) / full),
+        is_exact=is_exact,
+    )
+
+
+def host_of(url: str) -> str:
+    """The host in an address, to show beside a title."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""

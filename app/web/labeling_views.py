@@ -1,0 +1,90 @@
+"""What the templates of the judging pages read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.domain.answers import Answer
+from app.domain.study import Grade
+from app.domain.words import Tool
+from app.services.desk import Desk
+from app.services.finishing import Summary
+from app.services.live import QueryHead
+from app.web.judging import QuestionView
+from app.web.reading import Reading
+
+
+@dataclass(frozen=True, slots=True)
+class TermsView:
+    """The chips: what is highlighted, and what was wrong with the last term typed."""
+
+    assignment_id: int
+    terms: Sequence[str]
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkView:
+    """A judging page: the question, what is known of the query, and how the person reads.
+
+    ``stale`` says why an entry was refused; the question is the one that is open now.
+    """
+
+    question: QuestionView
+    query: QueryHead
+    desk: Desk
+    terms: TermsView
+    reading: Reading
+    user_id: int
+    offered: Sequence[Answer]
+    grades: Sequence[Grade]
+    guidelines: str
+    stale: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentView:
+    """What changes on a judging page when an entry was taken or refused."""
+
+    question: QuestionView
+    stale: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NextView:
+    """The questions that may come, each with the answers that lead to it."""
+
+    prospects: Sequence[tuple[Sequence[str], QuestionView]]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One page of a result."""
+
+    title: str
+    url: str
+    tied: int = 0
+    grade: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedView:
+    """The person's own result."""
+
+    assignment_id: int
+    position: int
+    tool: Tool
+    query: QueryHead
+    summary: Summary
+    ranking: Sequence[Listed]
+    bad: Sequence[Listed]
+    unjudgeable: Sequence[Listed]
+    others: int
+
+
+@dataclass(frozen=True, slots=True)
+class GuidelinesView:
+    """The guidelines of a study, as HTML."""
+
+    assignment_id: int
+    study: str
+    html: str

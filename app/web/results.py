@@ -1,0 +1,56 @@
+"""From a finished session to the page that shows it to the person who judged."""
+
+from collections.abc import Iterable, Sequence
+
+from app.domain.grading import UNJUDGEABLE, Graded, GradePlan
+from app.domain.session import Finished, Result
+from app.services.finishing import Summary
+from app.services.labeling import Standing
+from app.web.labeling_views import FinishedView, Listed
+
+
+def finished_view(standing: Standing, summary: Summary) -> FinishedView:
+    """The result of a finished session: the top list, or the grades from best to worst."""
+    ranking, bad, unjudgeable, others = _parts(standing)
+    return FinishedView(
+        assignment_id=standing.assignment_id,
+        position=standing.position,
+        tool=standing.tool,
+        query=standing.query,
+        summary=summary,
+        ranking=ranking,
+        bad=bad,
+        unjudgeable=unjudgeable,
+        others=others,
+    )
+
+
+_Parts = tuple[Sequence[Listed], Sequence[Listed], Sequence[Listed], int]
+
+
+def _parts(standing: Standing) -> _Parts:
+    if isinstance(standing.state, Finished):
+        result = standing.state.result
+        removed = (_listed(standing, result.bad), _listed(standing, result.unjudgeable))
+        return _ranking(standing, result), *removed, len(result.rest)
+    assert isinstance(standing.state, Graded)
+    grades = GradePlan.from_json(standing.plan).grades
+    given = [each for each in standing.state.grades if each.grade != UNJUDGEABLE]
+    given.sort(key=lambda each: -grades.index(each.grade))
+    ranking = [_page(standing, each.document, grade=each.grade) for each in given]
+    broken = [each.document for each in standing.state.grades if each.grade == UNJUDGEABLE]
+    return ranking, (), _listed(standing, broken), 0
+
+
+def _ranking(standing: Standing, result: Result) -> Sequence[Listed]:
+    tied = {number: len(group) - 1 for group in result.groups for number in group}
+    return [_page(standing, number, tied=tied.get(number, 0)) for number in result.ranking]
+
+
+def _listed(standing: Standing, numbers: Iterable[int]) -> Sequence[Listed]:
+    return [_page(standing, number) for number in numbers]
+
+
+def _page(standing: Standing, number: int, *, tied: int = 0, grade: str | None = None) -> Listed:
+    head = standing.documents[number]
+    return Listed(head.title or head.name, head.url, tied, grade)

@@ -1,0 +1,206 @@
+"""Judging in the browser: the question, answers, what may come next, the clock, the chips."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Query, Request
+from sqlalchemy.orm import Session
+from starlette.responses import RedirectResponse, Response
+
+from app.db.models import User
+from app.domain.errors import AnswerNotAllowed, Invalid, LogRefusal, Withdrawn
+from app.domain.grading import GradePlan
+from app.domain.plan import Plan
+from app.domain.study import Grade
+from app.domain.words import Tool
+from app.services import highlights, labeling, timing
+from app.services.desk import desk_of
+from app.services.finishing import summary_of
+from app.services.labeling import Standing
+from app.services.live import LiveSessions
+from app.web import htmx
+from app.web.deps import CurrentUser, SessionDep
+from app.web.judging import QuestionView, question_view
+from app.web.labeling_forms import EntryForm, TermsForm, TimerForm
+from app.web.labeling_views import FragmentView, GuidelinesView, NextView, TermsView, WorkView
+from app.web.markdown import to_html
+from app.web.pages import render
+from app.web.reading import reading_of
+from app.web.results import finished_view
+
+router = APIRouter(prefix="/assignments/{assignment_id}", include_in_schema=False)
+_PAGES = {Tool.PAIRS: "labeling/pairs.html", Tool.GRADES: "labeling/grades.html"}
+
+
+@router.get("")
+def get_work(
+    request: Request, session: SessionDep, user: CurrentUser, assignment_id: int
+) -> Response:
+    """The open question, or the result."""
+    return _show(request, session, user, _standing(request, session, user, assignment_id))
+
+
+@router.post("/judgments")
+def post_entry(
+    request: Request,
+    session: SessionDep,
+    user: CurrentUser,
+    assignment_id: int,
+    form: Annotated[EntryForm, Form()],
+) -> Response:
+    """Take an answer, an undo or a redo, and show what is asked then; repeated, it counts once."""
+    live: LiveSessions = request.app.state.live
+    try:
+        after = labeling.submit(
+            session,
+            live,
+            assignment_id=assignment_id,
+            user_id=user.id,
+            submission=form.to_submission(),
+        )
+    except (AnswerNotAllowed, Withdrawn):
+        raise
+    except LogRefusal as refusal:
+        now_open = _standing(request, session, user, assignment_id)
+        return _show(request, session, user, now_open, stale=str(refusal))
+    if htmx.wants_fragment(request):
+        return _show(request, session, user, after)
+    return RedirectResponse(_address(request, "get_work", assignment_id), status_code=303)
+
+
+@router.get("/next")
+def get_next(
+    request: Request,
+    session: SessionDep,
+    user: CurrentUser,
+    assignment_id: int,
+    position: Annotated[int, Query(ge=0, le=2**31 - 1)],
+) -> Response:
+    """The questions that may come after this one, for the browser to make ready."""
+    found = labeling.peek(
+        session,
+        request.app.state.live,
+        assignment_id=assignment_id,
+        user_id=user.id,
+        position=position,
+    )
+    prospects = [(words, _question(request, session, user, after)) for words, after in found]
+    return render(request, "labeling/_next.html", NextView(prospects))
+
+
+@router.post("/timer")
+def post_timer(
+    session: SessionDep,
+    user: CurrentUser,
+    assignment_id: int,
+    form: Annotated[TimerForm, Form()],
+) -> Response:
+    """Note what happened to the clock."""
+    timing.record_event(
+        session, assignment_id=assignment_id, user_id=user.id, report=form.to_report()
+    )
+    return Response(status_code=204)
+
+
+@router.post("/terms")
+def post_terms(
+    request: Request,
+    session: SessionDep,
+    user: CurrentUser,
+    assignment_id: int,
+    form: Annotated[TermsForm, Form()],
+) -> Response:
+    """Highlight one more term, or one less."""
+    query = _standing(request, session, user, assignment_id).query
+    error = None
+    try:
+        if form.remove is not None:
+            highlights.remove_term(
+                session, user_id=user.id, query_id=query.id, query=query.text, term=form.remove
+            )
+        else:
+            highlights.add_term(
+                session, user_id=user.id, query_id=query.id, query=query.text, term=form.term
+            )
+    except Invalid as refusal:
+        error = str(refusal)
+    if not htmx.wants_fragment(request):
+        return RedirectResponse(_address(request, "get_work", assignment_id), status_code=303)
+    terms = highlights.terms_for(session, user_id=user.id, query_id=query.id, query=query.text)
+    return render(request, "labeling/_terms.html", TermsView(assignment_id, terms, error))
+
+
+@router.get("/guidelines")
+def get_guidelines(
+    request: Request, session: SessionDep, user: CurrentUser, assignment_id: int
+) -> Response:
+    """The guidelines of the study this assignment belongs to."""
+    standing = _standing(request, session, user, assignment_id)
+    desk = desk_of(session, standing, user_id=user.id)
+    view = GuidelinesView(assignment_id, standing.query.study_name, to_html(desk.guidelines))
+    fragment = "labeling/_guidelines.html"
+    return render(request, "labeling/guidelines.html", view, fragment=fragment)
+
+
+def _standing(request: Request, session: Session, user: User, assignment_id: int) -> Standing:
+    live: LiveSessions = request.app.state.live
+    return labeling.standing(session, live, assignment_id=assignment_id, user_id=user.id)
+
+
+def _question(request: Request, session: Session, user: User, standing: Standing) -> QuestionView:
+    query = standing.query
+    terms = highlights.terms_for(session, user_id=user.id, query_id=query.id, query=query.text)
+    return question_view(standing, request.app.state.page_links, terms, reading_of(request))
+
+
+def _show(
+    request: Request,
+    session: Session,
+    user: User,
+    standing: Standing,
+    *,
+    stale: str | None = None,
+) -> Response:
+    """The question as a page or as a fragment; the result as a page."""
+    status = 409 if stale else 200
+    if htmx.wants_fragment(request):
+        fragment = FragmentView(_question(request, session, user, standing), stale)
+        return render(request, "labeling/_question.html", fragment, status=status)
+    if standing.finished:
+        summary = summary_of(session, standing, user_id=user.id)
+        page = finished_view(standing, summary)
+        return render(request, "labeling/finished.html", page, status=status)
+    view = _work_view(request, session, user, standing, stale)
+    return render(request, _PAGES[standing.tool], view, status=status)
+
+
+def _work_view(
+    request: Request, session: Session, user: User, standing: Standing, stale: str | None
+) -> WorkView:
+    query = standing.query
+    terms = highlights.terms_for(session, user_id=user.id, query_id=query.id, query=query.text)
+    desk = desk_of(session, standing, user_id=user.id)
+    by_pairs = standing.tool is Tool.PAIRS
+    return WorkView(
+        question=_question(request, session, user, standing),
+        query=query,
+        desk=desk,
+        terms=TermsView(standing.assignment_id, terms),
+        reading=reading_of(request),
+        user_id=user.id,
+        offered=Plan.from_json(standing.plan).answers if by_pairs else (),
+        grades=() if by_pairs else _grades(standing, desk.settings.grades),
+        guidelines=to_html(desk.guidelines),
+        stale=stale,
+    )
+
+
+def _grades(standing: Standing, described: Sequence[Grade]) -> Sequence[Grade]:
+    """The grades of the plan, which never change, with the study's words for them."""
+    words = {grade.name: grade for grade in described}
+    names = GradePlan.from_json(standing.plan).grades
+    return [words.get(name, Grade(name)) for name in names]
+
+
+def _address(request: Request, name: str, assignment_id: int) -> str:
+    return str(request.app.url_path_for(name, assignment_id=assignment_id))

@@ -1,0 +1,104 @@
+// The clock: it runs while pages are shown, stops by itself, and tells the server how it is.
+const HEARTBEAT_MS = 15000;
+const TICK_MS = 250;
+const ASLEEP_MS = 10000; // a gap in the ticks that only a sleeping computer makes
+
+const two = (number) => String(number).padStart(2, "0");
+
+export function spell(ms) {
+  const seconds = Math.floor(ms / 1000);
+  const hours = Math.floor(seconds / 3600);
+  const rest = `${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+  return hours ? `${hours}:${rest}` : rest;
+}
+
+export class Clock {
+  // before: time on earlier questions; question: time on this one so far; both in milliseconds.
+  constructor({ face, before, question, idleMs, report, stopped }) {
+    Object.assign(this, { face, before, idleMs, report, stopped });
+    this.kept = question;
+    this.since = null;
+    this.touched = this.ticked = this.beaten = performance.now();
+    setInterval(() => this.tick(), TICK_MS);
+  }
+
+  get running() {
+    return this.since !== null;
+  }
+
+  get question() {
+    return Math.round(this.kept + (this.running ? performance.now() - this.since : 0));
+  }
+
+  get text() {
+    return spell(this.before + this.question);
+  }
+
+  start() {
+    if (this.running) return;
+    this.since = this.touched = this.ticked = this.beaten = performance.now();
+    this.draw();
+  }
+
+  stop(at = performance.now()) {
+    if (!this.running) return;
+    this.kept += Math.max(0, at - this.since);
+    this.since = null;
+    this.draw();
+  }
+
+  // The time on this question, to be sent with its answer; the next one begins at nothing.
+  take() {
+    const spent = this.question;
+    this.before += spent;
+    this.kept = 0;
+    if (this.running) this.since = performance.now();
+    return spent;
+  }
+
+  touch() {
+    this.touched = performance.now();
+  }
+
+  tick() {
+    const now = performance.now();
+    const gap = now - this.ticked;
+    this.ticked = now;
+    if (!this.running) return;
+    if (gap > ASLEEP_MS) {
+      this.stop(now - gap);
+      this.stopped("asleep");
+    } else if (now - this.touched > this.idleMs) {
+      this.stop();
+      this.stopped("idle");
+    } else if (now - this.beaten > HEARTBEAT_MS) {
+      this.beaten = now;
+      this.report("heartbeat");
+    }
+    this.draw();
+  }
+
+  draw() {
+    if (this.face.textContent !== this.text) this.face.textContent = this.text;
+  }
+}
+
+// Reports go out beside the answers and take no place in the log; one that is lost is no harm.
+export function reporter({ url, csrf, clock }) {
+  const bodyOf = (kind, reason) => {
+    const body = new URLSearchParams({ kind, active_ms: String(clock().question) });
+    if (reason) body.set("reason", reason);
+    return body;
+  };
+  return {
+    send(kind, reason) {
+      const headers = { "X-CSRF-Token": csrf, "HX-Request": "true" };
+      fetch(url, { method: "POST", headers, body: bodyOf(kind, reason), keepalive: true }).catch(() => {});
+    },
+    leave() {
+      const body = bodyOf("leave");
+      body.set("csrf_token", csrf);
+      navigator.sendBeacon(url, body);
+    },
+  };
+}

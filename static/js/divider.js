@@ -1,0 +1,43 @@
+// The divider between the two pages: by pointer, and by arrow keys while it has focus.
+import { reading, remember } from "./reading.js";
+
+const STEP = 2;
+
+export function wireDivider(divider) {
+  if (!divider) return;
+  const split = divider.parentElement;
+
+  const place = (percent) => {
+    const whole = Math.round(Math.min(80, Math.max(20, percent)));
+    document.documentElement.style.setProperty("--split", `${whole}%`);
+    divider.setAttribute("aria-valuenow", String(whole));
+    return whole;
+  };
+
+  place(reading.split);
+
+  divider.addEventListener("pointerdown", (event) => {
+    divider.setPointerCapture(event.pointerId);
+    split.classList.add("split--dragged"); // frames would swallow the pointer
+  });
+  divider.addEventListener("pointermove", (event) => {
+    if (!divider.hasPointerCapture(event.pointerId)) return;
+    const box = split.getBoundingClientRect();
+    place((100 * (event.clientX - box.left)) / box.width);
+  });
+  const drop = () => {
+    split.classList.remove("split--dragged");
+    remember({ split: Number(divider.getAttribute("aria-valuenow")) });
+  };
+  divider.addEventListener("pointerup", drop);
+  divider.addEventListener("pointercancel", drop);
+  divider.addEventListener("dblclick", () => remember({ split: place(50) }));
+
+  divider.addEventListener("keydown", (event) => {
+    const moves = { ArrowLeft: -STEP, ArrowRight: STEP, Home: -100, End: 100 };
+    if (!(event.key in moves) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation(); // while the divider has focus the arrows move it and do not answer
+    remember({ split: place(reading.split + moves[event.key]) });
+  });
+}

@@ -1,0 +1,5 @@
+// Runs before the first paint: the divider stands where the person left it.
+(() => {
+  const found = /(?:^|; )topkapi_view=s[1-5]\.l[01]\.d(\d{1,2})(?:;|$)/.exec(document.cookie);
+  if (found) document.documentElement.style.setProperty("--split", `${found[1]}%`);
+})();

@@ -1,0 +1,31 @@
+// Keys: each control names its own in aria-keyshortcuts, and a key presses its control.
+import { reading } from "./reading.js";
+
+const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable]";
+
+function nameOf(event) {
+  if (event.key.length > 1) return event.shiftKey ? `Shift+${event.key}` : event.key;
+  if (!reading.letters || (event.shiftKey && event.key !== "?")) return null;
+  return event.key.toUpperCase();
+}
+
+function controlOf(name) {
+  const open = document.querySelector(":popover-open");
+  const controls = [...document.querySelectorAll("[aria-keyshortcuts]")];
+  return controls.find((control) => {
+    if (control.getAttribute("aria-keyshortcuts") !== name || control.disabled || control.hidden) return false;
+    // Behind an open sheet nothing answers; its own key closes it.
+    return !open || control.getAttribute("popovertarget") === open.id;
+  });
+}
+
+// Takes key presses of the work page and of every page frame.
+export function onKey(event) {
+  if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest?.(TYPING)) return;
+  const name = nameOf(event);
+  const control = name && controlOf(name);
+  if (!control) return;
+  event.preventDefault();
+  if (!event.repeat) control.click(); // a key held down answers once
+}

@@ -1,0 +1,107 @@
+// Answers on their way: one after the other, kept until the server has said what became of them.
+const RETRY_MS = [500, 1000, 2000, 4000, 8000];
+
+export class Outbox {
+  // name: where answers are kept over a reload; hooks: offline, online, failed, signedOut, outOfDate.
+  constructor({ url, csrf, name, user, hooks }) {
+    Object.assign(this, { url, csrf, name, user, hooks });
+    this.items = [];
+    this.busy = false;
+  }
+
+  get empty() {
+    return this.items.length === 0;
+  }
+
+  // What was kept by an earlier page of this tab, for this person.
+  recover() {
+    try {
+      const kept = JSON.parse(sessionStorage.getItem(this.name) ?? "null");
+      sessionStorage.removeItem(this.name);
+      return kept?.user === this.user ? kept.bodies : [];
+    } catch {
+      return [];
+    }
+  }
+
+  keep() {
+    const bodies = this.items.map((item) => item.body);
+    try {
+      if (this.empty) sessionStorage.removeItem(this.name);
+      else sessionStorage.setItem(this.name, JSON.stringify({ user: this.user, bodies }));
+    } catch {
+      // A browser that stores nothing still sends what it has.
+    }
+  }
+
+  // Resolves with { status, text } once the server has answered for good.
+  send(body) {
+    return new Promise((resolve) => {
+      this.items.push({ body, resolve });
+      this.keep();
+      this.work();
+    });
+  }
+
+  drop() {
+    this.items.length = 0;
+    this.keep();
+  }
+
+  async work() {
+    if (this.busy) return;
+    this.busy = true;
+    while (!this.empty) {
+      const item = this.items[0];
+      const reply = await this.deliver(item.body);
+      if (!reply) return; // another page takes over
+      this.items.shift();
+      this.keep();
+      item.resolve(reply);
+      await null; // let the listener drop what came after, before it is sent
+    }
+    this.busy = false;
+  }
+
+  async deliver(body) {
+    for (let tries = 0; ; tries += 1) {
+      const reply = await this.post(body);
+      if (reply === null) {
+        this.hooks.offline();
+        await this.wait(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)]);
+      } else if (reply.status === 401) {
+        return this.hooks.signedOut();
+      } else if (reply.status === 403) {
+        return this.hooks.outOfDate();
+      } else if (reply.status >= 500) {
+        this.hooks.online();
+        await this.hooks.failed();
+      } else {
+        this.hooks.online();
+        return reply;
+      }
+    }
+  }
+
+  async post(body) {
+    const headers = { "X-CSRF-Token": this.csrf, "HX-Request": "true", "Content-Type": "application/x-www-form-urlencoded" };
+    try {
+      const response = await fetch(this.url, { method: "POST", headers, body, keepalive: true });
+      return { status: response.status, text: await response.text() };
+    } catch {
+      return null;
+    }
+  }
+
+  wait(ms) {
+    return new Promise((resolve) => {
+      const timer = setTimeout(done, ms);
+      function done() {
+        clearTimeout(timer);
+        removeEventListener("online", done);
+        resolve();
+      }
+      addEventListener("online", done);
+    });
+  }
+}

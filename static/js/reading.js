@@ -1,0 +1,33 @@
+// How the person reads on this device: text size, divider, single-letter keys. Kept in a cookie, which the server reads too.
+const found = /(?:^|; )topkapi_view=s([1-5])\.l([01])(?:\.d(\d{1,2}))?(?:;|$)/.exec(document.cookie) ?? [];
+
+export const reading = {
+  size: Number(found[1] ?? 3),
+  letters: (found[2] ?? "1") === "1",
+  split: Number(found[3] ?? 50),
+};
+
+export function remember(change) {
+  Object.assign(reading, change);
+  const { size, letters, split } = reading;
+  const secure = location.protocol === "https:" ? "; secure" : "";
+  document.cookie = `topkapi_view=s${size}.l${Number(letters)}.d${split}; path=/; max-age=31536000; samesite=lax${secure}`;
+}
+
+export function wireSizes(changed) {
+  const buttons = [...document.querySelectorAll("[data-size-step]")];
+  const step = (button) => Number(button.dataset.sizeStep);
+  const limit = () => buttons.forEach((button) => { button.disabled = reading.size + step(button) < 1 || reading.size + step(button) > 5; });
+  buttons.forEach((button) => button.addEventListener("click", () => {
+    remember({ size: Math.min(5, Math.max(1, reading.size + step(button))) });
+    limit();
+    changed();
+  }));
+  limit();
+}
+
+export function wireLetters() {
+  const box = document.getElementById("letters");
+  box.checked = reading.letters;
+  box.addEventListener("change", () => remember({ letters: box.checked }));
+}

@@ -1,0 +1,152 @@
+// The judging page: answers go out, the next question is there at once, the server has the last word.
+import { Clock, reporter } from "./clock.js";
+import { wireDivider } from "./divider.js";
+import * as frames from "./frames.js";
+import { onKey } from "./keys.js";
+import * as notices from "./notices.js";
+import { Outbox } from "./outbox.js";
+import { wirePause } from "./pause.js";
+import * as prospects from "./prospects.js";
+import { wireLetters, wireSizes } from "./reading.js";
+import * as stage from "./stage.js";
+import { wireTabs } from "./tabs.js";
+
+const { form, boxes } = stage;
+const { assignment, user, work, next, timer, signIn, idleSeconds, questionMs } = form.dataset;
+const csrf = form.elements.csrf_token.value;
+let offline = false;
+
+const clock = new Clock({
+  face: document.querySelector("#clock time"),
+  before: Number(form.querySelector("#entry").dataset.activeMs),
+  question: Number(questionMs),
+  idleMs: 1000 * Number(idleSeconds),
+  report: (kind) => reports.send(kind),
+  stopped: (reason) => pause.byItself(reason),
+});
+const reports = reporter({ url: timer, csrf, clock: () => clock });
+const pause = wirePause({ clock, reports, changed: settle, idleSeconds: Number(idleSeconds) });
+const leaveFor = (address) => { pause.left = true; location.assign(address); };
+const outbox = new Outbox({
+  url: form.action,
+  csrf,
+  user,
+  name: `topkapi-outbox-${assignment}`,
+  hooks: {
+    offline() { offline = true; notices.tell("offline"); settle(); },
+    online() { if (offline) { offline = false; notices.clear("offline"); settle(); } },
+    failed() { return askAgain(); },
+    signedOut() { leaveFor(`${signIn}?next=${encodeURIComponent(work)}`); },
+    outOfDate() { leaveFor(work); },
+  },
+});
+
+// Answers are open and the clock runs exactly when a question is on the screen and nothing is in the way.
+function settle(pressed = null) {
+  const open = !pause.paused && !offline && !form.dataset.saving;
+  if (!form.dataset.saving || pause.paused) stage.enable(open, pressed);
+  if (open) clock.start();
+  else clock.stop();
+}
+
+function askAgain() {
+  notices.tell("error");
+  return new Promise((resolve) => document.querySelector("[data-retry]").addEventListener("click", () => { notices.clear(); resolve(); }, { once: true }));
+}
+
+function show(fragment) {
+  prospects.forget();
+  stage.saved();
+  stage.show(fragment);
+  markTabs();
+  settle();
+}
+
+async function submit(button) {
+  const body = new URLSearchParams(new FormData(form, button));
+  body.delete("csrf_token"); // an answer that is kept may be sent under a later sign-in
+  if (button.name === "step") body.delete("note");
+  else form.elements.note.value = "";
+  body.set("active_ms", String(clock.take()));
+  notices.clear();
+  stage.press(button);
+  const predicted = prospects.after(button.value);
+  const sending = outbox.send(body.toString());
+  if (predicted && !stage.isFinished(predicted)) show(predicted);
+  else { clock.stop(); stage.saving(button); }
+  take(await sending);
+}
+
+// The server's word on an entry: it confirms what is shown, or replaces it.
+function take({ status, text }) {
+  const fragment = stage.parse(text);
+  const truth = stage.identity(fragment);
+  if (truth === null) return refused(status, fragment);
+  if (status === 409) outbox.drop();
+  if (!outbox.empty) return undefined; // a later answer is on its way, and will be judged by its own reply
+  if (stage.isFinished(fragment)) return leaveFor(work);
+  const before = stage.position();
+  const surprised = !form.dataset.saving && truth !== stage.shown();
+  if (form.dataset.saving || surprised) show(fragment);
+  const said = fragment.querySelector("[data-notice]");
+  if (said) notices.put(document.importNode(said, true), "stale");
+  else if (surprised && status === 200 && stage.position() !== before) notices.tell("elsewhere");
+  prospects.ask(next, stage.position(), boxes);
+  return undefined;
+}
+
+// Not taken and without a question: withdrawn, or not allowed. The page itself knows what to say.
+function refused(status, fragment) {
+  outbox.drop();
+  if (status === 409 || status === 404) return leaveFor(work);
+  stage.saved();
+  settle();
+  return notices.tell("refused", { why: fragment.textContent.trim() });
+}
+
+// Ask the server what is open: after other terms were chosen, or when links to pages have expired.
+async function refresh() {
+  const response = await fetch(work, { headers: { "HX-Request": "true" } }).catch(() => null);
+  if (!response) return;
+  if (!response.ok) { leaveFor(work); return; }
+  const fragment = stage.parse(await response.text());
+  if (stage.isFinished(fragment)) { leaveFor(work); return; }
+  if (!outbox.empty) return;
+  show(fragment);
+  prospects.ask(next, stage.position(), boxes);
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (event.submitter && !event.submitter.disabled && !form.dataset.saving) submit(event.submitter);
+});
+document.addEventListener("click", (event) => {
+  // The second press of a double click was meant for the question before.
+  if (event.detail > 1 && event.target.closest("button[name=answer]")) event.preventDefault();
+}, true);
+document.addEventListener("keydown", onKey);
+for (const sign of ["pointermove", "pointerdown", "keydown", "wheel", "touchmove"]) {
+  document.addEventListener(sign, () => clock.touch(), { capture: true, passive: true });
+}
+document.addEventListener("htmx:afterSettle", (event) => { if (event.target.id === "terms") refresh(); });
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+
+frames.listen({ key: onKey, active: () => clock.touch(), problem: (kind) => { if (kind === "expired") refresh(); } });
+wireSizes(() => frames.resize(boxes));
+wireLetters();
+wireDivider(document.getElementById("divider"));
+const markTabs = form.classList.contains("answers--five") ? () => {} : wireTabs(stage.stage);
+
+async function begin() {
+  const kept = outbox.recover();
+  if (kept.length) {
+    stage.saving(null);
+    const replies = await Promise.all(kept.map((body) => outbox.send(body)));
+    take(replies.at(-1));
+    if (replies.at(-1).status === 200) notices.tell("sent");
+  } else prospects.ask(next, stage.position(), boxes);
+  frames.whenReady(boxes, () => { reports.send("start"); pause.begin(); settle(); });
+}
+
+frames.begin(boxes);
+begin();
