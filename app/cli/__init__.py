@@ -21,6 +21,7 @@ COMMANDS = {
     "study": "Import studies and list them.",
     "demo": "Load the demo study, with people at work on it.",
     "simulate": "Simulate sessions: what a sorter costs and yields.",
+    "rank": "Train and score ranking models, and repeat the papers' experiments.",
     "report": "Report how much assessors agree, and what their work cost.",
     "dcg": "Learn the gains and discounts of DCG from preferences between lists.",
 }

@@ -1,0 +1,95 @@
+"""TREC runs: rankings of another system, scored against labels as if a model had made them."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from analysis.data.letor import read_bytes
+from analysis.data.ranking import RankingData
+from analysis.errors import BadData
+from analysis.typing import FloatArray
+
+Run = dict[str, dict[str, float]]
+"""Query -> document -> score, higher is better."""
+
+
+def read_run(path: str | Path) -> Run:
+    """Read a TREC run, plain or gzip: query, Q0, document, rank, score, tag."""
+    run: Run = {}
+    for number, line in enumerate(read_bytes(path).decode("utf-8").split("\n"), start=1):
+        words = line.split()
+        if not words:
+            continue
+        if len(words) != 6:
+            raise BadData(f"{path}, line {number}: {len(words)} columns, a TREC run has 6")
+        query, _, document, _, score, _ = words
+        documents = run.setdefault(query, {})
+        if document in documents:
+            raise BadData(f"{path}, line {number}: document {document} twice for query {query}")
+        documents[document] = _finite(score, f"{path}, line {number}")
+    if not run:
+        raise BadData(f"{path}: no lines in the run")
+    return run
+
+
+def _finite(text: str, place: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise BadData(f"{place}: score {text!r} is not a finite number")
+    return value
+
+
+def format_run(data: RankingData, scores: FloatArray, tag: str) -> str:
+    """The lines of a TREC run, best document first within each query."""
+    names = data.document_ids or tuple(str(row + 1) for row in range(data.n_rows))
+    lines: list[str] = []
+    for query in range(data.n_queries):
+        start, stop = int(data.offsets[query]), int(data.offsets[query + 1])
+        order = start + np.argsort(-scores[start:stop], kind="stable")
+        lines.extend(
+            f"{data.query_ids[query]} Q0 {names[row]} {rank} {float(scores[row])!r} {tag}\n"
+            for rank, row in enumerate(order, start=1)
+        )
+    return "".join(lines)
+
+
+def run_scores(data: RankingData, run: Run) -> FloatArray:
+    """Scores of a run for the documents of ``data``, (n_rows,).
+
+    Documents the run lacks come after all that it has, in row order; documents of the run that the
+    data lack are left out.
+    """
+    if not data.document_ids:
+        raise BadData("the data name no documents (#docid), so a run cannot be matched to them")
+    known = [query for query in data.query_ids if query in run]
+    if not known:
+        raise BadData("the run and the data have no query in common")
+    scores = np.empty(data.n_rows)
+    for number, query in enumerate(data.query_ids):
+        start, stop = data.offsets[number], data.offsets[number + 1]
+        found = run.get(query, {})
+        last = min(found.values(), default=0.0) - 1.0
+        scores[start:stop] = [found.get(name, last) for name in data.document_ids[start:stop]]
+    return scores
+
+
+def data_of_judgments(labels: Mapping[str, Mapping[str, float]], run: Run) -> RankingData:
+    """Judged and retrieved documents of the judged queries, without features.
+
+    Documents that nobody judged have label 0, as in trec_eval; negative labels count as 0.
+    """
+    rows: list[float] = []
+    names: list[str] = []
+    offsets = [0]
+    for query, judged in labels.items():
+        documents = list(dict.fromkeys([*judged, *run.get(query, {})]))
+        rows.extend(max(float(judged.get(name, 0.0)), 0.0) for name in documents)
+        names.extend(documents)
+        offsets.append(len(rows))
+    features = np.zeros((len(rows), 0))
+    return RankingData(features, np.array(rows), np.array(offsets), tuple(labels), tuple(names))

@@ -1,0 +1,183 @@
+"""`topkapi rank train`, `score` and `bounds`: everyday use of models and measures."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from analysis.data import RankingData, read_letor, read_qrels, to_topk
+from analysis.data.normalise import normalise_by_query
+from analysis.data.runs import data_of_judgments, format_run, read_run, run_scores
+from analysis.experiments.bounds import check_bounds, counterexample, lemma_1
+from analysis.experiments.tuning import tune
+from analysis.metrics import evaluate
+from analysis.metrics.registry import Ties
+from analysis.models import MODELS, RankNet, load_model, model_class
+from analysis.typing import FloatArray
+from app.cli.common import AsJson, say
+from app.cli.failures import Refused
+
+Measures = Annotated[str, typer.Option(help="Measures with commas, such as ndcg@10,kappa-err.")]
+TopK = Annotated[
+    int | None,
+    typer.Option("--topk", min=1, help="Labels are k + 1 - rank of a top-k ground truth."),
+]
+Normalise = Annotated[
+    bool, typer.Option("--normalise", help="Map features to 0..1 within each query first.")
+]
+
+
+def add_to(group: typer.Typer) -> None:
+    """Add the commands to the group."""
+    group.command(
+        epilog="Example: topkapi rank train train.txt.gz --model focused-net --out model.json"
+    )(train)
+    group.command(
+        epilog="Example: topkapi rank score test.txt.gz --model model.json --out run.txt"
+    )(score)
+    group.command(epilog="Example: topkapi rank bounds test.txt.gz --k 10")(bounds)
+
+
+def train(
+    data: Annotated[Path, typer.Argument(help="LETOR file to learn from, plain or gzip.")],
+    model: Annotated[str, typer.Option(help=f"One of {', '.join(MODELS)}.")],
+    out: Annotated[Path, typer.Option(help="Where to write the model, as JSON.")],
+    validation: Annotated[
+        Path | None, typer.Option(help="LETOR file that chooses settings and rounds.")
+    ] = None,
+    measure: Annotated[str, typer.Option(help="What validation chooses by.")] = "ndcg@10",
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting, such as beta=0.3; repeatable.")
+    ] = None,
+    topk: TopK = None,
+    normalise: Normalise = False,
+    as_json: AsJson = False,
+) -> None:
+    """Train a model; with validation data its settings are tuned on them."""
+    given = _settings(model, settings or [])
+    learn = _read(data, topk, normalise)
+    if validation is None:
+        fitted = model_class(model)(**given).fit(learn)
+    else:
+        choose = _read(validation, topk, normalise, learn.n_features)
+        fitted = tune(model, learn, choose, measure, given=given).model
+    fitted.save(out)
+    facts = {"model": model, "settings": fitted.settings(), "out": str(out)}
+    say(as_json, facts, f"{fitted!r}\nwritten to {out}")
+
+
+def score(
+    data: Annotated[Path, typer.Argument(help="LETOR file with labels, or TREC qrels with --run.")],
+    model: Annotated[Path | None, typer.Option(help="A model that train has written.")] = None,
+    run: Annotated[Path | None, typer.Option(help="A TREC run to score instead.")] = None,
+    measures: Measures = "ndcg@10,map,err",
+    expected: Annotated[
+        bool, typer.Option("--expected-ties", help="Mean over the orders of tied documents.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Write the ranking as a TREC run.")] = None,
+    per_query: Annotated[bool, typer.Option("--per-query", help="One line per query.")] = False,
+    topk: TopK = None,
+    normalise: Normalise = False,
+    as_json: AsJson = False,
+) -> None:
+    """Score a model, or another system's TREC run, by any measures."""
+    if (model is None) == (run is None):
+        raise Refused("give --model to score a model, or --run to score a run")
+    rows, scores = _of_run(data, run) if run else _of_model(data, model, topk, normalise)
+    names = [name.strip() for name in measures.split(",")]
+    ties: Ties = "expected" if expected else "stable"
+    found = evaluate(rows, scores, names, per_query=True, ties=ties)
+    if out is not None:
+        out.write_text(format_run(rows, scores, "topkapi"), encoding="utf-8")
+    means = {name: float(np.mean(values)) for name, values in found.items()}
+    facts: dict[str, Any] = {"queries": rows.n_queries, "measures": means}
+    lines = [f"{name:<18} {value:.4f}" for name, value in means.items()]
+    if per_query:
+        facts["per_query"] = {
+            query: {name: float(values[number]) for name, values in found.items()}
+            for number, query in enumerate(rows.query_ids)
+        }
+        lines = [_query_line(query, facts["per_query"][query]) for query in rows.query_ids] + lines
+    say(as_json, facts, "\n".join(lines))
+
+
+def bounds(
+    data: Annotated[Path, typer.Argument(help="LETOR file; its labels give the full order.")],
+    k: Annotated[int, typer.Option(min=1, help="Length of the top-k ground truth.")] = 10,
+    model: Annotated[
+        Path | None, typer.Option(help="Model whose scores are used; else RankNet is trained.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed that orders equal labels.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Check Lan et al.'s inequalities between losses and NDCG, query by query."""
+    rows = read_letor(data)
+    ranker = load_model(model) if model else RankNet().fit(to_topk(rows, k, seed=seed))
+    scores = ranker.predict(rows)
+    found = check_bounds(rows, scores, k, seed=seed)
+    left, right = counterexample()
+    spread = lemma_1(rows, scores, k, seed=seed)
+    facts = {
+        "bounds": [asdict(bound) for bound in found],
+        "lemma_1_spread": spread,
+        "counterexample_18": {"n": 10, "k": 1, "left": left, "right": right},
+    }
+    lines = [f"{'inequality':<56} {'left':>10} {'right':>12}  holds in"]
+    lines += [
+        f"{bound.name:<56} {bound.left:>10.4f} {bound.right:>12.4f}  {bound.holds:7.1%}"
+        for bound in found
+    ]
+    lines.append(f"Lemma 1: WKT over orders of Y_k differs by {spread:g}")
+    lines.append(f"(18) as printed fails at n = 10, k = 1: {left:g} > {right:.2f}")
+    say(as_json, facts, "\n".join(lines))
+
+
+def _read(path: Path, topk: int | None, normalise: bool, width: int | None = None) -> RankingData:
+    data = read_letor(path, topk=topk, n_features=width)
+    return normalise_by_query(data) if normalise else data
+
+
+def _of_model(
+    path: Path, model: Path | None, topk: int | None, normalise: bool
+) -> tuple[RankingData, FloatArray]:
+    assert model is not None
+    ranker = load_model(model)
+    data = _read(path, topk, normalise, getattr(ranker, "n_features_", None))
+    return data, ranker.predict(data)
+
+
+def _of_run(path: Path, run: Path) -> tuple[RankingData, FloatArray]:
+    """Labels from a LETOR file, or from qrels when the file has no qid: words."""
+    ranking = read_run(run)
+    with path.open("rb") as stream:
+        packed = stream.read(2) == b"\x1f\x8b"
+    if packed or b"qid:" in path.read_bytes()[:4096]:
+        data = read_letor(path)
+        return data, run_scores(data, ranking)
+    labels: dict[str, dict[str, float]] = {}
+    for label in read_qrels(path):
+        labels.setdefault(label.query, {})[label.document] = label.label
+    data = data_of_judgments(labels, ranking)
+    return data, run_scores(data, ranking)
+
+
+def _settings(model: str, given: list[str]) -> dict[str, Any]:
+    """Settings of the form name=value; values are read as JSON where they can be."""
+    known = model_class(model).__init__.__kwdefaults__ or {}
+    result = {}
+    for text in given:
+        name, mark, value = text.partition("=")
+        if not mark or name not in known:
+            raise Refused(f"--set {text}: {model} knows {', '.join(known)}, written name=value")
+        try:
+            result[name] = json.loads(value)
+        except json.JSONDecodeError:
+            result[name] = value
+    return result
+
+
+def _query_line(query: str, values: dict[str, float]) -> str:
+    return f"{query:<18} " + "  ".join(f"{name} {value:.4f}" for name, value in values.items())

@@ -1,0 +1,253 @@
+"""`topkapi rank compare`, `sweep-beta` and `sweep-k`: the papers' experiments, resumable."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from analysis.experiments.compare import Entry, compare_tasks
+from analysis.experiments.folds import Trials, Truth, load_trials
+from analysis.experiments.grids import TABLE_ORDER
+from analysis.experiments.plots import beta_figure, k_figure, save
+from analysis.experiments.report import (
+    comparison_table,
+    niu_columns,
+    parents_table,
+    seconds_table,
+    xia_columns,
+)
+from analysis.experiments.store import Progress, Row, Store, Task, run_tasks
+from analysis.experiments.sweep_tables import beta_table, k_table
+from analysis.experiments.sweeps import KS, beta_tasks, k_tasks, synthetic_trials
+from analysis.experiments.tables import FORMATS, Table
+from analysis.models import model_class
+from app.cli.common import AsJson, say
+from app.cli.failures import Refused
+
+Data = Annotated[
+    str, typer.Argument(help="Folder with Fold1, Fold2, ..., or one LETOR file (split by query).")
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Folder for results and tables; an interrupted run continues there."),
+]
+Format = Annotated[str, typer.Option("--format", help=f"{', '.join(FORMATS)}.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Processes at once.")]
+Seed = Annotated[int, typer.Option(help="Seed of ties, folds and models.")]
+Truths = Annotated[str, typer.Option("--truth", help="graded, topk, or both with a comma.")]
+
+
+def add_to(group: typer.Typer) -> None:
+    """Add the commands to the group."""
+    group.command(epilog="Example: topkapi rank compare MQ2008 --out results --jobs 2")(compare)
+    group.command("sweep-beta", epilog="Example: topkapi rank sweep-beta MQ2008 --out results")(
+        sweep_beta
+    )
+    group.command("sweep-k", epilog="Example: topkapi rank sweep-k synthetic --out results")(
+        sweep_k
+    )
+
+
+def compare(
+    data: Data,
+    models: Annotated[str, typer.Option(help="Models with commas, or all.")] = "all",
+    k: Annotated[
+        str,
+        typer.Option(
+            help="k of the top-k ground truth; several, such as 1,3,10,full, give one "
+            "row of top-k ListMLE each and N and P at 1, 3, 10 (Xia et al.)."
+        ),
+    ] = "10",
+    truth: Truths = "graded,topk",
+    rule: Annotated[str, typer.Option(help="NDCG of graded tables: standard or letor4.")] = (
+        "standard"
+    ),
+    folds: Annotated[int | None, typer.Option(min=1, help="Only the first so many folds.")] = None,
+    out: Out = None,
+    form: Format = "text",
+    jobs: Jobs = 1,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Tune, train and test models under graded and top-k ground truth (Niu et al., Tables 4, 5)."""
+    trials = _trials(data, folds, seed)
+    if rule not in ("standard", "letor4"):
+        raise Refused(f"--rule: {rule!r} is neither standard nor letor4")
+    if "," in k:
+        entries = _entries_by_k(models, k)
+        truths: list[Truth] = ["graded"]
+        size = 10
+    else:
+        entries = [Entry(name) for name in _models(models)]
+        truths, size = _truths(truth), _whole(k)
+    tasks = compare_tasks(trials, entries, truths, k=size, seed=seed)
+    rows = _run(list(tasks), out, f"compare-{trials.name}", jobs)
+    tables = [
+        comparison_table(
+            rows,
+            entries,
+            each,
+            xia_columns() if "," in k else niu_columns(each, rule),
+            _caption(each, trials, size, rule),
+        )
+        for each in truths
+    ]
+    if "," not in k and "topk" in truths:
+        measures = {"κ-N@10": "kappa-ndcg@10", "κ-ERR": "kappa-err"}
+        named = parents_table(rows, "topk", measures, "FocusedRank minus its parents (Holm's p)")
+        tables += [named] if named.rows else []
+    tables.append(seconds_table(rows, entries, "Seconds a fold, tuning included"))
+    _show(tables, rows, out, f"compare-{trials.name}", form, as_json)
+
+
+def sweep_beta(
+    data: Data,
+    truth: Truths = "graded,topk",
+    k: Annotated[int, typer.Option(min=1, help="k of the top-k ground truth.")] = 10,
+    folds: Annotated[int | None, typer.Option(min=1, help="Only the first so many folds.")] = None,
+    out: Out = None,
+    form: Format = "text",
+    jobs: Jobs = 1,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Train FocusedRank at beta 0 to 1 by .05 (Niu et al., Figures 1 and 2)."""
+    trials, truths = _trials(data, folds, seed), _truths(truth)
+    name = f"sweep-beta-{trials.name}"
+    rows = _run(list(beta_tasks(trials, truths, k=k, seed=seed)), out, name, jobs)
+    tables = [beta_table(rows, each, _caption(each, trials, k, "standard")) for each in truths]
+    if out is not None:
+        for each in truths:
+            figure = beta_figure(rows, each, _caption(each, trials, k, "standard"))
+            save(figure, out / f"{name}-{each}.svg")
+    _show(tables, rows, out, name, form, as_json)
+
+
+def sweep_k(
+    data: Annotated[
+        str, typer.Argument(help="LETOR folder or file, or: synthetic, synthetic:QUERIESxDOCS.")
+    ],
+    models: Annotated[str, typer.Option(help="Models with commas.")] = (
+        "ranksvm,rankboost,ranknet,listmle"
+    ),
+    ks: Annotated[str, typer.Option(help="Values of k with commas; the full order is added.")] = (
+        ",".join(map(str, KS))
+    ),
+    folds: Annotated[int | None, typer.Option(min=1, help="Only the first so many folds.")] = None,
+    out: Out = None,
+    form: Format = "text",
+    jobs: Jobs = 1,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Train on the top k of full orders, k rising, test on the full order (Lan et al.)."""
+    trials = (
+        _synthetic(data, folds, seed)
+        if data.startswith("synthetic")
+        else (_trials(data, folds, seed))
+    )
+    name = f"sweep-k-{trials.name}".replace(" ", "-")
+    sizes = [_whole(word) for word in ks.split(",")]
+    tasks = list(k_tasks(trials, _models(models), sizes, seed=seed))
+    rows = _run(tasks, out, name, jobs)
+    if out is not None:
+        save(k_figure(rows, f"{trials.name}, full order"), out / f"{name}.svg")
+    tables = [
+        k_table(rows, measure, f"{heading} against the full order, {trials.name}")
+        for heading, measure in (("N@5", "ndcg@5"), ("N@10", "ndcg@10"))
+    ]
+    _show(tables, rows, out, name, form, as_json)
+
+
+def _trials(data: str, folds: int | None, seed: int) -> Trials:
+    trials = load_trials(data, seed=seed)
+    return trials if folds is None else Trials(trials.name, trials.folds[:folds], trials.digest)
+
+
+def _synthetic(text: str, folds: int | None, seed: int) -> Trials:
+    size = text.partition(":")[2] or "100x700"
+    queries, mark, documents = size.partition("x")
+    if not mark:
+        raise Refused(f"{text}: write synthetic:QUERIESxDOCUMENTS, such as synthetic:100x700")
+    trials = synthetic_trials(_whole(queries), _whole(documents), seed=seed)
+    return trials if folds is None else Trials(trials.name, trials.folds[:folds], trials.digest)
+
+
+def _models(text: str) -> list[str]:
+    names = TABLE_ORDER if text == "all" else [name.strip() for name in text.split(",")]
+    for name in names:
+        model_class(name)
+    return names
+
+
+def _entries_by_k(models: str, ks: str) -> list[Entry]:
+    """Rows of Xia et al.'s tables: ListMLE whole and cut, then the other models named."""
+    listmle = [
+        Entry("listmle") if word == "full" else Entry("topk-listmle", _whole(word))
+        for word in ks.split(",")
+    ]
+    others = ["rankboost", "ranksvm", "listnet", "rankcosine"]
+    wanted = others if models == "all" else _models(models)
+    return listmle + [Entry(name) for name in wanted if "listmle" not in name]
+
+
+def _truths(text: str) -> list[Truth]:
+    truths: list[Truth] = []
+    for word in text.split(","):
+        if word.strip() == "graded":
+            truths.append("graded")
+        elif word.strip() == "topk":
+            truths.append("topk")
+        else:
+            raise Refused(f"--truth: {word!r} is neither graded nor topk")
+    return truths
+
+
+def _whole(text: str) -> int:
+    if not text.strip().isdigit() or int(text) < 1:
+        raise Refused(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
+def _caption(truth: Truth, trials: Trials, k: int, rule: str) -> str:
+    if truth == "topk":
+        return f"Top-{k} {trials.name}"
+    return f"Graded {trials.name}" + (" (LETOR 4.0 rule)" if rule == "letor4" else "")
+
+
+def _run(tasks: list[Task], out: Path | None, name: str, jobs: int) -> list[Row]:
+    store = Store(None if out is None else out / f"{name}.jsonl")
+    with _bar(tasks, store) as progress:
+        return run_tasks(tasks, store, jobs=jobs, progress=progress)
+
+
+@contextmanager
+def _bar(tasks: list[Task], store: Store) -> Iterator[Progress | None]:
+    """A bar with the time that remains, on a terminal only."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    known = sum(task.key in store.rows for task in tasks)
+    with typer.progressbar(length=len(tasks) - known, file=sys.stderr, show_eta=True) as bar:
+        yield lambda _done, _total: bar.update(1)
+
+
+def _show(
+    tables: list[Table], rows: list[Row], out: Path | None, name: str, form: str, as_json: bool
+) -> None:
+    if form not in FORMATS:
+        raise Refused(f"--format: {form!r} is none of {', '.join(FORMATS)}")
+    if out is not None:
+        for ending, write in FORMATS.values():
+            text = "\n\n".join(write(table) for table in tables)
+            (out / f"{name}{ending}").write_text(text.rstrip() + "\n", encoding="utf-8")
+    facts: list[dict[str, Any]] = [
+        {"title": table.title, "columns": table.columns, "rows": dict(table.rows)}
+        for table in tables
+    ]
+    about = {key: rows[0][key] for key in ("data", "data_hash", "seed", "version")} if rows else {}
+    text = "\n\n".join(FORMATS[form][1](table) for table in tables)
+    say(as_json, {**about, "tables": facts}, text)
