@@ -1,0 +1,157 @@
+"""From rows of the database to the records that exports write."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from analysis.data.exports import ClockEvent, LoggedEntry, PairAnswer, TopK
+from app.db.models import JudgmentRow, TimerEvent
+from app.domain.answers import BAD_ANSWERS, Answer, ItemId, QuestionKind
+from app.domain.grading import UNJUDGEABLE, Graded
+from app.domain.log import Entry, EntryKind, effective
+from app.domain.session import Finished, PairSession, Result
+from app.domain.words import Tool
+from app.services.exports.source import Work
+from app.services.tools import KITS, AnySession
+
+_PREFERENCE = {Answer.LEFT: "a", Answer.RIGHT: "b", Answer.TIE: "tie"}
+_OWN_FIELDS = frozenset({"order", "k", "sorter", "sorter_version", "seed"})
+
+
+def replayed(tool: Tool, plan: Mapping[str, Any], rows: Sequence[JudgmentRow]) -> AnySession:
+    """The session where its log leaves it."""
+    kit = KITS[tool]
+    session = kit.open(plan)
+    for row in rows:
+        is_answer = row.entry is EntryKind.ANSWER
+        session.append(Entry(row.entry, kit.from_row(row) if is_answer else None))
+    return session
+
+
+def topk_record(work: Work, rows: Sequence[JudgmentRow]) -> TopK:
+    """The ground truth of a session with pairs, or how far it is."""
+    plan, names = work.assignment.plan, work.names
+    session = replayed(Tool.PAIRS, plan, rows)
+    assert isinstance(session, PairSession)
+    state = session.state
+    done = isinstance(state, Finished)
+    result = state.result if isinstance(state, Finished) else _so_far(session)
+    return TopK(
+        study=work.study,
+        query=work.query.name,
+        assessor=work.assessor,
+        round=work.assignment.round,
+        complete=done,
+        k=plan["k"],
+        ranking=_named(result.ranking, names),
+        groups=tuple(_named(group, names) for group in result.groups),
+        rest=_named(result.rest, names),
+        bad=_named(result.bad, names),
+        unjudgeable=_named(result.unjudgeable, names),
+        sorter=plan["sorter"],
+        sorter_version=plan["sorter_version"],
+        seed=plan["seed"],
+        options={name: plan[name] for name in sorted(plan) if name not in _OWN_FIELDS},
+        answered=session.answered,
+        entries=len(rows),
+        active_ms=sum(row.active_ms for row in rows),
+        wall_ms=sum(row.wall_ms for row in rows),
+        begun_at=rows[0].created_at if rows else None,
+        finished_at=rows[-1].created_at if rows and done else None,
+    )
+
+
+def _so_far(session: PairSession) -> Result:
+    """No list yet: only what was taken out of the contest is known."""
+    out = [(each.removed, each.answer in BAD_ANSWERS) for each in session.effective]
+    bad = tuple(item for item, is_bad in out if item is not None and is_bad)
+    broken = tuple(item for item, is_bad in out if item is not None and not is_bad)
+    rest = tuple(item for item in session.plan.order if item not in {*bad, *broken})
+    return Result((), (), rest, bad, broken)
+
+
+def grades_of(work: Work, rows: Sequence[JudgmentRow]) -> dict[str, int] | None:
+    """The grades of a finished session from 0, by page; None while it is not finished."""
+    state = KITS[Tool.GRADES].state(replayed(Tool.GRADES, work.assignment.plan, rows))
+    if not isinstance(state, Graded):
+        return None
+    steps = {name: step for step, name in enumerate(work.assignment.plan["grades"])}
+    return {
+        work.names[each.document]: steps[each.grade]
+        for each in state.grades
+        if each.grade != UNJUDGEABLE
+    }
+
+
+def log_records(work: Work, rows: Sequence[JudgmentRow]) -> Iterator[LoggedEntry]:
+    """Every entry of a log, whether it stands or was taken back."""
+    standing = _standing(rows)
+    names = work.names
+    graded = work.assignment.tool is Tool.GRADES
+    for row in rows:
+        left = None if row.left_id is None else names.get(row.left_id)
+        yield LoggedEntry(
+            study=work.study,
+            query=work.query.name,
+            assessor=work.assessor,
+            tool=work.assignment.tool.value,
+            round=work.assignment.round,
+            withdrawn=work.withdrawn,
+            position=row.position,
+            entry=row.entry.value,
+            kind=None if row.question_kind is None else row.question_kind.value,
+            left=None if graded else left,
+            right=None if row.right_id is None else names.get(row.right_id),
+            document=left if graded else None,
+            answer=row.answer,
+            effective=row.position in standing,
+            active_ms=row.active_ms,
+            wall_ms=row.wall_ms,
+            note=row.note,
+            at=row.created_at,
+        )
+
+
+def preferences_in(rows: Sequence[JudgmentRow]) -> Iterator[tuple[int, int, str]]:
+    """Left page, right page and a, b or tie of every answer that stands and feeds the sorter."""
+    standing = _standing(rows)
+    for row in rows:
+        if row.position not in standing or row.question_kind is QuestionKind.CHECK:
+            continue
+        assert row.left_id is not None
+        assert row.right_id is not None
+        assert row.answer is not None
+        said = _PREFERENCE.get(Answer(row.answer))
+        if said is not None:
+            yield row.left_id, row.right_id, said
+
+
+def pair_records(work: Work, rows: Sequence[JudgmentRow]) -> Iterator[PairAnswer]:
+    """Every preference that stands, by the ids of the pages."""
+    names, query = work.names, work.query.name
+    for left, right, said in preferences_in(rows):
+        yield PairAnswer(query, names[left], names[right], said, work.assessor)
+
+
+def clock_record(work: Work, event: TimerEvent) -> ClockEvent:
+    """An event of the clock of a session."""
+    return ClockEvent(
+        query=work.query.name,
+        assessor=work.assessor,
+        tool=work.assignment.tool.value,
+        round=work.assignment.round,
+        withdrawn=work.withdrawn,
+        event=event.kind.value,
+        reason=event.reason or "",
+        active_ms=event.active_ms,
+        at=event.created_at,
+    )
+
+
+def _standing(rows: Sequence[JudgmentRow]) -> frozenset[int]:
+    """Positions of the answers that stand."""
+    log = (Entry(row.entry, row.position) for row in rows)
+    return frozenset(effective(log))
+
+
+def _named(items: Sequence[ItemId], names: Mapping[int, str]) -> tuple[str, ...]:
+    return tuple(names[item] for item in items)

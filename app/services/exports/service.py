@@ -1,0 +1,121 @@
+"""Open an export: everything that can be refused is refused before the first line."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from app.db.engine import Sessions
+from app.db.queries import exports as queries
+from app.domain.errors import NotFound
+from app.domain.words import Tool
+from app.services.exports.formats import EXPORTS, ExportFormat
+from app.services.exports.source import ExportOptions, Progress, StudySource, no_progress
+
+_CHUNK = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCount:
+    """How much of the work with a tool is done; withdrawn work is counted apart."""
+
+    tool: Tool
+    assigned: int
+    begun: int
+    finished: int
+    withdrawn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Completeness:
+    """What an export of a study that is going on is made of."""
+
+    tools: tuple[ToolCount, ...]
+
+    @property
+    def assigned(self) -> int:
+        """Pieces of work given out."""
+        return sum(each.assigned for each in self.tools)
+
+    @property
+    def finished(self) -> int:
+        """Pieces of work finished."""
+        return sum(each.finished for each in self.tools)
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.finished == self.assigned
+
+    def __str__(self) -> str:
+        if not self.tools:
+            return "nothing is assigned yet"
+        return "; ".join(
+            f"{each.tool}: {each.finished} of {each.assigned} finished" for each in self.tools
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """An export about to be written: its name, what it is made of, and its bytes."""
+
+    format: ExportFormat
+    filename: str
+    completeness: Completeness
+    chunks: Iterator[bytes]
+
+
+@contextmanager
+def export_session(sessions: Sessions) -> Iterator[Session]:
+    """A reading session that sees one state of the database until it is closed."""
+    with sessions.read() as session:
+        queries.hold_still(session)
+        yield session
+
+
+def format_of(name: str) -> ExportFormat:
+    """The format with this name, or a refusal that lists them."""
+    if name not in EXPORTS:
+        raise NotFound(f"There is no export {name!r}; there are {', '.join(EXPORTS)}.")
+    return EXPORTS[name]
+
+
+def open_export(
+    session: Session,
+    slug: str,
+    format: str,
+    options: ExportOptions | None = None,
+    progress: Progress = no_progress,
+) -> Export:
+    """Make ready to write a study; the bytes are made as they are taken."""
+    wanted = format_of(format)
+    source = StudySource(session, slug, options, progress)
+    wanted.check(source)
+    return Export(
+        format=wanted,
+        filename=f"{slug}.{wanted.name}",
+        completeness=completeness(source, wanted.tools),
+        chunks=_chunks(wanted.lines(source)),
+    )
+
+
+def completeness(source: StudySource, tools: Iterable[Tool] = frozenset(Tool)) -> Completeness:
+    """How much of the work with ``tools`` is done."""
+    rows = queries.work_counts(source.session, source.study.id, source.only)
+    wanted = frozenset(tools)
+    return Completeness(tuple(ToolCount(*row) for row in rows if row[0] in wanted))
+
+
+def _chunks(lines: Iterable[str]) -> Iterator[bytes]:
+    """The lines in pieces that are worth sending."""
+    held: list[bytes] = []
+    size = 0
+    for line in lines:
+        held.append(line.encode())
+        size += len(held[-1])
+        if size >= _CHUNK:
+            yield b"".join(held)
+            held, size = [], 0
+    if held:
+        yield b"".join(held)
