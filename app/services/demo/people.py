@@ -126,7 +126,7 @@ class Judge:
             (right, Answer.RIGHT_BAD, Answer.RIGHT_UNJUDGEABLE),
         ):
             if self._grades[name] == 0 and self._happens(0.12):
-                return unjudgeable if self._happens(0.2) else bad
+                return unjudgeable if self._happens(0.4) else bad
         return None
 
     def grade(self, page: str) -> str:

@@ -13,7 +13,7 @@ from app.domain.words import Tool
 from app.services.importing import limits
 from app.services.importing.bundle import Bundle, find_bundle
 from app.services.importing.contents import content_hash
-from app.services.importing.pages import file_type
+from app.services.importing.pages import PAGES, file_type
 from app.services.importing.problems import Place, Problems
 from app.services.importing.reader import Progress, Reader, no_progress
 from app.services.importing.records import (
@@ -120,6 +120,9 @@ class _Checker:
             if document.path:
                 self.checked.files[document.path] = digest
                 self.checked.document_paths.add(document.path)
+        if not self.checked.documents and not self._problems:
+            file = self.checked.bundle.layout.documents or PAGES
+            self._problems.add(Place(file), None, "There is no document.", "Add some.")
 
     def candidates(self, found: Iterable[tuple[Place, CandidateRecord]]) -> None:
         for place, candidate in found:

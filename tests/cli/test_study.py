@@ -1,0 +1,99 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from app.cli import main
+from tests.studies import small_study, write_jsonl, zipped
+
+
+class Topkapi:
+    """Runs commands on a database of their own."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *words: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as end:
+            main(words)
+        captured = self._capsys.readouterr()
+        assert isinstance(end.value.code, int)
+        return end.value.code, captured.out, captured.err
+
+
+@pytest.fixture
+def topkapi(
+    database_url: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> Topkapi:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
+    return Topkapi(capsys)
+
+
+def test_a_study_is_tried_imported_and_listed(topkapi: Topkapi, tmp_path: Path) -> None:
+    folder = small_study(tmp_path / "study")
+    archive = tmp_path / "study.zip"
+    archive.write_bytes(zipped(folder))
+    code, out, _ = topkapi("study", "import", str(archive), "--dry-run")
+    assert code == 0
+    assert "would import 'Small study'" in out
+    assert topkapi("study", "list")[1].startswith("no study yet")
+    code, out, _ = topkapi("study", "import", str(archive), "--json")
+    assert code == 0
+    report = json.loads(out)
+    assert (report["slug"], report["candidates"], report["dry_run"]) == ("small", 6, False)
+    (listed,) = json.loads(topkapi("study", "list", "--json")[1])
+    assert (listed["slug"], listed["queries"], listed["documents"]) == ("small", 2, 6)
+    assert "2 queries" in topkapi("study", "list")[1]
+
+
+def test_an_unchanged_study_is_refused_as_such(topkapi: Topkapi, tmp_path: Path) -> None:
+    folder = small_study(tmp_path / "study")
+    assert topkapi("study", "import", str(folder))[0] == 0
+    code, out, err = topkapi("study", "import", str(folder))
+    assert (code, out) == (1, "")
+    assert err == (
+        "topkapi: The study 'small' is there already, and nothing in these files is new.\n"
+    )
+
+
+def test_problems_come_one_a_line(topkapi: Topkapi, tmp_path: Path) -> None:
+    folder = small_study(tmp_path / "study")
+    write_jsonl(folder / "queries.jsonl", [{"id": "q0", "text": ""}, {"id": "q1"}])
+    code, out, err = topkapi("study", "import", str(folder))
+    assert (code, out) == (1, "")
+    lines = err.splitlines()
+    assert lines[0].startswith("topkapi: queries.jsonl, line 1, text: ")
+    assert lines[1].startswith("topkapi: queries.jsonl, line 2, text: ")
+    assert "nothing was imported" in lines[-1]
+    assert topkapi("study", "list")[1].startswith("no study yet")
+
+
+def test_a_path_that_is_not_there_is_named(topkapi: Topkapi) -> None:
+    code, _, err = topkapi("study", "import", "nowhere.zip")
+    assert (code, err) == (1, "topkapi: There is no file or folder nowhere.zip.\n")
+
+
+def test_the_demo_loads_into_an_empty_database_only(topkapi: Topkapi) -> None:
+    code, out, _ = topkapi("demo", "--if-empty")
+    assert code == 0
+    assert "anna@demo.example" in out
+    assert "password: " in out
+    code, again, _ = topkapi("demo", "--if-empty")
+    assert code == 0
+    assert "nothing was loaded" in again
+    assert "anna@demo.example" in again
+    assert len(json.loads(topkapi("demo", "--if-empty", "--json")[1])["sign_ins"]) == 7
+    code, _, err = topkapi("demo")
+    assert code == 1
+    assert "loaded already" in err
+
+
+@pytest.mark.parametrize("words", [("study", "import"), ("study", "list"), ("demo",)])
+def test_every_help_has_an_example(topkapi: Topkapi, words: tuple[str, ...]) -> None:
+    code, out, _ = topkapi(*words, "--help")
+    assert code == 0
+    assert "Example: " in out

@@ -1,0 +1,425 @@
+"""Studies that must be refused: each function spoils a good one and says where the fault is."""
+
+import gzip
+import io
+import os
+import stat
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.studies import candidate, document, query, write_jsonl, zipped
+
+Spoil = Callable[[Path], Path | None]  # a path if what is imported is not the folder itself
+
+
+@dataclass(frozen=True)
+class Case:
+    """A spoilt study and where its first problem has to be found."""
+
+    name: str
+    spoil: Spoil
+    file: str
+    line: int | None = None
+    field: str | None = None
+    says: str = ""
+
+
+CASES: list[Case] = []
+
+
+def case(
+    file: str, line: int | None = None, field: str | None = None, says: str = ""
+) -> Callable[[Spoil], Spoil]:
+    def add(spoil: Spoil) -> Spoil:
+        CASES.append(Case(spoil.__name__, spoil, file, line, field, says))
+        return spoil
+
+    return add
+
+
+def text_case(
+    name: str,
+    target: str,
+    text: str,
+    line: int | None = None,
+    field: str | None = None,
+    says: str = "",
+    remove: str | None = None,
+) -> None:
+    """A study in which one file is replaced by ``text``."""
+
+    def spoil(folder: Path) -> None:
+        if remove:
+            (folder / remove).unlink()
+        path = folder / target
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))
+
+    CASES.append(Case(name, spoil, target, line, field, says))
+
+
+def _zip(folder: Path, content: bytes) -> Path:
+    path = folder.parent / "study.zip"
+    path.write_bytes(content)
+    return path
+
+
+def _extended(folder: Path, info: zipfile.ZipInfo | str, data: bytes) -> Path:
+    buffer = io.BytesIO(zipped(folder))
+    with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(info, data)
+    return _zip(folder, buffer.getvalue())
+
+
+@case("study.zip", says="damaged")
+def truncated_zip(folder: Path) -> Path:
+    content = zipped(folder)
+    return _zip(folder, content[: len(content) // 2])
+
+
+@case("study.zip", says="damaged")
+def zip_that_is_none(folder: Path) -> Path:
+    return _zip(folder, b"PK\x03\x04 and nothing more")
+
+
+@case("documents.jsonl", says="damaged")
+def zip_with_a_broken_member(folder: Path) -> Path:
+    content = zipped(folder)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        info = archive.getinfo("documents.jsonl")
+    at = info.header_offset + 30 + len("documents.jsonl") + 12
+    return _zip(folder, content[:at] + b"\xff\xff\xff\xff" + content[at + 4 :])
+
+
+@case("study.zip", says="200 to 1")
+def zip_bomb(folder: Path) -> Path:
+    return _extended(folder, "pages/bomb.txt", b"\0" * 8_000_000)
+
+
+@case("study.zip", says="GB")
+def zip_of_many_gigabytes(folder: Path) -> Path:
+    """An archive whose members claim more than the limit, however little there is of them."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for number in range(3):
+            archive.writestr(f"pages/{number}.txt", b"x")
+    claimed = (1 << 30) - 1
+    content = buffer.getvalue()
+    place = -1
+    while (place := content.find(b"PK\x01\x02", place + 1)) >= 0:
+        size = claimed.to_bytes(4, "little")
+        content = content[: place + 20] + size + size + content[place + 28 :]
+    return _zip(folder, content)
+
+
+@case("../../outside.txt", says="leads out")
+def zip_traversal(folder: Path) -> Path:
+    return _extended(folder, "../../outside.txt", b"x")
+
+
+@case("/etc/outside.txt", says="leads out")
+def zip_absolute_path(folder: Path) -> Path:
+    return _extended(folder, zipfile.ZipInfo("/etc/outside.txt"), b"x")
+
+
+@case("pages/link.html", says="symbolic link")
+def zip_symlink(folder: Path) -> Path:
+    info = zipfile.ZipInfo("pages/link.html")
+    info.external_attr = (stat.S_IFLNK | 0o777) << 16
+    return _extended(folder, info, b"/etc/passwd")
+
+
+@case("pages/secret.html", says="encrypted")
+def zip_encrypted(folder: Path) -> Path:
+    content = _extended(folder, "pages/secret.html", b"x").read_bytes()
+    at = content.rfind(b"PK\x01\x02")
+    return _zip(folder, content[: at + 8] + b"\x01" + content[at + 9 :])
+
+
+@case("queries.jsonl", says="twice")
+def zip_with_a_path_twice(folder: Path) -> Path:
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _extended(folder, "queries.jsonl", b"x")
+
+
+@case("pages/link.html", says="symbolic link")
+def folder_symlink(folder: Path) -> None:
+    (folder / "pages").mkdir()
+    (folder / "pages/link.html").symlink_to("/etc/passwd")
+
+
+@case("pages/pipe.html", says="not a regular file")
+def folder_with_a_pipe(folder: Path) -> None:
+    (folder / "pages").mkdir()
+    os.mkfifo(folder / "pages/pipe.html")
+
+
+@case("queries.jsonl", 2, None, "0xe9, is not UTF-8")
+def cp1252_bytes(folder: Path) -> None:
+    (folder / "queries.jsonl").write_bytes(
+        b'{"id": "q0", "text": "x"}\n{"id": "q1", "text": "caf\xe9"}\n'
+    )
+
+
+@case("documents.jsonl", 1, "path", "not UTF-8")
+def cp1252_page(folder: Path) -> None:
+    (folder / "pages").mkdir()
+    (folder / "pages/a.html").write_bytes(b"<p>caf\xe9</p>")
+    write_jsonl(folder / "documents.jsonl", [{"id": "d0", "path": "pages/a.html"}])
+
+
+@case("documents.jsonl", 4, "id", "was there before")
+def duplicate_document(folder: Path) -> None:
+    write_jsonl(folder / "documents.jsonl", [document(number) for number in (0, 1, 2, 1, 3, 4, 5)])
+
+
+@case("queries.jsonl", 3, "id", "was there before")
+def duplicate_query(folder: Path) -> None:
+    write_jsonl(folder / "queries.jsonl", [query(0), query(1), query(0)])
+
+
+@case("candidates.jsonl", 2, "document", "was there before")
+def duplicate_candidate(folder: Path) -> None:
+    pairs = [(0, 0), (0, 0), (1, 1)]
+    write_jsonl(folder / "candidates.jsonl", [candidate(n, of=q) for n, q in pairs])
+
+
+@case("candidates.jsonl", 2, "document", "no document 'd99'")
+def unknown_document(folder: Path) -> None:
+    write_jsonl(folder / "candidates.jsonl", [candidate(0, of=0), candidate(99, of=1)])
+
+
+@case("candidates.jsonl", 1, "query", "no query 'q99'")
+def unknown_query(folder: Path) -> None:
+    write_jsonl(folder / "candidates.jsonl", [candidate(0, of=99), candidate(1, of=0)])
+
+
+@case("queries.jsonl", 2, "id", "no candidates")
+def query_without_candidates(folder: Path) -> None:
+    write_jsonl(folder / "candidates.jsonl", [candidate(0, of=0)])
+
+
+@case("candidates.jsonl", 1001, "query", "more than 1,000 candidates")
+def too_many_candidates(folder: Path) -> None:
+    write_jsonl(folder / "documents.jsonl", [document(number) for number in range(1002)])
+    write_jsonl(folder / "candidates.jsonl", [candidate(n, of=0) for n in range(1001)])
+
+
+@case("documents.jsonl", 1, None, "longer than 16 MB")
+def line_of_a_hundred_megabytes(folder: Path) -> None:
+    with (folder / "documents.jsonl").open("wb") as stream:
+        stream.write(b'{"id": "d0", "text": "')
+        stream.truncate(100 * 1024**2)
+
+
+@case("documents.jsonl.gz", None, None, "unpacks to more than")
+def gzip_bomb(folder: Path) -> None:
+    (folder / "documents.jsonl").unlink()
+    line = b'{"id": "d0", "text": "' + b" " * 1_000_000 + b'"}\n'
+    (folder / "documents.jsonl.gz").write_bytes(gzip.compress(line * 8, 9))
+
+
+@case("documents.jsonl.gz", None, None, "damaged")
+def truncated_gzip(folder: Path) -> None:
+    content = (folder / "documents.jsonl").read_bytes()
+    (folder / "documents.jsonl").unlink()
+    packed = gzip.compress(content)
+    (folder / "documents.jsonl.gz").write_bytes(packed[: len(packed) // 2])
+
+
+@case("study", None, None, "no study.toml")
+def no_settings(folder: Path) -> None:
+    (folder / "study.toml").unlink()
+
+
+@case("study", None, "candidates", "no file of candidates")
+def no_candidates_file(folder: Path) -> None:
+    (folder / "candidates.jsonl").unlink()
+
+
+@case("study", None, "queries", "no file of queries")
+def no_queries_file(folder: Path) -> None:
+    (folder / "queries.jsonl").unlink()
+
+
+@case("study", None, "documents", "no documents")
+def no_documents(folder: Path) -> None:
+    (folder / "documents.jsonl").unlink()
+
+
+@case("queries.tsv", None, "queries", "2 files of queries")
+def two_files_of_queries(folder: Path) -> None:
+    (folder / "queries.tsv").write_text("q0\tx\n")
+
+
+@case("rankings.jsonl", 1, "documents", "no document 'd99'")
+def ranking_of_an_unknown_document(folder: Path) -> None:
+    record = {"query": "q0", "system": "a", "documents": ["d0", "d99"]}
+    write_jsonl(folder / "rankings.jsonl", [record])
+
+
+@case("notes.txt", None, None, "only if it is a LETOR file")
+def single_file_of_prose(folder: Path) -> Path:
+    path = folder.parent / "notes.txt"
+    path.write_text("These are only notes.\n")
+    return path
+
+
+@case("train.txt", 3, "qid", "interrupted by another one")
+def letor_in_wrong_order(folder: Path) -> Path:
+    path = folder.parent / "train.txt"
+    path.write_text("1 qid:1 1:0.5 #docid = a\n0 qid:2 1:0.1 #docid = b\n2 qid:1 1:0 #docid = c\n")
+    return path
+
+
+@case("train.txt", 2, "features", "Feature 2 is nan")
+def letor_with_nan(folder: Path) -> Path:
+    path = folder.parent / "train.txt"
+    path.write_text("1 qid:1 1:0.5 2:1\n0 qid:1 1:0.5 2:nan\n")
+    return path
+
+
+QUERIES, DOCUMENTS, CANDIDATES = "queries.jsonl", "documents.jsonl", "candidates.jsonl"
+GOOD = '{"id": "q0", "text": "x"}\n'
+text_case("empty_file", DOCUMENTS, "", says="empty")
+text_case("blank_file", DOCUMENTS, "\n\n", says="no document")
+text_case("not_json", QUERIES, GOOD + '{"id": "q1", "text": \n', 2, says="not JSON at character")
+text_case("json_array", QUERIES, GOOD + '["q1", "x"]\n', 2, says="a list")
+text_case("json_bottomless", QUERIES, GOOD + '{"id": ' + "[" * 100_000 + "\n", 2, says="not JSON")
+text_case("field_twice", QUERIES, '{"id": "a", "id": "b", "text": "x"}\n', 1, "id", "twice")
+text_case("misspelt_field", QUERIES, '{"id": "q0", "txt": "x"}\n', 1, "txt", "no such field")
+text_case("empty_query", QUERIES, GOOD + '{"id": "q1", "text": "  "}\n', 2, "text", "empty")
+text_case("query_without_id", QUERIES, '{"text": "x"}\n', 1, "id", "missing")
+text_case("id_with_blank", QUERIES, '{"id": "q 0", "text": "x"}\n', 1, "id", "blank")
+text_case("id_too_long", QUERIES, '{"id": "' + "q" * 301 + '", "text": "x"}\n', 1, "id", "301")
+text_case("nul_in_text", QUERIES, '{"id": "q0", "text": "a\\u0000b"}\n', 1, "text", "U+0000")
+text_case("surrogate", QUERIES, '{"id": "q0", "text": "\\ud800"}\n', 1, "text", "U+D800")
+text_case("text_and_html", DOCUMENTS, '{"id": "d0", "text": "x", "html": "y"}\n', 1, "text", "and")
+text_case("no_content", DOCUMENTS, '{"id": "d0", "title": "x"}\n', 1, "text", "no content")
+text_case("empty_page", DOCUMENTS, '{"id": "d0", "text": " "}\n', 1, "text", "empty")
+text_case("nul_in_page", DOCUMENTS, '{"id": "d0", "text": "a\\u0000"}\n', 1, "text", "U+0000")
+text_case("missing_page", DOCUMENTS, '{"id": "d0", "path": "pages/a.html"}\n', 1, "path", "no file")
+text_case(
+    "path_outside", DOCUMENTS, '{"id": "d0", "path": "../../etc/passwd"}\n', 1, "path", "no file"
+)
+text_case(
+    "path_not_pages", DOCUMENTS, '{"id": "d0", "path": "study.toml"}\n', 1, "path", "under pages/"
+)
+text_case(
+    "script_url",
+    DOCUMENTS,
+    '{"id": "d0", "text": "x", "url": " javascript:x"}\n',
+    1,
+    "url",
+    "shown",
+)
+text_case(
+    "nan_feature",
+    CANDIDATES,
+    '{"query": "q0", "document": "d0", "features": {"a": NaN}}\n',
+    1,
+    "features",
+    "nan",
+)
+text_case(
+    "text_feature",
+    CANDIDATES,
+    '{"query": "q0", "document": "d0", "features": ["a"]}\n',
+    1,
+    "features",
+    "not a number",
+)
+text_case(
+    "huge_grade",
+    CANDIDATES,
+    '{"query": "q0", "document": "d0", "grade": 99999999999}\n',
+    1,
+    "grade",
+    "not a grade",
+)
+text_case(
+    "unknown_format",
+    CANDIDATES,
+    "just a line of words\n".replace("just a ", ""),
+    1,
+    says="format is not known",
+)
+text_case(
+    "qrels_with_words",
+    "qrels.txt",
+    "q0 0 d0 1\nq1 0 d3 good\n",
+    2,
+    "grade",
+    "not a grade",
+    CANDIDATES,
+)
+text_case(
+    "run_short_of_a_column",
+    "run.txt",
+    "q0 Q0 d0 1 9.5 sys\nq1 Q0 d3 1 9.5\n",
+    2,
+    "columns",
+    "5 columns",
+    CANDIDATES,
+)
+text_case(
+    "letor_without_docid",
+    "letor.txt",
+    "1 qid:q0 1:1 #docid = d0\n1 qid:q1 1:1\n",
+    2,
+    "docid",
+    "names no document",
+    CANDIDATES,
+)
+text_case(
+    "letor_unordered_features",
+    "letor.txt",
+    "1 qid:q0 2:1 1:1 #docid = d0\n",
+    1,
+    "features",
+    "follows feature 2",
+    CANDIDATES,
+)
+text_case("tsv_of_one_column", "queries.tsv", "q0\tx\nq1\n", 2, "text", "one column", QUERIES)
+text_case(
+    "topic_without_title",
+    "topics.txt",
+    "<top>\n<num> Number: 1\n<desc> d\n</top>\n",
+    1,
+    "title",
+    "not a text",
+    QUERIES,
+)
+text_case("bad_toml", "study.toml", 'name = "x"\nk = ten\n', 2, says="not TOML")
+text_case("no_name", "study.toml", "k = 3\n", None, "name")
+text_case(
+    "unknown_setting", "study.toml", 'name = "x"\nsortr = "heap"\n', 2, "sortr", "no such setting"
+)
+text_case("k_zero", "study.toml", 'name = "x"\nk = 0\n', 2, "k", "at least 1")
+text_case("k_text", "study.toml", 'name = "x"\nk = "3"\n', 2, "k", "a text")
+text_case("unknown_tool", "study.toml", 'name = "x"\ntools = ["pears"]\n', 2, "tools", "not tools")
+text_case("unknown_sorter", "study.toml", 'name = "x"\nsorter = "bogo"\n', 2, "sorter", "no sorter")
+text_case("bad_slug", "study.toml", 'name = "x"\nslug = "A b"\n', 2, "slug", "address")
+text_case("one_grade", "study.toml", 'name = "x"\ngrades = ["only"]\n', 2, "grades", "two grades")
+text_case("check_share", "study.toml", 'name = "x"\ncheck_share = 2\n', 2, "check_share", "between")
+text_case(
+    "lists_without",
+    "study.toml",
+    'name = "x"\ntools = ["lists"]\n',
+    None,
+    "tools",
+    "there are none",
+)
+text_case(
+    "file_not_there",
+    "study.toml",
+    'name = "x"\n[files]\nqueries = "t.gz"\n',
+    None,
+    "files.queries",
+    "no file",
+)

@@ -1,0 +1,50 @@
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.services.importing.plain_text import plain_text
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("", ""),
+        ("just words", "just words"),
+        ("<p>one</p><p>two", "one\n\ntwo"),
+        ("<title>t</title><h1>Head</h1>body", "Head\n\nbody"),
+        ("a<br>b<br/>c", "a\nb\nc"),
+        ("<ul><li>one<li>two</ul>", "one\ntwo"),
+        ("<table><tr><td>1<td>2</tr></table>", "1  2"),
+        ("<b>bo</b>ld and <i>italic</i>", "bold and italic"),
+        ("  many \n\t blanks ", "many blanks"),
+        ("&lt;b&gt; &amp; &eacute;&nbsp;&#8220;", "<b> & é “"),
+        ("x<script>if (a < b) { '</p>' }</script>y", "xy"),
+        ("x<style>p > a {}</style>y<!-- <p>no --> z", "xy z"),
+        ("<pre>a\n  b</pre>", "a\nb"),
+        ('<a title="1 > 2" href=x>link</a>', "link"),
+        ("<p class='it'>it's <q>so</q>", "it's so"),
+        ("1 < 2 and 3 > 2", "1 < 2 and 3 > 2"),
+        ("<head><meta charset=utf-8><body>no end of head", "no end of head"),
+        ("cut <a href='off", "cut"),
+        ("<!doctype html><?xml x?>text", "text"),
+        ("zero\0byte", "zerobyte"),
+    ],
+)
+def test_words_are_kept_and_markup_is_not(page: str, text: str) -> None:
+    assert plain_text(page) == text
+
+
+@given(st.text(alphabet="<>/ab'\"=!-&;pre \n"))
+def test_any_text_is_taken(page: str) -> None:
+    assert isinstance(plain_text(page), str)
+
+
+@pytest.mark.parametrize(
+    "piece", ["<a", "<a '", "<!--", "<script>", "<a =", "</", "<pre>", "&", "\n "]
+)
+def test_the_time_grows_no_faster_than_the_page(piece: str) -> None:
+    begin = time.process_time()
+    plain_text(piece * 200_000)
+    assert time.process_time() - begin < 3

@@ -1,0 +1,137 @@
+from collections import Counter
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.db.models import Assignment, AuditEvent, Candidate, Study
+from app.domain.errors import Conflict, Invalid, NotFound
+from app.domain.grading import GradePlan
+from app.domain.plan import Plan
+from app.domain.rotation import RuleBroken, Share
+from app.domain.study import StudySettings
+from app.domain.words import Tool
+from app.services.assigning import Work, assign, assign_rotation, preview_rotation
+from tests.factories import make_study, make_user, queries_of
+
+BOTH = (Tool.PAIRS, Tool.GRADES)
+
+
+def study_with(session: Session, tools: tuple[Tool, ...] = BOTH, queries: int = 6) -> Study:
+    study = make_study(session, queries=queries, documents=4)
+    study.settings = StudySettings(k=2, tools=tools, check_share=0.1).as_json()
+    session.flush()
+    return study
+
+
+def people(session: Session, count: int) -> list[int]:
+    return [make_user(session).id for _ in range(count)]
+
+
+def share(user_id: int, query_id: int, tool: Tool = Tool.PAIRS, number: int = 0) -> Work:
+    return Share(user_id, query_id, tool, number)
+
+
+def test_the_rotation_gives_everyone_their_folds(session: Session) -> None:
+    study = study_with(session)
+    users = people(session, 5)
+    made = assign_rotation(session, study, users, rounds=2)
+    assert len(made) == 6 * 2 * 2
+    met = Counter((row.user_id, row.query_id) for row in made)
+    assert set(met.values()) == {1}
+    event = session.scalars(select(AuditEvent)).one()
+    assert (event.action, event.detail["assignments"], event.detail["rounds"]) == (
+        "study.assign",
+        24,
+        [0, 1],
+    )
+
+
+def test_plans_hold_all_candidates_in_a_drawn_order(session: Session) -> None:
+    study = study_with(session)
+    users = people(session, 2)
+    made = assign_rotation(session, study, users, rounds=1)
+    for row in made:
+        statement = select(Candidate.document_id).where(Candidate.query_id == row.query_id)
+        documents = set(session.scalars(statement))
+        if row.tool is Tool.PAIRS:
+            plan = Plan.from_json(row.plan)
+            assert (plan.k, plan.check_share, set(plan.order)) == (2, 0.1, documents)
+        else:
+            assert set(GradePlan.from_json(row.plan).order) == documents
+    assert len({row.plan["seed"] for row in made}) == len(made)
+
+
+def test_a_seed_fixes_every_draw(session: Session) -> None:
+    study = study_with(session)
+    users = people(session, 2)
+    made = assign(session, study, [share(users[0], queries_of(session, study)[0].id)], seed="s")
+    plan = made[0].plan
+    session.delete(made[0])
+    session.flush()
+    again = assign(session, study, [share(users[0], queries_of(session, study)[0].id)], seed="s")
+    assert again[0].plan == plan
+
+
+def test_a_further_round_adds_only_itself(session: Session) -> None:
+    study = study_with(session)
+    users = people(session, 4)
+    assign_rotation(session, study, users, rounds=1)
+    grid = preview_rotation(session, study, users, rounds=2)
+    assert {work.round for work in grid} == {1}
+    assert len(assign_rotation(session, study, users, rounds=2)) == 12
+    assert preview_rotation(session, study, users, rounds=2) == []
+    with pytest.raises(Invalid, match="allow 2 rounds"):
+        preview_rotation(session, study, users, rounds=3)
+
+
+def test_unknown_and_unfit_things_are_refused(session: Session) -> None:
+    study, other = study_with(session, tools=(Tool.PAIRS,)), study_with(session)
+    (user,) = people(session, 1)
+    query = queries_of(session, study)[0].id
+    with pytest.raises(NotFound, match="no person"):
+        assign(session, study, [share(10**6, query)])
+    with pytest.raises(NotFound, match="no query"):
+        assign(session, study, [share(user, queries_of(session, other)[0].id)])
+    with pytest.raises(Invalid, match="tools are pairs"):
+        assign(session, study, [share(user, query, Tool.GRADES)])
+    with pytest.raises(Invalid, match="no round 0"):
+        assign(session, study, [share(user, query, number=-1)])
+    disabled = make_user(session)
+    disabled.disabled_at = datetime(2026, 1, 1, tzinfo=UTC)
+    with pytest.raises(Conflict, match="disabled"):
+        assign(session, study, [share(disabled.id, query)])
+    study.archived_at = datetime(2026, 1, 1, tzinfo=UTC)
+    with pytest.raises(Conflict, match="archived"):
+        assign(session, study, [share(user, query)])
+    assert session.scalars(select(Assignment)).all() == []
+
+
+def test_what_breaks_the_rule_is_refused_whole(session: Session) -> None:
+    study = study_with(session)
+    one, two = people(session, 2)
+    first, second = (query.id for query in queries_of(session, study)[:2])
+    assign(session, study, [share(one, first)])
+    for breach, reason in [
+        (share(one, first), "already has"),
+        (share(one, first, number=1), "already has"),
+        (share(one, first, Tool.GRADES), "two tools"),
+        (share(two, first), "someone else"),
+    ]:
+        with pytest.raises(RuleBroken, match=reason):
+            assign(session, study, [share(two, second), breach])
+    assert len(session.scalars(select(Assignment)).all()) == 1
+
+
+def test_withdrawn_work_can_go_to_someone_else_but_was_seen(session: Session) -> None:
+    study = study_with(session)
+    one, two = people(session, 2)
+    query = queries_of(session, study)[0].id
+    (row,) = assign(session, study, [share(one, query)])
+    row.withdrawn_at = datetime(2026, 1, 2, tzinfo=UTC)
+    row.last_entry_at = datetime(2026, 1, 1, tzinfo=UTC)
+    session.flush()
+    assign(session, study, [share(two, query)])
+    with pytest.raises(RuleBroken, match="two tools"):
+        assign(session, study, [share(one, query, Tool.GRADES)])

@@ -1,0 +1,99 @@
+import time
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.db.engine import Sessions
+from app.db.models import Assignment, JudgmentRow, TimerEvent, User
+from app.domain.answers import QuestionKind
+from app.domain.errors import Conflict, Forbidden
+from app.domain.log import EntryKind
+from app.domain.words import Role, Tool
+from app.services.demo import PASSWORD, is_empty, load_demo, sign_ins
+from app.services.sign_in import Visitor, sign_in
+
+AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def test_the_demo_has_people_at_every_stage_and_is_loaded_once(session: Session) -> None:
+    assert is_empty(session)
+    begin = time.monotonic()
+    demo = load_demo(session, at=AT)
+    assert time.monotonic() - begin < 15
+    assert not is_empty(session)
+    roles = [one.role for one in demo.sign_ins]
+    assert (roles.count(Role.ADMIN), roles.count(Role.RESEARCHER), roles.count(Role.ASSESSOR)) == (
+        1,
+        1,
+        5,
+    )
+    states = {}
+    for user in session.scalars(select(User).where(User.role == Role.ASSESSOR)):
+        mine = session.scalars(select(Assignment).where(Assignment.user_id == user.id)).all()
+        done = sum(row.finished_at is not None for row in mine)
+        begun = sum(row.finished_at is None and row.answered > 0 for row in mine)
+        states[user.name] = (done == len(mine), begun > 0, done + begun == 0)
+        assert {row.tool for row in mine} == {Tool.PAIRS, Tool.GRADES}
+        assert {row.round for row in mine} == {0, 1}
+    _shows_every_kind_of_answer(session)
+    _two_have_finished_the_same_query_with_each_tool(session)
+    with pytest.raises(Conflict, match="loaded already"):
+        load_demo(session, at=AT)
+    assert sorted(states.values()) == [
+        (False, False, True),
+        (False, True, False),
+        (False, True, False),
+        (True, False, False),
+        (True, False, False),
+    ]
+
+
+def _shows_every_kind_of_answer(session: Session) -> None:
+    rows = session.scalars(select(JudgmentRow)).all()
+    answers = {row.answer for row in rows}
+    assert {"left", "right", "tie", "bad", "perfect"} <= answers
+    assert any("_bad" in str(answer) for answer in answers)
+    assert any("_unjudgeable" in str(answer) for answer in answers)
+    assert {row.entry for row in rows} >= {EntryKind.ANSWER, EntryKind.UNDO}
+    assert {row.question_kind for row in rows} >= {QuestionKind.SORT, QuestionKind.CHECK}
+    assert any(row.note for row in rows)
+    assert all(row.created_at < AT for row in rows)
+    assert len({row.created_at.date() for row in rows}) >= 3
+    times = sorted(row.active_ms for row in rows if row.entry is EntryKind.ANSWER)
+    assert 5_000 < times[len(times) // 2] < 40_000
+    assert session.scalar(select(func.count()).select_from(TimerEvent)) > 20  # type: ignore[operator]
+
+
+def _two_have_finished_the_same_query_with_each_tool(session: Session) -> None:
+    for tool in (Tool.PAIRS, Tool.GRADES):
+        statement = (
+            select(Assignment.query_id)
+            .where(Assignment.tool == tool, Assignment.finished_at.is_not(None))
+            .group_by(Assignment.query_id)
+            .having(func.count() >= 2)
+        )
+        assert session.scalars(statement).all()
+
+
+def test_the_demo_comes_out_the_same_every_time(session: Session) -> None:
+    load_demo(session, at=AT)
+    answers = session.scalars(select(JudgmentRow.answer).order_by(JudgmentRow.id)).all()
+    session.rollback()
+    load_demo(session, at=AT)
+    again = session.scalars(select(JudgmentRow.answer).order_by(JudgmentRow.id)).all()
+    assert len(again) > 250
+    if session.get_bind().dialect.name == "sqlite":  # sequences of PostgreSQL do not go back
+        assert answers == again
+
+
+def test_its_accounts_work_on_this_machine_only(sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
+        load_demo(session, at=AT)
+        found = sign_ins(session)
+    email = found[0].email
+    here = Visitor("127.0.0.1", on_loopback=True)
+    assert sign_in(sessions, email, PASSWORD, here).role is Role.ADMIN
+    with pytest.raises(Forbidden, match="demo"):
+        sign_in(sessions, email, PASSWORD, Visitor("203.0.113.9", on_loopback=False))

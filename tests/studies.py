@@ -1,0 +1,60 @@
+"""Study folders for tests: a small good one, and ways to write its files."""
+
+import gzip
+import io
+import json
+import zipfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+STUDY = 'name = "Small study"\nslug = "small"\nk = 3\n'
+
+
+def write_jsonl(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+
+
+def append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(text)
+
+
+def write_gzip(path: Path, text: str) -> None:
+    path.write_bytes(gzip.compress(text.encode()))
+
+
+def query(number: int) -> dict[str, Any]:
+    return {"id": f"q{number}", "text": f"how to do the thing {number}"}
+
+
+def document(number: int) -> dict[str, Any]:
+    return {"id": f"d{number}", "title": f"Page {number}", "text": f"Do it {number} times."}
+
+
+def candidate(number: int, of: int) -> dict[str, Any]:
+    return {"query": f"q{of}", "document": f"d{number}", "grade": number % 5}
+
+
+def small_study(folder: Path, *, queries: int = 2, documents: int = 3) -> Path:
+    """A good study in which every query has ``documents`` candidates of its own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "study.toml").write_text(STUDY)
+    write_jsonl(folder / "queries.jsonl", (query(number) for number in range(queries)))
+    total = queries * documents
+    write_jsonl(folder / "documents.jsonl", (document(number) for number in range(total)))
+    write_jsonl(
+        folder / "candidates.jsonl",
+        (candidate(number, of=number // documents) for number in range(total)),
+    )
+    return folder
+
+
+def zipped(folder: Path, *, inside: str = "") -> bytes:
+    """The folder as a zip archive, perhaps with everything inside another folder."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                archive.write(path, f"{inside}{path.relative_to(folder).as_posix()}")
+    return buffer.getvalue()
