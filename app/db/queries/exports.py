@@ -1,6 +1,9 @@
-"""What exports read: in batches, so that memory does not grow with the study."""
+"""What exports read: in batches, so that memory does not grow with the study.
 
-from collections.abc import Iterator, Sequence
+An iterator that is given up before its end closes its cursor.
+"""
+
+from collections.abc import Generator, Sequence
 
 from sqlalchemy import ColumnElement, Row, func, select
 from sqlalchemy.orm import Session
@@ -34,14 +37,15 @@ def count_queries(session: Session, study_id: int) -> int:
     return session.scalar(select(func.count()).where(Query.study_id == study_id)) or 0
 
 
-def queries_in_order(session: Session, study_id: int) -> Iterator[Row[int, str, str]]:
+def queries_in_order(session: Session, study_id: int) -> Generator[Row[int, str, str], None, None]:
     """Number, id and text of the study's queries."""
     statement = (
         select(Query.id, Query.external_id, Query.text)
         .where(Query.study_id == study_id)
         .order_by(Query.position, Query.id)
     )
-    return iter(session.execute(statement.execution_options(yield_per=_BATCH)))
+    with session.execute(statement.execution_options(yield_per=_BATCH)) as rows:
+        yield from rows
 
 
 def assessors_in_order(session: Session, study_id: int) -> Sequence[Row[int, str, str]]:
@@ -115,14 +119,15 @@ def features_of_query(session: Session, query_id: int) -> dict[str, dict[str, fl
     return {name: features or {} for name, features in session.execute(statement)}
 
 
-def features_of_study(session: Session, study_id: int) -> Iterator[dict[str, float]]:
+def features_of_study(session: Session, study_id: int) -> Generator[dict[str, float], None, None]:
     """The features of every candidate that has some."""
     statement = (
         select(Candidate.features)
         .join(Query, Query.id == Candidate.query_id)
         .where(Query.study_id == study_id, Candidate.features.is_not(None))
     )
-    return iter(session.scalars(statement.execution_options(yield_per=_BATCH)))
+    with session.scalars(statement.execution_options(yield_per=_BATCH)) as rows:
+        yield from (features for features in rows if features is not None)
 
 
 def texts_of_documents(session: Session, document_ids: Sequence[int]) -> dict[int, str]:

@@ -1,6 +1,7 @@
 """Labels by query, and their join with the study's features: what `qrels` and `letor` say."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -103,8 +104,8 @@ def numbering_of(source: StudySource) -> Numbering:
         numbers = {name: int(name) for name in names}
     else:
         numbers = {name: number for number, name in enumerate(sorted(names), start=1)}
-    rows = queries.queries_in_order(source.session, source.study.id)
-    return Numbering(numbers, by_place=not all(_is_number(row[1]) for row in rows))
+    with closing(queries.queries_in_order(source.session, source.study.id)) as rows:
+        return Numbering(numbers, by_place=not all(_is_number(row[1]) for row in rows))
 
 
 def _is_number(name: str) -> bool:

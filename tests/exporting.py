@@ -1,0 +1,171 @@
+"""Studies with judged work, written straight into the log: what exports are tested on."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+from sqlalchemy import insert, select
+from sqlalchemy.orm import Session
+
+from app.db.models import Assignment, Candidate, JudgmentRow, Query, Study, TimerEvent, User
+from app.domain.answers import Answer, Judgment, Question
+from app.domain.grading import DEFAULT_GRADES, AskingGrade, Grading
+from app.domain.log import Entry, EntryKind
+from app.domain.session import Asking
+from app.domain.words import TimerKind, Tool
+from app.services.tools import KITS, AnySession
+from tests.factories import make_assignment, make_study, make_user, queries_of
+
+START = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
+Person = Callable[[Question], Answer]
+
+
+def by_worth(question: Question) -> Answer:
+    """Prefers one of the pages, always the same one, by their numbers."""
+    left, right = (number * 7919 % 1009 for number in (question.left, question.right))
+    return Answer.LEFT if left > right else Answer.RIGHT
+
+
+def steps(session: AnySession, person: Person = by_worth) -> Iterator[Entry[Any]]:
+    """Answers until none is asked; each is taken by the session before the next is made."""
+    while True:
+        state = session.state  # type: ignore[attr-defined]
+        if isinstance(state, Asking):
+            asked = state.question
+            judgment: Any = Judgment(asked.kind, asked.left, asked.right, person(asked))
+        elif isinstance(state, AskingGrade):
+            step = state.document * 7 + len(session.plan.seed)  # type: ignore[attr-defined]
+            judgment = Grading(state.document, DEFAULT_GRADES[step % 5])
+        else:
+            return
+        entry = Entry(EntryKind.ANSWER, judgment)
+        session.append(entry)
+        yield entry
+
+
+def judge(
+    session: Session,
+    assignment: Assignment,
+    *,
+    person: Person = by_worth,
+    most: int | None = None,
+    undo_at: int | None = None,
+    note: str | None = None,
+) -> None:
+    """Write a log: at most so many answers; at ``undo_at`` take back two and give one again."""
+    kit = KITS[assignment.tool]
+    live = kit.open(assignment.plan)
+    entries: list[Entry[Any]] = []
+    for entry in steps(live, person):
+        entries.append(entry)
+        if len(entries) == undo_at:
+            for kind in (EntryKind.UNDO, EntryKind.UNDO, EntryKind.REDO):
+                live.append(Entry(kind))
+                entries.append(Entry(kind))
+        if most is not None and len(entries) >= most:
+            break
+    session.execute(insert(JudgmentRow), rows_of(assignment, entries, note))
+    finished = not isinstance(kit.state(live), Asking | AskingGrade)
+    assignment.answered = live.answered
+    assignment.last_entry_at = START + timedelta(seconds=6 * len(entries))
+    assignment.finished_at = assignment.last_entry_at if finished else None
+    assignment.active_ms = 4000 * len(entries)
+    session.flush()
+
+
+def rows_of(
+    assignment: Assignment, entries: list[Entry[Any]], note: str | None = None
+) -> list[dict[str, Any]]:
+    """The log as rows, six seconds apart."""
+    kit = KITS[assignment.tool]
+    empty = {"question_kind": None, "left_id": None, "right_id": None, "answer": None}
+    return [
+        {
+            **empty,
+            "assignment_id": assignment.id,
+            "position": position,
+            "entry": entry.kind,
+            "active_ms": 4000,
+            "wall_ms": 6000,
+            "note": note if position == 1 else None,
+            "created_at": START + timedelta(seconds=6 * position),
+            **(kit.columns(entry.judgment) if entry.judgment is not None else {}),
+        }
+        for position, entry in enumerate(entries)
+    ]
+
+
+def make_grades(session: Session, user: User, query: Query, seed: str = "g") -> Assignment:
+    """Work with grades for ``user``; the length of the seed moves the grades."""
+    grades = list(DEFAULT_GRADES)
+    return make_assignment(
+        session, user=user, query=query, tool=Tool.GRADES, grades=grades, seed=seed
+    )
+
+
+def add_features(session: Session, study: Study, *, named: bool = False) -> None:
+    """Two features a candidate."""
+    names = ("bm25", "clicks") if named else ("1", "2")
+    statement = select(Candidate).join(Query, Query.id == Candidate.query_id)
+    for candidate in session.scalars(statement.where(Query.study_id == study.id)):
+        candidate.features = {names[0]: candidate.position / 3, names[1]: candidate.position**2}
+    session.flush()
+
+
+NOTE = 'Both sell "tulips",\n\tbut =one= lies 🌷'
+
+
+def make_judged_study(session: Session, *, slug: str = "tulips") -> Study:
+    """Three queries and four people.
+
+    Ansa finished q0 and q1 by pairs and grades q2; Bao finished q0 with undo, checks and notes, and
+    is at work on q1; Chidi graded q0 and q2; Dee finished q0, and it was taken back.
+    """
+    study = make_study(session, slug=slug, queries=3, documents=8)
+    add_features(session, study)
+    first, second, third = queries_of(session, study)
+    numbers = count(1)
+    # Not in the order of their e-mails, so that orders and pseudonyms differ.
+    bao, ansa, dee, chidi = (
+        make_user(session, email=f"{name.lower()}@{slug}.example", name=f"{name} {next(numbers)}")
+        for name in ("Bao", "Ansa", "Dee", "Chidi")
+    )
+    at_q0 = make_assignment(session, user=bao, query=first, check_share=0.5, seed="b0")
+    judge(session, at_q0, undo_at=5, note=NOTE)
+    judge(session, make_assignment(session, user=bao, query=second, seed="b1"), most=3)
+    judge(session, make_assignment(session, user=ansa, query=first, seed="a0"), person=_fussy)
+    judge(session, make_assignment(session, user=ansa, query=second, seed="a1"))
+    taken = make_assignment(session, user=dee, query=first, seed="d0")
+    judge(session, taken)
+    taken.withdrawn_at = START + timedelta(days=1)
+    for user, query, seed in ((chidi, first, "g"), (chidi, third, "g"), (ansa, third, "gg")):
+        judge(session, make_grades(session, user, query, seed))
+    make_assignment(session, user=chidi, query=second, seed="c1")
+    for seconds, kind, reason in (
+        (0, TimerKind.START, None),
+        (9, TimerKind.AUTO_PAUSE, "idle, =1+1"),
+        (15, TimerKind.HEARTBEAT, None),
+    ):
+        at = START + timedelta(seconds=seconds)
+        session.add(
+            TimerEvent(
+                assignment_id=at_q0.id,
+                kind=kind,
+                reason=reason,
+                active_ms=1000 * seconds,
+                created_at=at,
+            )
+        )
+    session.flush()
+    return study
+
+
+def _fussy(question: Question) -> Answer:
+    """Ties a few, calls one page bad and one broken."""
+    low, high = sorted((question.left, question.right))
+    if low % 8 == 3:
+        return Answer.LEFT_BAD if question.left == low else Answer.RIGHT_BAD
+    if high % 8 == 5:
+        return Answer.LEFT_UNJUDGEABLE if question.left == high else Answer.RIGHT_UNJUDGEABLE
+    return Answer.TIE if (low + high) % 5 == 0 else by_worth(question)

@@ -1,0 +1,323 @@
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import pytest
+from sklearn.datasets import load_svmlight_file  # type: ignore[import-untyped]
+from sqlalchemy import select
+
+from analysis.data import (
+    read_judgments,
+    read_letor,
+    read_letor_export,
+    read_pairs,
+    read_preferences,
+    read_qrels,
+    read_timers,
+    read_topk,
+)
+from analysis.report.sources import read_preferences as read_report_source
+from app.db.engine import Sessions
+from app.db.models import JudgmentRow, Query
+from app.domain.errors import Invalid, NotFound
+from app.domain.grading import DEFAULT_GRADES
+from app.services.exports import EXPORTS, ExportOptions, export_session, open_export
+from tests.exporting import NOTE, START, add_features, judge, make_grades, make_judged_study
+from tests.factories import make_assignment, make_study, make_user, queries_of
+
+ANSA, BAO, CHIDI, DEE = (f"{name}@tulips.example" for name in ("ansa", "bao", "chidi", "dee"))
+Read = Callable[[Path], Any]
+
+
+@pytest.fixture
+def judged(sessions: Sessions) -> Sessions:
+    with sessions.write.begin() as session:
+        make_judged_study(session)
+    return sessions
+
+
+def exported(sessions: Sessions, format: str, slug: str = "tulips", **options: Any) -> bytes:
+    with export_session(sessions) as session:
+        return b"".join(open_export(session, slug, format, ExportOptions(**options)).chunks)
+
+
+class Files:
+    """Exports as files, read back by the readers of the library."""
+
+    def __init__(self, sessions: Sessions, folder: Path) -> None:
+        self._sessions, self._folder = sessions, folder
+
+    def path(self, format: str, slug: str = "tulips", **options: Any) -> Path:
+        path = self._folder / format
+        path.write_bytes(exported(self._sessions, format, slug, **options))
+        return path
+
+    def __call__(self, read: Read, format: str, slug: str = "tulips", **options: Any) -> Any:
+        return read(self.path(format, slug, **options))
+
+
+@pytest.fixture
+def files(judged: Sessions, tmp_path: Path) -> Files:
+    return Files(judged, tmp_path)
+
+
+def test_the_ground_truth_says_who_what_and_how_complete(files: Files) -> None:
+    found = files(read_topk, "topk.jsonl")
+    assert [(each.query, each.assessor, each.complete) for each in found] == [
+        ("q0", ANSA, True),
+        ("q0", BAO, True),
+        ("q1", ANSA, True),
+        ("q1", BAO, False),
+        ("q1", CHIDI, False),
+    ]
+    fussy, bao, plain, begun, waiting = found
+    for each in found:
+        pages = (*each.ranking, *each.rest, *each.bad, *each.unjudgeable)
+        assert sorted(pages) == [f"{each.query}-d{place}" for place in range(8)]
+    assert len(bao.ranking) == 3
+    assert [page for group in bao.groups for page in group][:3] == list(bao.ranking)
+    assert fussy.bad
+    assert fussy.unjudgeable
+    assert (bao.sorter, bao.sorter_version, bao.k, bao.seed) == ("heap", 1, 3, "b0")
+    assert bao.options["check_share"] == 0.5
+    assert bao.active_ms == 4000 * bao.entries
+    assert bao.wall_ms == 6000 * bao.entries
+    assert bao.answered == bao.entries - 4  # two taken back, one given again: four entries more
+    assert bao.begun_at == START
+    assert plain.finished_at is not None
+    assert plain.begun_at is not None
+    assert plain.finished_at > plain.begun_at
+    assert (begun.ranking, begun.answered, begun.finished_at) == ((), 3, None)
+    assert (waiting.answered, waiting.begun_at) == (0, None)
+
+
+def test_the_log_is_whole_and_marks_what_stands(files: Files, judged: Sessions) -> None:
+    found = files(read_judgments, "judgments.jsonl")
+    with judged.read() as session:
+        rows = session.scalars(select(JudgmentRow)).all()
+    assert len(found) == len(rows)
+    mine = [each for each in found if (each.query, each.assessor) == ("q0", BAO)]
+    assert [each.position for each in mine] == list(range(len(mine)))
+    assert [each.entry for each in mine[5:8]] == ["undo", "undo", "redo"]
+    assert [each.effective for each in mine[:9]] == [True] * 4 + [False] * 4 + [True]
+    assert mine[1].note == NOTE
+    assert {"sort", "check"} <= {each.kind for each in mine}
+    assert {each.assessor for each in found if each.withdrawn} == {DEE}
+    graded = [each for each in found if each.tool == "grades"]
+    assert {(each.left, each.right, each.document is None) for each in graded} == {
+        (None, None, False)
+    }
+
+
+def test_pairs_are_the_preferences_that_stand(files: Files) -> None:
+    found = files(read_pairs, "pairs.tsv")
+    log = files(read_judgments, "judgments.jsonl")
+    words = {"left": "a", "right": "b", "tie": "tie"}
+    expected = [
+        (each.query, each.left, each.right, words[each.answer], each.assessor)
+        for each in log
+        if each.tool == "pairs"
+        and each.effective
+        and each.kind == "sort"
+        and not each.withdrawn
+        and each.answer in words
+    ]
+    assert [(p.query, p.a, p.b, p.preference, p.assessor) for p in found] == expected
+    assert Counter(p.preference for p in found)["tie"] > 0
+
+
+def test_preferences_carry_the_texts(files: Files) -> None:
+    found = files(read_preferences, "preferences.jsonl")
+    pairs = [each for each in files(read_pairs, "pairs.tsv") if each.preference != "tie"]
+    assert len(found) == len(pairs)
+    for each, pair in zip(found, pairs, strict=True):
+        better, worse = (pair.a, pair.b) if pair.preference == "a" else (pair.b, pair.a)
+        assert (each.chosen_id, each.rejected_id, each.query) == (better, worse, pair.query)
+        assert each.chosen.startswith(f"Page {better} of tulips")
+        assert each.rejected.startswith(f"Page {worse} of tulips")
+        assert each.prompt == f"how to keep cut tulips upright {pair.query[1:]}"
+
+
+def test_clocks_are_told_in_their_order(files: Files) -> None:
+    found = files(read_timers, "timers.csv")
+    assert [(each.event, each.reason, each.active_ms) for each in found] == [
+        ("start", "", 0),
+        ("auto_pause", "idle, =1+1", 9000),
+        ("heartbeat", "", 15000),
+    ]
+
+
+def test_grades_are_the_middle_ones(files: Files, judged: Sessions) -> None:
+    found = files(read_qrels, "grades.qrels")
+    assert [each.query for each in found] == ["q0"] * 8 + ["q2"] * 8
+    given: dict[tuple[str, str], list[int]] = {}
+    for each in files(read_judgments, "judgments.jsonl"):
+        if each.tool == "grades":
+            grades = given.setdefault((each.query, each.document), [])
+            grades.append(DEFAULT_GRADES.index(each.answer))
+    assert {len(set(grades)) for grades in given.values()} == {1, 2}
+    assert {each[:2]: each.label for each in found} == {
+        page: min(grades)
+        for page, grades in given.items()  # of two the lower is the middle one
+    }
+    mine = files(read_qrels, "grades.qrels", assessor=ANSA)
+    assert [each.query for each in mine] == ["q2"] * 8
+    with judged.write.begin() as session:
+        third = session.scalars(select(Query).where(Query.external_id == "q2")).one()
+        eve = make_grades(session, make_user(session), third, seed="ggg")
+        judge(session, eve, most=3)
+    assert files(read_qrels, "grades.qrels") == found  # what is not finished does not count
+
+
+def test_labels_are_those_of_the_ground_truth(files: Files) -> None:
+    truth = {each.query: each for each in files(read_topk, "topk.jsonl", assessor=ANSA)}
+    labels = files(read_qrels, "qrels", assessor=ANSA)
+    assert {each.query for each in labels} == {"q0", "q1"}
+    for query, record in truth.items():
+        mine = {each.document: each.label for each in labels if each.query == query}
+        assert mine == record.labels()
+    data = files(read_letor_export, "letor", assessor="Ansa 2")
+    assert data.query_ids == ("q0", "q1")
+    named = dict(zip(data.document_ids, data.labels.tolist(), strict=True))
+    assert named == {each.document: each.label for each in labels}
+    assert data.features[:, 1].tolist() == [place**2 for place in range(8)] * 2
+
+
+def test_unfinished_queries_have_no_labels(files: Files) -> None:
+    assert {each.query for each in files(read_qrels, "qrels", assessor=BAO)} == {"q0"}
+    assert files(read_qrels, "qrels", assessor=CHIDI) == []
+
+
+def test_tools_of_others_read_the_labels(files: Files) -> None:
+    path = files.path("qrels", assessor=ANSA)
+    qrels = list(ir_measures.read_trec_qrels(str(path)))  # type: ignore[no-untyped-call]
+    assert len(qrels) == 16
+    best = {each.query_id: each.doc_id for each in qrels if each.relevance == 3}
+    run = [ir_measures.ScoredDoc(query, document, 1.0) for query, document in best.items()]
+    measured = ir_measures.calc_aggregate([ir_measures.Success(rel=3) @ 1], qrels, run)
+    assert list(measured.values()) == [1.0]
+    letor = files.path("letor", assessor=ANSA)
+    matrix, labels, qids = load_svmlight_file(str(letor), query_id=True)
+    ours = read_letor(letor)
+    assert matrix.toarray().tolist() == ours.features.tolist()
+    assert labels.tolist() == ours.labels.tolist()
+    assert qids.tolist() == [1] * 8 + [2] * 8
+
+
+def test_the_report_reads_the_pairs(files: Files) -> None:
+    study = read_report_source([files.path("pairs.tsv")])
+    assert set(study.assessors) == {ANSA, BAO}
+    assert set(study.queries) == {"q0", "q1"}
+
+
+def test_named_features_are_numbered_and_explained(judged: Sessions, tmp_path: Path) -> None:
+    with judged.write.begin() as session:
+        study = make_study(session, slug="named", documents=4)
+        add_features(session, study, named=True)
+        (query,) = queries_of(session, study)
+        query.external_id = "17"
+        judge(session, make_assignment(session, user=make_user(session, name="Eve"), query=query))
+    text = exported(judged, "letor", "named", assessor="eve").decode()
+    assert text.startswith("# feature 1: bm25\n# feature 2: clicks\n")
+    path = tmp_path / "letor"
+    path.write_text(text)
+    _, _, qids = load_svmlight_file(str(path), query_id=True)
+    assert set(qids.tolist()) == {17}
+
+
+def test_the_last_round_of_a_query_counts(judged: Sessions, tmp_path: Path) -> None:
+    with judged.write.begin() as session:
+        study = make_study(session, slug="rounds", documents=5)
+        (query,) = queries_of(session, study)
+        user = make_user(session, email="eve@rounds.example")
+        for number, most in ((0, None), (1, None), (2, 1)):
+            work = make_assignment(session, user=user, query=query, round=number, k=number + 1)
+            judge(session, work, most=most)
+    files = Files(judged, tmp_path)
+    labels = files(read_qrels, "qrels", "rounds", assessor="eve@rounds.example")
+    assert sorted(each.label for each in labels) == [0, 0, 0, 1, 2]
+
+
+def test_pseudonyms_are_stable_and_give_nobody_away(judged: Sessions, tmp_path: Path) -> None:
+    files = Files(judged, tmp_path)
+    options: dict[str, Any] = {"pseudonyms": True}
+    for name in EXPORTS:
+        chosen: dict[str, Any] = {"assessor": "assessor-02"} if EXPORTS[name].by_assessor else {}
+        assert b"@tulips.example" not in exported(judged, name, **options, **chosen)
+    before = files(read_topk, "topk.jsonl", pseudonyms=True)
+    assert [each.assessor for each in before[:2]] == ["assessor-01", "assessor-02"]
+    by_email = {each.seed: each.assessor for each in files(read_topk, "topk.jsonl")}
+    assert {each.assessor: by_email[each.seed] for each in before} == {
+        "assessor-01": BAO,
+        "assessor-02": ANSA,
+        "assessor-04": CHIDI,
+    }
+    with judged.write.begin() as session:
+        query = session.scalars(select(Query).where(Query.external_id == "q0")).first()
+        make_assignment(session, user=make_user(session, email="aa@tulips.example"), query=query)
+    after = files(read_topk, "topk.jsonl", pseudonyms=True)
+    assert [each for each in after if each.assessor != "assessor-05"] == before
+
+
+@pytest.mark.parametrize("format", EXPORTS)
+def test_the_same_study_gives_the_same_bytes(judged: Sessions, format: str) -> None:
+    options = {"assessor": ANSA} if EXPORTS[format].by_assessor else {}
+    assert exported(judged, format, **options) == exported(judged, format, **options)
+
+
+def test_an_export_says_what_is_complete(judged: Sessions) -> None:
+    with export_session(judged) as session:
+        found = open_export(session, "tulips", "topk.jsonl").completeness
+        everything = open_export(session, "tulips", "judgments.jsonl").completeness
+        ansa = open_export(session, "tulips", "topk.jsonl", ExportOptions(ANSA)).completeness
+    assert (found.assigned, found.finished, found.complete) == (5, 3, False)
+    assert str(everything) == "grades: 3 of 3 finished; pairs: 3 of 5 finished"
+    assert sum(each.withdrawn for each in everything.tools) == 1
+    assert ansa.complete
+
+
+def test_refusals_come_before_the_first_line(judged: Sessions) -> None:
+    with judged.write.begin() as session:
+        make_judged_study(session, slug="plain")
+        bare = make_study(session, slug="bare")
+        judge(
+            session,
+            make_assignment(session, user=make_user(session), query=queries_of(session, bare)[0]),
+        )
+    with export_session(judged) as session:
+        with pytest.raises(NotFound, match="no study 'nothing'"):
+            open_export(session, "nothing", "qrels")
+        with pytest.raises(NotFound, match=r"no export 'qrel'; there are topk\.jsonl"):
+            open_export(session, "tulips", "qrel")
+        with pytest.raises(Invalid, match=f"Name the assessor .*{ANSA}"):
+            open_export(session, "tulips", "qrels")
+        with pytest.raises(NotFound, match=f"No assessor 'eve'.*{ANSA}"):
+            open_export(session, "tulips", "pairs.tsv", ExportOptions("eve"))
+        with pytest.raises(Invalid, match="no features"):
+            open_export(session, "bare", "letor", ExportOptions("assessor-01"))
+
+
+def test_a_study_without_work_exports_empty_files(sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
+        make_study(session, slug="fresh")
+    assert exported(sessions, "topk.jsonl", "fresh") == b""
+    assert exported(sessions, "pairs.tsv", "fresh").count(b"\n") == 1
+    with export_session(sessions) as session:
+        state = open_export(session, "fresh", "pairs.tsv").completeness
+    assert (str(state), state.complete) == ("nothing is assigned yet", True)
+
+
+def test_an_export_sees_one_state_of_the_study(judged: Sessions) -> None:
+    with export_session(judged) as session:
+        chunks = open_export(session, "tulips", "judgments.jsonl").chunks
+        with judged.write.begin() as writing:
+            second = writing.scalars(select(Query).where(Query.external_id == "q2")).first()
+            late = make_assignment(writing, user=make_user(writing), query=second, seed="late")
+            judge(writing, late)
+        before = b"".join(chunks).decode()
+    seen = {json.loads(line)["assessor"] for line in before.splitlines()}
+    assert seen == {ANSA, BAO, CHIDI, DEE}
+    assert len(exported(judged, "judgments.jsonl").decode()) > len(before)
