@@ -36,3 +36,18 @@ def _unchecked(done: Sequence[Judgment]) -> list[tuple[int, int]]:
         and frozenset((judgment.left, judgment.right)) not in checked
         and not {judgment.left, judgment.right} & removed
     ]
+
+
+def self_consistency(done: Sequence[Judgment]) -> tuple[int, int]:
+    """How many checks were answered by a preference, and how many of them as the first time."""
+    first: dict[tuple[int, int], Judgment] = {}
+    checks = agreed = 0
+    for judgment in done:
+        if not judgment.answer.is_preference:
+            continue
+        if judgment.kind is QuestionKind.SORT:
+            first.setdefault((judgment.left, judgment.right), judgment)
+        elif before := first.get((judgment.right, judgment.left)):
+            checks += 1
+            agreed += judgment.answer.preference() is before.answer.preference().swapped()
+    return checks, agreed

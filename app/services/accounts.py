@@ -32,7 +32,7 @@ def create_user(
     """Make an account; without a password it cannot sign in until one is set."""
     user = User(
         email=_checked_email(email),
-        name=_checked_name(name),
+        name=checked_name(name),
         role=role,
         demo=demo,
         password_hash=hash_password(password) if password is not None else None,
@@ -51,6 +51,14 @@ def user_of_email(session: Session, email: str) -> User:
     user = queries.user_by_email(session, email)
     if user is None:
         raise NotFound(f"There is no account for {email.strip().lower()}.")
+    return user
+
+
+def user_of_number(session: Session, user_id: int) -> User:
+    """The person with this number, or NotFound."""
+    user = session.get(User, user_id)
+    if user is None:
+        raise NotFound(f"There is no person with the number {user_id}.")
     return user
 
 
@@ -107,7 +115,8 @@ def _checked_email(email: str) -> str:
     return email
 
 
-def _checked_name(name: str) -> str:
+def checked_name(name: str) -> str:
+    """The name without spare blanks; an empty or a very long one is refused."""
     name = " ".join(name.split())
     if not 1 <= len(name) <= 200:
         raise Invalid("Give a name of 1 to 200 characters.", field="name")

@@ -69,13 +69,13 @@ def _write_table(connection: Connection, table: Table, archive: ZipFile) -> int:
     count = 0
     with archive.open(f"{table.name}.jsonl", "w") as stream:
         for row in rows.mappings():
-            line = {name: _plain(value) for name, value in row.items()}
+            line = {name: plain(value) for name, value in row.items()}
             stream.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
             count += 1
     return count
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A value that JSON has: bytes as base64, times in ISO form, enumerations as their words."""
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()

@@ -17,13 +17,15 @@ from sqlalchemy.orm import Session
 from app.db.base import now
 from app.db.models import Assignment, JudgmentRow
 from app.db.queries import labeling as queries
+from app.domain.answers import Judgment, QuestionKind
+from app.domain.checks import self_consistency
 from app.domain.errors import LogRefusal, NotFound, StaleForm, Withdrawn
 from app.domain.log import Entry, EntryKind
 from app.domain.progress import Progress
 from app.domain.words import Tool
+from app.services import timing
 from app.services.live import DocumentHead, LiveAssignment, LiveSessions, QueryHead
 from app.services.tools import KITS, AnySession, AnyState, Said, shown_in
-from app.services import timing
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +56,9 @@ class Standing:
     state: AnyState
     new: frozenset[int]
     progress: Progress
+    scale: int
     can_undo: bool
     can_redo: bool
-    scale: int
     active_ms: int
 
     @property
@@ -75,8 +77,6 @@ def standing(session: Session, live: LiveSessions, *, assignment_id: int, user_i
         live.put(current)
 
 
-def submit(
-    session: Session,
 def peek(
     session: Session, live: LiveSessions, *, assignment_id: int, user_id: int, position: int
 ) -> list[tuple[tuple[str, ...], Standing]]:
@@ -112,6 +112,8 @@ def _after(session: AnySession, entry: Entry[Any]) -> AnySession:
     return twin
 
 
+def submit(
+    session: Session,
     live: LiveSessions,
     *,
     assignment_id: int,
@@ -137,13 +139,13 @@ def _after(session: AnySession, entry: Entry[Any]) -> AnySession:
     return result
 
 
-def _required(assignment: Assignment | None, assignment_id: int) -> Assignment:
-    if assignment is None:
 def assignment_at_work(session: Session, assignment_id: int, user_id: int) -> Assignment:
     """The person's assignment, to look at; a refusal if it is not theirs or was withdrawn."""
     return _required(queries.assignment_of(session, assignment_id, user_id), assignment_id)
 
 
+def _required(assignment: Assignment | None, assignment_id: int) -> Assignment:
+    if assignment is None:
         raise NotFound(f"There is no assignment {assignment_id} of yours.")
     if assignment.withdrawn_at is not None:
         raise Withdrawn(
@@ -166,9 +168,9 @@ def _standing(assignment: Assignment, live: LiveAssignment) -> Standing:
         state=state,
         new=frozenset(shown_in(state)) - session.seen,
         progress=kit.progress(session),
+        scale=live.scale,
         can_undo=session.can_undo,
         can_redo=session.can_redo,
-        scale=live.scale,
         active_ms=assignment.active_ms,
     )
 
@@ -180,10 +182,12 @@ def _caught_up(session: Session, live: LiveSessions, assignment: Assignment) -> 
         known = max(kept.session.length - 1, 0)
         rows = queries.log_from(session, assignment.id, known)
         if _agrees(kept, [_logged(kept, row) for row in rows]):
+            kept.session.recall(assignment.offered)
             return kept
     fresh = _open(session, assignment)
     rows = queries.log_from(session, assignment.id, 0)
     fresh.session.extend(_logged(fresh, row) for row in rows)
+    fresh.session.recall(assignment.offered)
     return fresh
 
 
@@ -201,29 +205,29 @@ def _open(session: Session, assignment: Assignment) -> LiveAssignment:
     query = queries.query_with_study(session, assignment.query_id)
     heads = queries.document_heads(session, assignment.plan["order"])
     documents = {row[0]: DocumentHead(*row) for row in heads}
+    kit = KITS[assignment.tool]
+    opened = kit.open(assignment.plan)
     return LiveAssignment(
         id=assignment.id,
         tool=assignment.tool,
         session=opened,
-    kit = KITS[assignment.tool]
-    opened = kit.open(assignment.plan)
         query=QueryHead(
+            id=query.id,
+            study_id=query.study_id,
             study_slug=query.study.slug,
             study_name=query.study.name,
             name=query.external_id,
             text=query.text,
-            id=query.id,
-            study_id=query.study_id,
             description=query.description,
             narrative=query.narrative,
         ),
         documents=documents,
         names={number: head.name for number, head in documents.items()},
+        scale=kit.progress(opened).high,
     )
 
 
 def _logged(live: LiveAssignment, row: JudgmentRow) -> Entry[Any]:
-        scale=kit.progress(opened).high,
     if row.entry is not EntryKind.ANSWER:
         return Entry(row.entry)
     return Entry(row.entry, KITS[live.tool].from_row(row))
@@ -260,16 +264,26 @@ def _append(
         **columns,
     )
     session.add(row)
+    if entry.kind is EntryKind.ANSWER:
+        assignment.offered = live.session.offered
     assignment.answered = live.session.answered
     assignment.expected_left = kit.progress(live.session).expected_left
     assignment.active_ms += time.active_ms
     assignment.last_entry_at = at
+    _sum_up_checks(assignment, live, entry)
     assignment.finished_at = None if shown_in(kit.state(live.session)) else at
     try:
         session.flush()
     except IntegrityError as error:
         session.rollback()
         raise _stale() from error
+
+
+def _sum_up_checks(assignment: Assignment, live: LiveAssignment, entry: Entry[Any]) -> None:
+    """Keep the count of checks, where the entry can have changed it."""
+    is_check = isinstance(entry.judgment, Judgment) and entry.judgment.kind is QuestionKind.CHECK
+    if live.tool is Tool.PAIRS and (is_check or entry.kind is not EntryKind.ANSWER):
+        assignment.checks, assignment.checks_agreed = self_consistency(live.session.effective)
 
 
 def _accept_repetition(session: Session, live: LiveAssignment, submission: Submission) -> None:

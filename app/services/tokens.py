@@ -33,10 +33,12 @@ def issue_token(
     return token, plain
 
 
-def revoke_token(session: Session, token_id: int, *, actor_id: int | None = None) -> None:
-    """End a token at once."""
+def revoke_token(
+    session: Session, token_id: int, *, user_id: int | None = None, actor_id: int | None = None
+) -> None:
+    """End a token at once; with ``user_id`` only if it is that person's."""
     token = session.get(ApiToken, token_id)
-    if token is None:
+    if token is None or (user_id is not None and token.user_id != user_id):
         raise NotFound(f"There is no token {token_id}.")
     if token.revoked_at is None:
         token.revoked_at = now()

@@ -3,6 +3,7 @@
 from app.db.models.assignment import Assignment
 from app.db.models.document import Candidate, Content, Document, StudyFile
 from app.db.models.highlight import Highlight
+from app.db.models.invitation import Invitation
 from app.db.models.judgment import JudgmentRow
 from app.db.models.ranking import Ranking
 from app.db.models.study import Query, Study
@@ -17,6 +18,7 @@ __all__ = [
     "Content",
     "Document",
     "Highlight",
+    "Invitation",
     "JudgmentRow",
     "Query",
     "Ranking",

@@ -14,14 +14,21 @@ from app.domain.words import Tool
 class Assignment(Base):
     """Work given to an assessor; it is withdrawn, never deleted.
 
-    ``answered``, ``expected_left``, ``active_ms`` and ``last_entry_at`` sum up the log for queues
-    and dashboards. They are written in the transaction that appends the entry.
+    ``answered``, ``expected_left``, ``active_ms``, ``last_entry_at``, and ``checks`` with those
+    that agreed sum up the log for queues and dashboards. They are written in the transaction that
+    appends the entry, and so is ``offered``: where the last answer led, if the sorter drew it at
+    random.
     """
 
     __tablename__ = "assignments"
     __table_args__ = (
         UniqueConstraint("user_id", "query_id", "tool", "round"),
-        Index(None, "query_id"),
+        # What queues and dashboards read of an assignment, without its plan.
+        Index(
+            "ix_assignments_summary",
+            *("query_id", "user_id", "tool", "round", "withdrawn_at", "finished_at", "answered"),
+            *("expected_left", "active_ms", "last_entry_at", "checks", "checks_agreed"),
+        ),
     )
     id: Mapped[int] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="RESTRICT"))
@@ -36,5 +43,8 @@ class Assignment(Base):
     expected_left: Mapped[int | None]
     active_ms: Mapped[BigInt] = mapped_column(default=0)
     last_entry_at: Mapped[datetime | None]
+    checks: Mapped[int] = mapped_column(default=0)
+    checks_agreed: Mapped[int] = mapped_column(default=0)
+    offered: Mapped[Json | None]
     user: Mapped[User] = relationship(lazy="raise")
     query: Mapped[Query] = relationship(lazy="raise")

@@ -55,7 +55,7 @@ class AuditEvent(Base):
     """One administrative act; ``user_id`` is empty when it came from the command line."""
 
     __tablename__ = "audit_events"
-    __table_args__ = (Index(None, "at"),)
+    __table_args__ = (Index(None, "at"), Index(None, "subject"), Index(None, "user_id"))
     id: Mapped[int] = mapped_column(primary_key=True)
     at: Mapped[datetime] = mapped_column(default=now)
     user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="RESTRICT"))
