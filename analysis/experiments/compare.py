@@ -7,7 +7,7 @@ import numpy as np
 
 from analysis.data.folds import Fold
 from analysis.experiments.folds import Trials, Truth, with_truth
-from analysis.experiments.grids import accepts
+from analysis.experiments.grids import accepts, effort
 from analysis.experiments.store import Row, Task
 from analysis.experiments.tuning import tune
 from analysis.metrics import evaluate
@@ -61,6 +61,7 @@ def compare_tasks(
                     "model_k": entry.k,
                     "k": k,
                     "seed": seed,
+                    "effort": effort(entry.model),
                 }
                 arguments = {"fold": fold, "entry": entry, "truth": truth, "k": k, "seed": seed}
                 yield Task(identity, compare_cell, arguments)

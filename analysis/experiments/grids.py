@@ -11,6 +11,8 @@ from typing import Any
 from analysis.models import model_class
 
 Settings = dict[str, Any]
+Grid = list[tuple[str, list[Any]]]
+"""Settings tuned one after the other, each with its candidates."""
 
 _C_PAIRS = [1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0]
 _C_LISTS = [0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0]
@@ -18,7 +20,7 @@ _L2_PAIRS = [1e4, 1e3, 1e2, 10.0, 1.0, 0.1]
 _L2_LISTS = [100.0, 10.0, 1.0, 0.1, 0.01]
 _BETAS = [round(0.1 * step, 1) for step in range(11)]
 
-GRIDS: dict[str, list[tuple[str, list[Any]]]] = {
+GRIDS: dict[str, Grid] = {
     "regression": [("l2", [1e3, 1e2, 10.0, 1.0, 0.1])],
     "ranksvm": [("c", _C_PAIRS)],
     "svm-map": [("c", _C_LISTS)],
@@ -32,7 +34,7 @@ GRIDS: dict[str, list[tuple[str, list[Any]]]] = {
     "focused-net": [("l2", _L2_LISTS), ("beta", _BETAS)],
     "lightgbm": [("leaves", [4, 8, 16])],
 }
-"""Model -> settings tuned one after the other, each with its candidates."""
+"""What is tuned of each model."""
 
 FIXED: dict[str, Settings] = {
     "focused-boost": {"rounds": 150},
@@ -65,6 +67,11 @@ TABLE_ORDER = [
     *("rankcosine", "topk-rankcosine", "regression", "lightgbm"),
 ]
 """Rows as in Tables 4 and 5 of [NGLC12]_, then the models those tables lack."""
+
+
+def effort(name: str) -> dict[str, Any]:
+    """What result rows remember of a model's tuning: rows of other grids are not reused."""
+    return {"grid": GRIDS.get(name, []), "fixed": FIXED.get(name, {})}
 
 
 def title(name: str, k: int | None = None) -> str:

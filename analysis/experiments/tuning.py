@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from analysis.data.ranking import RankingData
-from analysis.experiments.grids import FIXED, GRIDS, Settings, accepts
+from analysis.experiments.grids import FIXED, GRIDS, Grid, Settings, accepts
 from analysis.metrics import LOSSES, evaluate
 from analysis.models import Ranker, model_class
 
@@ -26,18 +26,17 @@ def tune(
     measure: str,
     *,
     given: Settings | None = None,
-    stages: int | None = None,
+    grid: Grid | None = None,
 ) -> Tuned:
     """Choose each tuned setting in turn by ``measure`` on validation data.
 
-    ``given`` settings are fixed, and not tuned. ``stages`` stops after that many settings (sweeps
-    over beta tune the penalty alone).
+    ``given`` settings are fixed, and not tuned; ``grid`` takes the place of the model's own.
     """
     start = perf_counter()
     base = _base(name, measure, given or {})
-    grid = [step for step in GRIDS.get(name, []) if step[0] not in (given or {})]
+    steps = GRIDS.get(name, []) if grid is None else grid
     best = None
-    for setting, values in grid[:stages]:
+    for setting, values in [step for step in steps if step[0] not in (given or {})]:
         kept = base if best is None else best.settings
         tried = [
             _attempt(name, {**kept, setting: value}, train, validation, measure) for value in values

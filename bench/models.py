@@ -1,0 +1,117 @@
+"""Training times on one core, as ratios to scikit-learn's LogisticRegression on the same pairs.
+
+python -m bench.models ../shared/data/MQ2008/Fold1/train.txt.gz
+
+LightGBM runs when it is installed, RankLib when RANKLIB_JAR names its jar and java is on the path.
+Also times the LETOR reader against scikit-learn's. Figures are processor seconds,
+the best of several runs.
+"""
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import argparse
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import load_svmlight_file  # type: ignore[import-untyped]
+from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+
+from analysis.data import RankingData, read_letor, to_topk, write_letor
+from analysis.models import MODELS
+from analysis.models.pairs import make_pairs
+
+LIMITS = {  # seconds to stay under on MQ2008 Fold1, one core, training only
+    "ranknet": 0.15,
+    "ranksvm": 0.15,
+    "listnet": 0.15,
+    "listmle": 0.15,
+    "topk-listmle": 0.15,
+    "focused-net": 0.3,
+    "rankboost": 1.5,
+    "focused-boost": 1.5,
+    "adarank": 0.3,
+    "svm-map": 0.5,
+    "focused-svm": 0.5,
+}
+RANKLIB = {"ranknet": "1", "rankboost": "2", "adarank": "3", "listnet": "7"}
+
+
+def best_of(action: Callable[[], object], times: int) -> float:
+    """Least processor seconds of several runs in one thread: other work drops out."""
+    seconds = []
+    for _ in range(times):
+        start = time.process_time()
+        action()
+        seconds.append(time.process_time() - start)
+    return min(seconds)
+
+
+def logistic_on_pairs(data: RankingData) -> Callable[[], object]:
+    """What a user without this library would do: differences as rows, signs as classes."""
+    pairs = make_pairs(data)
+    better = np.concatenate([chunk.better for chunk in pairs.chunks()])
+    worse = np.concatenate([chunk.worse for chunk in pairs.chunks()])
+    differences = pairs.features[better] - pairs.features[worse]
+    signs = np.where(np.arange(better.size) % 2 == 0, 1, -1)
+    rows = differences * signs[:, None]
+    return lambda: LogisticRegression(C=0.1, fit_intercept=False, max_iter=1000).fit(rows, signs)
+
+
+def ranklib_seconds(name: str, path: Path) -> float | None:
+    jar = os.environ.get("RANKLIB_JAR")
+    if jar is None or shutil.which("java") is None or name not in RANKLIB:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "model.txt"
+        command = ["java", "-jar", jar, "-train", str(path), "-ranker", RANKLIB[name]]
+        start = time.perf_counter()
+        subprocess.run(
+            [*command, "-metric2t", "NDCG@10", "-save", str(model)], check=True, capture_output=True
+        )
+        return time.perf_counter() - start
+
+
+def bench_reader(path: Path) -> None:
+    ours = best_of(lambda: read_letor(path), 5)
+    theirs = best_of(lambda: load_svmlight_file(str(path), query_id=True), 5)
+    print(f"reader: topkapi {ours:.3f} s, scikit-learn {theirs:.3f} s, ratio {theirs / ours:.2f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--times", type=int, default=5)
+    chosen = parser.parse_args()
+    bench_reader(chosen.data)
+    data = read_letor(chosen.data)
+    topk = to_topk(data, 10)
+    reference = best_of(logistic_on_pairs(data), chosen.times)
+    print(f"LogisticRegression on {make_pairs(data).n_pairs} pairs: {reference:.3f} s\n")
+    print(f"{'model':<16}{'graded s':>10}{'top-10 s':>10}{'limit':>8}{'ratio':>8}  RankLib s")
+    with tempfile.TemporaryDirectory() as folder:
+        plain = Path(folder) / "train.txt"
+        write_letor(data, plain)
+        for name, model in MODELS.items():
+            if name in ("top-slack", "toprank"):
+                continue  # minutes rather than seconds: they have a benchmark of their own
+            graded = best_of(lambda m=model: m().fit(data), chosen.times)  # type: ignore[misc]
+            top = best_of(lambda m=model: m().fit(topk), chosen.times)  # type: ignore[misc]
+            limit = f"{LIMITS[name]:.2f}" if name in LIMITS else ""
+            other = ranklib_seconds(name, plain)
+            print(
+                f"{name:<16}{graded:>10.3f}{top:>10.3f}{limit:>8}{graded / reference:>8.2f}"
+                f"  {'' if other is None else f'{other:.1f}'}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

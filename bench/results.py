@@ -1,0 +1,105 @@
+"""Write docs/results.md: every table under the command that made it.
+
+python -m bench.results --data ../shared/data --out results --jobs 2
+
+Commands keep what they have finished under --out, so an interrupted run continues where it stopped.
+"""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+from analysis.experiments.findings import Finding, beats, focused_against_parents, interior_beta, plateau
+from analysis.experiments.store import Row, Store
+
+DOCUMENT = Path("docs/results.md")
+HEAD = """# Results
+
+Everything below was written by `make results`; each table stands under the command that made it.
+NDCG is the standard one unless a table says "LETOR 4.0 rule". Values are means over the five
+official folds; settings are chosen on the validation part of each fold by NDCG@10 (kappa-NDCG@10 on
+top-k ground truth). Top-k ground truth is made from grades by ordering equal grades at random with
+seed 0, as Niu et al. do, so its values hold a good part of chance and are not comparable with
+values on a ground truth that people made. Best values are bold.
+"""
+
+
+def sections(data: str, quick: bool) -> list[tuple[str, list[str]]]:
+    """Headings and the arguments of `topkapi rank`."""
+    few = ["--folds", "1"] if quick else []
+    ks = ["--ks", "1,2,3,5,10,20,50,100,200"]
+    found = []
+    for name in ("MQ2008", "OHSUMED"):
+        found += [
+            (f"All models, {name}", ["compare", f"{data}/{name}", *few]),
+            (
+                f"All models, {name}, LETOR 4.0 rule",
+                ["compare", f"{data}/{name}", "--truth", "graded", "--rule", "letor4", *few],
+            ),
+            (
+                f"Top-k ListMLE by k, {name}",
+                ["compare", f"{data}/{name}", "--k", "1,3,10,full", *few],
+            ),
+            (f"FocusedRank by beta, {name}", ["sweep-beta", f"{data}/{name}", *few]),
+        ]
+    found.append(("Training on the top k, OHSUMED", ["sweep-k", f"{data}/OHSUMED", *ks, *few]))
+    size = "synthetic:20x100" if quick else "synthetic"
+    shorter = ["--ks", "1,2,5,10,20,50,100"]
+    heading = "Training on the top k, synthetic full orders"
+    found.append((heading, ["sweep-k", size, *shorter, *few]))
+    found.append(("Lan et al.'s bounds", ["bounds", f"{data}/OHSUMED/Fold1/test.txt.gz"]))
+    return found
+
+
+def run(arguments: list[str], out: Path, jobs: int) -> str:
+    """The Markdown that a command prints."""
+    command = [str(Path(sys.executable).parent / "topkapi"), "rank", *arguments]
+    if arguments[0] != "bounds":
+        command += ["--out", str(out), "--jobs", str(jobs), "--format", "markdown"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def findings(out: Path) -> list[Finding]:
+    """What the result files under ``out`` say about the papers' findings."""
+    found: list[Finding] = []
+    for name in ("MQ2008", "OHSUMED"):
+        rows = _rows(out / f"compare-{name}.jsonl")
+        plain = [row for row in rows if row["model_k"] is None]
+        for measure in ("kappa-ndcg@10", "kappa-err"):
+            found += focused_against_parents(plain, measure)
+        lists = [("topk-listmle", "listmle")]
+        found += beats(plain, lists, "graded", "ndcg@10")
+        found += beats(plain, lists, "topk", "kappa-ndcg@10")
+        found += interior_beta(_rows(out / f"sweep-beta-{name}.jsonl"), "topk")
+    for path in sorted(out.glob("sweep-k-*.jsonl")):
+        found += plateau(_rows(path), "ndcg@10")
+    return found
+
+
+def _rows(path: Path) -> list[Row]:
+    return list(Store(path).rows.values())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", default="../shared/data")
+    parser.add_argument("--out", type=Path, default=Path("results"))
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--quick", action="store_true", help="One fold, for trying things out.")
+    parser.add_argument("--document", type=Path, default=DOCUMENT)
+    chosen = parser.parse_args()
+    parts = [HEAD]
+    for heading, arguments in sections(chosen.data, chosen.quick):
+        print(f"topkapi rank {' '.join(arguments)}", flush=True)
+        text = run(arguments, chosen.out, chosen.jobs)
+        body = f"```\n{text}\n```" if arguments[0] == "bounds" else text
+        parts.append(f"## {heading}\n\n`topkapi rank {' '.join(arguments)}`\n\n{body}\n")
+    lines = "\n".join(each.line for each in findings(chosen.out))
+    parts.append(f"## The papers' findings\n\n{lines}\n")
+    chosen.document.write_text("\n".join(parts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
