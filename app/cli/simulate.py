@@ -4,15 +4,20 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from app.cli.failures import Refused
+from app.domain.assessors import Errors
 from app.domain.plan import Plan
 from app.domain.sorting import SORTERS
 from app.services.simulating import Setting, Summary, summarise
+
+REPEATS = 6  # how often a sampled sorter may ask a pair whose errors are independent
+FRONTIER_RATES = "0.05,0.1,0.2"
 
 
 def register(cli: typer.Typer) -> None:
@@ -30,8 +35,21 @@ def simulate(
     ] = "heap",
     runs: Annotated[int, typer.Option(min=1, help="Simulated sessions of each kind.")] = 1000,
     error: Annotated[
-        str, typer.Option(help="How often the assessor errs, 0 to 1; several with commas.")
-    ] = "0",
+        str | None,
+        typer.Option(
+            help="How often the assessor errs, 0 to 1; several with commas.",
+            show_default=f"0; with --frontier {FRONTIER_RATES}",
+        ),
+    ] = None,
+    error_model: Annotated[
+        Errors,
+        typer.Option(
+            help="Errors alike for all pairs, or rarer the further apart (Bradley-Terry)."
+        ),
+    ] = Errors.UNIFORM,
+    persistent: Annotated[
+        bool, typer.Option("--persistent", help="Asked again, the assessor errs the same way.")
+    ] = False,
     ties: Annotated[
         int, typer.Option(min=0, help="Grades whose equals tie; 0: a strict order.")
     ] = 0,
@@ -43,6 +61,29 @@ def simulate(
     ] = False,
     recheck: Annotated[int, typer.Option(min=0, help="Passes over adjacent winners.")] = 0,
     best_of: Annotated[int, typer.Option(min=1, help="Ask each pair until a majority.")] = 1,
+    budget: Annotated[
+        int | None,
+        typer.Option(min=1, help="Questions of robust.", show_default="what heap expects to ask"),
+    ] = None,
+    stop_at: Annotated[
+        float | None,
+        typer.Option(help="End robust before its budget, at this expected kappa-NDCG."),
+    ] = None,
+    pair_limit: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="How often robust may ask a pair.",
+            show_default=f"1 with --persistent, as in a study, else {REPEATS}",
+        ),
+    ] = None,
+    frontier: Annotated[
+        Path | None,
+        typer.Option(help="Draw quality against questions for all sorters: OUT.png, .svg, .csv."),
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="Processes to share the work.", show_default="cores")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of truths and errors.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON, for programs.")] = False,
 ) -> None:
@@ -51,32 +92,68 @@ def simulate(
     The kappa-NDCG at k compares the list with the true one (Niu et al. 2012, equation 2); overlap
     is the share of the true top k that the list holds.
     """
+    base = Setting(
+        Plan(
+            order=tuple(range(n)),
+            k=k,
+            reuse_answers=not ask_again,
+            infer_transitive=infer,
+            recheck=recheck,
+            best_of=best_of,
+            budget=budget,
+            stop_at=stop_at,
+            pair_limit=pair_limit or (1 if persistent else REPEATS),
+        ),
+        error=0.0,
+        ties=ties,
+        runs=runs,
+        seed=seed,
+        errors=error_model,
+        persistent=persistent,
+    )
+    if frontier is not None:
+        _frontier(base, _rates(error or FRONTIER_RATES, error_model), frontier, processes, as_json)
+        return
     settings = [
-        Setting(
-            Plan(
-                order=tuple(range(n)),
-                k=k,
-                sorter=name,
-                reuse_answers=not ask_again,
-                infer_transitive=infer,
-                recheck=recheck,
-                best_of=best_of,
-            ),
-            error=rate,
-            ties=ties,
-            runs=runs,
-            seed=seed,
-        )
+        replace(base, plan=replace(base.plan, sorter=name), error=rate)
         for name in _sorters(sorter)
-        for rate in _rates(error)
+        for rate in _rates(error or "0", error_model)
     ]
-    with _progress(settings) as on_runs:
-        results = [(each, summarise(each, on_runs=on_runs)) for each in settings]
+    with _progress(sum(each.runs for each in settings), _work(settings)) as on_runs:
+        results = [
+            (each, summarise(each, on_runs=on_runs, processes=processes)) for each in settings
+        ]
     if as_json:
         rows = [_row(setting, summary) for setting, summary in results]
         typer.echo(json.dumps(rows[0] if len(rows) == 1 else rows))
     else:
         typer.echo(_table(results))
+
+
+def _frontier(
+    base: Setting, rates: list[float], out: Path, processes: int | None, as_json: bool
+) -> None:
+    """Draw the figure and write its table."""
+    from app.services.frontier import frontier, steps
+    from app.services.frontier_plot import write_frontier
+
+    stem = out.with_suffix("") if out.suffix in (".png", ".svg", ".csv") else out
+    if not stem.parent.is_dir():
+        raise Refused(f"--frontier: there is no folder {stem.parent}")
+    if len(base.plan.order) < 2:
+        raise Refused("--frontier: two documents or more are needed, give a larger --n")
+    work = _work([replace(base, plan=replace(base.plan, sorter="robust"))]) * len(rates)
+    with _progress(steps(base, rates), work) as on_runs:
+        found = frontier(base, rates, on_runs=on_runs, processes=processes)
+    files = write_frontier(found, stem)
+    if as_json:
+        typer.echo(json.dumps([asdict(point) for point in found.points]))
+    else:
+        typer.echo(f"{len(found.points)} points in {', '.join(str(path) for path in files)}")
+
+
+def _work(settings: list[Setting]) -> int:
+    return sum(each.work for each in settings)
 
 
 def _sorters(wanted: str) -> list[str]:
@@ -87,25 +164,25 @@ def _sorters(wanted: str) -> list[str]:
     return names
 
 
-def _rates(wanted: str) -> list[float]:
+def _rates(wanted: str, model: Errors) -> list[float]:
     try:
         rates = [float(each) for each in wanted.split(",")]
     except ValueError:
         raise Refused(f"--error: {wanted!r} is not a number, or numbers with commas") from None
     if not all(0 <= rate <= 1 for rate in rates):
         raise Refused(f"--error: {wanted} is not between 0 and 1")
+    if model is Errors.BRADLEY_TERRY and any(rate >= 0.5 for rate in rates):
+        raise Refused("--error: Bradley-Terry errors are under 0.5")
     return rates
 
 
 @contextmanager
-def _progress(settings: list[Setting]) -> Iterator[Callable[[int], None] | None]:
+def _progress(runs: int, work: int) -> Iterator[Callable[[int], None] | None]:
     """A bar on a terminal if it will take more than two seconds or so, else nothing."""
-    if not sys.stderr.isatty() or sum(each.questions for each in settings) < 1_000_000:
+    if not sys.stderr.isatty() or work < 1_000_000:
         yield None
         return
-    with typer.progressbar(
-        length=sum(each.runs for each in settings), label="Simulating", file=sys.stderr
-    ) as bar:
+    with typer.progressbar(length=runs, label="Simulating", file=sys.stderr) as bar:
         yield bar.update
 
 
@@ -117,6 +194,8 @@ def _row(setting: Setting, summary: Summary) -> dict[str, object]:
         "k": plan.k,
         "runs": setting.runs,
         "error": setting.error,
+        "error_model": setting.errors.value,
+        "persistent": setting.persistent,
         "ties": setting.ties,
         "reuse_answers": plan.reuse_answers,
         "seed": setting.seed,

@@ -1,11 +1,11 @@
 """The append-only log of a session, and the two stacks that undo and redo make of it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from app.domain.answers import ItemId
 from app.domain.errors import NothingToRedo, NothingToUndo
@@ -81,6 +81,14 @@ class LoggedSession(ABC, Generic[J]):
     def trusts_log(self) -> bool:
         """Whether recorded answers are taken without holding them against the question asked."""
         return False
+
+    @property
+    def offered(self) -> dict[str, Any] | None:
+        """What is to be stored beside the log, where the next question is drawn at random."""
+        return None
+
+    def recall(self, offered: Mapping[str, Any] | None) -> None:
+        """Ask what was ``offered`` when the log was this long; most sessions know it anyway."""
 
     @property
     def effective(self) -> Sequence[J]:

@@ -6,8 +6,9 @@ answer about the pair (a, b) is expected to lower the sum of the worths' varianc
     (1 - 2e)^2 * sum_i cov([a above b], c_i)^2 / (q (1 - q)),    q = e + (1 - 2e) P(a above b)
 
 (the law of total variance for an answer that is wrong with probability e). The covariances are
-taken over the chains. `fade` is how fast c falls: slowly while many questions are left, so that no
-good document is lost early, then faster, towards what kappa-NDCG rewards.
+taken over the chains. c falls from rank to rank by a factor, `fade_at`, that is greater than the
+half by which the gains of kappa-NDCG fall: a document that may yet turn out good must not be lost
+while others are compared. The factor falls as questions are asked.
 """
 
 import numpy as np
@@ -20,13 +21,14 @@ from app.domain.robust.gains import interest
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
-CANDIDATES = 28  # documents, the most promising ones, among which pairs are compared
+CANDIDATES = 20  # documents, the most promising ones, among which pairs are compared
 FADE_FIRST, FADE_LAST = 0.8, 0.65
+_ONE_THREAD = 200_000  # multiplications: OpenBLAS shares out among cores what takes more
 
 
 def fade_at(share: float) -> float:
-    """How fast interest falls with rank when ``share`` of the budget is spent."""
-    return FADE_FIRST + (FADE_LAST - FADE_FIRST) * min(1.0, max(0.0, share))
+    """How interest falls with rank when ``share`` of the usual number of questions is asked."""
+    return FADE_FIRST + (FADE_LAST - FADE_FIRST) * min(1.0, share)
 
 
 def worths(beliefs: Beliefs, k: int, fade: float) -> FloatArray:
@@ -37,17 +39,17 @@ def worths(beliefs: Beliefs, k: int, fade: float) -> FloatArray:
     return table
 
 
-def best_question(beliefs: Beliefs, k: int, *, share: float, limit: int) -> Pair | None:
-    """The pair to ask when ``share`` of the budget is spent.
+def best_question(beliefs: Beliefs, k: int, *, fade: float, limit: int) -> Pair | None:
+    """The pair to ask; None if every pair was asked ``limit`` times.
 
-    None if every pair was asked ``limit`` times. Before the first comparison all pairs are alike, and the first two documents are asked.
+    Before the first comparison all pairs are alike, and the first two documents are asked.
     """
     living = beliefs.living
     if living.size < 2:
         return None
     if not beliefs.asked.any():
         return int(living[0]), int(living[1])
-    table = worths(beliefs, k, fade_at(share))
+    table = worths(beliefs, k, fade)
     means = table.mean(axis=1)
     promising = living[np.argsort(-means[living], kind="stable")]
     count = CANDIDATES
@@ -79,9 +81,16 @@ def _most_telling(
     above = (beliefs.scores[first] > beliefs.scores[second]).astype(np.float32)
     share = above.mean(axis=1)
     centred = (table[promising] - means[promising, None]).astype(np.float32)
-    covariances = above @ centred.T / beliefs.chains
+    covariances = _product(above, centred.T) / np.float32(beliefs.chains)
     error = beliefs.error_rate
     chance = error + (1.0 - 2.0 * error) * share
     settled = (covariances * covariances).sum(axis=1) / (chance * (1.0 - chance))
     best = int(np.argmax(settled))
     return int(first[best]), int(second[best])
+
+
+def _product(many: NDArray[np.float32], few: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``many @ few`` in pieces small enough that no threads are started for them."""
+    rows = max(1, _ONE_THREAD // max(1, few.size))
+    pieces = [many[start : start + rows] @ few for start in range(0, len(many), rows)]
+    return np.concatenate(pieces)

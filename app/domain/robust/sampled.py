@@ -8,7 +8,7 @@ from app.domain.draws import draw_integer
 from app.domain.grouping import with_ties_grouped
 from app.domain.robust.conclusion import Conclusion
 from app.domain.robust.sorter import RobustSorter, Told
-from app.domain.sorting import Ranking, singly
+from app.domain.sorting import Ranking, heap_questions, singly
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Rules:
 def open_sorter(n: int, k: int, rules: Rules, seed: str) -> RobustSorter:
     """A sorter at its beginning, whose draws are fixed by ``seed``."""
     number = draw_integer(seed, "robust")
-    return RobustSorter(n, k, seed=number, budget=rules.budget, limit=rules.limit)
+    return RobustSorter(n, k, seed=number, span=heap_questions(n, k), limit=rules.limit)
 
 
 def next_pair(sorter: RobustSorter, rules: Rules, asked: int) -> Pair | None:
@@ -36,7 +36,7 @@ def next_pair(sorter: RobustSorter, rules: Rules, asked: int) -> Pair | None:
     good_enough = rules.stop_at is not None and sorter.quality() >= rules.stop_at
     if good_enough and sorter.conclude().quality >= (rules.stop_at or 0):
         return None
-    return sorter.ask(asked)
+    return sorter.ask()
 
 
 def ranking_of(
@@ -46,10 +46,10 @@ def ranking_of(
     return with_ties_grouped(singly([items[place] for place in conclusion.ranking]), told)
 
 
-def sampled_sort(
+def sampled_run(
     items: Sequence[ItemId], k: int, rules: Rules, *, seed: str
-) -> Generator[Pair, Preference, Ranking]:
-    """The sorter as a generator: it yields pairs, is sent preferences, returns the ranking."""
+) -> Generator[Pair, Preference, tuple[Ranking, Conclusion]]:
+    """Yields pairs, is sent preferences, returns the ranking and the conclusion behind it."""
     sorter = open_sorter(len(items), k, rules, seed)
     told: dict[Pair, Preference] = {}
     asked = 0
@@ -60,4 +60,13 @@ def sampled_sort(
         sorter.take(Told(places, preference))
         told[pair] = preference
         told[pair[1], pair[0]] = preference.swapped()
-    return ranking_of(sorter.conclude(), items, told)
+    conclusion = sorter.conclude()
+    return ranking_of(conclusion, items, told), conclusion
+
+
+def sampled_sort(
+    items: Sequence[ItemId], k: int, rules: Rules, *, seed: str
+) -> Generator[Pair, Preference, Ranking]:
+    """The sorter as a generator like the others: it returns the ranking alone."""
+    ranking, _ = yield from sampled_run(items, k, rules, seed=seed)
+    return ranking

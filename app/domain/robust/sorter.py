@@ -51,14 +51,14 @@ class _Kept:
 class RobustSorter:
     """A posterior over the orders of ``n`` places, of which the best ``k`` are wanted.
 
-    ``budget`` is how many questions are meant to be asked: interest narrows as it is spent. No pair
-    is asked more than ``limit`` times.
+    No pair is asked more than ``limit`` times. Over about ``span`` answers interest narrows from
+    the whole list to its head.
     """
 
     def __init__(
-        self, n: int, k: int, *, seed: int, budget: int, limit: int = 1, chains: int = CHAINS
+        self, n: int, k: int, *, seed: int, span: int, limit: int = 1, chains: int = CHAINS
     ) -> None:
-        self.n, self.k, self.budget, self.limit = n, k, budget, limit
+        self.n, self.k, self.span, self.limit = n, k, span, limit
         self._seed, self._chains = seed, chains
         self._begin()
 
@@ -92,11 +92,9 @@ class RobustSorter:
         for step in steps[last.steps :]:
             self.take(step)
 
-    def ask(self, answered: int | None = None) -> Pair | None:
-        """The pair to ask after ``answered`` questions; None when none is left to ask."""
-        spent = len(self.steps) if answered is None else answered
-        share = spent / max(1, self.budget)
-        return best_question(self._beliefs, self.k, share=share, limit=self.limit)
+    def ask(self) -> Pair | None:
+        """The pair to ask; None when none is left that may be asked."""
+        return best_question(self._beliefs, self.k, fade=self._fade, limit=self.limit)
 
     def quality(self) -> float:
         """A quick estimate of the expected kappa-NDCG, a little too hopeful."""
@@ -119,6 +117,10 @@ class RobustSorter:
         twin._beliefs = self._beliefs.fork()
         return twin
 
+    @property
+    def _fade(self) -> float:
+        return fade_at(len(self.steps) / max(1, self.span))
+
     def _note(self, step: Step) -> None:
         if isinstance(step, Told):
             self._beliefs.record(step.pair, step.preference)
@@ -136,7 +138,7 @@ class RobustSorter:
     def _promising(self) -> NDArray[np.intp]:
         """The living places by the mean of what their ranks are worth."""
         beliefs = self._beliefs
-        means = worths(beliefs, self.k, fade_at(0.5)).mean(axis=1)
+        means = worths(beliefs, self.k, self._fade).mean(axis=1)
         living = beliefs.living
         return living[np.argsort(-means[living], kind="stable")]
 

@@ -1,0 +1,132 @@
+"""Sessions whose questions are sampled: the question offered is stored, and shown again."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.db.engine import Sessions
+from app.db.models import Assignment
+from app.domain.answers import Answer
+from app.domain.course import Needs
+from app.domain.errors import OutOfTurn
+from app.domain.log import EntryKind
+from app.domain.robust.course import RobustCourse
+from app.domain.session import Asking, Finished, PairSession
+from app.services.labeling import Standing, Submission
+from app.services.live import LiveSessions
+from tests.services.test_labeling import Desk, said_to
+
+
+@pytest.fixture
+def desk(sessions: Sessions) -> Desk:
+    return Desk(sessions, k=2, sorter="robust", budget=8)
+
+
+def stored(desk: Desk) -> dict[str, Any] | None:
+    with desk.sessions.read.begin() as session:
+        return session.get_one(Assignment, desk.assignment_id).offered
+
+
+def another_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on the sampler draws another pair: the last two pages in the contest."""
+
+    def stage(self: RobustCourse) -> Needs:
+        out = {judgment.removed for judgment in self._heard}
+        first, second = [item for item in self._plan.order if item not in out][-2:]
+        return Needs((first, second))
+
+    monkeypatch.setattr(RobustCourse, "stage", stage)
+
+
+def shown(standing: Standing) -> tuple[int, int]:
+    assert isinstance(standing.state, Asking)
+    return standing.state.question.left, standing.state.question.right
+
+
+def test_the_open_question_is_stored_and_shown_by_any_worker_on_any_machine(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stored(desk) is None
+    for answer in (Answer.LEFT, Answer.TIE, Answer.RIGHT):
+        before = desk.answer(answer)
+    offered = stored(desk)
+    assert offered is not None
+    assert offered["after"] == 3
+    assert set(offered["pair"]) == set(shown(before))
+    another_machine(monkeypatch)
+    assert desk.look(LiveSessions()) == before
+    after = desk.submit(Submission(3, said=said_to(before, Answer.LEFT)), LiveSessions())
+    assert set(shown(after)) == set(desk.plan.order[-2:]), "the next one is the other machine's"
+    assert desk.look() == after, "and the first worker takes it over"
+
+
+def test_undo_shows_the_recorded_pair_and_redo_the_offered_one_on_another_machine(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screens = [desk.look()]
+    for answer in (Answer.LEFT, Answer.RIGHT, Answer.LEFT):
+        screens.append(desk.answer(answer))
+    another_machine(monkeypatch)
+    for position, back in ((3, 2), (4, 1), (5, 0)):
+        standing = desk.submit(Submission(position, EntryKind.UNDO), LiveSessions())
+        assert shown(standing) == shown(screens[back])
+    for position, forth in ((6, 1), (7, 2), (8, 3)):
+        standing = desk.submit(Submission(position, EntryKind.REDO), LiveSessions())
+        assert shown(standing) == shown(screens[forth])
+
+
+def test_another_answer_after_undo_does_not_bring_the_old_question_back(desk: Desk) -> None:
+    desk.answer(Answer.LEFT)
+    desk.answer(Answer.LEFT)
+    old = stored(desk)
+    standing = desk.submit(Submission(2, EntryKind.UNDO))
+    desk.submit(Submission(3, said=said_to(standing, Answer.RIGHT_BAD)))
+    new = stored(desk)
+    assert old is not None
+    assert new is not None
+    assert old["after"] == new["after"] == 2
+    gone = shown(standing)[1]
+    assert gone not in shown(desk.look(LiveSessions()))
+
+
+def test_the_list_it_ended_with_is_stored_and_not_drawn_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for left in range(8, 0, -1):
+        standing = desk.look()
+        assert standing.progress.expected_left == standing.progress.high == left
+        standing = desk.answer(Answer.LEFT)
+    assert isinstance(standing.state, Finished)
+    offered = stored(desk)
+    assert offered is not None
+    listed = [item for items in offered["ranking"] for item in items]
+    assert tuple(listed) == standing.state.result.ranking
+    another_machine(monkeypatch)
+    assert desk.look(LiveSessions()) == standing
+
+
+def test_an_answer_to_a_pair_that_was_not_offered_is_refused(desk: Desk) -> None:
+    standing = desk.answer(Answer.LEFT)
+    said = said_to(standing, Answer.LEFT)
+    with pytest.raises(OutOfTurn):
+        desk.submit(Submission(1, said=replace(said, left=said.right, right=said.left)))
+    assert desk.look() == standing
+
+
+def test_workers_taking_turns_agree_with_one_that_did_it_all(desk: Desk) -> None:
+    workers = [LiveSessions(), LiveSessions(), LiveSessions()]
+    answers = [Answer.LEFT, Answer.RIGHT, Answer.TIE, Answer.LEFT_BAD, Answer.RIGHT, Answer.LEFT]
+    for number, answer in enumerate(answers):
+        worker = workers[number % 3]
+        standing = desk.look(worker)
+        desk.submit(Submission(number, said=said_to(standing, answer)), worker)
+    alone = PairSession(desk.plan, desk.log())
+    for worker in workers:
+        assert desk.look(worker).state == alone.state
+
+
+def test_other_sorters_store_nothing(sessions: Sessions) -> None:
+    desk = Desk(sessions, k=2)
+    desk.answer(Answer.LEFT)
+    assert stored(desk) is None
