@@ -12,8 +12,8 @@ counts. Sources are in ``analysis/REFERENCES.md``; settled questions in ``docs/m
 (0.667, 1.0)
 """
 
-from analysis.agreement.assessors import own_disagreement, rest_counts
-from analysis.agreement.bootstrap import Resamples, grouped_sums, resamples
+from analysis.agreement.assessors import error_rates, rest_counts
+from analysis.agreement.bootstrap import Resamples, grouped_sums, resamples, same_assessors
 from analysis.agreement.chisquare import ChiSquare, Permuted, chi_square, permute_queries
 from analysis.agreement.coefficients import (
     RatingSums,
@@ -74,6 +74,7 @@ __all__ = [
     "chi_square",
     "circles",
     "cohen_kappa",
+    "error_rates",
     "fleiss_kappa",
     "from_judgments",
     "from_scores",
@@ -83,7 +84,6 @@ __all__ = [
     "krippendorff_alpha",
     "left_bias",
     "list_similarity",
-    "own_disagreement",
     "pair_tables",
     "permute_queries",
     "rating_sums",
@@ -91,6 +91,7 @@ __all__ = [
     "repeated",
     "resamples",
     "rest_counts",
+    "same_assessors",
     "tau_b",
     "topk_scores",
 ]

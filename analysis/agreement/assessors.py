@@ -1,4 +1,4 @@
-"""Each assessor against the rest, and what of a disagreement is their own."""
+"""Each assessor against the rest, and how often they err on their own account."""
 
 import numpy as np
 from scipy.sparse import csgraph
@@ -6,6 +6,7 @@ from scipy.sparse import csgraph
 from analysis.agreement.tables import PairTables
 from analysis.typing import BoolArray, FloatArray, IntArray
 
+LEAST_SEEN = 0.05  # correlation: below it two assessors share nothing, and logarithms run away
 RIDGE = 1e-9  # relative: resamples may drop the pairs that tell two assessors apart
 
 
@@ -20,25 +21,33 @@ def rest_counts(tables: PairTables) -> tuple[IntArray, IntArray, IntArray]:
     return query, assessor, np.concatenate([tables.counts, turned]).reshape(-1, 9)
 
 
-def own_disagreement(
-    first: IntArray, second: IntArray, apart: FloatArray, total: FloatArray, n_assessors: int
+def error_rates(
+    first: IntArray, second: IntArray, tau: FloatArray, weights: FloatArray, n_assessors: int
 ) -> FloatArray:
-    r"""Disagreement that belongs to an assessor whoever they were paired with (..., n_assessors).
+    r"""Share of page pairs each assessor turns around, without a truth: (..., n_assessors).
 
     Agreement with the rest depends on who the rest are: under a rotation each assessor shares
-    queries with a few others only. Here the disagreement of a pair is the sum of two own parts,
-    :math:`d_{ij} = u_i + u_j`, fitted by least squares weighted with the votes of the pair
-    (``apart`` of ``total`` votes (..., s) for pairs ``first``, ``second`` (s,)). NaN where the
-    pairs do not tell the parts apart: two assessors alone, or a group without an odd ring.
+    queries with a few others only. Here every assessor sees the worth of pages through noise of
+    their own. If worth and noise are normal, the correlation of what two of them see is
+    :math:`\sin(\pi\tau_{ij}/2) = r_i r_j` (Greiner; classical test theory), and an assessor turns
+    a random pair around with probability :math:`\arccos(r_i)/\pi`. The logarithms are fitted by
+    least squares over pairs ``first``, ``second`` (s,), each once, with mean tau-b ``tau`` and
+    ``weights`` (..., s), such as the number of shared queries. NaN where the pairs do not tell
+    assessors apart: two alone, or a group without an odd ring of pairs.
 
-    >>> first, second, apart = np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([10.0, 20, 24])
-    >>> own_disagreement(first, second, apart, np.full(3, 100.0), 3).round(3).tolist()
-    [0.03, 0.07, 0.17]
+    >>> r = np.cos(np.pi * np.array([0.02, 0.1, 0.2]))
+    >>> first, second = np.array([0, 0, 1]), np.array([1, 2, 2])
+    >>> tau = 2 / np.pi * np.arcsin(r[first] * r[second])
+    >>> error_rates(first, second, tau, np.ones(3), 3).round(6).tolist()
+    [0.02, 0.1, 0.2]
     """
-    votes = _symmetric(first, second, total, n_assessors)
-    differ = _symmetric(first, second, apart, n_assessors).sum(axis=-1)
+    seen = np.clip(np.sin(np.pi / 2 * np.nan_to_num(tau)), LEAST_SEEN, 1.0)
+    counted = np.where(np.isnan(tau), 0.0, weights * seen**2)  # the variance of a logarithm
+    votes = _symmetric(first, second, counted, n_assessors)
+    lost = _symmetric(first, second, -np.log(seen) * counted, n_assessors).sum(axis=-1)
     normal = votes + np.eye(n_assessors) * votes.sum(axis=-1)[..., None]
-    return np.where(told_apart(first, second, n_assessors), _solved(normal, differ), np.nan)
+    rates = np.arccos(np.clip(np.exp(-_solved(normal, lost)), 0.0, 1.0)) / np.pi
+    return np.where(told_apart(first, second, n_assessors), rates, np.nan)
 
 
 def _solved(normal: FloatArray, right: FloatArray) -> FloatArray:
@@ -61,7 +70,7 @@ def _symmetric(
 
 
 def told_apart(first: IntArray, second: IntArray, n_assessors: int) -> BoolArray:
-    """Whether pairs identify u_i + u_j (n_assessors,): a connected group with an odd ring.
+    """Whether pairs identify sums of two parts (n_assessors,): a connected group with an odd ring.
 
     The doubled graph, in which every pair crosses sides, stays connected exactly if there is one.
     """

@@ -8,15 +8,15 @@ from scipy import sparse
 
 from analysis.typing import FloatArray, IntArray
 
+LEAST_STRATUM = 4  # queries
 LEAST_DEFINED = 0.5  # share of resamples in which a figure must be defined to have an interval
 
 
 @dataclass(frozen=True, slots=True)
 class Resamples:
-    """How often each query is drawn in each resample: ``weights`` (draws, n_queries).
+    """How much each query counts in each resample: ``weights`` (draws, n_queries).
 
-    Only queries in ``used`` (n_queries,) bool take part; with fewer than two there is nothing to
-    resample and every interval is NaN.
+    ``n_used`` queries take part; with fewer than two every interval is NaN.
     """
 
     weights: FloatArray
@@ -62,9 +62,20 @@ def _quantiles(values: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]
 
 
 def resamples(
-    used: FloatArray | IntArray, *, draws: int = 2000, seed: int = 0, level: float = 0.95
+    used: FloatArray | IntArray,
+    *,
+    strata: IntArray | None = None,
+    draws: int = 2000,
+    seed: int = 0,
+    level: float = 0.95,
 ) -> Resamples:
     """Draw queries with replacement from those whose entry in ``used`` (n_queries,) is not 0.
+
+    ``strata`` (n_queries,): queries are drawn among those of the same number, as many as there
+    are; say, the queries of one set of assessors. Otherwise the assignment itself, which was no
+    accident, would count as chance and intervals would be too wide. Strata under
+    ``LEAST_STRATUM`` queries are drawn from together. Of n queries n - 1 are drawn, and weigh
+    n / (n - 1) each, which makes the variance unbiased in small strata too [RaoWu1988]_.
 
     >>> drawn = resamples(np.array([1, 0, 1, 1]), draws=100)
     >>> drawn.weights.sum(axis=1).max().item(), drawn.weights[:, 1].sum().item()
@@ -72,11 +83,45 @@ def resamples(
     """
     chosen = np.flatnonzero(np.asarray(used))
     weights = np.zeros((draws, np.size(used)))
-    if chosen.size:
-        rng = np.random.default_rng(seed)
-        shares = np.full(chosen.size, 1 / chosen.size)
-        weights[:, chosen] = rng.multinomial(chosen.size, shares, size=draws)
+    if chosen.size < 2:
+        weights[:, chosen] = 1.0
+        return Resamples(weights, int(chosen.size), level)
+    rng = np.random.default_rng(seed)
+    labels = np.zeros(chosen.size, dtype=np.int64) if strata is None else strata[chosen]
+    for members in _strata(labels):
+        n = members.size
+        times = rng.multinomial(n - 1, np.full(n, 1 / n), size=draws)
+        weights[:, chosen[members]] = times * (n / (n - 1))
     return Resamples(weights, int(chosen.size), level)
+
+
+def same_assessors(query: IntArray, assessor: IntArray, n_queries: int) -> IntArray:
+    """Strata (n_queries,): queries judged by the same set of assessors have the same number.
+
+    ``query`` and ``assessor`` (r,) say who judged what, in any order and as often as they like.
+
+    >>> same_assessors(np.array([0, 0, 1, 1, 2]), np.array([5, 7, 7, 5, 5]), 4).tolist()
+    [0, 0, 1, 2]
+    """
+    width = int(assessor.max(initial=0)) + 1
+    keys = np.unique(query * width + assessor)
+    parts = np.split(keys % width, np.searchsorted(keys // width, np.arange(1, n_queries)))
+    numbers: dict[bytes, int] = {}
+    labels = [numbers.setdefault(part.tobytes(), len(numbers)) for part in parts]
+    return np.array(labels[:n_queries], dtype=np.int64)
+
+
+def _strata(labels: IntArray) -> list[IntArray]:
+    """Positions by label; those of small strata together, two at least everywhere."""
+    groups: list[IntArray] = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+    large = [group for group in groups if group.size >= LEAST_STRATUM]
+    small = [group for group in groups if group.size < LEAST_STRATUM]
+    if not small:
+        return large
+    rest = np.concatenate(small)
+    if rest.size < 2 and large:
+        return [*large[:-1], np.concatenate([large[-1], rest])]
+    return [*large, rest]
 
 
 def grouped_sums(

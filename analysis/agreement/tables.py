@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.agreement.bootstrap import same_assessors
 from analysis.agreement.preferences import Block, Preferences
 from analysis.agreement.ratios import ratio
 from analysis.typing import FloatArray, IntArray
@@ -41,6 +42,11 @@ class PairTables:
         sums = np.zeros((self.n_queries, 3, 3), dtype=np.int64)
         np.add.at(sums, self.query, self.counts)
         return sums
+
+    def strata(self) -> IntArray:
+        """(n_queries,): queries compared by the same assessors have the same number."""
+        who = np.concatenate([self.first, self.second])
+        return same_assessors(np.tile(self.query, 2), who, self.n_queries)
 
     def pairs(self) -> tuple[IntArray, IntArray, IntArray]:
         """Pairs of assessors who share queries: first (s,), second (s,), row -> pair (r,)."""

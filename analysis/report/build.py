@@ -11,7 +11,7 @@ from analysis.agreement import (
     list_similarity,
     pair_tables,
     rating_sums,
-    resamples,
+    same_assessors,
 )
 from analysis.report.comparison import ONE_TOOL, comparison
 from analysis.report.consensus import consensus, consensus_section
@@ -76,13 +76,13 @@ def _count(study: StudyData, tool: ToolData, options: Options) -> _Compared:
 
 def _tool(study: StudyData, tool: ToolData, found: _Compared, options: Options) -> Json:
     tables = found.tables
-    used = np.bincount(tables.query, minlength=len(study.queries))
-    draws = options.draws_for(used.size)
-    drawn = resamples(used, draws=draws, seed=options.seed, level=options.level)
+    n = len(study.queries)
+    drawn = options.resamples(np.bincount(tables.query, minlength=n), tables.strata())
     seen = conduct(tool)
-    queries = np.zeros(0, dtype=np.int64) if seen.judgments is None else seen.judgments.query
-    judged = np.bincount(queries, minlength=len(study.queries))
-    asked = resamples(judged, draws=draws, seed=options.seed, level=options.level)
+    none = np.zeros(0, dtype=np.int64)
+    query = none if seen.judgments is None else seen.judgments.query
+    who = none if seen.judgments is None else seen.judgments.assessor
+    asked = options.resamples(np.bincount(query, minlength=n), same_assessors(query, who, n))
     active = _active(found.preferences, tool)
     return {
         "tool": tool.name,

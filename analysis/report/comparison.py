@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analysis.agreement import PairTables, agreed, chi_square, permute_queries, resamples
+from analysis.agreement import PairTables, agreed, chi_square, permute_queries
 from analysis.agreement.ratios import ratio
 from analysis.report.figures import Json, figure, why_none
 from analysis.report.options import Options
@@ -27,7 +27,8 @@ def _compared(first: PairTables, second: PairTables, options: Options, *, ties: 
     sums, whole = same.sum(axis=0), total.sum(axis=0)
     plain = chi_square((sums[0], sums[1]), (whole[0], whole[1]))
     exchanged = permute_queries(same, total, draws=options.exchanges, seed=options.seed)
-    drawn = resamples(total.sum(axis=1), draws=options.draws, seed=options.seed)
+    both = first.strata() * (second.n_queries + 1) + second.strata()
+    drawn = options.resamples(total.sum(axis=1), both)
     ends = drawn.interval(np.concatenate([same, total], axis=1), _difference)
     return {
         "agreed": sums.astype(int).tolist(),

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from analysis.agreement import Resamples, resamples
+from analysis.agreement import Resamples, same_assessors
 from analysis.efficiency import Spread, by_assessor, course, drift, effort
 from analysis.report.figures import Json, figure, numbers, why_none
 from analysis.report.options import Options
@@ -18,8 +18,9 @@ def effort_of(study: StudyData, tool: ToolData, options: Options) -> Json:
     """Table 1 for one tool, the course of a session, and each assessor's times."""
     if tool.timings is None or tool.sessions is None or not tool.timings.session.size:
         return {"reason": NOT_TIMED}
-    used = np.bincount(tool.sessions.query, minlength=len(study.queries))
-    drawn = resamples(used, draws=options.draws_for(used.size), seed=options.seed)
+    query, n = tool.sessions.query, len(study.queries)
+    strata = same_assessors(query, tool.sessions.assessor, n)
+    drawn = options.resamples(np.bincount(query, minlength=n), strata)
     found = effort(tool.timings, tool.sessions, drawn)
     factor, *ends = drift(tool.timings, tool.sessions, drawn)
     steps = course(tool.timings, tool.sessions, drawn)

@@ -2,6 +2,11 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from analysis.agreement import Resamples, resamples
+from analysis.typing import FloatArray, IntArray
+
 DRAWN_CELLS = 20_000_000  # resamples x queries at most, so that memory stays bounded
 LEAST_DRAWS = 200
 
@@ -20,6 +25,8 @@ class Options:
     persistence: float = 0.9
     depth: int = 10
 
-    def draws_for(self, queries: int) -> int:
-        """Resamples for so many queries."""
-        return max(LEAST_DRAWS, min(self.draws, DRAWN_CELLS // max(queries, 1)))
+    def resamples(self, used: FloatArray | IntArray, strata: IntArray) -> Resamples:
+        """Draw from the queries ``used`` within ``strata``; fewer times from very many queries."""
+        most = DRAWN_CELLS // max(np.size(used), 1)
+        draws = max(LEAST_DRAWS, min(self.draws, most))
+        return resamples(used, strata=strata, draws=draws, seed=self.seed, level=self.level)

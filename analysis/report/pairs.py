@@ -19,7 +19,7 @@ from analysis.report.figures import (
     figure,
     why_none,
 )
-from analysis.report.pooled import ALL_TIED, NO_LISTS, matrix, mean_of
+from analysis.report.pooled import ALL_TIED, NO_LISTS, defined_columns, matrix, mean_of
 from analysis.typing import FloatArray, IntArray
 
 CELLS = 4_000_000  # of the tables of one chunk: resamples x pairs x 9
@@ -47,7 +47,7 @@ def pair_rows(
         record |= matrix(counts)
     values = tables.counts.reshape(-1, 9).astype(float)
     _fill(records, PAIR_MEASURES, tables.query, row, values, drawn)
-    tau = _mean_columns(tau_b(tables.counts))
+    tau = defined_columns(tau_b(tables.counts))
     _fill(records, (Measure("tau_b", mean_of, ALL_TIED),), tables.query, row, tau, drawn)
     _fill_lists(records, tables, lists, drawn)
     return records
@@ -56,11 +56,6 @@ def pair_rows(
 def _fewer(drawn: Resamples, pairs: int) -> Resamples:
     draws = max(LEAST_DRAWS, RESAMPLED // pairs)
     return Resamples(drawn.weights[:draws], drawn.n_used, drawn.level)
-
-
-def _mean_columns(values: FloatArray) -> FloatArray:
-    known = ~np.isnan(values)
-    return np.stack([np.where(known, values, 0.0), known.astype(float)], axis=1)
 
 
 def _fill_lists(
@@ -75,7 +70,7 @@ def _fill_lists(
     row = np.array([keys.get(pair, -1) for pair in pairs], dtype=np.int64)
     kept = row >= 0
     rbo = (Measure("rbo", mean_of, NOTHING_SHARED),)
-    values = _mean_columns(lists.rbo[kept])
+    values = defined_columns(lists.rbo[kept])
     _fill(records, rbo, lists.query[kept], row[kept], values, drawn)
 
 

@@ -1,4 +1,4 @@
-"""Each assessor: agreement with the rest, their own part of it, consistency, side, circles."""
+"""Each assessor: agreement with the rest, estimated errors, consistency, side, circles."""
 
 from dataclasses import dataclass
 
@@ -10,22 +10,23 @@ from analysis.agreement import (
     PairTables,
     Repeated,
     Resamples,
-    agreed,
     agreement,
     circles,
+    error_rates,
     grouped_sums,
     left_bias,
-    own_disagreement,
     repeated,
     rest_counts,
+    tau_b,
 )
 from analysis.agreement.ratios import ratio
 from analysis.report.figures import NOTHING_SHARED, TABLE_MEASURES, Json, figure, why_none
+from analysis.report.pooled import defined_columns, mean_of
 from analysis.report.study import ToolData
 from analysis.typing import BoolArray, FloatArray, IntArray
 
-OWN_DRAWS = 400  # resamples of the least-squares fit, one solution each
-NOT_TOLD_APART = "the pairs of assessors form no odd ring, so own parts cannot be told apart"
+RATE_DRAWS = 400  # resamples of the least-squares fit, one solution each
+NOT_TOLD_APART = "the pairs of assessors form no odd ring, so their errors cannot be told apart"
 NO_REPEATS = "no pair was asked twice"
 NO_SIDES = "the source does not say that sides were drawn at random"
 NO_ANSWERS = "no raw answers to pairs"
@@ -61,7 +62,7 @@ def people(
     """One record for each assessor in ``active``; ``asked`` resamples queries with raw answers."""
     records: dict[int, Json] = {a: {"assessor": names[a]} for a in active.tolist()}
     _with_rest(records, tables, drawn)
-    _own(records, tables, drawn)
+    _errors(records, tables, drawn)
     for assessor, record in records.items():
         record |= answers(seen, asked, assessor)
     return list(records.values())
@@ -85,18 +86,18 @@ def _with_rest(records: dict[int, Json], tables: PairTables, drawn: Resamples) -
             )
 
 
-def _own(records: dict[int, Json], tables: PairTables, drawn: Resamples) -> None:
+def _errors(records: dict[int, Json], tables: PairTables, drawn: Resamples) -> None:
+    """The error rate of each assessor, whoever they were paired with."""
     first, second, row = tables.pairs()
-    same, total = agreed(tables.counts)
-    votes = np.stack([total - same, total], axis=1)
+    values = defined_columns(tau_b(tables.counts))
     sums = np.zeros((first.size, 2))
-    np.add.at(sums, row, votes)
-    weights = drawn.weights[:OWN_DRAWS]
-    draws = grouped_sums(weights, tables.query, row, votes, first.size)
+    np.add.at(sums, row, values)
+    weights = drawn.weights[:RATE_DRAWS]
+    draws = grouped_sums(weights, tables.query, row, values, first.size)
     found = _fit(first, second, sums, tables.n_assessors)
     low, high = drawn.ends(_fit(first, second, draws, tables.n_assessors))
     for assessor, record in records.items():
-        record["own_disagreement"] = figure(
+        record["error_rate"] = figure(
             found[assessor],
             reason=NOT_TOLD_APART,
             ends=(low[assessor], high[assessor]),
@@ -105,7 +106,7 @@ def _own(records: dict[int, Json], tables: PairTables, drawn: Resamples) -> None
 
 
 def _fit(first: IntArray, second: IntArray, sums: FloatArray, n: int) -> FloatArray:
-    return own_disagreement(first, second, sums[..., 0], sums[..., 1], n)
+    return error_rates(first, second, mean_of(sums), sums[..., 1], n)
 
 
 def answers(seen: Conduct, drawn: Resamples, assessor: int | None = None) -> Json:

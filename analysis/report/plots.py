@@ -1,5 +1,6 @@
 """Plots of a report for papers and slides, as PNG and SVG."""
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -123,6 +124,8 @@ def save_plot(report: Json, name: str, folder: Path) -> list[Path]:
     figure = Figure(figsize=(8, 4), layout="constrained")
     PLOTS[name](report, figure)
     paths = [folder / f"{name}.png", folder / f"{name}.svg"]
-    for path in paths:
-        figure.savefig(path, dpi=160)
+    with warnings.catch_warnings():  # names in scripts that the plots' font lacks show as boxes
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        for path in paths:
+            figure.savefig(path, dpi=160)
     return paths

@@ -34,7 +34,10 @@ def coefficients(report: Json) -> str:
     return card(
         "Agreement and agreement beyond chance",
         table(heads, rows, label="Measures of agreement"),
-        quiet("Intervals resample whole queries: pairs of one query depend on each other."),
+        quiet(
+            "Intervals resample whole queries among those of the same assessors: pairs of one "
+            "query depend on each other, and who judged what was no accident."
+        ),
         _reasons(report),
         wide="c6" if len(report["tools"]) == 1 else "",
     )

@@ -83,7 +83,7 @@ def _side(left: Json) -> str:
 
 
 def assessors(report: Json) -> str:
-    """One table a tool, the least own disagreement first, and its plot."""
+    """One table a tool, the lowest estimated error rate first, and its plot."""
     return stack("people", (_assessors(tool) for tool in report["tools"]))
 
 
@@ -96,7 +96,7 @@ def _assessors(tool: Json) -> str:
         "Queries shared",
         "Agreement with the rest",
         "Cohen's kappa",
-        _head("Own disagreement", "own", tool["tool"]),
+        _head("Estimated error rate", "error", tool["tool"]),
         *(("Self-consistency", "Left", "Broken triples") if asked else ()),
         "Departs from consensus",
     ]
@@ -106,8 +106,8 @@ def _assessors(tool: Json) -> str:
 
 
 def _beside(tool: Json, people: list[Json]) -> str:
-    """The plot of own parts, and beside it the pairs."""
-    plotted = [row for row in people if row["own_disagreement"]["value"] is not None]
+    """The plot of error rates, and beside it the pairs."""
+    plotted = [row for row in people if row["error_rate"]["value"] is not None]
     plot = f'<div class="c6">{forest(plotted[:MOST_IN_GRID])}</div>' if plotted else ""
     pairs = _pairs(tool)
     return f'<div class="cols">{plot}<div class="c6">{pairs}</div></div>' if pairs else ""
@@ -118,7 +118,7 @@ def _asked(tool: Json) -> bool:
 
 
 def _standing(row: Json) -> tuple[bool, float, float]:
-    own, rest = row["own_disagreement"]["value"], row["overall"]["value"]
+    own, rest = row["error_rate"]["value"], row["overall"]["value"]
     return own is None, own or 0.0, -(rest or 0.0)
 
 
@@ -129,7 +129,7 @@ def _person(row: Json, departs: Json | None, asked: bool) -> list[str]:
         whole(row["shared_queries"]),
         with_interval(row["overall"], "percent"),
         with_interval(row["cohen_kappa"]),
-        with_interval(row["own_disagreement"], "percent"),
+        with_interval(row["error_rate"], "percent"),
         *(shown(row[key], "percent") for key in ("self_consistency", "left", "circles") if asked),
         mean,
     ]
@@ -148,9 +148,10 @@ def _pairs(tool: Json) -> str:
         for a in names
     )
     return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Agreement of pairs of '
-        'assessors"><table class="matrix"><caption>Agreement of every two assessors, and the '
-        f"queries they share.</caption><thead><tr><td></td>{heads}</tr></thead>"
+        '<div class="scroll" tabindex="0" role="region" aria-label="Pairs of assessors, '
+        f'{text(tool["title"])}"><table class="matrix">'
+        "<caption>Agreement of every two assessors, and the queries they share.</caption>"
+        f"<thead><tr><td></td>{heads}</tr></thead>"
         f"<tbody>{rows}</tbody></table></div>"
     )
 
@@ -179,4 +180,4 @@ def _least(tool: Json) -> str:
         for row in rows[:MOST_PAIRS]
     ]
     heads = ["Pairs that agree least", "Queries", "Agreement", "Cohen's kappa"]
-    return table(heads, cells, label="Pairs that agree least")
+    return table(heads, cells, label=f"Pairs that agree least, {tool['title']}")

@@ -150,11 +150,11 @@ def _points(points: Iterable[tuple[float, float]], x: Scale, y: Scale) -> str:
 
 
 def forest(people: Sequence[Json]) -> str:
-    """Own disagreement of each assessor with its interval."""
-    rows = [(row["assessor"], row["own_disagreement"]) for row in people]
+    """Estimated error rate of each assessor with its interval."""
+    rows = [(row["assessor"], row["error_rate"]) for row in people]
     values = [100 * v for _, f in rows for v in (f["value"], f.get("low"), f.get("high")) if v]
     marks = ticks(max([*values, 1.0]))
-    x = Scale(min([0.0, *values]), marks[-1], NAMES, WIDTH - 24.0)
+    x = Scale(0, marks[-1], NAMES, WIDTH - 24.0)
     bottom = 14 + 26.0 * len(rows)
     parts = _upright(marks, x, bottom, "%")
     for i, (name, found) in enumerate(rows):
@@ -164,4 +164,4 @@ def forest(people: Sequence[Json]) -> str:
             parts.append(_line("axis", x(100 * found["low"]), y, x(100 * found["high"]), y))
         parts.append(_dot("a", x(100 * found["value"]), y))
     said = ", ".join(f"{name} {percent(found['value'])}" for name, found in rows)
-    return _svg(bottom + 32, f"Own disagreement by assessor: {said}", parts)
+    return _svg(bottom + 32, f"Estimated error rate by assessor: {said}", parts)

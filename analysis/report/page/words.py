@@ -48,10 +48,11 @@ HOW = {
         "correction. It treats every pair as independent. The last p exchanges the tools of whole "
         "queries and counts how often the difference is as large; the interval resamples queries.",
     ),
-    "own": (
-        "Own disagreement",
-        "Agreement with the rest depends on who the rest are. Here the disagreement of two "
-        "assessors is the sum of two own parts, fitted by weighted least squares over all pairs.",
+    "error": (
+        "Estimated error rate",
+        "The share of page pairs an assessor turns around, estimated without a truth: agreement "
+        "with the rest depends on who the rest are, this does not. From Kendall's tau-b of every "
+        "two assessors, each seeing the worth of pages through noise of their own.",
     ),
     "again": (
         "Self-consistency",

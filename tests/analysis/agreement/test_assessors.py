@@ -4,9 +4,9 @@ import pytest
 from analysis.agreement import (
     Judgments,
     circles,
+    error_rates,
     grouped_sums,
     left_bias,
-    own_disagreement,
     pair_tables,
     repeated,
     resamples,
@@ -16,12 +16,25 @@ from analysis.agreement.assessors import told_apart
 from tests.analysis.agreement import brute
 
 
-def test_own_parts_of_a_ring_of_five_are_recovered() -> None:
-    own = np.array([0.02, 0.05, 0.08, 0.11, 0.2])
+def test_error_rates_of_a_ring_of_five_are_recovered() -> None:
+    rates = np.array([0.02, 0.05, 0.11, 0.2, 0.3])
+    seen = np.cos(np.pi * rates)
     first, second = np.array([0, 1, 2, 0, 1]), np.array([2, 3, 4, 3, 4])
-    votes = np.array([100.0, 300, 50, 200, 120])
-    found = own_disagreement(first, second, (own[first] + own[second]) * votes, votes, 5)
-    assert found == pytest.approx(own, abs=1e-9)
+    tau = 2 / np.pi * np.arcsin(seen[first] * seen[second])
+    weights = np.array([10.0, 3, 5, 20, 12])
+    assert error_rates(first, second, tau, weights, 5) == pytest.approx(rates, abs=1e-9)
+    batch = error_rates(first, second, np.stack([tau, tau]), np.stack([weights, weights]), 5)
+    assert batch == pytest.approx(np.stack([rates, rates]), abs=1e-9)
+
+
+def test_a_pair_without_tau_is_left_out_and_opposites_stay_finite() -> None:
+    first, second = np.array([0, 0, 1, 2]), np.array([1, 2, 2, 3])
+    tau = np.array([0.8, 0.8, 0.8, np.nan])
+    found = error_rates(first, second, tau, np.ones(4), 4)
+    assert found[0] == pytest.approx(found[1])
+    worst = error_rates(first, second, np.full(4, -0.9), np.ones(4), 4)
+    assert np.isfinite(worst).all()
+    assert (worst > 0.3).all()
 
 
 @pytest.mark.parametrize(
@@ -38,8 +51,7 @@ def test_parts_are_told_apart_by_an_odd_ring(
 ) -> None:
     first, second = np.array(pairs).T
     assert told_apart(first, second, 5).tolist() == known
-    votes = np.full(len(pairs), 50.0)
-    found = own_disagreement(first, second, votes / 10, votes, 5)
+    found = error_rates(first, second, np.full(len(pairs), 0.5), np.ones(len(pairs)), 5)
     assert (~np.isnan(found)).tolist() == known
 
 
@@ -173,3 +185,22 @@ def test_resamples_without_the_figure_are_left_out() -> None:
     assert float(high) == pytest.approx(np.quantile(known, 0.975))
     mostly = np.where(np.arange(200) % 4 == 0, 1.0, np.nan)
     assert np.isnan(drawn.ends(mostly)[0])
+
+
+def test_queries_are_drawn_within_their_strata() -> None:
+    strata = np.array([0] * 5 + [1] * 7 + [2, 3, 3])
+    weights = resamples(np.ones(15), strata=strata, draws=300).weights
+    for members in (slice(0, 5), slice(5, 12), slice(12, 15)):  # the last three drawn together
+        total = weights[:, members].sum(axis=1)
+        assert total == pytest.approx(np.full(300, total[0]))
+    assert weights[:, 0] == pytest.approx(weights[:, 0].round(9))
+    assert weights.mean(axis=0) == pytest.approx(np.ones(15), abs=0.3)
+    lonely = resamples(np.ones(6), strata=np.array([0, 0, 0, 0, 0, 1]), draws=50).weights
+    assert (lonely[:, 5] == 0).any()
+
+
+def test_resampled_variance_is_unbiased_in_small_strata() -> None:
+    values = np.array([1.0, 4.0, 2.0, 7.0, 5.0])
+    drawn = resamples(np.ones(5), draws=20_000, seed=3)
+    means = drawn.weights @ values / 5
+    assert means.var() == pytest.approx(values.var(ddof=1) / 5, rel=0.05)

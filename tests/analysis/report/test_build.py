@@ -1,0 +1,172 @@
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.agreement import Judgments, Scores
+from analysis.errors import BadData
+from analysis.report import Options, StudyData, ToolData, build_report
+from analysis.report.files import to_json
+from analysis.report.page import render_page
+from analysis.report.simulated import simulated_study
+from tests.analysis.agreement import brute
+
+FEW = Options(draws=100, exchanges=199)
+
+
+def figures(record: Any) -> Iterator[dict[str, Any]]:
+    """Every figure of a report, wherever it is."""
+    if isinstance(record, dict):
+        if "value" in record:
+            yield record
+        for each in record.values():
+            yield from figures(each)
+    elif isinstance(record, list):
+        for each in record:
+            yield from figures(each)
+
+
+def study(tools: tuple[ToolData, ...], assessors: int, queries: int, documents: int) -> StudyData:
+    ids = tuple(f"d{d}" for d in range(documents))
+    names = tuple(f"assessor {a}" for a in range(assessors))
+    about = tuple(f"q{q}" for q in range(queries))
+    return StudyData("Test", names, about, (ids,) * queries, tools, k=3)
+
+
+def scores(seed: int, query: int, assessors: int, documents: int, gaps: float = 0.2) -> Scores:
+    values = (
+        np.random.default_rng(seed + query).integers(0, 3, (assessors, documents)).astype(float)
+    )
+    values[np.random.default_rng(query).random(values.shape) < gaps] = np.nan
+    return Scores(query, np.arange(assessors), values)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pooled_figures_equal_plain_counts(seed: int) -> None:
+    graded = ToolData("grades", "T2", tuple(scores(seed, q, 4, 7) for q in range(3)))
+    made = study((graded,), 4, 3, 7)
+    found = build_report(made, FEW)["tools"][0]["agreement"]
+    votes = made.preferences(graded)
+    pooled = np.sum(list(brute.tables(votes).values()), axis=0)
+    assert found["matrix"]["counts"] == pooled.tolist()
+    assert found["overall"]["value"] == pytest.approx(np.trace(pooled) / pooled.sum(), abs=1e-9)
+    rated = brute.ratings(votes)
+    for key, wanted in (
+        ("fleiss_kappa", brute.fleiss(rated)),
+        ("krippendorff_alpha", brute.alpha(rated)),
+        ("gwet_ac1", brute.ac1(rated)),
+    ):
+        assert found[key]["value"] == pytest.approx(wanted, abs=1e-9)
+        assert found[key]["low"] <= found[key]["value"] <= found[key]["high"]
+
+
+def test_each_pair_of_assessors_has_its_own_table_and_interval() -> None:
+    graded = ToolData("grades", "T2", tuple(scores(9, q, 4, 6) for q in range(5)))
+    made = study((graded,), 4, 5, 6)
+    wanted = brute.tables(made.preferences(graded))
+    rows = build_report(made, FEW)["tools"][0]["pairs"]
+    assert len(rows) == 6
+    for row in rows:
+        i, j = int(row["first"][-1]), int(row["second"][-1])
+        tables = [table for (_, a, b), table in wanted.items() if (a, b) == (i, j)]
+        assert row["counts"] == np.sum(tables, axis=0).tolist()
+        assert row["overall"]["low"] <= row["overall"]["value"] <= row["overall"]["high"]
+
+
+def test_many_pairs_in_chunks_give_what_one_chunk_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    graded = ToolData("grades", "T2", tuple(scores(2, q, 6, 5) for q in range(4)))
+    made = study((graded,), 6, 4, 5)
+    whole = build_report(made, FEW)["tools"][0]["pairs"]
+    monkeypatch.setattr("analysis.report.pairs.CELLS", 2000)
+    assert build_report(made, FEW)["tools"][0]["pairs"] == whole
+
+
+def degenerate() -> Iterator[tuple[str, StudyData]]:
+    one = Scores(0, np.array([0]), np.array([[2.0, 1.0, 0.0]]))
+    tied = Scores(0, np.array([0, 1]), np.zeros((2, 3)))
+    same = Scores(0, np.array([0, 1]), np.array([[2.0, 1.0, 0.0]] * 2))
+    empty = Scores(0, np.array([0, 1]), np.full((2, 3), np.nan))
+    none = Judgments.of(assessor=[], query=[], left=[], right=[], answer=[])
+    yield "no tools", study((), 0, 0, 0)
+    yield "nothing judged", study((ToolData("pairs", "T1"), ToolData("grades", "T2")), 2, 1, 3)
+    yield "one assessor", study((ToolData("pairs", "T1", (one,)),), 1, 1, 3)
+    yield "all ties", study((ToolData("pairs", "T1", (tied,)),), 2, 1, 3)
+    yield (
+        "all alike",
+        study((ToolData("pairs", "T1", (same,)), ToolData("grades", "T2", (same,))), 2, 1, 3),
+    )
+    yield "all missing", study((ToolData("pairs", "T1", (empty,)),), 2, 1, 3)
+    yield "no answers", study((ToolData("pairs", "T1", judgments=none),), 2, 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "made"), list(degenerate()), ids=lambda x: x if isinstance(x, str) else ""
+)
+def test_what_is_undefined_says_why_in_the_record_and_on_the_page(
+    name: str, made: StudyData
+) -> None:
+    found = build_report(made, FEW)
+    json.loads(to_json(found))  # refuses NaN
+    for each in figures(found):
+        assert each["value"] is not None or each["reason"], name
+        if "low" in each:
+            assert each["low"] is not None or each["no_interval"], name
+    page = render_page(found)
+    words = page[page.index("<body") :]
+    assert "nan" not in words.lower().replace("name", "")
+    assert "None" not in words
+
+
+def test_one_query_gives_values_without_intervals() -> None:
+    both = Scores(0, np.array([0, 1]), np.array([[3.0, 2.0, 1.0, 0.0], [3.0, 1.0, 2.0, 0.0]]))
+    found = build_report(study((ToolData("pairs", "T1", (both,)),), 2, 1, 4), FEW)
+    overall = found["tools"][0]["agreement"]["overall"]
+    assert overall["value"] == pytest.approx(5 / 6)
+    assert overall["no_interval"] == "one query: nothing to resample"
+
+
+def test_two_tools_are_compared_and_the_words_name_the_better_one() -> None:
+    found = build_report(simulated_study([0.05] * 5, queries=15, documents=20, answers=0), FEW)
+    compared = found["comparison"]["all_pairs"]
+    assert found["comparison"]["tools"] == ["pairs", "grades"]
+    assert compared["chi_square"]["value"] > compared["chi_square_yates"]["value"] > 0
+    assert compared["df"] == 1
+    low, high = compared["difference"]["low"], compared["difference"]["high"]
+    assert low <= compared["difference"]["value"] <= high
+    assert "T1 pairs agree" in render_page(found)
+
+
+def test_every_section_is_filled_by_a_full_study() -> None:
+    found = build_report(
+        simulated_study([0.02, 0.1, 0.2, 0.1, 0.05], queries=10, documents=15), FEW
+    )
+    pairs, grades = found["tools"]
+    assert pairs["answers"]["self_consistency"]["asked"] > 100
+    assert 0.4 < pairs["answers"]["left"]["value"] < 0.6
+    assert pairs["answers"]["circles"]["triples"] > 0
+    assert pairs["answers"]["course"][0]["part"] == "first third"
+    assert pairs["effort"]["complexity"] == "O(n log k)"
+    assert grades["effort"]["complexity"] == "O(n)"
+    assert len(pairs["consensus"]["queries"]) == 10
+    assert all(len(row["documents"]) == 10 for row in pairs["consensus"]["queries"])
+    shares = [row["overall"]["value"] for row in pairs["queries_by_disagreement"]]
+    assert shares == sorted(shares)
+
+
+def test_the_same_seed_gives_the_same_report() -> None:
+    made = simulated_study([0.1] * 4, queries=6, documents=10)
+    assert to_json(build_report(made, FEW)) == to_json(build_report(made, FEW))
+
+
+def test_arrays_that_do_not_fit_are_refused() -> None:
+    made = simulated_study([0.1] * 4, queries=4, documents=8)
+    with pytest.raises(BadData, match="document lists"):
+        replace(made, documents=made.documents[:2])
+    with pytest.raises(BadData, match="scores are"):
+        replace(made, documents=(("a",),) * 4)
+    untimed = replace(made.tools[0], sessions=None)
+    with pytest.raises(BadData, match="come together"):
+        replace(made, tools=(untimed,))

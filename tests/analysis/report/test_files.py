@@ -1,0 +1,110 @@
+import csv
+import json
+import os
+import shutil
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+
+from analysis.report import Options, build_report
+from analysis.report.files import to_csv, write_report
+from analysis.report.page.svg import ticks
+from analysis.report.simulated import simulated_study
+
+FEW = Options(draws=100, exchanges=199)
+ERRORS = [0.03, 0.08, 0.12, 0.17, 0.22]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("report")
+    write_report(build_report(simulated_study(ERRORS, queries=10, documents=20), FEW), place)
+    return place
+
+
+def test_every_file_is_written_and_can_be_read_back(folder: Path) -> None:
+    names = {path.name for path in folder.iterdir()}
+    tables = {"agreement", "matrices", "pairs", "assessors", "queries", "effort", "comparison"}
+    plots = {"matrices", "course", "queries", "people"}
+    assert {f"{table}.csv" for table in tables} <= names
+    assert {f"{plot}.{kind}" for plot in plots for kind in ("png", "svg")} <= names
+    report = json.loads((folder / "report.json").read_text("utf-8"))
+    with (folder / "matrices.csv").open(encoding="utf-8", newline="") as stream:
+        cells = list(csv.DictReader(stream))
+    counts = report["tools"][0]["agreement"]["matrix"]["counts"]
+    assert [int(cell["count"]) for cell in cells[:9]] == [n for row in counts for n in row]
+    with (folder / "agreement.csv").open(encoding="utf-8", newline="") as stream:
+        row = next(csv.DictReader(stream))
+    found = report["tools"][0]["agreement"]["gwet_ac1"]
+    assert [float(row["gwet_ac1"]), float(row["gwet_ac1.low"])] == [found["value"], found["low"]]
+
+
+def test_consensus_files_hold_the_same_lists(folder: Path) -> None:
+    lines = (folder / "consensus-pairs.jsonl").read_text("utf-8").splitlines()
+    lists = {record["query"]: record["documents"] for record in map(json.loads, lines)}
+    best: dict[str, str] = {}
+    for line in (folder / "consensus-pairs.qrels").read_text("utf-8").splitlines():
+        query, _, document, label = line.split()
+        if label == "10":
+            best[query] = document
+    assert {query: documents[0] for query, documents in lists.items()} == best
+
+
+def test_plots_are_pictures(folder: Path) -> None:
+    assert (folder / "matrices.png").read_bytes().startswith(b"\x89PNG")
+    assert ElementTree.parse(folder / "course.svg").getroot().tag.endswith("svg")
+
+
+def test_no_cell_is_a_formula() -> None:
+    text = to_csv([{"assessor": "=HYPERLINK(1)", "x": -1.5}, {"assessor": "@me", "y": None}])
+    assert text == "assessor,x,y\n'=HYPERLINK(1),-1.5,\n'@me,,\n"
+
+
+def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
+    made = simulated_study(ERRORS, queries=6, documents=12)
+    evil = '"><script>alert(1)</script>'
+    object.__setattr__(made, "assessors", (evil, *made.assessors[1:]))
+    object.__setattr__(made, "queries", (evil, *made.queries[1:]))
+    object.__setattr__(made, "name", evil)
+    write_report(build_report(made, FEW), tmp_path, plots=False)
+    assert "<script" not in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_a_page_needs_nothing_from_elsewhere(folder: Path) -> None:
+    page = (folder / "report.html").read_text("utf-8")
+    for outside in ("http://", "https://", "src=", "<link", "<script", "@import", "url("):
+        assert outside not in page, outside
+
+
+@pytest.mark.parametrize("most", [0.003, 0.31, 1, 9.99, 47, 123.4, 86_000])
+def test_ticks_reach_the_greatest_value_in_few_round_steps(most: float) -> None:
+    marks = ticks(most)
+    assert marks[0] == 0
+    assert marks[-1] >= most > marks[-2]
+    assert len(marks) <= 7
+
+
+@pytest.mark.browser
+def test_the_page_fits_and_is_accessible_light_and_dark_wide_and_narrow(folder: Path) -> None:
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    program = os.environ.get("TOPKAPI_TEST_CHROMIUM") or next(
+        filter(None, map(shutil.which, names)), None
+    )
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        for scheme, width in (("light", 1440), ("dark", 390)):
+            page = browser.new_page(
+                viewport={"width": width, "height": 900},
+                color_scheme=scheme,  # type: ignore[arg-type]
+            )
+            page.goto((folder / "report.html").as_uri())
+            assert page.evaluate("document.documentElement.scrollWidth") == width
+            found = Axe().run(page)
+            assert found.violations_count == 0, found.generate_report()
+            page.get_by_role("button", name="How Cohen's kappa is computed").click()
+            assert page.get_by_text("Agreement beyond what the two assessors").is_visible()
+            page.close()
+        browser.close()

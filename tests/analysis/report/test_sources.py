@@ -1,0 +1,161 @@
+import gzip
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+
+from analysis.errors import BadData
+from analysis.report import Options, build_report
+from analysis.report.sources import read_preferences
+from tests.analysis.agreement import brute
+
+DATA = Path(__file__).parents[4] / "shared" / "data"
+FEW = Options(draws=100, exchanges=99)
+
+
+def needs(path: Path) -> Path:
+    if not path.exists():
+        pytest.skip(f"{path.name} is not here: real preferences are not part of the checkout")
+    return path
+
+
+def test_three_assessors_of_image_search_equal_a_plain_count() -> None:
+    path = needs(DATA / "prefs-image-search" / "image_pairs_annotation.gz")
+    tool = build_report(read_preferences([path]), FEW)["tools"][0]
+    tables = np.zeros((3, 3, 3, 3))
+    said: list[list[int]] = [[], [], []]
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        next(stream)
+        for line in stream:
+            _, pair, *tags = line.rstrip("\n").split("\t")
+            left, right = pair.split(",")
+            turn = 1 if left < right else -1
+            votes = [1 + turn * int(np.sign(float(tag))) for tag in tags]
+            for place, vote in enumerate(votes):
+                said[place].append(vote)
+            for i in range(3):
+                for j in range(i + 1, 3):
+                    tables[i, j, votes[i], votes[j]] += 1
+    assert len(said[0]) == 41538
+    assert sum(votes.count(1) for votes in said) == 44260
+    assert tool["agreement"]["matrix"]["counts"] == tables.sum(axis=(0, 1)).tolist()
+    for row in tool["pairs"]:
+        i, j = int(row["first"][-1]) - 1, int(row["second"][-1]) - 1
+        assert row["counts"] == tables[i, j].tolist()
+        kappa = cohen_kappa_score(said[i], said[j])
+        assert row["cohen_kappa"]["value"] == pytest.approx(kappa, abs=1e-9)
+    rated = [Counter(votes) for votes in zip(*said, strict=True)]
+    found = tool["agreement"]
+    assert found["fleiss_kappa"]["value"] == pytest.approx(brute.fleiss(rated), abs=1e-9)
+    assert found["gwet_ac1"]["value"] == pytest.approx(brute.ac1(rated), abs=1e-9)
+    assert found["krippendorff_alpha"]["value"] == pytest.approx(brute.alpha(rated), abs=1e-9)
+
+
+def test_crowd_and_local_agree_on_911_of_1469() -> None:
+    folder = DATA / "prefs-CAsT2019"
+    paths = [needs(folder / f"TREC-CAsT-2019.{name}gz") for name in ("pref.", "local.pref.")]
+    first: list[dict[tuple[str, str, str], int]] = []
+    for path in paths:
+        votes: dict[tuple[str, str, str], int] = {}
+        with gzip.open(path, "rt", encoding="utf-8") as stream:
+            for line in stream:
+                query, a, b, winner = line.split()
+                one, two = sorted((a, b))
+                votes.setdefault((query, one, two), 0 if winner == one else 2)
+        first.append(votes)
+    shared = sorted(first[0].keys() & first[1].keys())
+    assert (len(shared), sum(first[0][key] == first[1][key] for key in shared)) == (1469, 911)
+    study = read_preferences(paths)
+    found = build_report(study, FEW)["tools"][0]["agreement"]
+    assert study.assessors == ("TREC-CAsT-2019", "TREC-CAsT-2019.local")
+    counts = found["matrix"]["counts"]
+    assert counts[0][0] + counts[2][2] == 911
+    assert sum(map(sum, counts)) == 1469
+    kappa = cohen_kappa_score(*([votes[key] for key in shared] for votes in first))
+    assert found["cohen_kappa"]["value"] == pytest.approx(kappa, abs=1e-9)
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+HEADER = "query\ta\tb\tpreference\tassessor\n"
+
+
+def test_exported_pairs_are_read_with_every_way_to_say_a_preference(tmp_path: Path) -> None:
+    rows = ["a", "b", "tie", "left", ">", "-1", "d2"]
+    text = HEADER + "".join(f"q{i}\td1\td2\t{said}\tBao\n" for i, said in enumerate(rows))
+    study = read_preferences([write(tmp_path / "pairs.tsv", text)])
+    asked = study.tools[0].judgments
+    assert asked is not None
+    assert asked.answer.tolist() == [1, -1, 0, 1, 1, -1, -1]
+    assert study.assessors == ("Bao",)
+    assert study.documents[0] == ("d1", "d2")
+
+
+def test_gzip_and_plain_and_all_formats_are_seen_from_the_content(tmp_path: Path) -> None:
+    tags = write(tmp_path / "tags.tsv", "Query\tpair\ttags\nq\tx.jpg,y.jpg\t-2\t0\t1.0\n")
+    found = read_preferences([tags]).tools[0].judgments
+    assert found is not None
+    assert found.answer.tolist() == [1, 0, -1]
+    packed = tmp_path / "crowd.pref.gz"
+    packed.write_bytes(gzip.compress(b"q d1 d2 d2\n"))
+    plain = write(tmp_path / "local.pref", "q d2 d1 d1\n\n")
+    both = read_preferences([packed, plain])
+    assert both.assessors == ("crowd", "local")
+    assert build_report(both, FEW)["tools"][0]["agreement"]["votes"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the file is empty"),
+        ("one two\n", "line 1 fits no known format"),
+        (HEADER + "q\td1\td2\tmaybe\tBao\n", "line 2: preference 'maybe'"),
+        (HEADER + "q\td1\td2\n", "line 2: 3 columns"),
+        (HEADER + "q\td1\td1\ttie\tBao\n", "line 2: document 'd1' is compared with itself"),
+        (HEADER + "q\td1\td2\ta\t\n", "line 2: query, documents and assessor"),
+        ("q d1 d2 d1\nq d1 d2 d3\n", "line 2: expected query, two documents"),
+        ("Q\tp\tt\nq\tx,y\t1\nq\tx,y\tz\n", "line 3: tag 'z' is not a number"),
+        ("Q\tp\tt\nq\tx,y\t1\nq\txy\t1\n", "line 3: expected query, left,right"),
+    ],
+)
+def test_a_fault_names_file_and_line(tmp_path: Path, text: str, message: str) -> None:
+    path = write(tmp_path / "bad.tsv", text)
+    with pytest.raises(BadData) as refused:
+        read_preferences([path])
+    assert message in str(refused.value)
+    assert "bad.tsv" in str(refused.value)
+
+
+def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+    latin = tmp_path / "latin.tsv"
+    latin.write_bytes(b"q d1 d2 d1\nq caf\xe9 d2 d2\n")
+    with pytest.raises(BadData, match="line 2: not UTF-8"):
+        read_preferences([latin])
+    with pytest.raises(BadData, match="cannot be read"):
+        read_preferences([tmp_path / "absent.tsv"])
+    with pytest.raises(BadData, match="no format 'xml'"):
+        read_preferences([write(tmp_path / "x", "q a b a\n")], format="xml")
+    with pytest.raises(BadData, match="the same name"):
+        read_preferences([tmp_path / "a.pref", tmp_path / "a.pref.gz"])
+    with pytest.raises(BadData, match="no preference file"):
+        read_preferences([])
+
+
+def test_row_order_changes_nothing_but_names(tmp_path: Path) -> None:
+    rows = [
+        f"q{i % 3} d{i % 5} d{(i * 7 + 1) % 5} d{i % 5}"
+        for i in range(60)
+        if i % 5 != (i * 7 + 1) % 5
+    ]
+    once: dict[tuple[str, ...], str] = defaultdict(str)
+    for row in rows:
+        once.setdefault(tuple(sorted(row.split()[:3])), row)
+    one = write(tmp_path / "one.pref", "\n".join(once.values()))
+    two = write(tmp_path / "two.pref", "\n".join(reversed(once.values())))
+    found = build_report(read_preferences([one, two]), FEW)["tools"][0]["agreement"]
+    assert found["overall"]["value"] == 1.0

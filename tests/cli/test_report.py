@@ -1,0 +1,54 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from app.cli import main
+
+ROWS = "q1 a b a\nq1 b c b\nq2 a b b\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    (tmp_path / "crowd.pref").write_text(ROWS, encoding="utf-8")
+    (tmp_path / "local.pref").write_text(ROWS.replace("q2 a b b", "q2 a b a"), encoding="utf-8")
+    return [str(tmp_path / "crowd.pref"), str(tmp_path / "local.pref")]
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(["report", *arguments])
+    code = ended.value.code
+    assert isinstance(code, int)
+    return code
+
+
+def test_files_become_a_folder_with_a_page(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "made" / "here"
+    assert run("--from", *files, "--out", str(out)) == 0
+    said = capsys.readouterr().out
+    assert "3 shared votes" in said
+    assert "0.6667" in said
+    assert (out / "report.html").exists()
+    assert (out / "matrices.png").exists()
+
+
+def test_json_is_the_report_itself(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "out")
+    assert run("--from", files[0], "--from", files[1], "--out", out, "--json", "--no-plots") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found == json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
+    assert not (tmp_path / "out" / "matrices.png").exists()
+
+
+def test_faults_are_one_line_and_not_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--from", str(tmp_path / "absent")) == 1
+    assert run() == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert "cannot be read" in lines[0]
+    assert "--from" in lines[1]
