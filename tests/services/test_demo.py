@@ -7,11 +7,12 @@ from sqlalchemy.orm import Session
 
 from app.db.engine import Sessions
 from app.db.models import Assignment, JudgmentRow, TimerEvent, User
+from app.demo_accounts import DEMO_PASSWORD
 from app.domain.answers import QuestionKind
 from app.domain.errors import Conflict, Forbidden
 from app.domain.log import EntryKind
 from app.domain.words import Role, Tool
-from app.services.demo import PASSWORD, is_empty, load_demo, sign_ins
+from app.services.demo import is_empty, load_demo, sign_ins
 from app.services.sign_in import Visitor, sign_in
 
 AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -94,6 +95,6 @@ def test_its_accounts_work_on_this_machine_only(sessions: Sessions) -> None:
         found = sign_ins(session)
     email = found[0].email
     here = Visitor("127.0.0.1", on_loopback=True)
-    assert sign_in(sessions, email, PASSWORD, here).role is Role.ADMIN
+    assert sign_in(sessions, email, DEMO_PASSWORD, here).role is Role.ADMIN
     with pytest.raises(Forbidden, match="demo"):
-        sign_in(sessions, email, PASSWORD, Visitor("203.0.113.9", on_loopback=False))
+        sign_in(sessions, email, DEMO_PASSWORD, Visitor("203.0.113.9", on_loopback=False))

@@ -14,6 +14,7 @@ import app
 from app.db.base import now
 from app.db.models import Assignment, Candidate, Document, Query, Study, User
 from app.db.queries.studies import study_of_slug
+from app.demo_accounts import DEMO_PASSWORD
 from app.domain.errors import Conflict
 from app.domain.study import StudySettings
 from app.domain.words import Role, Tool
@@ -24,7 +25,6 @@ from app.services.demo.working import Sitting
 from app.services.importing import import_study, open_source
 from app.services.live import LiveSessions
 
-PASSWORD = "everyday questions"  # known to all, so these accounts work on loopback only
 ROUNDS = 2
 _SEED = "demo"
 _STAFF = (
@@ -41,7 +41,7 @@ class SignIn:
     email: str
     name: str
     role: Role
-    password: str = PASSWORD
+    password: str = DEMO_PASSWORD
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,9 @@ def _refuse_second(session: Session) -> None:
 
 
 def _account(session: Session, name: str, email: str, role: Role) -> User:
-    return create_user(session, email=email, name=name, role=role, password=PASSWORD, demo=True)
+    return create_user(
+        session, email=email, name=name, role=role, password=DEMO_PASSWORD, demo=True
+    )
 
 
 def _let_work(
