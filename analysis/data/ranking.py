@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,7 +30,6 @@ class RankingData:
     query_ids: tuple[str, ...] = ()
     document_ids: tuple[str, ...] = ()
     topk: int | None = None
-    _cache: dict[str, object] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse what would later turn into a silent NaN."""
@@ -67,11 +66,11 @@ class RankingData:
 
     def with_labels(self, labels: FloatArray, *, topk: int | None = None) -> "RankingData":
         """The same documents under other labels."""
-        return replace(self, labels=labels, topk=topk, _cache={})
+        return replace(self, labels=labels, topk=topk)
 
     def with_features(self, features: FloatArray) -> "RankingData":
         """The same documents under other features."""
-        return replace(self, features=features, _cache={})
+        return replace(self, features=features)
 
     def select(self, queries: Sequence[int] | IntArray) -> "RankingData":
         """Only these queries, in this order."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from analysis.errors import DidNotConverge
+from analysis.errors import BadData, DidNotConverge
 from analysis.typing import BoolArray, FloatArray
 
 Oracle = Callable[[FloatArray], tuple[float, FloatArray]]
@@ -23,6 +23,8 @@ def cutting_planes(
     The best weights so far are kept, and each plane is laid near them (a tenth of the way to the
     dual's weights): [FS09]_, which needs far fewer planes than laying it at the dual's weights.
     """
+    if c <= 0 or epsilon <= 0:
+        raise BadData(f"C and epsilon must be above 0, not {c} and {epsilon}")
     best: FloatArray = np.zeros(n_features)
     best_value, slope = _primal(oracle, best, c)
     planes: FloatArray = np.stack([np.zeros(n_features), slope])  # plane 0: no risk is below 0

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from analysis.errors import DidNotConverge
+from analysis.errors import BadData, DidNotConverge
 from analysis.typing import FloatArray
 
 Derivatives = tuple[float, FloatArray, FloatArray]
@@ -25,6 +25,8 @@ def newton(
     A step is halved until the value falls by the Armijo rule; a value that is not finite counts as
     no fall. Raises :class:`DidNotConverge` when steps or halvings run out.
     """
+    if l2 < 0:
+        raise BadData(f"a penalty l2 must be at least 0, not {l2}")
     weights = start
     value, gradient, hessian = _with_penalty(loss, weights, l2)
     for _ in range(max_steps):

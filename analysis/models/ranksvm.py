@@ -6,6 +6,7 @@ import numpy as np
 
 from analysis.data.ranking import RankingData
 from analysis.data.topk import to_topk
+from analysis.errors import BadData
 from analysis.models.base import LinearRanker
 from analysis.models.cutting import cutting_planes
 from analysis.models.newton import Derivatives, newton
@@ -51,6 +52,8 @@ class RankSVM(LinearRanker):
 
     def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:  # noqa: ARG002
         """Learn the weights."""
+        if self.c <= 0:
+            raise BadData(f"C must be above 0, not {self.c}")
         data = data if self.k is None else to_topk(data, self.k, seed=self.seed)
         pairs = require_pairs(make_pairs(data, by_query=self.by_query))
         self.coef_ = self._hinge(pairs) if self.loss == "hinge" else self._squared(pairs)

@@ -5,6 +5,7 @@ from typing import Self
 import numpy as np
 
 from analysis.data.ranking import RankingData
+from analysis.errors import BadData
 from analysis.models.base import LinearRanker
 
 
@@ -23,6 +24,8 @@ class Regression(LinearRanker):
 
     def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:  # noqa: ARG002
         """Solve the normal equations."""
+        if self.l2 < 0:
+            raise BadData(f"a penalty l2 must be at least 0, not {self.l2}")
         features = np.asarray(data.features, dtype=np.float64)
         centred = features - features.mean(axis=0)
         system = np.vstack([centred, np.sqrt(self.l2) * np.eye(data.n_features)])

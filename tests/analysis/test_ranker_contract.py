@@ -152,6 +152,21 @@ def test_beta_outside_zero_to_one_and_unknown_names_are_refused(tmp_path: Path) 
             load_model(path)
 
 
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("ranknet", "l2"),
+        ("listmle", "l2"),
+        ("regression", "l2"),
+        ("ranksvm", "c"),
+        ("svm-map", "c"),
+    ],
+)
+def test_settings_out_of_range_are_refused(name: str, setting: str) -> None:
+    with pytest.raises(BadData, match="not -1"):
+        MODELS[name](**{setting: -1.0}).fit(learnable(1, 5))
+
+
 def permuted_likelihood(chances: dict[tuple[int, ...], float], model: ListMLE) -> FloatArray:
     """Scores that minimise the expected loss over orders of three objects, one feature each."""
     features, labels = [], []

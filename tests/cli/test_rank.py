@@ -1,0 +1,174 @@
+"""`topkapi rank`: train, score, bounds, compare, sweep-beta, sweep-k."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.data import RankingData, read_letor, write_letor
+from analysis.metrics import evaluate
+from analysis.models import load_model
+from app.cli import main
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(["rank", *arguments])
+    captured = capsys.readouterr()
+    assert isinstance(ended.value.code, int)
+    return ended.value.code, captured.out, captured.err
+
+
+def graded(seed: int, first: int, n_queries: int = 12) -> RankingData:
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(3, 14, size=n_queries)
+    features = rng.random((int(sizes.sum()), 3))
+    labels = np.digitize(features[:, 0] + 0.2 * rng.normal(size=features.shape[0]), [0.5, 0.8])
+    return RankingData(
+        features,
+        labels.astype(float),
+        np.concatenate([[0], np.cumsum(sizes)]),
+        tuple(str(first + number) for number in range(n_queries)),
+        tuple(f"d{number}" for number in range(features.shape[0])),
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two folds in the layout of LETOR."""
+    for fold in (1, 2):
+        home = tmp_path / "small" / f"Fold{fold}"
+        home.mkdir(parents=True)
+        for number, part in enumerate(("train", "vali", "test")):
+            write_letor(graded(10 * fold + number, 100 * number), home / f"{part}.txt.gz")
+    return tmp_path / "small"
+
+
+def test_a_trained_model_scores_and_its_run_scores_the_same(
+    capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
+) -> None:
+    train, vali, test = (
+        str(folder / "Fold1" / f"{part}.txt.gz") for part in ("train", "vali", "test")
+    )
+    model, ranking = str(tmp_path / "model.json"), str(tmp_path / "run.txt")
+    code, said, _ = run(
+        capsys, "train", train, "--model", "focused-net", "--set", "k=3", "--out", model
+    )
+    assert code == 0
+    assert "FocusedNet(k=3" in said
+    code, said, _ = run(capsys, "score", test, "--model", model, "--out", ranking, "--json")
+    data = read_letor(test)
+    expected = evaluate(data, load_model(model).predict(data), ["ndcg@10", "map", "err"])
+    assert json.loads(said)["measures"] == pytest.approx(expected)
+    code, said, _ = run(capsys, "score", test, "--run", ranking, "--json")
+    assert json.loads(said)["measures"] == pytest.approx(expected)
+    code, said, _ = run(
+        capsys, "train", train, "--model", "ranknet", "--validation", vali, "--out", model, "--json"
+    )
+    assert json.loads(said)["settings"]["l2"] > 0
+    code, said, _ = run(capsys, "score", test, "--model", model, "--per-query")
+    assert said.count("\n") == data.n_queries + 3
+
+
+def test_a_run_is_scored_against_qrels(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("a 0 x 2\na 0 y 0\n")
+    (tmp_path / "run").write_text("a Q0 y 1 2.0 t\na Q0 x 2 1.0 t\n")
+    code, said, _ = run(
+        capsys,
+        "score",
+        str(tmp_path / "qrels"),
+        "--run",
+        str(tmp_path / "run"),
+        "--measures",
+        "map",
+    )
+    assert code == 0
+    assert said.split() == ["map", "0.5000"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        (["train", "DATA", "--model", "nope", "--out", "x"], "no model 'nope'"),
+        (["train", "DATA", "--model", "ranknet", "--set", "l3=1", "--out", "x"], "knows l2"),
+        (["train", "missing", "--model", "ranknet", "--out", "x"], "missing"),
+        (["score", "DATA"], "give --model"),
+        (["compare", "FOLDER", "--truth", "other"], "neither graded nor topk"),
+        (["compare", "FOLDER", "--rule", "other"], "neither standard nor letor4"),
+        (["compare", "FOLDER", "--k", "0"], "whole number"),
+        (["sweep-k", "synthetic:9"], "QUERIESxDOCUMENTS"),
+        (["compare", "nowhere"], "no such file"),
+    ],
+)
+def test_errors_are_one_line_that_says_what_to_mend(
+    arguments: list[str], fault: str, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    places = {"DATA": str(folder / "Fold1" / "test.txt.gz"), "FOLDER": str(folder)}
+    code, said, wrong = run(capsys, *(places.get(word, word) for word in arguments))
+    assert code != 0
+    assert said == ""
+    assert fault in wrong
+    assert wrong.count("\n") == 1
+
+
+def test_compare_writes_every_format_and_continues_from_its_rows(
+    capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "results"
+    arguments = [
+        "compare",
+        str(folder),
+        "--models",
+        "listnet,ranknet,focused-net",
+        "--out",
+        str(out),
+    ]
+    code, said, _ = run(capsys, *arguments, "--format", "markdown")
+    assert code == 0
+    assert "**Top-10 small**" in said
+    assert "FocusedNet − RankNet" in said
+    for ending in ("txt", "csv", "md", "tex", "html", "jsonl"):
+        assert (out / f"compare-small.{ending}").stat().st_size > 0
+    rows = (out / "compare-small.jsonl").read_text()
+    assert len(rows.splitlines()) == 3 * 2 * 2
+    code, again, _ = run(capsys, *arguments, "--format", "markdown")
+    assert again == said
+    assert (out / "compare-small.jsonl").read_text() == rows
+    row = json.loads(rows.splitlines()[0])
+    assert {"seed", "data_hash", "version"} <= set(row)
+
+
+def test_compare_by_k_gives_the_rows_of_xia(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    code, said, _ = run(
+        capsys, "compare", str(folder), "--k", "1,3,full", "--models", "listnet", "--json"
+    )
+    assert code == 0
+    table = json.loads(said)["tables"][0]
+    assert list(table["rows"]) == ["Top-1 ListMLE", "Top-3 ListMLE", "ListMLE", "ListNet"]
+    assert table["columns"] == ["N@1", "N@3", "N@10", "P@1", "P@3", "P@10"]
+
+
+def test_sweeps_print_tables_and_draw_figures(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "results"
+    code, said, _ = run(
+        capsys,
+        *("sweep-k", "synthetic:10x20", "--models", "listmle", "--ks", "1,5"),
+        *("--folds", "1", "--out", str(out)),
+    )
+    assert code == 0
+    assert "full order" in said
+    assert (out / "sweep-k-synthetic-10x20.svg").read_text().startswith("<?xml")
+
+
+def test_bounds_show_the_printed_inequality_and_its_counterexample(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    code, said, _ = run(capsys, "bounds", str(folder / "Fold1" / "test.txt.gz"), "--k", "3")
+    assert code == 0
+    assert "9 > 3.32" in said
+    assert "Lemma 1" in said
