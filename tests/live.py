@@ -48,9 +48,11 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(database_url: str, folder: Path, **settings: str) -> Iterator[LiveServer]:
+def serving(
+    database_url: str, folder: Path, *, port: int | None = None, **settings: str
+) -> Iterator[LiveServer]:
     """Start `topkapi serve` on ``database_url``, wait until it is ready, stop it at the end."""
-    port = free_port()
+    port = port or free_port()
     log = folder / f"server-{port}.log"
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("TOPKAPI_")},

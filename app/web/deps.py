@@ -13,12 +13,12 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.orm import Session
 
 from app.db.engine import POOL_SIZE, Sessions
-from app.db.models import User
+from app.db.models import ApiToken, User
 from app.domain.errors import BadToken, Forbidden, SignInNeeded
 from app.domain.words import Role
 from app.services import tokens
 from app.services.sign_in import refuse_unusable
-from app.web.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Cookies
+from app.web.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Claim, Cookies
 from app.web.views import PersonView
 from app.web.visitors import visitor_of
 
@@ -82,46 +82,64 @@ SentToken = Annotated[str | None, Depends(sent_csrf_token)]
 
 
 def check_visitor_form(request: Request, sent: SentToken) -> None:
-    """Refuse a write by someone not signed in that does not come from one of our forms."""
+    """Refuse a write by someone not signed in that does not come from one of our forms.
+
+    Whoever still has the cookie of a sign-in that was ended is shown forms bound to that one.
+    """
     cookies: Cookies = request.app.state.cookies
-    _check_csrf(request, request.cookies.get(VISITOR_COOKIE), sent, cookies)
+    claim = cookies.claim_of(request)
+    nonce = claim.nonce if claim is not None else request.cookies.get(VISITOR_COOKIE)
+    check_csrf(request, nonce, sent, cookies)
 
 
-def current_user(request: Request, session: SessionDep, sent: SentToken) -> User:
-    """Who is signed in by cookie; a write has to come from one of our own pages."""
+def claimant(request: Request, session: Session) -> tuple[User, Claim]:
+    """Who is signed in by cookie, and what the cookie says."""
     cookies: Cookies = request.app.state.cookies
     claim = cookies.claim_of(request)
     user = session.get(User, claim.user_id) if claim else None
     if claim is None or user is None or user.session_version != claim.version:
         raise SignInNeeded("Sign in to go on.")
     refuse_unusable(user, visitor_of(request))
-    _check_csrf(request, claim.nonce, sent, cookies)
+    return user, claim
+
+
+def current_user(request: Request, session: SessionDep, sent: SentToken) -> User:
+    """Who is signed in by cookie; a write has to come from one of our own pages."""
+    user, claim = claimant(request, session)
+    cookies: Cookies = request.app.state.cookies
+    check_csrf(request, claim.nonce, sent, cookies)
     if cookies.is_half_over(claim):
         request.state.renewed_session = cookies.session_token(user, claim.nonce)
     request.state.user = PersonView.of(user)
     return user
 
 
-_bearer = HTTPBearer(auto_error=False, description="A token made by `topkapi users token`.")
+bearer = HTTPBearer(auto_error=False, description="A token made by `topkapi users token`.")
+Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
 
 
-def api_user(
-    request: Request,
-    session: SessionDep,
-    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
-) -> User:
-    """Who the bearer token of an API request belongs to; cookies are not looked at."""
+def bearer_of(
+    request: Request, session: Session, credentials: HTTPAuthorizationCredentials | None
+) -> ApiToken:
+    """The valid token of an API request, with its owner."""
     if credentials is None:
         raise SignInNeeded("Send a token: Authorization: Bearer topkapi_...")
     token = tokens.owner_of(session, credentials.credentials)
     refuse_unusable(token.user, visitor_of(request))
+    return token
+
+
+def api_user(request: Request, session: SessionDep, credentials: Credentials) -> User:
+    """Who the bearer token of an API request belongs to; cookies are not looked at."""
+    token = bearer_of(request, session, credentials)
     reads = request.method in SAFE_METHODS
     tokens.note_use(token, request.app.state.sessions if reads else session)
     request.state.user = PersonView.of(token.user)
     return token.user
 
 
-def _check_csrf(request: Request, nonce: str | None, sent: str | None, cookies: Cookies) -> None:
+def check_csrf(request: Request, nonce: str | None, sent: str | None, cookies: Cookies) -> None:
+    """Refuse a write whose token does not belong to the visitor's cookie."""
     if request.method not in SAFE_METHODS and not cookies.csrf_is_right(nonce, sent):
         raise BadToken("This form is out of date. Load the page again and send it once more.")
 

@@ -3,6 +3,9 @@ import { reading } from "./reading.js";
 
 const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable]";
 
+// A field of a sheet that was just closed may have the focus for one frame more.
+const isTyping = (target) => Boolean(target.closest?.(TYPING)) && !target.closest(".dialog:not(:popover-open)");
+
 function nameOf(event) {
   if (event.key.length > 1) return event.shiftKey ? `Shift+${event.key}` : event.key;
   if (!reading.letters || (event.shiftKey && event.key !== "?")) return null;
@@ -22,7 +25,7 @@ function controlOf(name) {
 // Takes key presses of the work page and of every page frame.
 export function onKey(event) {
   if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.closest?.(TYPING)) return;
+  if (isTyping(event.target)) return;
   const name = nameOf(event);
   const control = name && controlOf(name);
   if (!control) return;

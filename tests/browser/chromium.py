@@ -1,0 +1,29 @@
+"""The browser of the tests: the system's Chromium, which must reach nothing but this machine."""
+
+import os
+import shutil
+from pathlib import Path
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_APPLICATION = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-sync",
+    "--no-first-run",
+    "--disable-gpu",
+]
+
+
+def chromium_path() -> str:
+    """Where Chromium is: as TOPKAPI_TEST_CHROMIUM says, or where the system has it."""
+    named = os.environ.get("TOPKAPI_TEST_CHROMIUM")
+    found = [named, *map(shutil.which, _NAMES), _APPLICATION]
+    for path in found:
+        if path and Path(path).exists():
+            return path
+    raise FileNotFoundError(
+        "no Chromium was found: install it, or name one in TOPKAPI_TEST_CHROMIUM"
+    )

@@ -1,0 +1,209 @@
+"""Work for a browser: a person, a query, pages of every kind, and the cookie that signs them in."""
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from playwright.sync_api import BrowserContext, FrameLocator, Page, expect
+from sqlalchemy import select
+
+from app.db.engine import Sessions
+from app.db.models import (
+    Assignment,
+    Candidate,
+    Document,
+    JudgmentRow,
+    Query,
+    Study,
+    TimerEvent,
+    User,
+)
+from app.domain.study import StudySettings, stored_plan
+from app.domain.words import Tool
+from app.secret import load_secret
+from app.web.cookies import SESSION_COOKIE, Cookies
+from tests.factories import PASSWORD, make_content, make_user
+from tests.live import LiveServer
+
+_NUMBERS = itertools.count(1)
+LONG_TEXT = "\n\n".join(f"Paragraph {number}. Water, cut, wrap, wait." for number in range(60))
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What one page of a query holds."""
+
+    data: str
+    media_type: str = "text/plain"
+
+
+def plain_pages(count: int) -> list[Body]:
+    """Plain texts, all different, each longer than a screen."""
+    return [Body(f"Page number {number} of {next(_NUMBERS)}.\n\n{LONG_TEXT}") for number in range(count)]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A running server and the way to its database."""
+
+    server: LiveServer
+    sessions: Sessions
+
+    def cookie(self, user: User) -> Any:
+        """The cookie of a person who has signed in."""
+        secret = load_secret(self.server.secret_file)
+        cookies = Cookies(secret, lifetime=timedelta(hours=72), secure=False)
+        return {
+            "name": SESSION_COOKIE,
+            "value": cookies.session_token(user),
+            "url": self.server.url,
+            "httpOnly": True,
+        }
+
+
+@dataclass
+class Desk:
+    """One assessor's work on one query, and what the database holds of it."""
+
+    site: Site
+    user: User
+    assignment: Assignment
+    study: Study
+    query: Query
+
+    @property
+    def url(self) -> str:
+        return f"{self.site.server.url}/assignments/{self.assignment.id}"
+
+    def sit_down(self, context: BrowserContext) -> Page:
+        """A tab on the judging page, signed in, its pages shown and the next ones made ready."""
+        self.sign_in(context)
+        page = context.new_page()
+        page.goto(self.url)
+        ready(page)
+        return page
+
+    def sign_in(self, context: BrowserContext) -> None:
+        """Give the browser the cookie of this person, unless somebody is signed in."""
+        if not any(cookie.get("name") == SESSION_COOKIE for cookie in context.cookies()):
+            context.add_cookies([self.site.cookie(self.user)])
+
+    def log(self) -> list[tuple[str, str | None]]:
+        """Entry and answer of every line of the log."""
+        return [(row.entry.value, row.answer) for row in self.rows()]
+
+    def rows(self) -> Sequence[JudgmentRow]:
+        statement = select(JudgmentRow).where(JudgmentRow.assignment_id == self.assignment.id)
+        with self.site.sessions.read.begin() as session:
+            return session.scalars(statement.order_by(JudgmentRow.position)).all()
+
+    def events(self) -> list[tuple[str, str | None, int]]:
+        """Kind, reason and time of every event of the clock."""
+        statement = select(TimerEvent).where(TimerEvent.assignment_id == self.assignment.id)
+        with self.site.sessions.read.begin() as session:
+            rows = session.scalars(statement.order_by(TimerEvent.id)).all()
+            return [(row.kind.value, row.reason, row.active_ms) for row in rows]
+
+    def change(self, act: Callable[[Assignment], None]) -> None:
+        """Change the assignment behind the browser's back."""
+        with self.site.sessions.write.begin() as session:
+            act(session.get_one(Assignment, self.assignment.id))
+
+
+def make_desk(
+    site: Site,
+    *,
+    pages: Sequence[Body] | None = None,
+    tool: Tool = Tool.PAIRS,
+    text: str = "how to keep cut tulips upright",
+    user: User | None = None,
+    **settings: Any,
+) -> Desk:
+    """A study of one query with ``pages`` (six plain texts), assigned to a new person."""
+    number = next(_NUMBERS)
+    rules = StudySettings(**{"k": 3, "tools": (Tool.PAIRS, Tool.GRADES), **settings})
+    with site.sessions.write.begin() as session:
+        person = user or make_user(
+            session, email=f"ansa{number}-{id(site)}@example.org", password=PASSWORD
+        )
+        study = Study(
+            slug=f"study-{number}-{id(site)}",
+            name="Everyday questions",
+            guidelines="# How to judge\n\nPrefer the page that **helps**.",
+            settings=rules.as_json(),
+        )
+        session.add(study)
+        session.flush()
+        query = Query(
+            study_id=study.id,
+            external_id="q",
+            text=text,
+            description="Someone has a vase of tulips on the table.",
+            narrative="A good page says what to do now.",
+            position=0,
+        )
+        session.add(query)
+        session.flush()
+        documents = []
+        for place, body in enumerate(pages if pages is not None else plain_pages(6)):
+            content = make_content(session, body.data, body.media_type)
+            document = Document(
+                study_id=study.id,
+                external_id=f"d{place}",
+                title=f"Title {place}",
+                url=f"https://pages.example/{place}",
+                content_hash=content.hash,
+                path=f"pages/d{place}.html" if body.media_type == "text/html" else "",
+            )
+            session.add(document)
+            session.flush()
+            session.add(Candidate(query_id=query.id, document_id=document.id, position=place))
+            documents.append(document.id)
+        assignment = Assignment(
+            user_id=person.id,
+            query_id=query.id,
+            tool=tool,
+            plan=stored_plan(rules, tool, documents, f"seed {number}"),
+        )
+        session.add(assignment)
+        session.flush()
+        return Desk(site, person, assignment, study, query)
+
+
+def ready(page: Page) -> None:
+    """Wait until the pages are shown, the clock runs and the possible next pages are loaded."""
+    page.wait_for_function(
+        """() => document.querySelector('#answers')
+          && [...document.querySelectorAll('.frames iframe')].every(f => f.dataset.ready === '1')
+          && document.querySelectorAll('.frame--next').length > 0"""
+    )
+
+
+def pair_of(page: Page) -> tuple[str, str]:
+    """The titles of the two pages on the screen."""
+    return page.inner_text("#left-title h2"), page.inner_text("#right-title h2")
+
+
+def question_of(page: Page) -> str:
+    """Position and pages of the question on the screen."""
+    fields = page.locator("#entry input").evaluate_all("all => all.map(x => x.name + '=' + x.value)")
+    return "&".join(fields)
+
+
+def frame_of(page: Page, side: str) -> FrameLocator:
+    """The page shown on a side."""
+    return page.frame_locator(f"#{side}-frames iframe:not(.frame--next)")
+
+
+def answered(page: Page, count: int) -> None:
+    """Wait until the bar says so many answers."""
+    expect(page.locator("#progress")).to_have_attribute("aria-valuenow", str(count))
+
+
+def saved(page: Page) -> None:
+    """Wait until nothing is on its way to the server."""
+    page.wait_for_function(
+        "() => Object.keys(sessionStorage).every(key => !key.startsWith('topkapi-outbox'))"
+    )

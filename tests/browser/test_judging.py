@@ -1,0 +1,216 @@
+"""Journeys of an assessor through tool T1, on both databases."""
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.desks import (
+    Desk,
+    answered,
+    frame_of,
+    make_desk,
+    pair_of,
+    question_of,
+    ready,
+    saved,
+)
+
+pytestmark = pytest.mark.browser
+
+
+def press(page: Page, key: str, count: int) -> None:
+    """Answer by key, and wait until the server has it and the next pages are ready."""
+    page.keyboard.press(key)
+    answered(page, count)
+    saved(page)
+
+
+def test_a_query_is_judged_to_its_end_by_keys_alone(desk: Desk, context: BrowserContext) -> None:
+    desk.sign_in(context)
+    page = context.new_page()
+    page.goto(desk.site.server.url)
+    expect(page.get_by_role("heading", name="Your queue")).to_be_visible()
+    page.keyboard.press("Enter")
+    ready(page)
+    keys = ["ArrowLeft", "ArrowRight", "t", "ArrowRight", "Shift+ArrowLeft"]
+    for number in range(40):
+        if page.get_by_text("Finished and saved").is_visible():
+            break
+        before = question_of(page)
+        page.keyboard.press(keys[number % len(keys)])
+        page.wait_for_function(
+            """before => !document.querySelector('#entry') || before !==
+            [...document.querySelectorAll('#entry input')].map(x => x.name + '=' + x.value).join('&')
+            """,
+            arg=before,
+        )
+        if page.locator("#answers").count():
+            saved(page)
+        page.wait_for_load_state()
+    expect(page.get_by_role("heading", name="Your top 3")).to_be_visible()
+    expect(page.locator(".ranked li")).to_have_count(3)
+    rows = desk.rows()
+    assert [row.position for row in rows] == list(range(len(rows)))
+    assert {row.answer for row in rows} >= {"left", "right", "tie", "left_bad"}
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("All your work is finished")).to_be_visible()
+
+
+def test_leave_and_resume_at_the_same_pair(desk: Desk, tab: Page, context: BrowserContext) -> None:
+    press(tab, "ArrowLeft", 1)
+    press(tab, "ArrowRight", 2)
+    before = question_of(tab)
+    tab.close()
+    again = desk.sit_down(context)
+    assert question_of(again) == before
+    assert desk.log() == [("answer", "left"), ("answer", "right")]
+
+
+def test_what_is_undone_stays_undone_and_can_be_redone(
+    desk: Desk, tab: Page, context: BrowserContext
+) -> None:
+    first = pair_of(tab)
+    press(tab, "ArrowLeft", 1)
+    second = pair_of(tab)
+    press(tab, "u", 0)
+    assert pair_of(tab) == first
+    tab.close()
+    again = desk.sit_down(context)
+    answered(again, 0)
+    assert pair_of(again) == first
+    press(again, "r", 1)
+    assert pair_of(again) == second
+    assert desk.log() == [("answer", "left"), ("undo", None), ("redo", None)]
+
+
+def test_buttons_have_the_names_that_others_rely_on(tab: Page) -> None:
+    names = [
+        "Left is better", "Right is better", "Tie", "Left is bad", "Right is bad",
+        "Cannot judge left", "Cannot judge right", "Undo", "Redo", "Pause", "Note", "Help",
+    ]  # fmt: skip
+    for name in names:
+        expect(tab.get_by_role("button", name=name, exact=True)).to_have_count(1)
+    tab.get_by_role("button", name="Pause").click()
+    expect(tab.get_by_role("button", name="Resume", exact=True)).to_have_count(1)
+
+
+def test_every_button_says_what_it_says(desk: Desk, tab: Page) -> None:
+    for count, name in enumerate(["Cannot judge left", "Right is bad", "Tie", "Right is better"]):
+        tab.get_by_role("button", name=name, exact=True).click()
+        answered(tab, count + 1)
+        saved(tab)
+    answers = [answer for _, answer in desk.log()]
+    assert answers == ["left_unjudgeable", "right_bad", "tie", "right"]
+
+
+def test_two_tabs(desk: Desk, tab: Page, context: BrowserContext) -> None:
+    other = desk.sit_down(context)
+    press(other, "ArrowLeft", 1)
+    truth = question_of(other)
+    tab.keyboard.press("ArrowRight")
+    expect(tab.get_by_text("This question was already answered")).to_be_visible()
+    assert question_of(tab) == truth
+    assert desk.log() == [("answer", "left")]
+    tab.get_by_role("button", name="Fine").click()
+    expect(tab.locator("#notice")).to_be_empty()
+    press(tab, "ArrowRight", 2)
+    assert desk.log() == [("answer", "left"), ("answer", "right")]
+
+
+def test_the_same_answer_in_two_tabs_counts_once(
+    desk: Desk, tab: Page, context: BrowserContext
+) -> None:
+    other = desk.sit_down(context)
+    press(other, "ArrowLeft", 1)
+    press(other, "ArrowLeft", 2)
+    tab.keyboard.press("ArrowLeft")
+    expect(tab.get_by_text("Your work went on in another tab.")).to_be_visible()
+    answered(tab, 2)
+    assert question_of(tab) == question_of(other)
+    assert desk.log() == [("answer", "left")] * 2
+
+
+def test_a_double_click_counts_once(desk: Desk, tab: Page) -> None:
+    tab.get_by_role("button", name="Left is better").dblclick()
+    answered(tab, 1)
+    saved(tab)
+    tab.wait_for_timeout(200)
+    assert desk.log() == [("answer", "left")]
+
+
+def test_a_key_held_down_counts_once(desk: Desk, tab: Page) -> None:
+    for _ in range(5):
+        tab.keyboard.down("ArrowLeft")
+    tab.keyboard.up("ArrowLeft")
+    answered(tab, 1)
+    saved(tab)
+    tab.wait_for_timeout(200)
+    assert desk.log() == [("answer", "left")]
+
+
+def test_back_leads_to_the_queue_and_forward_to_the_open_question(
+    desk: Desk, context: BrowserContext
+) -> None:
+    desk.sign_in(context)
+    page = context.new_page()
+    page.goto(desk.site.server.url)
+    page.get_by_role("link", name="Begin").click()
+    ready(page)
+    press(page, "ArrowLeft", 1)
+    press(page, "ArrowRight", 2)
+    before = question_of(page)
+    page.go_back()
+    expect(page.get_by_role("heading", name="Your queue")).to_be_visible()
+    page.go_forward()
+    ready(page)
+    assert question_of(page) == before
+    press(page, "ArrowLeft", 3)
+    assert len(desk.log()) == 3
+
+
+def test_keys_work_after_clicking_and_scrolling_in_a_page(desk: Desk, tab: Page) -> None:
+    frame_of(tab, "right").locator("body").click()
+    tab.mouse.wheel(0, 400)
+    assert tab.evaluate("document.activeElement.tagName") == "IFRAME"
+    press(tab, "ArrowRight", 1)
+    frame_of(tab, "left").locator("body").click()
+    press(tab, "t", 2)
+    frame_of(tab, "left").locator("body").click()
+    tab.keyboard.press("n")
+    expect(tab.get_by_label("What should the researchers know?")).to_be_focused()
+    tab.keyboard.type("left or right? u")
+    tab.keyboard.press("Escape")
+    press(tab, "ArrowLeft", 3)
+    rows = desk.rows()
+    assert [row.answer for row in rows] == ["right", "tie", "left"]
+    assert rows[-1].note == "left or right? u"
+
+
+def test_an_expired_sign_in_loses_no_answer(desk: Desk, tab: Page) -> None:
+    from app.db.models import User
+    from tests.factories import PASSWORD
+
+    with desk.site.sessions.write.begin() as session:
+        session.get_one(User, desk.user.id).session_version += 1
+    tab.keyboard.press("ArrowRight")
+    expect(tab.get_by_role("heading", name="Sign in")).to_be_visible()
+    assert desk.log() == []
+    tab.get_by_label("E-mail").fill(desk.user.email)
+    tab.get_by_label("Password").fill(PASSWORD)
+    tab.get_by_role("button", name="Sign in").click()
+    expect(tab.get_by_text("The answer that was kept is saved now.")).to_be_visible()
+    answered(tab, 1)
+    assert desk.log() == [("answer", "right")]
+
+
+def test_another_person_who_signs_in_sends_nothing_of_mine(desk: Desk, tab: Page) -> None:
+    from app.db.models import User
+
+    other = make_desk(desk.site)
+    with desk.site.sessions.write.begin() as session:
+        session.get_one(User, desk.user.id).session_version += 1
+    tab.keyboard.press("ArrowRight")
+    expect(tab.get_by_role("heading", name="Sign in")).to_be_visible()
+    tab.context.add_cookies([desk.site.cookie(other.user)])
+    tab.goto(other.url)
+    ready(tab)
+    assert desk.log() == other.log() == []
