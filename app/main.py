@@ -14,13 +14,15 @@ from app.secret import load_secret
 from app.services.live import LiveSessions
 from app.web.cookies import Cookies
 from app.web.deps import Places
+from app.web.downloads import make_limiter
 from app.web.errors import add_error_handlers
 from app.web.headers import Headers
 from app.web.logs import RequestLog, configure_logs
 from app.web.page_links import PageLinks
 from app.web.pages import Static, make_templates
-from app.web.routes import accounts, health, labeling, pages, queue
-from app.web.routes.api import assignments, me
+from app.web.routes import accounts, exports, health, labeling, pages, queue
+from app.web.routes.api import assignments, me, studies
+from app.web.routes.api import exports as api_exports
 
 ROUTERS = (
     health.router,
@@ -28,8 +30,11 @@ ROUTERS = (
     queue.router,
     labeling.router,
     pages.router,
+    exports.router,
     me.router,
     assignments.router,
+    studies.router,
+    api_exports.router,
 )
 
 
@@ -71,6 +76,7 @@ def _equip(app: FastAPI, settings: Settings) -> None:
     state.head_revision = migrations.head_revision()
     state.live = LiveSessions()
     state.places = Places(state.engine.dialect.name)
+    state.downloads = make_limiter()
     state.templates = make_templates()
     state.page_links = PageLinks(secret, minutes=settings.page_token_minutes)
     state.cookies = Cookies(

@@ -20,6 +20,7 @@ COMMANDS = {
     "users": "Add, list and disable people; make tokens for programs.",
     "study": "Import studies and list them.",
     "demo": "Load the demo study, with people at work on it.",
+    "export": "Write the results of a study in one of the formats.",
     "simulate": "Simulate sessions: what a sorter costs and yields.",
     "rank": "Train and score ranking models, and repeat the papers' experiments.",
     "report": "Report how much assessors agree, and what their work cost.",

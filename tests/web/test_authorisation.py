@@ -39,6 +39,8 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "POST /assignments/{assignment_id}/terms": PEOPLE,
     "POST /assignments/{assignment_id}/timer": PEOPLE,
     "GET /pages/{token}/{path:path}": LINK,
+    "GET /studies/{slug}/exports": RESEARCH,
+    "GET /studies/{slug}/exports/{format}": RESEARCH,
     "GET /api/v1/openapi.json": EVERYONE,
     "GET /api/v1/me": PEOPLE,
     "GET /api/v1/assignments": PEOPLE,
@@ -46,6 +48,10 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "POST /api/v1/assignments/{assignment_id}/judgments": PEOPLE,
     "POST /api/v1/assignments/{assignment_id}/undo": PEOPLE,
     "POST /api/v1/assignments/{assignment_id}/redo": PEOPLE,
+    "GET /api/v1/studies": RESEARCH,
+    "GET /api/v1/studies/{slug}": RESEARCH,
+    "GET /api/v1/studies/{slug}/exports": RESEARCH,
+    "GET /api/v1/studies/{slug}/exports/{format}": RESEARCH,
 }
 MOUNTS = {"/static"}
 REFUSED = {401, 403}

@@ -8,8 +8,13 @@ from sqlalchemy.orm import Session
 from app.db.models import Assignment, Candidate, Document, Query, Study
 
 
-def studies_with_counts(session: Session) -> Sequence[Row[Study, int, int, int, int, int]]:
-    """Studies in the order of their making, with queries, documents, candidates, work and done."""
+def studies_with_counts(
+    session: Session, *, slug: str | None = None, limit: int | None = None, offset: int = 0
+) -> Sequence[Row[Study, int, int, int, int, int]]:
+    """Studies in the order of their making, with queries, documents, candidates, work and done.
+
+    All of them, some of them, or the one called ``slug``.
+    """
     queries = select(func.count()).where(Query.study_id == Study.id).correlate(Study)
     documents = select(func.count()).where(Document.study_id == Study.id).correlate(Study)
     offered = (
@@ -26,7 +31,15 @@ def studies_with_counts(session: Session) -> Sequence[Row[Study, int, int, int, 
     )
     done = work.where(Assignment.finished_at.is_not(None))
     parts = [part.scalar_subquery() for part in (queries, documents, offered, work, done)]
-    return session.execute(select(Study, *parts).order_by(Study.id)).all()
+    statement = select(Study, *parts).order_by(Study.id).limit(limit).offset(offset)
+    if slug is not None:
+        statement = statement.where(Study.slug == slug)
+    return session.execute(statement).all()
+
+
+def count_studies(session: Session) -> int:
+    """How many studies there are."""
+    return session.scalar(select(func.count(Study.id))) or 0
 
 
 def study_of_slug(session: Session, slug: str) -> Study | None:

@@ -1,10 +1,9 @@
 """From rows of the database to the records that exports write."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from analysis.data.exports import ClockEvent, LoggedEntry, PairAnswer, TopK
-from app.db.models import JudgmentRow, TimerEvent
+from app.db.models import Assignment, JudgmentRow, TimerEvent
 from app.domain.answers import BAD_ANSWERS, Answer, ItemId, QuestionKind
 from app.domain.grading import UNJUDGEABLE, Graded
 from app.domain.log import Entry, EntryKind, effective
@@ -17,20 +16,22 @@ _PREFERENCE = {Answer.LEFT: "a", Answer.RIGHT: "b", Answer.TIE: "tie"}
 _OWN_FIELDS = frozenset({"order", "k", "sorter", "sorter_version", "seed"})
 
 
-def replayed(tool: Tool, plan: Mapping[str, Any], rows: Sequence[JudgmentRow]) -> AnySession:
+def replayed(assignment: Assignment, rows: Sequence[JudgmentRow]) -> AnySession:
     """The session where its log leaves it."""
-    kit = KITS[tool]
-    session = kit.open(plan)
-    for row in rows:
-        is_answer = row.entry is EntryKind.ANSWER
-        session.append(Entry(row.entry, kit.from_row(row) if is_answer else None))
+    kit = KITS[assignment.tool]
+    session = kit.open(assignment.plan)
+    session.extend(
+        Entry(row.entry, kit.from_row(row) if row.entry is EntryKind.ANSWER else None)
+        for row in rows
+    )
+    session.recall(assignment.offered)
     return session
 
 
 def topk_record(work: Work, rows: Sequence[JudgmentRow]) -> TopK:
     """The ground truth of a session with pairs, or how far it is."""
     plan, names = work.assignment.plan, work.names
-    session = replayed(Tool.PAIRS, plan, rows)
+    session = replayed(work.assignment, rows)
     assert isinstance(session, PairSession)
     state = session.state
     done = isinstance(state, Finished)
@@ -71,7 +72,7 @@ def _so_far(session: PairSession) -> Result:
 
 def grades_of(work: Work, rows: Sequence[JudgmentRow]) -> dict[str, int] | None:
     """The grades of a finished session from 0, by page; None while it is not finished."""
-    state = KITS[Tool.GRADES].state(replayed(Tool.GRADES, work.assignment.plan, rows))
+    state = KITS[Tool.GRADES].state(replayed(work.assignment, rows))
     if not isinstance(state, Graded):
         return None
     steps = {name: step for step, name in enumerate(work.assignment.plan["grades"])}

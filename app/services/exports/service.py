@@ -1,8 +1,8 @@
 """Open an export: everything that can be refused is refused before the first line."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from sqlalchemy.orm import Session
 
@@ -14,6 +14,7 @@ from app.services.exports.formats import EXPORTS, ExportFormat
 from app.services.exports.source import ExportOptions, Progress, StudySource, no_progress
 
 _CHUNK = 64 * 1024
+_OPEN = "open exports"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,10 @@ class Completeness:
 
     tools: tuple[ToolCount, ...]
 
+    def of(self, tools: Collection[Tool]) -> "Completeness":
+        """The same for some tools alone."""
+        return Completeness(tuple(each for each in self.tools if each.tool in tools))
+
     @property
     def assigned(self) -> int:
         """Pieces of work given out."""
@@ -47,6 +52,10 @@ class Completeness:
     def complete(self) -> bool:
         """Whether nothing is left to do."""
         return self.finished == self.assigned
+
+    def as_json(self) -> list[dict[str, object]]:
+        """The counts as plain values."""
+        return [asdict(each) for each in self.tools]
 
     def __str__(self) -> str:
         if not self.tools:
@@ -71,7 +80,11 @@ def export_session(sessions: Sessions) -> Iterator[Session]:
     """A reading session that sees one state of the database until it is closed."""
     with sessions.read() as session:
         queries.hold_still(session)
-        yield session
+        try:
+            yield session
+        finally:  # a download that was broken off has statements open
+            for chunks in session.info.pop(_OPEN, []):
+                chunks.close()
 
 
 def format_of(name: str) -> ExportFormat:
@@ -92,22 +105,23 @@ def open_export(
     wanted = format_of(format)
     source = StudySource(session, slug, options, progress)
     wanted.check(source)
+    chunks = _chunks(wanted.lines(source))
+    session.info.setdefault(_OPEN, []).append(chunks)
     return Export(
         format=wanted,
         filename=f"{slug}.{wanted.name}",
-        completeness=completeness(source, wanted.tools),
-        chunks=_chunks(wanted.lines(source)),
+        completeness=completeness(source).of(wanted.tools),
+        chunks=chunks,
     )
 
 
-def completeness(source: StudySource, tools: Iterable[Tool] = frozenset(Tool)) -> Completeness:
-    """How much of the work with ``tools`` is done."""
+def completeness(source: StudySource) -> Completeness:
+    """How much of the work is done, by tool."""
     rows = queries.work_counts(source.session, source.study.id, source.only)
-    wanted = frozenset(tools)
-    return Completeness(tuple(ToolCount(*row) for row in rows if row[0] in wanted))
+    return Completeness(tuple(ToolCount(*row) for row in rows))
 
 
-def _chunks(lines: Iterable[str]) -> Iterator[bytes]:
+def _chunks(lines: Iterable[str]) -> Generator[bytes, None, None]:
     """The lines in pieces that are worth sending."""
     held: list[bytes] = []
     size = 0

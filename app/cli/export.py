@@ -1,0 +1,104 @@
+"""`topkapi export`: a study as a file of one of the formats."""
+
+import gzip
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Annotated, Any
+
+import typer
+
+from app.cli.bars import late_bar
+from app.cli.common import AsJson, open_sessions, say
+from app.services.exports import EXPORTS, Export, ExportOptions, export_session, open_export
+
+STANDARD_OUTPUT = "-"
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the command to the command line."""
+    cli.command(epilog="Example: topkapi export tulips topk.jsonl --out tulips.topk.jsonl.gz")(
+        export
+    )
+
+
+def export(
+    study: Annotated[str, typer.Argument(help="Slug of the study.")],
+    format: Annotated[str, typer.Argument(help=f"One of {', '.join(EXPORTS)}.")],
+    out: Annotated[
+        str, typer.Option(help="File to write, packed if it ends in .gz; - is standard output.")
+    ] = STANDARD_OUTPUT,
+    assessor: Annotated[
+        str | None, typer.Option(help="Only this person: e-mail, full name or pseudonym.")
+    ] = None,
+    pseudonyms: Annotated[
+        bool, typer.Option("--pseudonyms", help="assessor-01 ... in place of e-mails.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write the results of a study; what is not finished yet is said on standard error."""
+    options = ExportOptions(assessor, pseudonyms)
+    with (
+        open_sessions() as sessions,
+        export_session(sessions) as session,
+        late_bar() as bar,
+    ):
+        found = open_export(session, study, format, options, progress=bar)
+        size = _write(found, out)
+    facts = _facts(found, study, out, size)
+    if out == STANDARD_OUTPUT:
+        typer.echo(str(found.completeness), err=True)
+    else:
+        say(as_json, facts, f"{size} bytes written to {out} ({found.completeness})")
+
+
+def _write(found: Export, out: str) -> int:
+    size = 0
+    with _opened(out) as stream:
+        for chunk in found.chunks:
+            stream.write(chunk)
+            size += len(chunk)
+    return size
+
+
+@contextmanager
+def _opened(out: str) -> Iterator[IO[bytes]]:
+    """Where to write; a file is there whole or not at all."""
+    if out == STANDARD_OUTPUT:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    path = Path(out)
+    if path.exists() and not path.is_file():  # a device or a pipe, or a folder, which refuses
+        with path.open("wb") as stream:
+            yield stream
+        return
+    partial = path.with_name(f"{path.name}.part")
+    try:
+        with partial.open("wb") as stream, _packed(stream, path) as written:
+            yield written
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def _packed(stream: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
+    """The stream, packed if the name says so; without the time, so that the bytes are the same."""
+    if path.suffix != ".gz":
+        yield stream
+        return
+    with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed:
+        yield packed  # type: ignore[misc]
+
+
+def _facts(found: Export, study: str, out: str, size: int) -> dict[str, Any]:
+    return {
+        "study": study,
+        "format": found.format.name,
+        "out": out,
+        "bytes": size,
+        "complete": found.completeness.complete,
+        "tools": found.completeness.as_json(),
+    }

@@ -1,0 +1,28 @@
+"""What the page of exports reads."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.services.exports import Completeness, ExportFormat
+
+
+@dataclass(frozen=True, slots=True)
+class ExportLine:
+    """A format, how complete it would be, and where it is."""
+
+    format: ExportFormat
+    completeness: Completeness
+    url: str
+    lacks_assessor: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExportsView:
+    """The formats of a study, and whose work they are to show."""
+
+    slug: str
+    name: str
+    lines: Sequence[ExportLine]
+    assessors: Sequence[str]
+    assessor: str
+    pseudonyms: bool
