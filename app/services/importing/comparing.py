@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Study
 from app.db.queries import importing as stored
 from app.domain.errors import Conflict
+from app.domain.study import StudySettings
 from app.services.importing.checking import Checked, candidate_mark, mark_of
 from app.services.importing.problems import Place, Problems
 from app.services.importing.values import shown
@@ -119,7 +120,7 @@ class _Comparison:
 
     def _head_changes(self) -> bool:
         head, study = self._checked.bundle.head, self._study
-        settings_changed = head.settings.as_json() != study.settings
+        settings_changed = head.settings != StudySettings.from_json(study.settings)
         if settings_changed and stored.assigned_queries(self._session, study.id):
             self._problems.add(
                 head.place,

@@ -342,3 +342,15 @@ def test_settings_stay_once_work_is_assigned_but_words_may_change(
     (folder / "study.toml").write_text(STUDY)
     with pytest.raises(StudyRefused, match="settings differ"):
         load(session, folder)
+
+
+def test_settings_that_an_older_version_did_not_know_are_no_change(
+    session: Session, tmp_path: Path
+) -> None:
+    folder = small_study(tmp_path / "study")
+    load(session, folder)
+    study = session.scalars(select(Study)).one()
+    study.settings = {"k": 3}
+    session.flush()
+    with pytest.raises(Unchanged):
+        load(session, folder)
