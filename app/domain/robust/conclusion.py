@@ -21,13 +21,15 @@ _SWEEPS = (3, 12)
 class Certainty:
     """How sure the place of one document is: its chance to be in the top k, its likely ranks.
 
-    From ``low`` to ``high`` (1 = best) nine in ten of the probable orders rank it.
+    From ``low`` to ``high`` (1 = best) nine in ten of the probable orders rank it. ``gain`` is what
+    it is expected to add to a list at its head, as a share of the best possible list.
     """
 
     place: int
     in_top: float
     low: int
     high: int
+    gain: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +45,14 @@ class Conclusion:
 def quality_now(beliefs: Beliefs, k: int) -> float:
     """The expected kappa-NDCG of the list that the chains as they are would give."""
     best = beliefs.best(k)
+    if not best.shape[1]:
+        return 1.0
     gain = gains(k)[: best.shape[1]]
     mean = np.bincount(best.ravel(), np.tile(gain, best.shape[0])) / beliefs.chains
     top = np.sort(mean)[::-1][: best.shape[1]]
     weights = discounts(k)
     ideal = float(gain @ weights[: gain.size])
-    return float(top @ weights[: top.size]) / ideal if ideal > 0 else 1.0
+    return float(top @ weights[: top.size]) / ideal
 
 
 def conclude(beliefs: Beliefs, k: int, rng: np.random.Generator) -> Conclusion:
@@ -69,11 +73,13 @@ def conclude(beliefs: Beliefs, k: int, rng: np.random.Generator) -> Conclusion:
     order = _listed(expected, inside, size)
     weights = discounts(k)[:size]
     ideal = float(gain[:size] @ weights)
-    quality = float(expected[order] @ weights) / ideal if ideal > 0 else 1.0
+    expected /= ideal
+    quality = float(expected[order] @ weights)
     lows, highs = _intervals(shares)
+    rows = zip(living, inside, lows, highs, expected, strict=True)
     certainties = tuple(
-        Certainty(int(place), float(inside[row]), int(lows[row]), int(highs[row]))
-        for row, place in enumerate(living)
+        Certainty(int(place), float(chance), int(low), int(high), float(gain))
+        for place, chance, low, high, gain in rows
     )
     return Conclusion(tuple(int(each) for each in living[order]), certainties, quality, error)
 

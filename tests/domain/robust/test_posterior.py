@@ -1,0 +1,165 @@
+"""The posterior: chains against every order enumerated, the value of a question, honesty."""
+
+from itertools import permutations
+from math import lgamma
+from random import Random
+
+import numpy as np
+import pytest
+
+from analysis.metrics import kappa_ndcg_of_lists
+from app.domain.answers import Preference
+from app.domain.assessors import SimulatedAssessor, by_worth, true_worths
+from app.domain.robust.beliefs import ERROR_PRIOR, Beliefs
+from app.domain.robust.conclusion import conclude
+from app.domain.robust.gains import discounts, gains, interest
+from app.domain.robust.gibbs import TIE_WIDTH
+from app.domain.robust.question import best_question, worths
+from app.domain.robust.sampled import Rules, open_sorter
+from app.domain.robust.sorter import Removed, RobustSorter, Told
+
+FIRST, SECOND, TIE = Preference.FIRST, Preference.SECOND, Preference.TIE
+ANSWERS = [(0, 1), (1, 2), (2, 0), (3, 1), (3, 0), (2, 4), (0, 4)]  # winner, loser; with a cycle
+
+
+def enumerated(n: int, answers: list[tuple[int, int]]) -> dict[tuple[int, ...], float]:
+    """The probability of every order, the error rate integrated out."""
+    weights = {}
+    for order in permutations(range(n)):
+        wrong = sum(order.index(winner) > order.index(loser) for winner, loser in answers)
+        right = len(answers) - wrong
+        weights[order] = np.exp(
+            lgamma(ERROR_PRIOR[0] + wrong)
+            + lgamma(ERROR_PRIOR[1] + right)
+            - lgamma(sum(ERROR_PRIOR) + len(answers))
+        )
+    total = sum(weights.values())
+    return {order: weight / total for order, weight in weights.items()}
+
+
+def told(n: int, k: int, answers: list[tuple[int, int]], seed: int = 1) -> RobustSorter:
+    sorter = RobustSorter(n, k, seed=seed, span=20, chains=2000)
+    for pair in answers:
+        sorter.take(Told(pair, FIRST))
+    return sorter
+
+
+def test_chances_ranks_and_quality_are_those_of_all_orders_enumerated() -> None:
+    n, k = 5, 2
+    exact = enumerated(n, ANSWERS)
+    found = told(n, k, ANSWERS).conclude()
+    gain = gains(k)
+    expected = np.zeros(n)
+    for order, chance in exact.items():
+        expected[list(order[:k])] += chance * gain
+    for each in found.certainties:
+        chance = sum(p for order, p in exact.items() if each.place in order[:k])
+        assert each.in_top == pytest.approx(chance, abs=0.02)
+        ranks = np.array([order.index(each.place) + 1 for order in exact])
+        shares = np.array(list(exact.values()))
+        assert shares[(ranks >= each.low) & (ranks <= each.high)].sum() >= 0.9 - 0.02
+    best = np.sort(expected)[::-1][:k]
+    ideal = gain @ discounts(k)
+    assert found.quality == pytest.approx(best @ discounts(k) / ideal, abs=0.02)
+    assert set(found.ranking) == set(np.argsort(-expected)[:k].tolist())
+
+
+def test_the_error_rate_is_the_one_of_all_orders_enumerated() -> None:
+    exact = enumerated(5, ANSWERS)
+    mean = 0.0
+    for order, chance in exact.items():
+        wrong = sum(order.index(winner) > order.index(loser) for winner, loser in ANSWERS)
+        mean += chance * (ERROR_PRIOR[0] + wrong) / (sum(ERROR_PRIOR) + len(ANSWERS))
+    assert told(5, 2, ANSWERS).conclude().error_rate == pytest.approx(mean, abs=0.01)
+
+
+def test_a_removed_document_leaves_as_if_nothing_had_been_said_about_it() -> None:
+    sorter = told(5, 2, ANSWERS)
+    sorter.take(Removed(1))
+    found = sorter.conclude()
+    others = [0, 2, 3, 4]
+    answers = [(others.index(a), others.index(b)) for a, b in ANSWERS if 1 not in (a, b)]
+    exact = enumerated(4, answers)
+    assert [each.place for each in found.certainties] == others
+    for each in found.certainties:
+        place = others.index(each.place)
+        chance = sum(p for order, p in exact.items() if place in order[:2])
+        assert each.in_top == pytest.approx(chance, abs=0.025)
+
+
+def test_the_question_is_the_one_that_lowers_the_variances_most() -> None:
+    """Against the chains weighed by each answer in turn, with the answer's probability."""
+    k = 3
+    beliefs = Beliefs(6, np.random.default_rng(3), chains=400)
+    for pair in ((0, 1), (2, 3), (0, 2)):
+        beliefs.record(pair, FIRST)
+    rng = np.random.default_rng(4)
+    for _ in range(5):
+        beliefs.move(range(6), rng)
+    table = worths(beliefs, k, 0.8)
+    error = beliefs.error_rate
+
+    def left(pair: tuple[int, int]) -> float:
+        above = beliefs.scores[pair[0]] > beliefs.scores[pair[1]]
+        total = 0.0
+        for said in (True, False):
+            weights = np.where(above == said, 1 - error, error)
+            chance = weights.mean()
+            shares = weights / weights.sum()
+            means = table @ shares
+            total += chance * float((shares * (table - means[:, None]) ** 2).sum())
+        return total
+
+    pairs = [(a, b) for a in range(6) for b in range(a) if not beliefs.asked[a, b]]
+    asked = best_question(beliefs, k, fade=0.8, limit=1)
+    assert asked is not None
+    assert left(asked) == pytest.approx(min(map(left, pairs)), rel=1e-3)
+
+
+def test_a_tie_draws_two_documents_together_as_much_as_its_weight_says() -> None:
+    sorter = RobustSorter(2, 1, seed=1, span=20, chains=4000)
+    sorter.take(Told((0, 1), TIE))
+    near = np.abs(sorter._beliefs.scores[0] - sorter._beliefs.scores[1]) <= TIE_WIDTH
+    area = 1 - (1 - TIE_WIDTH) ** 2
+    errors = sorter._beliefs.errors
+    doubted = np.sqrt(errors / (1 - errors))
+    expected = float((area / (area + (1 - area) * doubted)).mean())
+    assert float(near.mean()) == pytest.approx(expected, abs=0.03)
+    assert expected > 2 * area
+
+
+def test_interest_sums_to_one_and_gains_are_those_of_the_measure() -> None:
+    assert interest(10, 0.7).sum() == pytest.approx(1.0)
+    ideal = float(gains(4) @ discounts(4))
+    swapped = kappa_ndcg_of_lists(np.array([[1, 0, 2, 3]]), 4)[0]
+    assert float(gains(4)[[1, 0, 2, 3]] @ discounts(4)) / ideal == pytest.approx(swapped)
+
+
+@pytest.mark.parametrize("error", [0.05, 0.2])
+def test_the_stated_quality_is_honest(error: float) -> None:
+    """Over 40 sessions the means differ by less than 3.5 standard errors."""
+    n, k, questions = 16, 4, 32
+    stated, true = [], []
+    for number in range(40):
+        random = Random(f"honest/{error}/{number}")
+        worth = true_worths(n, 0, random)
+        rank = {item: place for place, item in enumerate(by_worth(worth))}
+        assessor = SimulatedAssessor(worth, error=error, random=random)
+        sorter = open_sorter(n, k, Rules(questions, None, 3), f"{number}")
+        for _ in range(questions):
+            pair = sorter.ask()
+            assert pair is not None
+            sorter.take(Told(pair, assessor.prefer(pair)))
+        found = sorter.conclude()
+        stated.append(found.quality)
+        ranks = np.array([[rank[item] for item in found.ranking]])
+        true.append(float(kappa_ndcg_of_lists(ranks, k)[0]))
+    spread = float(np.std(np.array(stated) - np.array(true), ddof=1)) / 40**0.5
+    assert abs(np.mean(stated) - np.mean(true)) < max(0.03, 3.5 * spread)
+    assert np.mean(true) > (0.85 if error < 0.1 else 0.6)
+
+
+def test_no_documents_conclude_nothing() -> None:
+    empty = conclude(Beliefs(0, np.random.default_rng(0)), 3, np.random.default_rng(0))
+    assert empty.ranking == ()
+    assert empty.quality == 1.0
