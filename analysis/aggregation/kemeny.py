@@ -4,9 +4,10 @@
 circles, so what a sort returns depends on its pivots: here the first element, stable, ties keep
 the initial order. Two steps are added to the printed algorithm (``refine``). Groups of candidates
 whose majorities run in circles are put in the order that all majorities between groups agree on,
-which is exact Kemeny where there is no circle. Then single candidates are moved to better places
-until none is left. On random rankings of 30 candidates this lowers the mean excess over exact
-Kemeny from 4 to 8 % to 0.2 % (k = t), and from 30 % to 1 % (k = t / 2).
+which is exact Kemeny where there is no circle. Within a group single candidates are moved to
+better places until none is left, from several starts. On random rankings of 30 candidates this
+lowers the mean excess over exact Kemeny from 3 to 7 % to 0.05 % (k = t), and from 20 to 30 % to
+under 1 % (k = t / 2).
 """
 
 from heapq import heapify, heappop, heappush
@@ -73,7 +74,9 @@ def kemeny_order(votes: FloatArray, initial: IntArray, *, refine: bool = True) -
     order = _quick_sorted(lead, np.asarray(initial))
     if not refine or order.size < 2:
         return order
-    return _inserted(lead, _grouped(lead, order), least)
+    place = np.argsort(initial)
+    groups = _groups(lead, order)
+    return np.concatenate([_searched(lead, group, place, least) for group in groups])
 
 
 def supervised_kemeny(
@@ -126,18 +129,20 @@ def _quick_sorted(lead: FloatArray, initial: IntArray) -> IntArray:
     return np.array(done, dtype=np.int64)
 
 
-def _grouped(lead: FloatArray, order: IntArray) -> IntArray:
-    """Put the circles of majorities in topological order, as near to ``order`` as that allows."""
+def _groups(lead: FloatArray, order: IntArray) -> list[IntArray]:
+    """Circles of majorities in topological order, as near to ``order`` as that allows.
+
+    Some cheapest order has them so: every majority between two groups is met.
+    """
     beats = lead[np.ix_(order, order)] > 0
     n, group = csgraph.connected_components(beats, directed=True, connection="strong")
+    members = [order[group == g] for g in range(n)]
     if n == 1:
-        return order
+        return members
     one_hot = group[:, None] == np.arange(n)
     between = (one_hot.T.astype(np.float32) @ beats @ one_hot) > 0
     np.fill_diagonal(between, False)
-    rank = np.empty(n, dtype=np.int64)
-    rank[_topological(between, np.argmax(one_hot, axis=0))] = np.arange(n)
-    return order[np.argsort(rank[group], kind="stable")]
+    return [members[g] for g in _topological(between, np.argmax(one_hot, axis=0))]
 
 
 def _topological(between: FloatArray, place: IntArray) -> list[int]:
@@ -155,17 +160,51 @@ def _topological(between: FloatArray, place: IntArray) -> list[int]:
     return done
 
 
+def _searched(lead: FloatArray, group: IntArray, place: IntArray, least: float) -> IntArray:
+    """The cheapest order of one group that local search finds.
+
+    It starts from the sorted and from the initial order, then turns stretches of the best order
+    around and searches again from there.
+    """
+    if group.size < 3:
+        return group
+    inside = lead[np.ix_(group, group)]
+    first = _inserted(inside, np.arange(group.size), least)
+    second = _inserted(inside, np.argsort(place[group]), least)
+    best = min(first, second, key=lambda order: kemeny_cost(inside, order))
+    length = max(4, group.size // 4)
+    for start in range(0, group.size - 2, max(1, length * 2 // 3)):
+        turned = best.copy()
+        turned[start : start + length] = turned[start : start + length][::-1]
+        turned = _inserted(inside, turned, least)
+        if kemeny_cost(inside, turned) < kemeny_cost(inside, best) - least:
+            best = turned
+    found: IntArray = group[best]
+    return found
+
+
 def _inserted(lead: FloatArray, order: IntArray, least: float) -> IntArray:
     """Move single candidates to their best places until no move lowers the cost."""
-    moved = True
+    order, moved = order.copy(), True
+    gain = np.zeros(order.size + 1)  # of standing behind so many of the others
     while moved:
         moved = False
         for candidate in order.copy():
-            others = order[order != candidate]
-            now = int(np.flatnonzero(order == candidate)[0])
-            gain = np.concatenate([[0.0], -np.cumsum(lead[candidate, others])])
-            best = int(np.argmax(gain))
+            np.cumsum(-lead[candidate, order], out=gain[1:])
+            now = int((order == candidate).argmax())
+            best = int(gain.argmax())
             if gain[best] > gain[now] + least:
-                order = np.insert(others, best, candidate)
+                _move(order, now, best)
                 moved = True
     return order
+
+
+def _move(order: IntArray, now: int, best: int) -> None:
+    """Put the candidate at ``now`` behind the first ``best``, itself counted if it is of them."""
+    candidate = order[now]
+    if best <= now:
+        order[best + 1 : now + 1] = order[best:now].copy()
+        order[best] = candidate
+    else:
+        order[now : best - 1] = order[now + 1 : best].copy()
+        order[best - 1] = candidate
