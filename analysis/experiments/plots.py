@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -64,14 +65,18 @@ def k_figure(rows: Sequence[Row], name: str, *, zoom: int = 100) -> Figure:
             whole.plot([*known, last], [*values, curve[None]], label=measure, **style)
             near = [k for k in known if k <= zoom]
             part.plot(near, [curve[k] for k in near], label=measure, **style)
-        whole.axvline(last, color="#999999", linewidth=0.8)
-        whole.annotate("full", (last, whole.get_ylim()[0]), ha="right", fontsize=7)
+        _mark_full(whole, last)
         whole.set(title=title(model))
         part.set(xlabel="k", xscale="log")
         whole.legend(fontsize=7)
     figure.suptitle(name)
     figure.tight_layout()
     return figure
+
+
+def _mark_full(axes: Axes, place: float) -> None:
+    axes.axvline(place, color="#999999", linewidth=0.8)
+    axes.annotate("full", (place, axes.get_ylim()[0]), ha="right", fontsize=7)
 
 
 def _figure(width: float, height: float) -> Figure:

@@ -95,12 +95,17 @@ def compare(
         )
         for each in truths
     ]
-    if "," not in k and "topk" in truths:
-        measures = {"κ-N@10": "kappa-ndcg@10", "κ-ERR": "kappa-err"}
-        named = parents_table(rows, "topk", measures, "FocusedRank minus its parents (Holm's p)")
-        tables += [named] if named.rows else []
+    tables += _parents(rows, truths)
     tables.append(seconds_table(rows, entries, "Seconds a fold, tuning included"))
     _show(tables, rows, out, f"compare-{trials.name}", form, as_json)
+
+
+def _parents(rows: list[Row], truths: list[Truth]) -> list[Table]:
+    if "topk" not in truths:
+        return []
+    measures = {"κ-N@10": "kappa-ndcg@10", "κ-ERR": "kappa-err"}
+    table = parents_table(rows, "topk", measures, "FocusedRank minus its parents (Holm's p)")
+    return [table] if table.rows else []
 
 
 def sweep_beta(
