@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, joinedload
 
 from app.db.models import ApiToken, SignInAttempt, User
@@ -34,14 +34,17 @@ def active_admins(session: Session) -> int:
     return session.scalars(statement).one()
 
 
+# Built once: it runs with every request of a program.
+_VALID_TOKEN = (
+    select(ApiToken)
+    .options(joinedload(ApiToken.user))
+    .where(ApiToken.token_hash == bindparam("token_hash"), ApiToken.revoked_at.is_(None))
+)
+
+
 def token_with_user(session: Session, token_hash: str) -> ApiToken | None:
     """The token that is still valid under this hash, with its owner."""
-    statement = (
-        select(ApiToken)
-        .options(joinedload(ApiToken.user))
-        .where(ApiToken.token_hash == token_hash, ApiToken.revoked_at.is_(None))
-    )
-    return session.scalars(statement).one_or_none()
+    return session.scalars(_VALID_TOKEN, {"token_hash": token_hash}).one_or_none()
 
 
 def failures(

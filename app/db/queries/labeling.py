@@ -2,24 +2,37 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import Row, Select, select
+from sqlalchemy import Row, bindparam, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.db.models import Assignment, Content, Document, JudgmentRow, Query
 
+# Built once: these run with every answer, and building a statement costs as much as running it.
+_ASSIGNMENT = select(Assignment).where(
+    Assignment.id == bindparam("assignment_id"), Assignment.user_id == bindparam("user_id")
+)
+_LOCKED = _ASSIGNMENT.with_for_update()
+_LOG = (
+    select(JudgmentRow)
+    .where(
+        JudgmentRow.assignment_id == bindparam("assignment_id"),
+        JudgmentRow.position >= bindparam("position"),
+    )
+    .order_by(JudgmentRow.position)
+)
+_TEXTS = select(Content.hash, Content.text).where(
+    Content.hash.in_(bindparam("hashes", expanding=True))
+)
+
 
 def assignment_of(session: Session, assignment_id: int, user_id: int) -> Assignment | None:
     """The person's assignment, to look at."""
-    return session.scalar(_assignment(assignment_id, user_id))
+    return session.scalar(_ASSIGNMENT, {"assignment_id": assignment_id, "user_id": user_id})
 
 
 def assignment_for_update(session: Session, assignment_id: int, user_id: int) -> Assignment | None:
     """The person's assignment, locked until the transaction ends."""
-    return session.scalar(_assignment(assignment_id, user_id).with_for_update())
-
-
-def _assignment(assignment_id: int, user_id: int) -> Select[Assignment]:
-    return select(Assignment).where(Assignment.id == assignment_id, Assignment.user_id == user_id)
+    return session.scalar(_LOCKED, {"assignment_id": assignment_id, "user_id": user_id})
 
 
 def query_with_study(session: Session, query_id: int) -> Query:
@@ -30,12 +43,8 @@ def query_with_study(session: Session, query_id: int) -> Query:
 
 def log_from(session: Session, assignment_id: int, position: int) -> Sequence[JudgmentRow]:
     """The entries of the log from ``position`` on."""
-    statement = (
-        select(JudgmentRow)
-        .where(JudgmentRow.assignment_id == assignment_id, JudgmentRow.position >= position)
-        .order_by(JudgmentRow.position)
-    )
-    return session.scalars(statement).all()
+    found = session.scalars(_LOG, {"assignment_id": assignment_id, "position": position})
+    return found.all()
 
 
 def entry_at(session: Session, assignment_id: int, position: int) -> JudgmentRow | None:
@@ -69,5 +78,5 @@ def document_heads(session: Session, document_ids: Sequence[int]) -> Sequence[He
 
 def texts_by_hash(session: Session, hashes: Sequence[str]) -> dict[str, str]:
     """The plain text of contents."""
-    statement = select(Content.hash, Content.text).where(Content.hash.in_(hashes))
-    return {digest: text or "" for digest, text in session.execute(statement)}
+    found = session.execute(_TEXTS, {"hashes": list(hashes)})
+    return {digest: text or "" for digest, text in found}

@@ -1,24 +1,35 @@
 """What is read of the clocks of sessions."""
 
-from sqlalchemy import ColumnElement, and_, func, select
+from datetime import UTC, datetime
+
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
 from app.db.models import Assignment, TimerEvent
 from app.domain.words import TimerKind
 
+_BEFORE_ALL = datetime(1970, 1, 1, tzinfo=UTC)
+_SINCE_ENTRY = (
+    TimerEvent.assignment_id == bindparam("assignment_id"),
+    TimerEvent.created_at > bindparam("since"),
+)
+_LAST_START = (
+    select(TimerEvent)
+    .where(*_SINCE_ENTRY, TimerEvent.kind == TimerKind.START)
+    .order_by(TimerEvent.id.desc())
+    .limit(1)
+)
+_MOST_ACTIVE = select(func.max(TimerEvent.active_ms)).where(*_SINCE_ENTRY)
+
 
 def last_start(session: Session, assignment: Assignment) -> TimerEvent | None:
     """The latest start of a clock since the last entry of the log."""
-    statement = select(TimerEvent).where(
-        _since_entry(assignment), TimerEvent.kind == TimerKind.START
-    )
-    return session.scalar(statement.order_by(TimerEvent.id.desc()).limit(1))
+    return session.scalar(_LAST_START, _since_entry(assignment))
 
 
 def most_active_ms(session: Session, assignment: Assignment) -> int:
     """The most that any clock has told since the last entry of the log."""
-    statement = select(func.max(TimerEvent.active_ms)).where(_since_entry(assignment))
-    return session.scalar(statement) or 0
+    return session.scalar(_MOST_ACTIVE, _since_entry(assignment)) or 0
 
 
 def count_pauses(session: Session, assignment_id: int) -> int:
@@ -30,7 +41,8 @@ def count_pauses(session: Session, assignment_id: int) -> int:
     return session.scalar(statement) or 0
 
 
-def _since_entry(assignment: Assignment) -> ColumnElement[bool]:
-    mine = TimerEvent.assignment_id == assignment.id
-    since = assignment.last_entry_at
-    return mine if since is None else and_(mine, TimerEvent.created_at > since)
+def _since_entry(assignment: Assignment) -> dict[str, int | datetime]:
+    return {
+        "assignment_id": assignment.id,
+        "since": assignment.last_entry_at or _BEFORE_ALL,
+    }
