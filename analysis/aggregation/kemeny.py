@@ -1,6 +1,6 @@
 """Supervised Kemeny ranking: the order of least weighted disagreement, nearly.
 
-[CWZ15]_, Algorithm 2, sorts an initial order by the majority of weighted votes. Majorities run in
+[CSX15]_, Algorithm 2, sorts an initial order by the majority of weighted votes. Majorities run in
 circles, so what a sort returns depends on its pivots: here the first element, stable, ties keep
 the initial order. Two steps are added to the printed algorithm (``refine``). Groups of candidates
 whose majorities run in circles are put in the order that all majorities between groups agree on,

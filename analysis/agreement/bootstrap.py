@@ -75,7 +75,7 @@ def resamples(
     are; say, the queries of one set of assessors. Otherwise the assignment itself, which was no
     accident, would count as chance and intervals would be too wide. Strata under
     ``LEAST_STRATUM`` queries are drawn from together. Of n queries n - 1 are drawn, and weigh
-    n / (n - 1) each, which makes the variance unbiased in small strata too [RaoWu1988]_.
+    n / (n - 1) each, which makes the variance unbiased in small strata too [RW88]_.
 
     >>> drawn = resamples(np.array([1, 0, 1, 1]), draws=100)
     >>> drawn.weights.sum(axis=1).max().item(), drawn.weights[:, 1].sum().item()

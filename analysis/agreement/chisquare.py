@@ -35,7 +35,7 @@ def chi_square(
     """Pearson's chi-square of agreed against disagreed votes under two tools.
 
     ``agreed`` and ``total`` hold one number a tool. scipy corrects 2 x 2 tables by default; the
-    published figures are without, so both are given (Niu et al. 2012, section 4.1.2).
+    published figures are without, so both are given ([NGLC12]_, section 4.1.2).
 
     >>> found = chi_square((3650, 2680), (4899, 4900))
     >>> round(found.statistic, 2), round(chi_square((1093, 1991), (1218, 2396)).statistic, 2)

@@ -22,7 +22,7 @@ TINY = 1e-12  # sums of products of counts: below it a difference from 1 is roun
 
 
 def cohen_kappa(counts: IntArray | FloatArray) -> FloatArray:
-    """Cohen's kappa of tables (..., c, c): chance from each assessor's own margins [Cohen1960]_.
+    """Cohen's kappa of tables (..., c, c): chance from each assessor's own margins [Coh60]_.
 
     >>> float(cohen_kappa(np.array([[737, 302, 53], [355, 2557, 207], [72, 260, 356]])))
     0.5135
@@ -33,7 +33,7 @@ def cohen_kappa(counts: IntArray | FloatArray) -> FloatArray:
 
 
 def gwet_ac1_of_table(counts: IntArray | FloatArray) -> FloatArray:
-    """Gwet's AC1 of two assessors' tables (..., c, c) [Gwet2014]_.
+    """Gwet's AC1 of two assessors' tables (..., c, c) [Gwe14]_.
 
     >>> float(gwet_ac1_of_table(np.array([[737, 302, 53], [355, 2557, 207], [72, 260, 356]])))
     0.6546
@@ -44,7 +44,7 @@ def gwet_ac1_of_table(counts: IntArray | FloatArray) -> FloatArray:
 
 
 def alpha_of_table(counts: IntArray | FloatArray) -> FloatArray:
-    """Krippendorff's nominal alpha of two assessors' tables (..., c, c) [Krippendorff2013]_.
+    """Krippendorff's nominal alpha of two assessors' tables (..., c, c) [Kri13]_.
 
     >>> float(alpha_of_table(np.array([[737, 302, 53], [355, 2557, 207], [72, 260, 356]])))
     0.5134
@@ -101,13 +101,13 @@ def krippendorff_alpha(sums: RatingSums) -> FloatArray:
 
 
 def fleiss_kappa(sums: RatingSums) -> FloatArray:
-    """Fleiss' kappa; numbers of votes may differ between pairs, as in [Gwet2014]_, section 2.5."""
+    """Fleiss' kappa; numbers of votes may differ between pairs, as in [Gwe14]_, section 2.5."""
     observed, used = _observed_and_used(sums)
     return _beyond(observed, (used**2).sum(axis=-1))
 
 
 def gwet_ac1(sums: RatingSums) -> FloatArray:
-    """Gwet's AC1 for any number of assessors, votes may be missing [Gwet2014]_."""
+    """Gwet's AC1 for any number of assessors, votes may be missing [Gwe14]_."""
     observed, used = _observed_and_used(sums)
     return _beyond(observed, _ac1_chance(used))
 

@@ -17,7 +17,7 @@ def tau_b(counts: IntArray | FloatArray) -> FloatArray:
     .. math:: (C - D) / \sqrt{(N - T_1)(N - T_2)}
 
     with C and D the pairs ordered alike and against each other, T the pairs an assessor ties
-    [Kendall1945]_. Documents outside a top-k list are tied at its end.
+    [Ken45]_. Documents outside a top-k list are tied at its end.
 
     >>> float(tau_b(np.array([[3, 1, 0], [0, 1, 0], [1, 0, 0]])))
     0.4
@@ -46,7 +46,7 @@ def rbo_matrix(values: FloatArray, *, depth: int, persistence: float = 0.9) -> F
     .. math:: \frac{X_D}{D} p^D + \frac{1-p}{p} \sum_{d=1}^{D} \frac{X_d}{d} p^d
 
     [WMZ10]_, equation (30). Tied documents are taken in every order: :math:`X_d` is the expected
-    overlap of the first d ranks [CorsiUrbano2024]_; what an assessor left out of the list is one
+    overlap of the first d ranks [CU24]_; what an assessor left out of the list is one
     group tied at the end. Not judged (NaN) comes last of all, and counts for nobody.
 
     >>> rbo_matrix(np.array([[3.0, 2, 1], [3, 2, 1], [1, 2, 3]]), depth=3).round(4)[0].tolist()

@@ -77,7 +77,7 @@ class Scores:
 def topk_scores(ranking: Sequence[Sequence[int]], n: int, k: int) -> FloatArray:
     """Labels k + 1 - rank of a top-k list given as groups of tied documents, best first; 0 in F.
 
-    A group takes the label of its first rank, so that pairs within it tie (Niu et al. 2012,
+    A group takes the label of its first rank, so that pairs within it tie ([NGLC12]_,
     section 2: T in order over F, F unordered).
 
     >>> topk_scores([[4], [0, 2]], n=5, k=3).tolist()

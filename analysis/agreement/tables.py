@@ -92,7 +92,7 @@ def _crossed(block: Block) -> tuple[IntArray, IntArray, IntArray, IntArray]:
 
 
 def agreement_matrix(counts: IntArray | FloatArray) -> FloatArray:
-    """Rows divided by their sums, as Tables 2 and 3 of Niu et al. 2012; NaN in an empty row.
+    """Rows divided by their sums, as Tables 2 and 3 of [NGLC12]_; NaN in an empty row.
 
     ``counts`` (..., 3, 3). The cell (X1, X2) is the share of column X2 given row X1.
 

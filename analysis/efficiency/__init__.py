@@ -1,4 +1,4 @@
-"""Time efficiency of labeling tools: Table 1 of Niu et al. 2012, and the course of a session."""
+"""Time efficiency of labeling tools: Table 1 of [NGLC12]_, and the course of a session."""
 
 from analysis.efficiency.drift import Course, by_assessor, course, drift
 from analysis.efficiency.table import Effort, Spread, effort, resampled_medians, spread

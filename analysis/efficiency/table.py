@@ -1,4 +1,4 @@
-"""Table 1 of Niu et al. 2012: time per judgment, judgments per query, time per query."""
+"""Table 1 of [NGLC12]_: time per judgment, judgments per query, time per query."""
 
 from dataclasses import dataclass
 
@@ -124,7 +124,7 @@ def effort(timings: Timings, sessions: Sessions, drawn: Resamples) -> Effort:
 
 
 def _theory(sessions: Sessions) -> FloatArray:
-    """n log2 k of a top-k session (Niu et al. 2012, section 2.2), n of a graded one."""
+    """n log2 k of a top-k session ([NGLC12]_, section 2.2), n of a graded one."""
     k = np.minimum(sessions.k, sessions.n)
     steps: FloatArray = np.where(k > 1, np.log2(np.maximum(k, 2)), 1.0)
     return sessions.n.astype(float) * steps

@@ -25,7 +25,7 @@ from analysis.report.pooled import defined_columns, mean_of
 from analysis.report.study import ToolData
 from analysis.typing import BoolArray, FloatArray, IntArray
 
-RATE_DRAWS = 400  # resamples of the least-squares fit, one solution each
+RATE_DRAWS = 200  # resamples of the least-squares fit, one solution each
 NOT_TOLD_APART = "the pairs of assessors form no odd ring, so their errors cannot be told apart"
 NO_REPEATS = "no pair was asked twice"
 NO_SIDES = "the source does not say that sides were drawn at random"
