@@ -26,7 +26,7 @@ class Trials:
 
 def load_trials(path: str | Path, *, seed: int = 0) -> Trials:
     """Official folds of a LETOR folder, or five seeded folds of a single LETOR file."""
-    path = Path(path)
+    path = Path(path).resolve()
     if not path.exists():
         raise BadData(f"{path}: no such file or folder")
     folds = list(read_folds(path) if path.is_dir() else make_folds(read_letor(path), seed=seed))

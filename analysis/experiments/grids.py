@@ -6,6 +6,7 @@ place of learning rates and iterations. Settings run from the strongest penalty 
 the first of equally good ones is kept. FocusedRank is tuned at beta = .5 first, then beta.
 """
 
+from inspect import signature
 from typing import Any
 
 from analysis.models import model_class
@@ -18,6 +19,8 @@ _C_PAIRS = [1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0]
 _C_LISTS = [0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0]
 _L2_PAIRS = [1e4, 1e3, 1e2, 10.0, 1.0, 0.1]
 _L2_LISTS = [100.0, 10.0, 1.0, 0.1, 0.01]
+_C_TOP = [1.0, 10.0, 100.0]
+_DEPTHS = [10, 1000]  # the loss of the first ten, or of the whole list
 _BETAS = [round(0.1 * step, 1) for step in range(11)]
 
 GRIDS: dict[str, Grid] = {
@@ -32,6 +35,9 @@ GRIDS: dict[str, Grid] = {
     "focused-svm": [("c", [1.0, 10.0, 100.0]), ("beta", _BETAS)],
     "focused-boost": [("beta", _BETAS)],
     "focused-net": [("l2", _L2_LISTS), ("beta", _BETAS)],
+    "top-margin": [("c", _C_TOP), ("n", _DEPTHS)],
+    "top-slack": [("c", _C_TOP), ("n", _DEPTHS)],
+    "toprank": [("c", _C_TOP), ("n", _DEPTHS)],
     "lightgbm": [("leaves", [4, 8, 16])],
 }
 """What is tuned of each model."""
@@ -58,13 +64,17 @@ TITLES = {
     "focused-svm": "FocusedSVM",
     "focused-boost": "FocusedBoost",
     "focused-net": "FocusedNet",
+    "top-margin": "TopMargin",
+    "top-slack": "TopSlack",
+    "toprank": "TopRank",
     "lightgbm": "LightGBM",
 }
 
 TABLE_ORDER = [
     *("svm-map", "ranksvm", "focused-svm", "adarank", "rankboost", "focused-boost"),
     *("listnet", "ranknet", "focused-net", "topk-listmle", "listmle", "topk-listnet"),
-    *("rankcosine", "topk-rankcosine", "regression", "lightgbm"),
+    *("rankcosine", "topk-rankcosine", "regression", "top-margin", "top-slack", "toprank"),
+    "lightgbm",
 ]
 """Rows as in Tables 4 and 5 of [NGLC12]_, then the models those tables lack."""
 
@@ -86,4 +96,4 @@ def title(name: str, k: int | None = None) -> str:
 
 def accepts(name: str, setting: str) -> bool:
     """Whether a model has a setting of this name."""
-    return setting in model_class(name).__init__.__code__.co_varnames
+    return setting in signature(model_class(name)).parameters

@@ -5,8 +5,6 @@ import numpy as np
 from analysis.metrics.page import Page
 from analysis.typing import BoolArray, FloatArray, IntArray
 
-_DEPTH = 1000  # where the authors' program of compatibility stops
-
 
 def rbo(page: Page, persistence: float) -> FloatArray:
     """Extrapolated rank-biased overlap of the true list and the first places of the ranking, (b,).
@@ -22,6 +20,7 @@ def compatibility(page: Page, persistence: float) -> FloatArray:
     """Highest rank-biased overlap with any ideal order, over its own: [CSV20]_, section 3, (b,).
 
     Documents of equal label may come in any order in an ideal list, so they take the ranking's.
+    Overlaps are read down to the last document of the query, as ir_measures does.
     """
     places = np.empty(page.labels.shape, dtype=np.int64)
     np.put_along_axis(places, page.order(page.width), np.arange(page.width)[None], axis=1)
@@ -34,11 +33,11 @@ def _overlap(page: Page, truth: IntArray, p: float, *, extrapolate: bool) -> Flo
     depths = np.arange(1, page.width + 1)
     shared = _shared(page.order(page.width), truth, length)
     weights = (1.0 - p) * p ** (depths - 1.0)
-    if not extrapolate:  # past the last candidate both lists have shown everything they have
-        beyond = np.arange(page.width + 1, _DEPTH + 1)
-        tail = length * float(((1.0 - p) * p ** (beyond - 1.0) / beyond).sum())
-        own = np.minimum(depths, length[:, None]) / depths
-        return _ratio((shared / depths) @ weights + tail, own @ weights + tail, length > 0)
+    if not extrapolate:
+        read = depths <= page.sizes[:, None]
+        own = np.where(read, np.minimum(depths, length[:, None]) / depths, 0.0)
+        found = np.where(read, shared / depths, 0.0)
+        return _ratio(found @ weights, own @ weights, length > 0)
     inside = depths <= length[:, None]
     last = np.take_along_axis(shared, np.maximum(length - 1, 0)[:, None], axis=1)[:, 0]
     tail = last / np.maximum(length, 1) * p ** length.astype(float)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import permutations, product
 
+import ir_measures
 import numpy as np
 import pytest
 import pytrec_eval
@@ -216,13 +217,14 @@ def brute_compatibility(labels: Labels, scores: Labels, p: float) -> float:
     for order in permutations(positive):
         if list(order) != sorted(order, key=lambda i: -labels[i]):
             continue
-        best = max(best, _truncated(ranked, order, p) / _truncated(order, order, p))
+        depth = len(labels)
+        best = max(best, _truncated(ranked, order, p, depth) / _truncated(order, order, p, depth))
     return best
 
 
-def _truncated(first: Sequence[int], second: Sequence[int], p: float) -> float:
+def _truncated(first: Sequence[int], second: Sequence[int], p: float, depth: int) -> float:
     return (1 - p) * sum(
-        p ** (d - 1) * len(set(first[:d]) & set(second[:d])) / d for d in range(1, 1001)
+        p ** (d - 1) * len(set(first[:d]) & set(second[:d])) / d for d in range(1, depth + 1)
     )
 
 
@@ -235,6 +237,27 @@ def test_compatibility_is_the_best_overlap_with_any_ideal_order(
     found = evaluate(data_of(labels), np.array(scores), ["compatibility"])["compatibility"]
     expected = brute_compatibility(labels, scores, 0.95) if any(labels) else 0.0
     assert found == pytest.approx(expected, abs=1e-9)
+
+
+def test_compatibility_equals_ir_measures() -> None:
+    rng = np.random.default_rng(9)
+    labels = [rng.integers(0, 4, size=size) for size in (3, 10, 25, 60)]
+    scores = [rng.permutation(100)[:size] / 3 for size in (3, 10, 25, 60)]
+    qrels = [
+        ir_measures.Qrel(str(q), f"d{i}", int(y))
+        for q, ys in enumerate(labels)
+        for i, y in enumerate(ys)
+    ]
+    run = [
+        ir_measures.ScoredDoc(str(q), f"d{i}", float(s))
+        for q, ss in enumerate(scores)
+        for i, s in enumerate(ss)
+    ]
+    wanted = ir_measures.parse_measure("Compat(p=0.95)")
+    theirs = {each.query_id: each.value for each in ir_measures.iter_calc([wanted], qrels, run)}
+    found = evaluate(data_of(*labels), np.concatenate(scores), ["compatibility"], per_query=True)
+    expected = [theirs[str(q)] for q in range(4)]
+    np.testing.assert_allclose(found["compatibility"], expected, atol=1e-9)
 
 
 def brute_wkt(labels: Labels, scores: Labels, k: int, *, capped: bool) -> float:
