@@ -55,12 +55,16 @@ class GradeQuestion(BaseModel):
 
 
 class ProgressOut(BaseModel):
-    """Answers that stand, questions expected to be left, and the range that holds nine in ten."""
+    """Answers that stand, questions expected to be left, and the range that holds nine in ten.
+
+    ``quality`` is the expected quality of the list, where a session goes on until it is good.
+    """
 
     answered: int
     expected_left: int
     low: int
     high: int
+    quality: float | None = None
 
 
 class PairResult(BaseModel):

@@ -46,6 +46,7 @@ def assignment_out(session: Session, standing: Standing) -> AssignmentOut:
             expected_left=progress.expected_left,
             low=progress.low,
             high=progress.high,
+            quality=progress.quality,
         ),
         result=_result(standing),
         can_undo=standing.can_undo,

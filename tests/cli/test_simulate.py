@@ -1,0 +1,110 @@
+"""`topkapi simulate`: budgets, kinds of errors, the frontier and its files, refusals."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from app.cli import main
+from app.domain.sorting import SORTERS
+
+SMALL = ("--n", "8", "--k", "3", "--runs", "6", "--processes", "1")
+
+
+def simulated(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, float]:
+    with pytest.raises(SystemExit) as end:
+        main(("simulate", *SMALL, "--json", *words))
+    assert end.value.code == 0
+    found: dict[str, float] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    with pytest.raises(SystemExit) as end:
+        main(("simulate", *SMALL, *words))
+    assert end.value.code != 0
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return captured.err
+
+
+def test_robust_asks_its_budget_and_says_what_it_expects(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = simulated(capsys, "--sorter", "robust", "--budget", "9", "--error", "0.1")
+    assert found["judgments_mean"] == found["judgments_max"] == found["bound"] == 9
+    assert 0 < found["expected_quality_mean"] <= 1
+    assert 0 < found["error_rate_mean"] < 0.5
+    assert 0 < found["kappa_ndcg_mean"] <= 1
+
+
+def test_robust_ends_early_at_a_quality(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("--sorter", "robust", "--budget", "60", "--stop-at", "0.8")
+    found = simulated(capsys, *words)
+    assert found["judgments_mean"] < 40
+    assert found["expected_quality_mean"] >= 0.8
+
+
+def test_the_same_seed_gives_the_same_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("--sorter", "robust", "--error", "0.2", "--budget", "10", "--seed", "5")
+    assert simulated(capsys, *words) == simulated(capsys, *words)
+
+
+def test_errors_that_persist_are_not_mended_by_asking_thrice(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ("--sorter", "tournament", "--ask-again", "--best-of", "3", "--error", "0.3")
+    many = ("--runs", "400")
+    fresh = simulated(capsys, *words, *many)
+    same = simulated(capsys, *words, *many, "--persistent")
+    assert same["kappa_ndcg_mean"] < fresh["kappa_ndcg_mean"] - 0.03
+    assert same["judgments_mean"] < fresh["judgments_mean"], "two alike decide three"
+
+
+def test_bradley_terry_errors_spare_what_lies_far_apart(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ("--sorter", "heap", "--error", "0.15", "--runs", "400")
+    near = simulated(capsys, *words, "--error-model", "bt")
+    assert near["kappa_ndcg_mean"] > simulated(capsys, *words)["kappa_ndcg_mean"] + 0.02
+
+
+def test_the_frontier_is_drawn_and_tabled(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(("simulate", *SMALL, "--error", "0,0.2", "--frontier", str(tmp_path / "front.png")))
+    assert end.value.code == 0
+    assert "front.svg" in capsys.readouterr().out
+    assert (tmp_path / "front.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (tmp_path / "front.svg").read_text()
+    with (tmp_path / "front.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert set(SORTERS) <= {row["sorter"] for row in rows}
+    assert {row["error"] for row in rows} == {"0.0", "0.2"}
+    curve = [row for row in rows if row["sorter"] == "robust" and row["error"] == "0.0"]
+    assert len(curve) >= 4
+    assert [float(row["questions"]) for row in curve] == sorted(
+        float(row["questions"]) for row in curve
+    )
+    heap = next(row for row in rows if row["sorter"] == "heap" and row["error"] == "0.0")
+    assert float(heap["kappa_ndcg"]) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--frontier", "/nowhere/at/all/x"), "no folder"),
+        (("--error", "0.6", "--error-model", "bt"), "under 0.5"),
+        (("--sorter", "robust", "--stop-at", "1.5"), "stop_at is 1.5"),
+        (("--sorter", "quick"), "no sorter 'quick'"),
+        (("--n", "1", "--frontier", "x"), "two documents"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused_in_one_line(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    error = refused(capsys, *words)
+    assert said in error
+    assert error.count("\n") == 1
