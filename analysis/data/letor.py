@@ -6,15 +6,15 @@ walked line by line, to name the line that has to be mended.
 
 import gzip
 import re
-import warnings
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from analysis.data.ranking import RankingData
+from analysis.data.tokens import LONGEST_NUMBER, Rows, read_rows
 from analysis.errors import BadData
-from analysis.typing import BoolArray, ByteArray, FloatArray, IntArray
+from analysis.typing import FloatArray, IntArray
 
 _NAME = re.compile(rb"qid:([^\s:]+)")
 _COMMENT = re.compile(rb"#[^\n]*")
@@ -71,82 +71,37 @@ def parse_letor(
     if body[:1].isspace() or b"\n\n" in body or b"\n " in body or b"\n\t" in body:
         body = _INDENT.sub(b"", body)  # blank lines, comment lines, leading blanks
     names = _NAME.findall(body)
-    parsed = _numbers(body, len(names))
-    if parsed is None:
+    rows = read_rows(body, len(names))
+    if rows is None:
         raise BadData(_first_fault(text))
-    labels, features = _matrix(*parsed, n_features, text, dtype)
+    features = _matrix(rows, n_features, text).astype(dtype, copy=False)
     offsets, query_ids = _borders(names, text)
     documents = _documents(text, len(names))
-    return RankingData(features, labels, offsets, query_ids, documents, topk)
+    return RankingData(features, rows.labels, offsets, query_ids, documents, topk)
 
 
-def _numbers(body: bytes, n_rows: int) -> tuple[FloatArray, IntArray] | None:
-    """All numbers of the text without query ids, and how many pairs each row has."""
-    flat = np.frombuffer(body, dtype=np.uint8)
-    ends = np.flatnonzero(flat == ord("\n"))
-    if ends.size != n_rows or n_rows == 0:
-        return None
-    colons = np.flatnonzero(flat == ord(":"))
-    if not _well_formed(flat, ends, colons):
-        return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        try:
-            values = np.fromstring(_NAME.sub(b"", body).replace(b":", b" "), sep=" ")
-        except (DeprecationWarning, ValueError):
-            return None
-    pairs = np.diff(np.searchsorted(colons, ends), prepend=0) - 1
-    return (values, pairs) if values.size == n_rows + 2 * pairs.sum() else None
-
-
-def _well_formed(flat: ByteArray, ends: IntArray, colons: IntArray) -> bool:
-    """Every line is a label, then qid:name, then words with one colon each inside."""
-    space = flat <= ord(" ")
-    starts = np.flatnonzero(space[:-1] & ~space[1:]) + 1  # the word at 0 is the first label
-    heads = np.concatenate([[-1], ends[:-1]]) + 1
-    words = starts[~_among(starts, heads, flat.size)]
-    if words.size != colons.size or space[heads].any():
-        return False
-    inside = (words < colons).all() and (colons[:-1] < words[1:]).all()
-    first = colons[np.minimum(np.searchsorted(colons, heads), colons.size - 1)]
-    return bool(inside and (flat[first - 3] == ord("q")).all() and (first < ends).all())
-
-
-def _among(places: IntArray, chosen: IntArray, size: int) -> BoolArray:
-    mark = np.zeros(size + 1, dtype=np.bool_)
-    mark[chosen] = True
-    found: BoolArray = mark[places]
-    return found
-
-
-def _matrix(
-    values: FloatArray, pairs: IntArray, n_features: int | None, text: bytes, dtype: DTypeLike
-) -> tuple[FloatArray, FloatArray]:
-    starts = np.concatenate([[0], np.cumsum(2 * pairs + 1)])[:-1]
-    labels = values[starts]
-    rest = np.delete(values, starts).reshape(-1, 2)
-    width = int(pairs[0]) if pairs.size else 0
-    numbers = rest[:, 0]
-    if (pairs == width).all() and (numbers.reshape(-1, width) == np.arange(1, width + 1)).all():
-        features = rest[:, 1].reshape(-1, width)
-    else:
-        features = _scatter(numbers, rest[:, 1], pairs, text)
-    if not (np.isfinite(features).all() and np.isfinite(labels).all() and (labels >= 0).all()):
+def _matrix(rows: Rows, n_features: int | None, text: bytes) -> FloatArray:
+    width = int(rows.pairs[0])
+    dense = (rows.pairs == width).all() and (
+        rows.numbers.reshape(-1, width) == np.arange(1, width + 1)
+    ).all()
+    features = rows.values.reshape(-1, width) if dense else _scatter(rows, text)
+    known = np.isfinite(features).all() and np.isfinite(rows.labels).all()
+    if not (known and (rows.labels >= 0).all()):
         raise BadData(_first_fault(text))
-    return labels, _fit_width(features, n_features).astype(dtype, copy=False)
+    return _fit_width(features, n_features)
 
 
-def _scatter(numbers: FloatArray, values: FloatArray, pairs: IntArray, text: bytes) -> FloatArray:
-    rows = np.repeat(np.arange(pairs.size), pairs)
-    descending = (np.diff(numbers) <= 0) & (np.diff(rows) == 0)
-    whole = np.isfinite(numbers).all() and (numbers == np.floor(numbers)).all()
-    if not whole or (numbers < 1).any() or descending.any():
+def _scatter(rows: Rows, text: bytes) -> FloatArray:
+    owner = np.repeat(np.arange(rows.pairs.size), rows.pairs)
+    falling = (np.diff(rows.numbers) <= 0) & (np.diff(owner) == 0)
+    if (rows.numbers < 1).any() or falling.any():
         raise BadData(_first_fault(text))
-    width = int(numbers.max(initial=0))
-    if width * pairs.size > 2**31:
-        raise BadData(f"feature number {width} in {pairs.size} rows does not fit into memory")
-    features = np.zeros((pairs.size, width))
-    features[rows, numbers.astype(np.int64) - 1] = values
+    width = int(rows.numbers.max(initial=0))
+    if width * rows.pairs.size > 2**31:
+        raise BadData(f"feature number {width} in {rows.pairs.size} rows does not fit into memory")
+    features = np.zeros((rows.pairs.size, width))
+    features[owner, rows.numbers - 1] = rows.values
     return features
 
 
@@ -206,7 +161,7 @@ def _fault(tokens: list[str]) -> str | None:
     last = 0
     for token in tokens[2:]:
         match = _PAIR.fullmatch(token)
-        if match is None or not _number(match.group(2)):
+        if match is None or not _number(match.group(2)) or len(match.group(1)) > LONGEST_NUMBER:
             return f"{token!r} is not number:value with a finite value"
         if int(match.group(1)) <= last:
             return f"feature {match.group(1)} after {last}: numbers start at 1 and rise"

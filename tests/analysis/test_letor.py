@@ -90,6 +90,11 @@ def test_gzip_and_plain_files_and_float32(tmp_path: Path) -> None:
         ("1 qid:1 1.5:1\n", "line 1: '1.5:1'"),
         ("1 qid:1 1:1\n1 qid:2 1:1\n1 qid:1 1:1\n", "line 3: rows of qid:1 are not together"),
         ("1 qid:1 1:abc\n", "line 1: '1:abc'"),
+        ("1 qid:1 1234567890:1\n", "line 1: '1234567890:1'"),
+        ("1 qid: 1:1\n", "line 1: the second word"),
+        ("1 qid:1 1: 2\n", "line 1: '1:'"),
+        ("qid:1 1:2\n", "line 1: label 'qid:1'"),
+        ("1\n1 qid:1 1:2\n", "line 1: the second word"),
     ],
 )
 def test_faults_name_the_line(text: str, fault: str, tmp_path: Path) -> None:
