@@ -1,8 +1,8 @@
 """Marks in stored HTML: terms are wrapped where they are text, and nothing else is touched.
 
 This is no parser and no guard: what makes a stranger's page safe are its frame and its headers. It
-walks over the source once, leaves tags, comments, scripts and styles as they are, and takes out
-only hints that would open connections, and, for a page opened by itself, the targets of links.
+walks over the source once and leaves tags, comments, scripts and styles as they are. It only turns
+off what would open a connection although it may not load, and, for a page opened by itself, links.
 """
 
 import re
@@ -30,6 +30,8 @@ _HINTS = "(?:preconnect|dns-prefetch|prefetch|preload|modulepreload|prerender)"
 _HINT = re.compile(
     rf"""\brel\s*=\s*(?:"[^">]*{_HINTS}|'[^'>]*{_HINTS}|[^\s"'>]*{_HINTS})""", re.IGNORECASE
 )
+_INNER = frozenset(("iframe", "frame", "object", "embed"))  # never loaded, but connected to
+_SOURCE = re.compile(r"(?<=[\s\"'/])(?=(?:src|data)\s*=)", re.IGNORECASE)
 _HREF = re.compile(r"(?<=[\s\"'/])(?=(?:xlink:)?href\s*=\s*[\"']?(?![\"'#\s]))", re.IGNORECASE)
 
 
@@ -82,6 +84,8 @@ def _tokens(html: str) -> Iterator[_Token]:
 def _tame(token: _Token, *, links: bool) -> str:
     if token.name == "link" and _HINT.search(token.source):
         return ""
+    if token.name in _INNER:
+        return _SOURCE.sub("data-", token.source)
     if token.name in ("a", "area") and not links:
         return _HREF.sub("data-", token.source)
     return token.source

@@ -47,7 +47,9 @@ function wire(frame) {
 
 function complain(frame) {
   const { problem } = frame.contentDocument.documentElement.dataset;
-  if (problem) hooks.problem(problem);
+  if (!problem) return;
+  frame.dataset.key = ""; // the same page under a fresh link is another frame
+  hooks.problem(problem);
 }
 
 function adopt(frame) {

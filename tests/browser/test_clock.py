@@ -1,0 +1,222 @@
+"""The clock in the browser: what stops it, what it tells the server, and how true it is."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from app.db.engine import make_engine, make_sessions
+from tests.browser.desks import Desk, Site, answered, frame_of, make_desk, question_of, ready, saved
+from tests.live import free_port, serving
+
+pytestmark = pytest.mark.browser
+HIDE = """() => {
+  Object.defineProperty(document, 'hidden', { configurable: true, get: () => true });
+  document.dispatchEvent(new Event('visibilitychange'));
+}"""
+SHOW = """() => {
+  delete document.hidden;
+  document.dispatchEvent(new Event('visibilitychange'));
+}"""
+# An observer of its own: when a question came on the screen, and which keys were pressed when.
+WATCH = """() => {
+  window.seen = [['shown', performance.now()]];
+  document.addEventListener('keydown', (e) => seen.push([e.key, performance.now()]), true);
+  document.addEventListener('visibilitychange', () => seen.push([document.hidden ? 'hide' : 'back', performance.now()]), true);
+}"""
+
+
+def clock_of(page: Page) -> str:
+    return page.inner_text("#clock time")
+
+
+def is_paused(page: Page) -> bool:
+    """The pages are not in the document, the answers wait, and one button resumes."""
+    assert page.locator("iframe").count() == 0
+    assert len(page.frames) == 1
+    expect(page.get_by_role("button", name="Left is better")).to_be_disabled()
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+    expect(page.get_by_role("button", name="Resume", exact=True)).to_be_focused()
+    expect(page.get_by_role("button", name="Pause", exact=True)).to_have_count(0)
+    return True
+
+
+def test_pause_takes_the_pages_away_and_stops_the_clock(desk: Desk, tab: Page) -> None:
+    before = question_of(tab)
+    frame_of(tab, "left").locator("body").click()
+    tab.mouse.wheel(0, 300)
+    scrolled = "() => document.querySelector('#left-frames iframe').contentWindow.scrollY"
+    tab.wait_for_function(f"() => ({scrolled})() > 100")
+    place = tab.evaluate(scrolled)
+    tab.keyboard.press("p")
+    assert is_paused(tab)
+    stopped = clock_of(tab)
+    tab.keyboard.press("ArrowLeft")
+    tab.wait_for_timeout(1300)
+    assert clock_of(tab) == stopped
+    tab.keyboard.press("p")
+    ready(tab)
+    assert question_of(tab) == before
+    assert tab.evaluate(scrolled) == place
+    expect(tab.locator("#clock time")).not_to_have_text(stopped)
+    assert desk.log() == []
+    kinds = [kind for kind, _, _ in desk.events()]
+    assert kinds == ["start", "pause", "resume"]
+
+
+def test_a_hidden_tab_pauses_and_says_why(desk: Desk, tab: Page) -> None:
+    tab.evaluate(HIDE)
+    assert is_paused(tab)
+    expect(tab.get_by_text("You left the tab at")).to_be_visible()
+    tab.evaluate(SHOW)
+    assert is_paused(tab)
+    tab.get_by_role("button", name="Resume").click()
+    ready(tab)
+    events = [(kind, reason) for kind, reason, _ in desk.events()]
+    assert events == [("start", None), ("auto_pause", "hidden"), ("resume", None)]
+
+
+def test_idleness_pauses_and_reading_does_not(site: Site, context: BrowserContext) -> None:
+    desk = make_desk(site, idle_seconds=30)
+    context.clock.install()
+    page = desk.sit_down(context)
+    frame_of(page, "left").locator("body").click()
+    for _ in range(3):
+        page.clock.run_for(20_000)
+        page.mouse.wheel(0, 50)
+        page.wait_for_timeout(50)
+    expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
+    page.clock.run_for(31_000)
+    assert is_paused(page)
+    expect(page.get_by_text("Nothing moved for 30 seconds")).to_be_visible()
+    assert "heartbeat" in [kind for kind, _, _ in desk.events()]
+    assert [reason for kind, reason, _ in desk.events() if kind == "auto_pause"] == ["idle"]
+
+
+def test_a_computer_that_slept_has_not_worked(site: Site, context: BrowserContext) -> None:
+    desk = make_desk(site)
+    context.clock.install()
+    page = desk.sit_down(context)
+    page.clock.fast_forward(3_600_000)
+    assert is_paused(page)
+    expect(page.get_by_text("The computer was asleep")).to_be_visible()
+    minutes, seconds = clock_of(page).split(":")
+    assert int(minutes) * 60 + int(seconds) < 60
+
+
+def truth_of(page: Page) -> list[int]:
+    """Milliseconds on each question that was answered, by the page's own observer."""
+    spent: list[float] = []
+    total, since = 0.0, None
+    for what, at in page.evaluate("window.seen"):
+        if what in ("shown", "resumed"):
+            since = at
+        elif what in ("p", "hide"):
+            if since is None:  # the same key resumes
+                since = at
+            else:
+                total, since = total + at - since, None
+        elif what in ("ArrowLeft", "ArrowRight"):
+            spent.append(total + at - (since or at))
+            total, since = 0.0, at
+    return [round(ms) for ms in spent]
+
+
+def test_recorded_times_are_true(tmp_path: Path, context: BrowserContext, sqlite_url: str) -> None:
+    port = free_port()
+    engine = make_engine(sqlite_url)
+    with serving(sqlite_url, tmp_path, port=port) as server:
+        site = Site(server, make_sessions(engine))
+        desk = make_desk(site)
+        began = time.monotonic()
+        page = desk.sit_down(context)
+        page.evaluate(WATCH)
+        offset = int(page.evaluate("performance.now()"))
+        page.wait_for_timeout(1200)
+        page.keyboard.press("ArrowLeft")
+        answered(page, 1)
+        page.wait_for_timeout(700)  # a question with a pause of the person in it
+        page.keyboard.press("p")
+        page.wait_for_timeout(1500)
+        page.keyboard.press("p")
+        page.wait_for_timeout(500)
+        page.keyboard.press("ArrowRight")
+        answered(page, 2)
+        page.wait_for_timeout(400)  # one with a hidden tab in it
+        page.evaluate(HIDE)
+        page.wait_for_timeout(1500)
+        page.evaluate(SHOW)
+        page.keyboard.press("p")
+        page.wait_for_timeout(600)
+        page.keyboard.press("ArrowLeft")
+        answered(page, 3)
+        saved(page)
+        server.kill()
+        page.wait_for_timeout(800)  # and one for which the server is gone
+        page.keyboard.press("ArrowLeft")
+        expect(page.get_by_text("No connection.")).to_be_visible()
+        page.wait_for_timeout(500)
+    with serving(sqlite_url, tmp_path, port=port):
+        expect(page.get_by_text("No connection.")).not_to_be_visible()
+        saved(page)
+        truth = truth_of(page)
+        rows = desk.rows()
+    engine.dispose()
+    wall = 1000 * (time.monotonic() - began)
+    recorded = [row.active_ms for row in rows]
+    assert len(recorded) == len(truth) == 4
+    assert offset >= 0
+    first_seen = truth[0]  # the observer came a little after the pages
+    assert first_seen <= recorded[0] <= first_seen + offset
+    for mine, true in zip(recorded[1:3], truth[1:3], strict=True):
+        assert abs(mine - true) < 500
+    assert abs(recorded[3] - truth[3]) < 15_000
+    assert all(row.active_ms <= row.wall_ms for row in rows)
+    assert sum(recorded) <= wall
+
+
+def test_leaving_keeps_the_time_on_a_question(desk: Desk, tab: Page, context: BrowserContext) -> None:
+    tab.wait_for_timeout(1500)
+    tab.goto(desk.site.server.url)
+    expect(tab.get_by_role("heading", name="Your queue")).to_be_visible()
+    for _ in range(50):
+        left = [ms for kind, _, ms in desk.events() if kind == "leave"]
+        if left:
+            break
+        tab.wait_for_timeout(50)
+    assert left
+    assert left[0] >= 1400
+    again = desk.sit_down(context)
+    assert clock_of(again) >= "00:01"
+    again.keyboard.press("ArrowLeft")
+    answered(again, 1)
+    saved(again)
+    assert desk.rows()[0].active_ms >= left[0]
+
+
+def test_looking_ahead_leaves_no_trace(desk: Desk, tab: Page) -> None:
+    tab.wait_for_timeout(300)
+    assert desk.log() == []
+    assert [kind for kind, _, _ in desk.events()] == ["start"]
+    shown = {name for name in tab.locator("#entry input").evaluate_all("all => all.map(x => x.value)")}
+    made_ready = set(tab.locator(".frame--next").evaluate_all("all => all.map(x => x.dataset.name)"))
+    assert made_ready - shown, "pages that were not shown yet have been loaded"
+    tab.keyboard.press("ArrowLeft")
+    answered(tab, 1)
+    new = tab.locator("#left-title .badge--new, #right-title .badge--new").count()
+    assert new >= 1, "a page that was only made ready is still new"
+
+
+def test_no_answer_is_given_to_pages_that_are_hidden(
+    new_desk: Callable[..., Desk], context: BrowserContext
+) -> None:
+    desk = new_desk()
+    page = desk.sit_down(context)
+    page.keyboard.press("p")
+    for key in ("ArrowLeft", "ArrowRight", "t", "u", "Shift+ArrowLeft", "n"):
+        page.keyboard.press(key)
+    page.wait_for_timeout(200)
+    assert desk.log() == []
+    expect(page.get_by_label("What should the researchers know?")).not_to_be_visible()

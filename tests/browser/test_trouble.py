@@ -1,0 +1,238 @@
+"""What a person sees when something is in the way, and that no answer is lost by it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+
+from app.db.base import now
+from app.db.engine import make_engine, make_sessions
+from app.db.models import Assignment
+from tests.browser.desks import Desk, Site, answered, frame_of, make_desk, question_of, saved
+from tests.live import free_port, serving
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def desk(new_desk: Callable[..., Desk]) -> Desk:
+    return new_desk()
+
+
+def test_without_a_connection_the_answer_is_kept_and_sent_later(
+    desk: Desk, tab: Page, context: BrowserContext
+) -> None:
+    context.set_offline(True)
+    tab.keyboard.press("ArrowRight")
+    expect(tab.get_by_text("No connection.")).to_be_visible()
+    expect(tab.get_by_role("button", name="Left is better")).to_be_disabled()
+    stopped = tab.inner_text("#clock time")
+    tab.wait_for_timeout(1200)
+    assert tab.inner_text("#clock time") == stopped
+    assert desk.log() == []
+    context.set_offline(False)
+    expect(tab.get_by_text("No connection.")).not_to_be_visible()
+    saved(tab)
+    expect(tab.get_by_role("button", name="Left is better")).to_be_enabled()
+    assert desk.log() == [("answer", "right")]
+
+
+def test_a_reload_without_a_connection_keeps_the_answer(
+    desk: Desk, tab: Page, context: BrowserContext
+) -> None:
+    context.set_offline(True)
+    tab.keyboard.press("t")
+    expect(tab.get_by_text("No connection.")).to_be_visible()
+    context.set_offline(False)
+    tab.goto(desk.url)
+    answered(tab, 1)
+    saved(tab)
+    assert desk.log() == [("answer", "tie")]
+
+
+def test_an_answer_the_server_fails_on_can_be_sent_again(desk: Desk, tab: Page) -> None:
+    def fail(route: Route) -> None:
+        route.fulfill(status=500, body="no")
+
+    tab.route("**/judgments", fail)
+    tab.keyboard.press("ArrowLeft")
+    expect(tab.get_by_role("alert")).to_contain_text("The answer could not be saved.")
+    tab.unroute("**/judgments")
+    tab.get_by_role("button", name="Try again").click()
+    saved(tab)
+    answered(tab, 1)
+    expect(tab.locator("#notice")).to_be_empty()
+    assert desk.log() == [("answer", "left")]
+
+
+def test_a_reply_that_was_lost_does_no_harm(desk: Desk, tab: Page) -> None:
+    lost: list[int] = []
+
+    def lose(route: Route) -> None:
+        if lost:
+            route.continue_()
+            return
+        lost.append(route.fetch().status)
+        route.abort()
+
+    tab.route("**/judgments", lose)
+    tab.keyboard.press("ArrowLeft")
+    answered(tab, 1)
+    saved(tab)
+    assert lost == [200]
+    expect(tab.locator("#notice")).to_be_empty()
+    assert desk.log() == [("answer", "left")]
+
+
+def test_slow_answers_wait_in_line(desk: Desk, tab: Page) -> None:
+    def slow(route: Route) -> None:
+        tab.wait_for_timeout(700)
+        route.continue_()
+
+    tab.route("**/judgments", slow)
+    tab.keyboard.press("ArrowLeft")
+    answered(tab, 1)
+    tab.keyboard.press("ArrowRight")
+    expect(tab.locator(".answer[aria-pressed=true]")).to_have_text("Right is better→")
+    expect(tab.get_by_role("button", name="Left is better")).to_be_disabled()
+    answered(tab, 2)
+    saved(tab)
+    assert desk.log() == [("answer", "left"), ("answer", "right")]
+
+
+def test_a_server_that_restarts(tmp_path: Path, sqlite_url: str, context: BrowserContext) -> None:
+    port = free_port()
+    engine = make_engine(sqlite_url)
+    with serving(sqlite_url, tmp_path, port=port) as server:
+        desk = make_desk(Site(server, make_sessions(engine)))
+        page = desk.sit_down(context)
+        page.keyboard.press("ArrowLeft")
+        answered(page, 1)
+        saved(page)
+        before = question_of(page)
+        server.stop()
+        page.keyboard.press("ArrowRight")
+        expect(page.get_by_text("No connection.")).to_be_visible()
+    with serving(sqlite_url, tmp_path, port=port):
+        saved(page)
+        answered(page, 2)
+        assert question_of(page) != before
+        page.keyboard.press("u")
+        answered(page, 1)
+        saved(page)
+        assert question_of(page).partition("&")[2] == before.partition("&")[2]
+        assert [entry for entry, _ in desk.log()] == ["answer", "answer", "undo"]
+    engine.dispose()
+
+
+def test_work_that_was_withdrawn(desk: Desk, tab: Page) -> None:
+    def withdraw(row: Assignment) -> None:
+        row.withdrawn_at = now()
+
+    desk.change(withdraw)
+    tab.keyboard.press("ArrowLeft")
+    expect(tab.get_by_text("This query was taken back by an administrator.")).to_be_visible()
+    expect(tab.get_by_role("link", name="Go to your queue")).to_be_visible()
+    assert desk.log() == []
+
+
+def test_a_page_whose_file_is_missing_says_so(desk: Desk, context: BrowserContext) -> None:
+    from sqlalchemy import update
+
+    from app.db.models import Document
+
+    desk.sign_in(context)
+    page = context.new_page()
+    with desk.site.sessions.write.begin() as session:  # as if the study were another one
+        session.execute(update(Document).where(Document.study_id == desk.study.id).values(path="x"))
+    page.route("**/pages/**", lambda route: route.continue_(url=route.request.url + "-gone"))
+    page.goto(desk.url)
+    expect(frame_of(page, "left").get_by_text("This page is missing")).to_be_visible()
+    page.get_by_role("button", name="Cannot judge left").click()
+    answered(page, 1)
+    saved(page)
+    assert desk.log() == [("answer", "left_unjudgeable")]
+
+
+def test_links_to_pages_that_expired_are_made_anew(desk: Desk, context: BrowserContext) -> None:
+    import json
+
+    from itsdangerous import URLSafeSerializer
+
+    from app.secret import load_secret
+
+    desk.sign_in(context)
+    page = context.new_page()
+    serializer = URLSafeSerializer(load_secret(desk.site.server.secret_file), salt="page")
+    aged: set[str] = set()
+
+    def age(route: Route) -> None:
+        """The first request for each page comes too late."""
+        head, _, rest = route.request.url.partition("/pages/")
+        token, _, path = rest.partition("/")
+        payload = serializer.loads(token)
+        name = json.dumps(payload[:2])
+        if name in aged:
+            route.continue_()
+            return
+        aged.add(name)
+        route.continue_(url=f"{head}/pages/{serializer.dumps([*payload[:-1], 1])}/{path}")
+
+    page.route("**/pages/**", age)
+    page.goto(desk.url)
+    expect(frame_of(page, "left").get_by_text("Paragraph 1.")).to_be_visible()
+    expect(frame_of(page, "right").get_by_text("Paragraph 1.")).to_be_visible()
+
+
+def test_a_form_of_an_older_sign_in_is_sent_under_the_new_one(
+    desk: Desk, tab: Page, context: BrowserContext
+) -> None:
+    context.add_cookies([desk.site.cookie(desk.user)])  # signed in anew in another tab
+    tab.keyboard.press("ArrowLeft")
+    expect(tab.get_by_text("The answer that was kept is saved now.")).to_be_visible()
+    answered(tab, 1)
+    assert desk.log() == [("answer", "left")]
+
+
+def test_without_scripts_the_forms_work(desk: Desk, browser: Browser) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    desk.sign_in(context)
+    page = context.new_page()
+    page.goto(desk.url)
+    expect(frame_of(page, "left").get_by_text("Paragraph 1.")).to_be_visible()
+    expect(page.get_by_role("button", name="Pause")).not_to_be_visible()
+    page.get_by_role("button", name="Left is better").click()
+    answered(page, 1)
+    page.get_by_role("button", name="Undo").click()
+    answered(page, 0)
+    page.get_by_role("button", name="Redo").click()
+    answered(page, 1)
+    page.get_by_role("button", name="Right is bad").click()
+    answered(page, 2)
+    page.get_by_label("Highlight another term").fill("wrap")
+    page.keyboard.press("Enter")
+    expect(frame_of(page, "left").locator("mark", has_text="wrap").first).to_be_visible()
+    page.go_back()
+    page.go_back()
+    page.get_by_role("button", name="Tie").click()
+    rows = desk.rows()
+    assert [row.answer for row in rows] == ["left", None, None, "right_bad", "tie"]
+    assert {row.active_ms for row in rows} == {0}
+    assert all(row.wall_ms > 0 for row in rows)
+    context.close()
+
+
+def test_without_scripts_a_stale_form_is_explained(desk: Desk, browser: Browser) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    desk.sign_in(context)
+    first, second = context.new_page(), context.new_page()
+    first.goto(desk.url)
+    second.goto(desk.url)
+    first.get_by_role("button", name="Left is better").click()
+    answered(first, 1)
+    second.get_by_role("button", name="Right is better").click()
+    expect(second.get_by_text("This question was already answered")).to_be_visible()
+    assert question_of(second) == question_of(first)
+    assert desk.log() == [("answer", "left")]
+    context.close()
