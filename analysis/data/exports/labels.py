@@ -92,7 +92,7 @@ def read_letor_export(path: str | Path, *, topk: int | None = None) -> RankingDa
             raise BadData(f"{place}: no '#docid = NAME query = NAME' at the end: use read_letor")
         if not names or names[-1] != found[1]:
             names.append(found[1])
-    return replace(data, query_ids=tuple(names), _cache={})
+    return replace(data, query_ids=tuple(names))
 
 
 def _word(name: str) -> str:

@@ -1,0 +1,108 @@
+"""Exports are made as they are read: ten times the judgments need no more memory."""
+
+import os
+import sys
+import tracemalloc
+from datetime import timedelta
+from pathlib import Path
+
+from sqlalchemy import insert
+from sqlalchemy.orm import Session
+
+from app.db.engine import Sessions, make_engine, make_sessions
+from app.db.models import Assignment, JudgmentRow, User
+from app.domain.words import Role
+from app.services.exports import EXPORTS, ExportOptions, export_session, open_export
+from app.services.tools import KITS
+from tests.exporting import START, rows_of, steps
+from tests.factories import make_assignment, make_study, make_user, queries_of
+
+SMALL, LARGE = (4, 5), (20, 10)  # queries, and assessors of each
+DOCUMENTS, K = 30, 10
+SLACK = 3_000_000  # bytes; ten times the log would take many times as much
+
+
+def make_large_study(session: Session, queries: int, assessors: int) -> int:
+    """A study that so many people have finished, all of one mind; the length of all logs."""
+    study = make_study(session, slug=f"of-{queries}", queries=queries, documents=DOCUMENTS)
+    length = 0
+    people = [
+        {"email": f"p{number:03}@{study.slug}.example", "name": "P", "role": Role.ASSESSOR}
+        for number in range(assessors)
+    ]
+    users = session.scalars(insert(User).returning(User.id), people).all()
+    for query in queries_of(session, study):
+        first = make_assignment(session, user=make_user(session), query=query, k=K)
+        rows = rows_of(first, list(steps(KITS[first.tool].open(first.plan))))
+        end = START + timedelta(hours=1)
+        works = [
+            {
+                "user_id": user,
+                "query_id": query.id,
+                "tool": first.tool,
+                "plan": first.plan,
+                "finished_at": end,
+                "last_entry_at": end,
+            }
+            for user in users
+        ]
+        numbers = session.scalars(insert(Assignment).returning(Assignment.id), works).all()
+        for number in numbers:
+            session.execute(insert(JudgmentRow), [{**row, "assignment_id": number} for row in rows])
+            length += len(rows)
+    return length
+
+
+def make_both(sessions: Sessions) -> None:
+    """Two studies, one with ten times the judgments of the other."""
+    with sessions.write.begin() as session:
+        few, many = (make_large_study(session, *size) for size in (SMALL, LARGE))
+    assert few > 1500
+    assert many > 9 * few
+
+
+def peak(sessions: Sessions, slug: str, format: str) -> tuple[int, int]:
+    """The most memory Python holds while an export is made, and the size of the export."""
+    options = ExportOptions("assessor-01" if EXPORTS[format].by_assessor else None)
+    size = 0
+    tracemalloc.start()
+    try:
+        with export_session(sessions) as session:
+            for chunk in open_export(session, slug, format, options).chunks:
+                size += len(chunk)
+        return tracemalloc.get_traced_memory()[1], size
+    finally:
+        tracemalloc.stop()
+
+
+def test_python_holds_no_more_for_ten_times_the_judgments(sqlite_url: str) -> None:
+    engine = make_engine(sqlite_url)
+    sessions = make_sessions(engine)
+    make_both(sessions)
+    for format in ("topk.jsonl", "preferences.jsonl"):
+        peak(sessions, "of-4", format)  # what is kept for good, caches, is kept by now
+        small, small_size = peak(sessions, "of-4", format)
+        big, big_size = peak(sessions, "of-20", format)
+        assert big_size > 9 * small_size
+        assert big < small + SLACK, format
+    engine.dispose()
+
+
+def test_the_process_needs_no_more_for_ten_times_the_judgments(
+    sessions: Sessions, database_url: str, tmp_path: Path
+) -> None:
+    """The drivers of databases keep rows where Python does not count them."""
+    make_both(sessions)
+    environment = {**os.environ, "TOPKAPI_DATABASE_URL": database_url}
+    most, sizes = [], []
+    for slug in ("of-4", "of-20"):
+        out = tmp_path / f"{slug}.jsonl"
+        words = ["export", slug, "judgments.jsonl", "--out", str(out)]
+        code = f"from app.cli import main; main({words!r})"
+        child = os.posix_spawn(sys.executable, [sys.executable, "-c", code], environment)
+        _, status, usage = os.wait4(child, 0)
+        assert status == 0
+        most.append(usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+        sizes.append(out.stat().st_size)
+    assert sizes[1] > 9 * sizes[0] > 4_000_000
+    assert most[1] < most[0] + 2 * SLACK

@@ -1,0 +1,163 @@
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from app.cli import main
+from app.db.engine import Sessions
+from app.domain.words import Role
+from app.services import tokens
+from app.services.exports import EXPORTS
+from app.web import downloads
+from tests.exporting import make_judged_study
+from tests.factories import make_study, make_user, sign_in
+
+ANSA = "ansa@tulips.example"
+API = "/api/v1/studies/tulips/exports"
+PAGE = "/studies/tulips/exports"
+
+
+@pytest.fixture
+def headers(app: FastAPI, client: httpx.Client, sessions: Sessions) -> dict[str, str]:
+    """A researcher's token; the same person is signed in by cookie."""
+    with sessions.write.begin() as session:
+        make_judged_study(session)
+        user = make_user(session, role=Role.RESEARCHER)
+        _, token = tokens.issue_token(session, user, "notebook")
+    sign_in(app, client, user)
+    return {"Authorization": f"Bearer {token}"}
+
+
+@pytest.mark.parametrize("options", [{"assessor": ANSA}, {"pseudonyms": "true"}])
+def test_page_api_and_command_give_the_same_bytes(
+    client: httpx.Client,
+    headers: dict[str, str],
+    options: dict[str, str],
+    database_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
+    words = ["--assessor", ANSA] if "assessor" in options else []
+    words += ["--pseudonyms"] if "pseudonyms" in options else []
+    for name, form in EXPORTS.items():
+        if form.by_assessor and "assessor" not in options:
+            continue
+        by_api = client.get(f"{API}/{name}", params=options, headers=headers)
+        by_page = client.get(f"{PAGE}/{name}", params=options)
+        out = tmp_path / name
+        with pytest.raises(SystemExit) as end:
+            main(["export", "tulips", name, "--out", str(out), *words])
+        assert end.value.code == 0
+        assert by_api.status_code == by_page.status_code == 200
+        assert len(by_api.content) > 0
+        assert by_api.content == by_page.content == out.read_bytes()
+
+
+def test_a_download_says_what_it_is_and_how_complete(
+    client: httpx.Client, headers: dict[str, str]
+) -> None:
+    answer = client.get(f"{API}/timers.csv", headers=headers)
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    assert answer.headers["content-disposition"] == 'attachment; filename="tulips.timers.csv"'
+    assert (answer.headers["x-topkapi-assigned"], answer.headers["x-topkapi-finished"]) == (
+        "8",
+        "6",
+    )
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_the_api_lists_the_formats(client: httpx.Client, headers: dict[str, str]) -> None:
+    listed = client.get(API, headers=headers).json()
+    assert [each["format"] for each in listed] == list(EXPORTS)
+    found = {each["format"]: each for each in listed}
+    assert (found["topk.jsonl"]["finished"], found["topk.jsonl"]["assigned"]) == (3, 5)
+    assert found["grades.qrels"]["complete"] is True
+    assert [name for name, each in found.items() if each["by_assessor"]] == ["qrels", "letor"]
+
+
+def test_refusals_of_the_api_say_what_to_mend(
+    client: httpx.Client, headers: dict[str, str]
+) -> None:
+    for path, status, says in (
+        (f"{API}/qrels", 422, f"Name the assessor whose lists become labels; there are {ANSA}"),
+        (f"{API}/qrels?assessor=eve", 404, "No assessor 'eve'"),
+        (f"{API}/nothing", 404, "there are topk.jsonl, qrels"),
+        ("/api/v1/studies/roses/exports/qrels", 404, "no study 'roses'"),
+        ("/api/v1/studies/roses/exports", 404, "no study 'roses'"),
+        ("/api/v1/studies/roses", 404, "no study 'roses'"),
+        ("/api/v1/studies/a%00b/exports", 422, "slug"),
+    ):
+        answer = client.get(path, headers=headers)
+        assert answer.status_code == status, path
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert says in answer.json()["detail"]
+
+
+def test_studies_are_listed_a_page_at_a_time(
+    client: httpx.Client, headers: dict[str, str], sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        make_study(session, slug="roses", queries=2, documents=3)
+    answer = client.get("/api/v1/studies", params={"limit": 1, "offset": 1}, headers=headers)
+    assert answer.headers["x-total-count"] == "2"
+    (roses,) = answer.json()
+    assert (roses["slug"], roses["queries"], roses["candidates"]) == ("roses", 2, 6)
+    first = client.get("/api/v1/studies", headers=headers).json()[0]
+    assert (first["slug"], first["assignments"], first["finished"]) == ("tulips", 8, 6)
+    study = client.get("/api/v1/studies/tulips", headers=headers).json()
+    assert study["guidelines"] == "Prefer the page that helps."
+    assert study["settings"]["sorter"] == "heap"
+    assert {each["tool"]: each["finished"] for each in study["progress"]} == {
+        "pairs": 3,
+        "grades": 3,
+    }
+    assert client.get("/api/v1/studies?limit=0", headers=headers).status_code == 422
+
+
+@pytest.mark.usefixtures("headers")
+def test_the_page_links_to_every_file_it_can_make(client: httpx.Client) -> None:
+    page = client.get(PAGE).text
+    for name, form in EXPORTS.items():
+        assert (f'href="{PAGE}/{name}"' in page) is not form.by_assessor
+    assert "Pairs: 3 of 5" in page
+    assert "Choose an assessor above" in page
+    chosen = client.get(PAGE, params={"assessor": ANSA, "pseudonyms": "true"}).text
+    assert f'href="{PAGE}/qrels?assessor=assessor-02&amp;pseudonyms=true"' in chosen
+    assert "@tulips.example" not in chosen
+    assert client.get("/studies/roses/exports").status_code == 404
+    assert client.get(f"{PAGE}?assessor=eve").status_code == 404
+
+
+@pytest.mark.usefixtures("headers")
+def test_a_study_without_work_has_an_empty_page(client: httpx.Client, sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
+        make_study(session, slug="fresh")
+    assert "nothing assigned" in client.get("/studies/fresh/exports").text
+
+
+def test_places_and_connections_come_back(
+    app: FastAPI, client: httpx.Client, headers: dict[str, str]
+) -> None:
+    for _ in range(downloads.MOST + 1):
+        assert client.get(f"{API}/pairs.tsv", headers=headers).status_code == 200
+        assert client.get(f"{API}/nothing", headers=headers).status_code == 404
+    assert app.state.downloads.borrowed_tokens == 0
+    assert app.state.engine.pool.checkedout() == 0
+
+
+def test_too_many_downloads_at_once_are_asked_to_wait(
+    app: FastAPI,
+    client: httpx.Client,
+    headers: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert client.get(f"{API}/pairs.tsv", headers=headers).status_code == 200
+    monkeypatch.setattr(downloads, "PATIENCE_SECONDS", 0.01)
+    for number in range(downloads.MOST):
+        app.state.downloads.acquire_on_behalf_of_nowait(number)
+    answer = client.get(f"{API}/pairs.tsv", headers=headers)
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "60")
+    app.state.downloads.release_on_behalf_of(0)
+    assert client.get(f"{API}/pairs.tsv", headers=headers).status_code == 200
