@@ -60,7 +60,7 @@ def learn_gains(
     c_ties_share: float = 1.0,
     penalty: Penalty = "steps",
     n_folds: int = 5,
-    repeats: int = 5,
+    repeats: int = 3,
     bootstrap: int = 200,
     seed: int = 0,
 ) -> Learned:

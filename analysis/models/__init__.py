@@ -18,6 +18,9 @@ from analysis.models.ranknet import RankNet
 from analysis.models.ranksvm import RankSVM
 from analysis.models.regression import Regression
 from analysis.models.svm_map import SVMMAP
+from analysis.models.top_margin import TopMargin
+from analysis.models.top_rank import TopRank
+from analysis.models.top_slack import TopSlack
 
 MODELS: dict[str, type[Ranker]] = {
     model.name: model
@@ -37,6 +40,9 @@ MODELS: dict[str, type[Ranker]] = {
         FocusedSVM,
         FocusedBoost,
         FocusedNet,
+        TopMargin,
+        TopSlack,
+        TopRank,
         LightGBM,
     )
 }
@@ -82,6 +88,9 @@ __all__ = [
     "TopKListMLE",
     "TopKListNet",
     "TopKRankCosine",
+    "TopMargin",
+    "TopRank",
+    "TopSlack",
     "load_model",
     "model_class",
 ]

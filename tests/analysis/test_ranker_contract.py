@@ -77,7 +77,9 @@ def test_float32_features_give_nearly_the_same_scores(name: str) -> None:
     narrow = data.with_features(data.features.astype(np.float32))
     wide = MODELS[name](**QUICK.get(name, {})).fit(data).predict(data)
     found = MODELS[name](**QUICK.get(name, {})).fit(narrow).predict(narrow)
-    if name in ("rankboost", "focused-boost", "lightgbm", "svm-map", "focused-svm"):
+    if name.startswith("top-") or name in (
+        *("rankboost", "focused-boost", "lightgbm", "svm-map", "focused-svm", "toprank"),
+    ):
         assert np.corrcoef(wide, found)[0, 1] > 0.98  # a rounded value may cross a threshold
     else:
         np.testing.assert_allclose(found, wide, rtol=1e-3, atol=1e-3)

@@ -45,7 +45,7 @@ def test_learn_writes_gains_and_says_how_good_they_are(
     gains = load_gains(tmp_path / "learned.json")
     assert gains.gains.size == 5
     assert gains.discounts.size == 10
-    code, said, _ = run(capsys, *arguments, "--json", "--penalty", "weights")
+    code, said, _ = run(capsys, *arguments, "--json", "--penalty", "weights", "--c", "1")
     assert json.loads(said)["settings"]["penalty"] == "weights"
 
 

@@ -1,0 +1,123 @@
+"""TopRank: a base ranker whose top is ordered anew by the votes of three others."""
+
+from typing import ClassVar, Self
+
+import numpy as np
+
+from analysis.aggregation import supervised_kemeny
+from analysis.data.ranking import RankingData
+from analysis.errors import BadData
+from analysis.metrics import LOSSES, evaluate
+from analysis.models.base import LinearRanker, Ranker
+from analysis.models.listnet import ListNet
+from analysis.models.ranksvm import RankSVM
+from analysis.models.regression import Regression
+from analysis.models.top_oracle import TopLoss
+from analysis.models.top_slack import TopSlack
+from analysis.typing import FloatArray, IntArray
+
+
+class TopRank(Ranker):
+    """TopRank ([CSX15]_, section 3): TopSlack, then three re-rankers joined by Supervised Kemeny.
+
+    TopSlack (``n``, ``c``, ``loss``, ``rebreaks``) gives the order of a query; its first t =
+    min(``candidates``, documents of the query) are ordered by Regression, RankSVM and ListNet
+    (``l2``, ``svm_c``, ``net_l2``), of whose lists the first ``share`` of t vote, with weights
+    proportional to ``measure`` on validation data (equal without them). TopSlack's order is the
+    initial one, decides where votes are even, and stays behind t. ``outside`` also counts the
+    first of a list over the others, ``refine`` is Supervised Kemeny's. Learned: the weights of
+    features, ``base_`` (d,) and ``others_`` (3, d), and of votes, ``votes_`` (3,).
+    """
+
+    name = "toprank"
+    learned = ("base_", "others_", "votes_")
+    rerankers: ClassVar[tuple[str, ...]] = ("regression", "ranksvm", "listnet")
+    base_: FloatArray
+    others_: FloatArray
+    votes_: FloatArray
+
+    def __init__(
+        self,
+        *,
+        n: int = 10,
+        c: float = 100.0,
+        loss: TopLoss = "ndcg",
+        rebreaks: int = 3,
+        l2: float = 1.0,
+        svm_c: float = 0.01,
+        net_l2: float = 0.1,
+        candidates: int = 100,
+        share: float = 0.5,
+        outside: bool = False,
+        refine: bool = True,
+        measure: str = "ndcg@10",
+    ) -> None:
+        if candidates < 1 or not 0.0 < share <= 1.0:
+            raise BadData(
+                f"candidates must be at least 1 and share above 0 and at most 1, "
+                f"not {candidates} and {share}"
+            )
+        self.n, self.c, self.loss, self.rebreaks = n, c, loss, rebreaks
+        self.l2, self.svm_c, self.net_l2 = l2, svm_c, net_l2
+        self.candidates, self.share, self.outside = candidates, share, outside
+        self.refine, self.measure = refine, measure
+
+    @property
+    def n_features_(self) -> int:
+        """Width of the documents the model knows."""
+        return int(self.base_.shape[0])
+
+    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
+        """Learn the base ranker and the re-rankers; weigh their votes on validation data."""
+        base = TopSlack(n=self.n, c=self.c, loss=self.loss, rebreaks=self.rebreaks)
+        self.base_ = base.fit(data).coef_
+        others: list[LinearRanker] = [
+            Regression(l2=self.l2),
+            RankSVM(c=self.svm_c),
+            ListNet(l2=self.net_l2),
+        ]
+        self.others_ = np.array([model.fit(data).coef_ for model in others])
+        self.votes_ = self._weigh(validation)
+        return self
+
+    def _weigh(self, validation: RankingData | None) -> FloatArray:
+        if validation is None:
+            return np.full(len(self.rerankers), 1.0 / len(self.rerankers))
+        worth = np.array(
+            [
+                evaluate(validation, validation.features @ weights, [self.measure])[self.measure]
+                for weights in self.others_
+            ]
+        )
+        if self.measure.split("@")[0] in LOSSES:
+            worth = worth.max() + worth.min() - worth
+        worth = np.maximum(worth, 0.0)
+        total = float(worth.sum())
+        return worth / total if total > 0 else np.full(worth.size, 1.0 / worth.size)
+
+    def predict(self, data: RankingData) -> FloatArray:
+        """Score documents by place: the last of a query has 1, the first as many as there are."""
+        self.require_fitted(data)
+        base = data.features @ self.base_
+        others = data.features @ self.others_.T
+        places = np.empty(data.n_rows)
+        for start, stop in zip(data.offsets[:-1], data.offsets[1:], strict=True):
+            order = self._order(base[start:stop], others[start:stop])
+            places[start + order] = np.arange(stop - start, 0, -1)
+        return places
+
+    def _order(self, base: FloatArray, others: FloatArray) -> IntArray:
+        """The documents of one query, best first, from scores (n,) and (n, 3)."""
+        order = np.argsort(-base, kind="stable")
+        t = min(self.candidates, order.size)
+        top, rest = order[:t], order[t:]
+        rankings = np.argsort(-others[top], axis=0, kind="stable").T
+        joined = supervised_kemeny(
+            rankings,
+            weights=self.votes_,
+            initial=np.arange(t),
+            k=max(1, round(self.share * t)),
+            outside=self.outside,
+            refine=self.refine,
+        )
+        return np.concatenate([top[joined], rest])
