@@ -35,6 +35,9 @@ class Settings(BaseSettings):
     page_token_minutes: int = Field(
         240, ge=1, le=60 * 24 * 7, description="How long the link to a page under judgment works."
     )
+    upload_dir: Path = Field(
+        Path("topkapi-uploads"), description="Studies sent in, until they are imported."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="The least important line that is logged."
     )

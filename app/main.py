@@ -12,15 +12,17 @@ from app.db import migrations
 from app.db.engine import make_engine, make_sessions
 from app.secret import load_secret
 from app.services.live import LiveSessions
+from app.services.uploading import UploadDesk, UploadStore
 from app.web.cookies import Cookies
 from app.web.deps import Places
 from app.web.downloads import make_limiter
 from app.web.errors import add_error_handlers
 from app.web.headers import Headers
 from app.web.logs import RequestLog, configure_logs
+from app.web.openapi import describe
 from app.web.page_links import PageLinks
 from app.web.pages import Static, make_templates
-from app.web.routes import accounts, exports, health, labeling, pages, queue
+from app.web.routes import accounts, admin, exports, health, labeling, pages, queue
 from app.web.routes.api import assignments, me, studies
 from app.web.routes.api import exports as api_exports
 
@@ -35,6 +37,7 @@ ROUTERS = (
     assignments.router,
     studies.router,
     api_exports.router,
+    *admin.ROUTERS,
 )
 
 
@@ -53,6 +56,7 @@ def create_app(settings: Settings) -> FastAPI:
         app.include_router(router)
     app.mount("/static", Static(directory=asset_dir("static")), name="static")
     add_error_handlers(app)
+    describe(app)
     app.add_middleware(RequestLog)
     app.add_middleware(Headers, cookies=app.state.cookies)
     return app
@@ -79,6 +83,7 @@ def _equip(app: FastAPI, settings: Settings) -> None:
     state.downloads = make_limiter()
     state.templates = make_templates()
     state.page_links = PageLinks(secret, minutes=settings.page_token_minutes)
+    state.uploads = UploadDesk(UploadStore(settings.upload_dir), state.sessions)
     state.cookies = Cookies(
         secret, lifetime=timedelta(hours=settings.session_hours), secure=settings.secure_cookies
     )
@@ -87,4 +92,5 @@ def _equip(app: FastAPI, settings: Settings) -> None:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
+    app.state.uploads.close()
     app.state.engine.dispose()

@@ -7,7 +7,7 @@ a query under two tools, every query is judged once per tool and round, and m //
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from app.domain.draws import shuffled
 from app.domain.errors import Conflict, Invalid
@@ -28,9 +28,23 @@ class Share(Generic[A, Q]):
 
 
 class RuleBroken(Conflict):
-    """An assignment that the rotation's rule forbids; the message gives the reason."""
+    """An assignment that the rotation's rule forbids; the message gives the reason.
+
+    ``share`` is what was wanted, ``other`` the work it cannot stand beside.
+    """
 
     code = "rule_broken"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        share: "Share[Any, Any] | None" = None,
+        other: "Share[Any, Any] | None" = None,
+    ) -> None:
+        super().__init__(message)
+        self.share = share
+        self.other = other
 
 
 def ruled_tools(tools: Iterable[Tool], *, lists_in_rotation: bool) -> tuple[Tool, ...]:
@@ -111,15 +125,21 @@ def refuse_breach(share: Share[A, Q], taken: Iterable[Share[A, Q]], ruled: Seque
         mine = other.assessor == share.assessor
         if mine and other.tool is share.tool:
             raise RuleBroken(
-                f"This assessor already has this query with the tool {share.tool.value!r}."
+                f"This assessor already has this query with the tool {share.tool.value!r}.",
+                share=share,
+                other=other,
             )
         if mine and other.tool in ruled and share.tool in ruled:
             raise RuleBroken(
                 f"This assessor has this query with the tool {other.tool.value!r}; nobody may meet "
-                "a query under two tools."
+                "a query under two tools.",
+                share=share,
+                other=other,
             )
         if (other.tool, other.round) == (share.tool, share.round):
             raise RuleBroken(
                 f"In round {share.round + 1} this query is already judged with the tool "
-                f"{share.tool.value!r} by someone else; use another round."
+                f"{share.tool.value!r} by someone else; use another round.",
+                share=share,
+                other=other,
             )

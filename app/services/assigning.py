@@ -71,7 +71,7 @@ def assign(
 ) -> list[Assignment]:
     """Make assignments with their plans, all or none; a seed fixes their draws."""
     settings = StudySettings.from_json(study.settings)
-    _refuse_unknown(session, study, settings, wanted)
+    refuse_unknown(session, study, settings, wanted)
     _refuse_breaches(session, study, wanted)
     offered = queries.candidates_of_study(session, study.id)
     made = [
@@ -122,9 +122,10 @@ def _work_of(row: Assignment) -> Work:
     return Share(row.user_id, row.query_id, row.tool, row.round)
 
 
-def _refuse_unknown(
+def refuse_unknown(
     session: Session, study: Study, settings: StudySettings, wanted: Iterable[Work]
 ) -> None:
+    """Refuse an archived study, and people, queries, tools and rounds that it does not have."""
     if study.archived_at is not None:
         raise Conflict(f"The study {study.slug!r} is archived; nothing more is assigned in it.")
     users = queries.users_by_id(session, (work.assessor for work in wanted))
@@ -150,14 +151,24 @@ def _refuse_unknown(
 
 def _refuse_breaches(session: Session, study: Study, wanted: Iterable[Work]) -> None:
     """Hold each piece of work against what is given out, and against the pieces before it."""
+    taken, ruled = taken_work(session, study), tools_under_rule(study)
+    for work in wanted:
+        refuse_breach(work, taken[work.query], ruled)
+        taken[work.query].append(work)
+
+
+def tools_under_rule(study: Study) -> tuple[Tool, ...]:
+    """The study's tools of which nobody may meet a query under two."""
     settings = StudySettings.from_json(study.settings)
-    ruled = ruled_tools(settings.tools, lists_in_rotation=settings.lists_in_rotation)
+    return ruled_tools(settings.tools, lists_in_rotation=settings.lists_in_rotation)
+
+
+def taken_work(session: Session, study: Study) -> defaultdict[int, list[Work]]:
+    """What is given out, by query; withdrawn work counts where its assessor has met the query."""
     taken: defaultdict[int, list[Work]] = defaultdict(list)
     for row in queries.assignments_of_study(session, study.id):
         if row.withdrawn_at is None:
             taken[row.query_id].append(_work_of(row))
         elif row.last_entry_at is not None:
             taken[row.query_id].append(Share(row.user_id, row.query_id, row.tool, _SEEN))
-    for work in wanted:
-        refuse_breach(work, taken[work.query], ruled)
-        taken[work.query].append(work)
+    return taken

@@ -1,9 +1,10 @@
 """From a refusal to a response: a page or fragment for people, problem+json for programs."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import Any
 from urllib.parse import quote
 
 from fastapi import FastAPI
@@ -81,7 +82,8 @@ def show_app_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, AppError)
     if type(error) is SignInNeeded and not _is_api(request):
         return _lead_to_sign_in(request)
-    response = show(request, status_of(error), error.code, str(error))
+    problems = [each.as_json() for each in getattr(error, "problems", ())]
+    response = show(request, status_of(error), error.code, str(error), problems)
     if isinstance(error, TooManyAttempts):
         response.headers["Retry-After"] = str(error.wait_seconds)
     if isinstance(error, SignInNeeded) and _is_api(request):
@@ -123,7 +125,13 @@ def show_unexpected(request: Request) -> Response:
     )
 
 
-def show(request: Request, status: int, code: str, message: str) -> Response:
+def show(
+    request: Request,
+    status: int,
+    code: str,
+    message: str,
+    problems: Sequence[Mapping[str, Any]] = (),
+) -> Response:
     """An error as a page, a fragment or problem+json, whichever the asker reads."""
     title = _TITLES.get(status, HTTPStatus(status).phrase)
     if _is_api(request):
@@ -133,6 +141,7 @@ def show(request: Request, status: int, code: str, message: str) -> Response:
             "status": status,
             "detail": message,
             "code": code,
+            **({"problems": list(problems)} if problems else {}),
         }
         return JSONResponse(content, status, media_type="application/problem+json")
     view = ErrorView(status, code, title, message, getattr(request.state, "request_id", ""))

@@ -53,6 +53,39 @@ def without_scheme(url: str) -> str:
     return url.partition("://")[2].rstrip("/") or url
 
 
+def grouped(number: int) -> str:
+    """A number with a thin space between thousands: 1 104."""
+    return f"{number:,}".replace(",", "\N{THIN SPACE}")
+
+
+def counted(number: int, word: str, plural: str = "") -> str:
+    """A number and its noun: 1 query, 1 104 queries."""
+    return f"{grouped(number)} {word if number == 1 else plural or word + 's'}"
+
+
+def seconds(ms: float) -> str:
+    """Milliseconds as seconds with one decimal: 17.6 s."""
+    return f"{ms / 1000:.1f} s"
+
+
+def per_cent(share: float) -> str:
+    """A share for people: 57.5 %."""
+    return f"{100 * share:.1f} %"
+
+
+def day_and_time(moment: datetime) -> str:
+    """A moment in UTC as a list shows it: 15 Nov 2026, 14:06."""
+    return f"{moment.day} {moment:%b %Y, %H:%M}"
+
+
+def size_in_words(size: int) -> str:
+    """A number of bytes: 4.2 MB."""
+    for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size >= unit:
+            return f"{size / unit:.1f} {name}"
+    return _count(size, "byte")
+
+
 def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
@@ -64,4 +97,10 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "percent": percent,
     "initials": initials,
     "without_scheme": without_scheme,
+    "grouped": grouped,
+    "counted": counted,
+    "seconds": seconds,
+    "per_cent": per_cent,
+    "day_and_time": day_and_time,
+    "size_in_words": size_in_words,
 }

@@ -40,8 +40,22 @@ def render(
     name = fragment if fragment and htmx.wants_fragment(request) else page
     cookies: Cookies = request.app.state.cookies
     nonce, is_new = _nonce(request, cookies)
-    token = cookies.csrf_token(nonce)
+    response = HTMLResponse(_text(request, name, view, nonce), status_code=status)
+    if is_new:
+        cookies.set_visitor(response, nonce)
+    return response
+
+
+def to_text(request: Request, name: str, view: object) -> str:
+    """A template as text, for pages that are put together from parts."""
+    nonce, _ = _nonce(request, request.app.state.cookies)
+    return _text(request, name, view, nonce)
+
+
+def _text(request: Request, name: str, view: object, nonce: str) -> str:
+    cookies: Cookies = request.app.state.cookies
     templates: Environment = request.app.state.templates
+    token = cookies.csrf_token(nonce)
     context: dict[str, Any] = {
         "view": view,
         "user": getattr(request.state, "user", None),
@@ -51,10 +65,7 @@ def render(
         "csrf_token": token,
         "htmx_headers": htmx.headers_attribute(CSRF_HEADER, token),
     }
-    response = HTMLResponse(templates.get_template(name).render(context), status_code=status)
-    if is_new:
-        cookies.set_visitor(response, nonce)
-    return response
+    return templates.get_template(name).render(context)
 
 
 def _nonce(request: Request, cookies: Cookies) -> tuple[str, bool]:

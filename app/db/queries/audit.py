@@ -1,0 +1,51 @@
+"""The audit log, latest first, and what it can be filtered by."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.orm import Session, joinedload
+
+from app.db.models import AuditEvent, User
+
+
+def events_page(
+    session: Session,
+    *,
+    user_id: int | None = None,
+    action: str = "",
+    subject: str = "",
+    limit: int = 50,
+    offset: int = 0,
+) -> tuple[Sequence[AuditEvent], int]:
+    """Some of the acts, with who did them, and how many there are. User 0 is the command line."""
+
+    def filtered(statement: Select[Any]) -> Select[Any]:
+        if user_id is not None:
+            mine = AuditEvent.user_id == user_id if user_id else AuditEvent.user_id.is_(None)
+            statement = statement.where(mine)
+        if action:
+            statement = statement.where(AuditEvent.action == action)
+        return statement.where(AuditEvent.subject == subject) if subject else statement
+
+    total = session.scalar(filtered(select(func.count(AuditEvent.id)))) or 0
+    statement = filtered(select(AuditEvent)).options(joinedload(AuditEvent.user))
+    rows = session.scalars(statement.order_by(AuditEvent.id.desc()).limit(limit).offset(offset))
+    return rows.all(), total
+
+
+def actions(session: Session) -> Sequence[str]:
+    """The kinds of acts that are there."""
+    return session.scalars(select(AuditEvent.action).distinct().order_by(AuditEvent.action)).all()
+
+
+def actors(session: Session) -> Sequence[User]:
+    """The people that did something, by name."""
+    acted = select(AuditEvent.user_id).where(AuditEvent.user_id.is_not(None))
+    return session.scalars(select(User).where(User.id.in_(acted)).order_by(User.name)).all()
+
+
+def latest_of(session: Session, action: str, subject: str) -> AuditEvent | None:
+    """The last time ``action`` was done to ``subject``."""
+    statement = select(AuditEvent).where(AuditEvent.action == action, AuditEvent.subject == subject)
+    return session.scalar(statement.order_by(AuditEvent.id.desc()).limit(1))

@@ -1,0 +1,67 @@
+"""Everything that belongs to a study, found along foreign keys, whatever tables there are.
+
+A table belongs to studies if a required key of it leads, over other such tables, to ``studies``.
+Contents are shared between studies by their hash and belong to none.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import ColumnElement, ForeignKeyConstraint, Table, func, select
+from sqlalchemy.orm import Session
+
+from app.db.base import Base
+from app.db.models import Content, Document, Study, StudyFile
+
+
+def tables_of_study() -> Sequence[Table]:
+    """Tables with rows of studies, those that others refer to first."""
+    return [table for table in Base.metadata.sorted_tables if table.name in _ways()]
+
+
+def rows_of_study(table: Table, study_id: int) -> ColumnElement[bool]:
+    """The condition for the rows of ``table`` that belong to the study."""
+    if table.name == Study.__tablename__:
+        return table.c.id == study_id
+    key = _ways()[table.name]
+    assert key is not None
+    parent = key.referred_table
+    above = select(next(iter(key.elements)).column).where(rows_of_study(parent, study_id))
+    return next(iter(key.columns)).in_(above)
+
+
+def count_rows(session: Session, study_id: int) -> dict[str, int]:
+    """How many rows of each table belong to the study."""
+    return {
+        table.name: session.scalar(
+            select(func.count()).select_from(table).where(rows_of_study(table, study_id))
+        )
+        or 0
+        for table in tables_of_study()
+    }
+
+
+def hashes_of_study(session: Session, study_id: int) -> list[str]:
+    """Hashes of the contents that the study's pages and files refer to."""
+    pages = select(Document.content_hash).where(Document.study_id == study_id)
+    files = select(StudyFile.content_hash).where(StudyFile.study_id == study_id)
+    return sorted(set(session.scalars(pages)) | set(session.scalars(files)))
+
+
+def unused(hashes: Sequence[str]) -> ColumnElement[bool]:
+    """The condition for those of the contents that no page and no file refers to."""
+    return (
+        Content.hash.in_(hashes)
+        & ~select(Document.id).where(Document.content_hash == Content.hash).exists()
+        & ~select(StudyFile.id).where(StudyFile.content_hash == Content.hash).exists()
+    )
+
+
+def _ways() -> Mapping[str, ForeignKeyConstraint | None]:
+    """For each table that belongs to studies, the key that leads there."""
+    found: dict[str, ForeignKeyConstraint | None] = {Study.__tablename__: None}
+    for table in Base.metadata.sorted_tables:
+        for key in table.foreign_key_constraints:
+            required = not any(column.nullable for column in key.columns)
+            if required and key.referred_table.name in found and table.name not in found:
+                found[table.name] = key
+    return found

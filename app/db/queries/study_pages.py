@@ -1,0 +1,89 @@
+"""What the pages of one study show: its sizes, its queries and its documents, some at a time."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Row, func, or_, select
+from sqlalchemy.orm import Session
+
+from app.db.models import Assignment, Candidate, Content, Document, Query, Ranking, StudyFile
+
+Rows = Sequence[Row[Any, Any, Any, Any]]
+
+
+def sizes(session: Session, study_id: int) -> dict[str, int]:
+    """Queries, documents, candidates, rankings and files of the study, and its work."""
+    mine = Query.study_id == study_id
+    work = select(func.count(Assignment.id)).join(Query, Query.id == Assignment.query_id)
+    work = work.where(mine, Assignment.withdrawn_at.is_(None))
+    parts = {
+        "queries": select(func.count(Query.id)).where(mine),
+        "documents": select(func.count(Document.id)).where(Document.study_id == study_id),
+        "candidates": select(func.count(Candidate.id))
+        .join(Query, Query.id == Candidate.query_id)
+        .where(mine),
+        "rankings": select(func.count(Ranking.id))
+        .join(Query, Query.id == Ranking.query_id)
+        .where(mine),
+        "files": select(func.count(StudyFile.id)).where(StudyFile.study_id == study_id),
+        "assignments": work,
+        "begun": work.where(Assignment.last_entry_at.is_not(None)),
+        "finished": work.where(Assignment.finished_at.is_not(None)),
+    }
+    counts = session.execute(select(*(part.scalar_subquery() for part in parts.values()))).one()
+    return dict(zip(parts, counts, strict=True))
+
+
+def queries_page(
+    session: Session, study_id: int, *, search: str = "", limit: int, offset: int
+) -> tuple[Rows, int]:
+    """Queries with their candidates, assignments and those finished, and how many there are."""
+    where = [Query.study_id == study_id]
+    if search:
+        where.append(
+            or_(
+                Query.text.icontains(search, autoescape=True),
+                Query.external_id.icontains(search, autoescape=True),
+            )
+        )
+    offered = select(func.count()).where(Candidate.query_id == Query.id).correlate(Query)
+    work = (
+        select(func.count())
+        .where(Assignment.query_id == Query.id, Assignment.withdrawn_at.is_(None))
+        .correlate(Query)
+    )
+    done = work.where(Assignment.finished_at.is_not(None))
+    statement = (
+        select(Query, *(part.scalar_subquery() for part in (offered, work, done)))
+        .where(*where)
+        .order_by(Query.position)
+        .limit(limit)
+        .offset(offset)
+    )
+    total = session.scalar(select(func.count(Query.id)).where(*where)) or 0
+    return session.execute(statement).all(), total
+
+
+def documents_page(
+    session: Session, study_id: int, *, search: str = "", limit: int, offset: int
+) -> tuple[Rows, int]:
+    """Documents with kind and size of their contents, and how many there are."""
+    where = [Document.study_id == study_id]
+    if search:
+        where.append(
+            or_(
+                Document.title.icontains(search, autoescape=True),
+                Document.external_id.icontains(search, autoescape=True),
+            )
+        )
+    offered = select(func.count()).where(Candidate.document_id == Document.id).correlate(Document)
+    statement = (
+        select(Document, Content.media_type, Content.size, offered.scalar_subquery())
+        .join(Content, Content.hash == Document.content_hash)
+        .where(*where)
+        .order_by(Document.id)
+        .limit(limit)
+        .offset(offset)
+    )
+    total = session.scalar(select(func.count(Document.id)).where(*where)) or 0
+    return session.execute(statement).all(), total

@@ -1,0 +1,182 @@
+"""Assignment: the rotation with its grid, one by hand, and a CSV file."""
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, File, Form, Query, Request, UploadFile
+from sqlalchemy.orm import Session
+from starlette.responses import RedirectResponse, Response
+
+from app.db.models import Study, User
+from app.db.queries import assigning as queries
+from app.db.queries import giving as named
+from app.domain.errors import Conflict, Invalid, NotFound
+from app.domain.study import StudySettings
+from app.services import giving, studies
+from app.services.assigning_csv import MOST_BYTES, CsvRefused, assign_csv
+from app.services.previews import Preview, preview
+from app.web.admin_forms import OneForm, RotationForm
+from app.web.admin_views import Refusal
+from app.web.assigning_views import AssignView, PersonChoice
+from app.web.deps import AdminUser, SessionDep
+from app.web.errors import status_of
+from app.web.pages import render
+from app.web.routes.admin.studies import Slug, study_head
+
+router = APIRouter(prefix="/studies/{slug}/assign", include_in_schema=False)
+_REFUSALS = (Invalid, Conflict, NotFound)
+_SUGGESTED = 500  # queries offered while one types
+
+
+@router.get("")
+def get_assign(
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    slug: Slug,
+    people: Annotated[list[int] | None, Query(max_length=2000)] = None,
+    rounds: Annotated[int | None, Query(ge=1, le=10_000)] = None,
+    seed: Annotated[str, Query(max_length=200)] = "",
+    done: Annotated[str, Query(pattern=r"^\d{0,9}$")] = "",
+) -> Response:
+    """The grid of the rotation as it would be; nothing is assigned."""
+    study = studies.required_study(session, slug)
+    view = _view(session, study, user, people=people, rounds=rounds, seed=seed.strip())
+    return render(request, "assigning/page.html", replace(view, done=done))
+
+
+@router.post("")
+def post_rotation(
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    slug: Slug,
+    form: Annotated[RotationForm, Form()],
+) -> Response:
+    """Give out the rotation that was shown."""
+    study = studies.required_study(session, slug)
+    try:
+        with session.begin_nested():
+            made = giving.assign_rotation(
+                session,
+                study,
+                form.people,
+                rounds=form.rounds,
+                seed=form.seed or None,
+                actor_id=user.id,
+            )
+    except _REFUSALS as refusal:
+        view = _after_refusal(session, slug, user, people=form.people, rounds=form.rounds)
+        view = replace(view, refusal=Refusal.of(refusal))
+        return render(request, "assigning/page.html", view, status=status_of(refusal))
+    return _done(request, slug, len(made))
+
+
+@router.post("/one")
+def post_one(
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    slug: Slug,
+    form: Annotated[OneForm, Form()],
+) -> Response:
+    """Give one query to one person."""
+    study = studies.required_study(session, slug)
+    try:
+        with session.begin_nested():
+            giving.assign_one(
+                session,
+                study,
+                email=form.email,
+                query=form.query,
+                tool=form.tool,
+                round=form.round,
+                actor_id=user.id,
+            )
+    except _REFUSALS as refusal:
+        view = replace(
+            _after_refusal(session, slug, user), one=form, one_refusal=Refusal.of(refusal)
+        )
+        return render(request, "assigning/page.html", view, status=status_of(refusal))
+    return _done(request, slug, 1)
+
+
+@router.post("/csv")
+def post_csv(
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    slug: Slug,
+    file: Annotated[UploadFile | str, File()] = "",
+) -> Response:
+    """Give out what a CSV file says, all of it or nothing."""
+    study = studies.required_study(session, slug)
+    data = b"" if isinstance(file, str) else file.file.read(MOST_BYTES + 1)
+    try:
+        with session.begin_nested():
+            made = assign_csv(session, study, data, actor_id=user.id)
+    except CsvRefused as refusal:
+        view = replace(_after_refusal(session, slug, user), problems=refusal.problems)
+        return render(request, "assigning/page.html", view, status=422)
+    except _REFUSALS as refusal:
+        view = replace(_after_refusal(session, slug, user), refusal=Refusal.of(refusal))
+        return render(request, "assigning/page.html", view, status=status_of(refusal))
+    return _done(request, slug, len(made))
+
+
+def _after_refusal(session: Session, slug: str, user: User, **chosen: Any) -> AssignView:
+    return _view(session, studies.required_study(session, slug), user, **chosen)
+
+
+def _view(
+    session: Session,
+    study: Study,
+    user: User,
+    *,
+    people: list[int] | None = None,
+    rounds: int | None = None,
+    seed: str = "",
+) -> AssignView:
+    workers = {person.id: count for person, count in named.workers(session, study.id)}
+    offered = {person.id: person for person in named.active_assessors(session)}
+    known = queries.users_by_id(session, {*workers, *(people or [])})
+    offered |= {number: known[number] for number in known if known[number].disabled_at is None}
+    chosen = set(people if people is not None else workers or offered)
+    settings = StudySettings.from_json(study.settings)
+    given = named.rounds_of_study(session, study.id)
+    asked = queries.queries_of_study(session, study.id)
+    ids = [number for number in sorted(offered) if number in chosen]
+    seen = _preview(session, study, ids, rounds, given, seed)
+    order = sorted(offered.values(), key=lambda each: (each.name, each.id))
+    return AssignView(
+        head=study_head(session, study, user, "assign"),
+        people=[PersonChoice(each, each.id in chosen, workers.get(each.id, 0)) for each in order],
+        rounds=rounds or (_rounds(seen[1].most_rounds, given) if seen else 1),
+        given_rounds=given,
+        seed=seed,
+        preview=seen[1] if seen else None,
+        tools=settings.tools,
+        queries=[(query.external_id, query.text) for query in asked[:_SUGGESTED]],
+        one=OneForm(tool=settings.tools[0]),
+    )
+
+
+def _preview(
+    session: Session, study: Study, ids: list[int], rounds: int | None, given: int, seed: str
+) -> tuple[int, Preview] | None:
+    """The rotation over these people: of as many rounds as are wanted, or one more than given."""
+    if not ids:
+        return None
+    first = preview(session, study, ids, rounds=1, seed=seed or None)
+    wanted = rounds or _rounds(first.most_rounds, given)
+    return wanted, preview(session, study, ids, rounds=wanted, seed=seed or None)
+
+
+def _rounds(most: int, given: int) -> int:
+    """What is suggested: two rounds at first, then one more than there are."""
+    return max(1, min(most, given + 1 if given else 2))
+
+
+def _done(request: Request, slug: str, count: int) -> Response:
+    url = str(request.app.url_path_for("get_assign", slug=slug))
+    return RedirectResponse(f"{url}?done={count}", status_code=303)

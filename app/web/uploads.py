@@ -1,0 +1,65 @@
+"""Receiving studies: from a form or as the bare body of a request, onto disk, never into memory."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import Depends, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+
+from app.domain.errors import Invalid
+from app.services.uploading import UploadDesk, UploadStore
+from app.services.uploading.store import safe_name
+
+_ROOM = 1 << 20  # what a form adds to its file
+_NO_FILE = "Choose a .zip of the study folder, or a single LETOR file."
+
+
+def desk_of(request: Request) -> UploadDesk:
+    """The one at work on uploads in this process."""
+    desk: UploadDesk = request.app.state.uploads
+    return desk
+
+
+def refuse_too_long(request: Request) -> None:
+    """Refuse a body that says it is too long before it is read."""
+    length = request.headers.get("content-length", "")
+    if length.isdigit():
+        desk_of(request).store.refuse_larger(int(length) - _ROOM)
+
+
+Desk = Annotated[UploadDesk, Depends(desk_of)]
+
+
+async def receive(request: Request, store: UploadStore, filename: str) -> tuple[Path, str, int]:
+    """Put what is sent on disk: where it is, what it is called, and its size."""
+    path = await run_in_threadpool(store.new_file)
+    if request.headers.get("content-type", "").startswith("multipart/form-data"):
+        sent = (await request.form(max_files=1, max_fields=10)).get("file")
+        if not isinstance(sent, UploadFile) or not sent.filename:
+            raise Invalid(_NO_FILE, field="file")
+        filename = sent.filename
+        size = await run_in_threadpool(store.keep, sent.file, path)
+    else:
+        size = await _stream(request, store, path)
+    if size == 0:
+        path.unlink(missing_ok=True)
+        raise Invalid(f"The file is empty. {_NO_FILE}", field="file")
+    return path, safe_name(filename), size
+
+
+async def _stream(request: Request, store: UploadStore, path: Path) -> int:
+    size = 0
+    target = open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")  # noqa: SIM115
+    try:
+        async for block in request.stream():
+            size += len(block)
+            store.refuse_larger(size)
+            await run_in_threadpool(target.write, block)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    finally:
+        target.close()
+    return size
