@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+from scipy import sparse, stats
 
 from analysis.typing import FloatArray, IntArray
 
@@ -16,12 +16,15 @@ LEAST_DEFINED = 0.5  # share of resamples in which a figure must be defined to h
 class Resamples:
     """How much each query counts in each resample: ``weights`` (draws, n_queries).
 
-    ``n_used`` queries take part; with fewer than two every interval is NaN.
+    ``n_used`` queries take part; with fewer than two every interval is NaN. ``freedom`` is their
+    number less the number of strata: percentiles lie as far out as Student's t with it needs, a
+    normal one would be too narrow for few queries [Hes15]_.
     """
 
     weights: FloatArray
     n_used: int
     level: float = 0.95
+    freedom: int = 0
 
     def interval(
         self, sums: FloatArray, figure: Callable[[FloatArray], FloatArray]
@@ -41,7 +44,9 @@ class Resamples:
         shape = values.shape[1:]
         if self.n_used < 2:
             return np.full(shape, np.nan), np.full(shape, np.nan)
-        return _quantiles(values, (1 - self.level) / 2)
+        beyond = (1 - self.level) / 2
+        far = float(stats.norm.cdf(stats.t.ppf(beyond, self.freedom))) if self.freedom else beyond
+        return _quantiles(values, far)
 
 
 def _quantiles(values: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]:
@@ -88,11 +93,12 @@ def resamples(
         return Resamples(weights, int(chosen.size), level)
     rng = np.random.default_rng(seed)
     labels = np.zeros(chosen.size, dtype=np.int64) if strata is None else strata[chosen]
-    for members in _strata(labels):
+    strata_of = _strata(labels)
+    for members in strata_of:
         n = members.size
         times = rng.multinomial(n - 1, np.full(n, 1 / n), size=draws)
         weights[:, chosen[members]] = times * (n / (n - 1))
-    return Resamples(weights, int(chosen.size), level)
+    return Resamples(weights, int(chosen.size), level, int(chosen.size) - len(strata_of))
 
 
 def same_assessors(query: IntArray, assessor: IntArray, n_queries: int) -> IntArray:

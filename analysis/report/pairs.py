@@ -1,6 +1,7 @@
 """Agreement of every two assessors who share queries."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -55,7 +56,7 @@ def pair_rows(
 
 def _fewer(drawn: Resamples, pairs: int) -> Resamples:
     draws = max(LEAST_DRAWS, RESAMPLED // pairs)
-    return Resamples(drawn.weights[:draws], drawn.n_used, drawn.level)
+    return replace(drawn, weights=drawn.weights[:draws])
 
 
 def _fill_lists(

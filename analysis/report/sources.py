@@ -1,8 +1,10 @@
 """Preference files as studies: what Topkapi exports, and formats of public collections.
 
 - ``pairs``: tab-separated ``query a b preference assessor`` with that header (Topkapi's
-  ``pairs.tsv``); a preference is ``a``, ``b`` or ``tie`` (also ``left`` and ``right``, ``>``,
-  ``<`` and ``=``, 1, -1 and 0, or the preferred document's id).
+  ``pairs.tsv``, ``a`` on the left); a preference is ``a``, ``b`` or ``tie`` (also ``left`` and
+  ``right``, ``>``, ``<`` and ``=``, 1, -1 and 0, or the preferred document's id).
+- ``topk``: Topkapi's ``topk.jsonl``; the lists are compared, and a ``pairs.tsv`` named beside it
+  gives the raw answers.
 - ``winners``: ``query document document winner`` by blanks, one assessor a file, named after it.
 - ``tags``: tab-separated ``query left,right tag tag ...`` with a header, one tag an assessor:
   negative for left, 0 for a tie, positive for right.
@@ -17,8 +19,11 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.agreement import Judgments
+from analysis.data.exports.cells import read_tsv
+from analysis.data.exports.topk import TopK, read_topk
 from analysis.data.letor import read_bytes
 from analysis.errors import BadData
+from analysis.report.lists import list_scores
 from analysis.report.study import StudyData, ToolData
 
 HEADER = ("query", "a", "b", "preference", "assessor")
@@ -49,13 +54,19 @@ def read_preferences(
     if len(set(named)) < len(named):
         raise BadData(f"two files have the same name ({', '.join(named)}): rename one")
     rows: list[Row] = []
+    lists: list[TopK] = []
+    kinds = set()
     for path, name in zip(paths, named, strict=True):
         lines = _lines(path)
         kind = format or detect(lines, path)
-        if kind not in READERS:
-            raise BadData(f"there is no format {kind!r}; there are {', '.join(READERS)}")
-        rows.extend(READERS[kind](lines, path, name))
-    return study_of(rows, " and ".join(named), k=k)
+        kinds.add(kind)
+        if kind == "topk":
+            lists.extend(read_topk(path, complete_only=True))
+        elif kind in READERS:
+            rows.extend(READERS[kind](lines, path, name))
+        else:
+            raise BadData(f"there is no format {kind!r}; there are {', '.join(FORMATS)}")
+    return study_of(rows, lists, " and ".join(named), sides=kinds <= {"pairs", "topk"}, k=k)
 
 
 def detect(lines: Sequence[str], path: Path) -> str:
@@ -63,6 +74,8 @@ def detect(lines: Sequence[str], path: Path) -> str:
     head = lines[0].split("\t")
     if tuple(word.strip().lower() for word in head) == HEADER:
         return "pairs"
+    if lines[0].startswith("{") and '"ranking"' in lines[0]:
+        return "topk"
     if len(lines) > 1 and len(cells := lines[1].split("\t")) > 2 and cells[1].count(",") == 1:
         return "tags"
     words = lines[0].split()
@@ -70,7 +83,8 @@ def detect(lines: Sequence[str], path: Path) -> str:
         return "winners"
     raise BadData(
         f"{path}: line 1 fits no known format; expected the header {' '.join(HEADER)} with tabs, "
-        "or query document document winner, or query left,right and tags with a header"
+        "or query document document winner, or query left,right and tags with a header, "
+        "or topk.jsonl"
     )
 
 
@@ -93,19 +107,12 @@ def _name(path: Path) -> str:
     return name.rsplit(".", 1)[0] if "." in name[1:] else name
 
 
-def _pairs(lines: Sequence[str], path: Path, _: str) -> Iterator[Row]:
-    start = 1 if lines[0].lower().startswith("query\t") else 0
-    for number, line in enumerate(lines[start:], start=start + 1):
-        if not line.strip():
-            continue
-        cells = line.split("\t")
-        if len(cells) != len(HEADER):
-            raise BadData(f"{path}, line {number}: {len(cells)} columns, expected {len(HEADER)}")
-        query, a, b, said, assessor = (cell.strip() for cell in cells)
+def _pairs(_lines: Sequence[str], path: Path, _: str) -> Iterator[Row]:
+    for place, (query, a, b, said, assessor) in read_tsv(path, HEADER):
         answer = {a: 1, b: -1}.get(said, SAID.get(said.lower()))
         if answer is None:
-            raise BadData(f"{path}, line {number}: preference {said!r} is not a, b or tie")
-        yield _distinct(Row(query, a, b, answer, assessor), path, number)
+            raise BadData(f"{place}: preference {said!r} is not a, b or tie")
+        yield _distinct(Row(query, a, b, answer, assessor), place)
 
 
 def _winners(lines: Sequence[str], path: Path, name: str) -> Iterator[Row]:
@@ -118,7 +125,7 @@ def _winners(lines: Sequence[str], path: Path, name: str) -> Iterator[Row]:
                 f"{path}, line {number}: expected query, two documents and the better of them"
             )
         query, a, b, winner = words
-        yield _distinct(Row(query, a, b, 1 if winner == a else -1, name), path, number)
+        yield _distinct(Row(query, a, b, 1 if winner == a else -1, name), f"{path}, line {number}")
 
 
 def _tags(lines: Sequence[str], path: Path, _: str) -> Iterator[Row]:
@@ -132,7 +139,7 @@ def _tags(lines: Sequence[str], path: Path, _: str) -> Iterator[Row]:
         for place, tag in enumerate(tags, start=1):
             answer = _tag(tag, path, number)
             row = Row(query, ends[0], ends[1], answer, f"assessor {place}")
-            yield _distinct(row, path, number)
+            yield _distinct(row, f"{path}, line {number}")
 
 
 def _tag(tag: str, path: Path, number: int) -> int:
@@ -143,11 +150,11 @@ def _tag(tag: str, path: Path, number: int) -> int:
         raise BadData(f"{path}, line {number}: tag {tag!r} is not a number") from None
 
 
-def _distinct(row: Row, path: Path, number: int) -> Row:
+def _distinct(row: Row, place: str) -> Row:
     if row.a == row.b:
-        raise BadData(f"{path}, line {number}: document {row.a!r} is compared with itself")
+        raise BadData(f"{place}: document {row.a!r} is compared with itself")
     if not all((row.query, row.a, row.b, row.assessor)):
-        raise BadData(f"{path}, line {number}: query, documents and assessor may not be empty")
+        raise BadData(f"{place}: query, documents and assessor may not be empty")
     return row
 
 
@@ -156,17 +163,27 @@ READERS: dict[str, Callable[[Sequence[str], Path, str], Iterator[Row]]] = {
     "winners": _winners,
     "tags": _tags,
 }
+FORMATS = (*READERS, "topk")
 
 
-def study_of(rows: Sequence[Row], name: str, *, k: int | None = None) -> StudyData:
-    """A study with one tool from answers in the order they were given."""
-    queries = {query: i for i, query in enumerate(dict.fromkeys(row.query for row in rows))}
-    assessors = {who: i for i, who in enumerate(sorted({row.assessor for row in rows}))}
-    found: list[set[str]] = [set() for _ in queries]
+def study_of(
+    rows: Sequence[Row],
+    lists: Sequence[TopK],
+    name: str,
+    *,
+    sides: bool = False,
+    k: int | None = None,
+) -> StudyData:
+    """A study with one tool from answers in the order they were given, and finished lists."""
+    queries = _numbered([row.query for row in rows] + [each.query for each in lists])
+    people = {row.assessor for row in rows} | {each.assessor for each in lists}
+    assessors = _numbered(sorted(people))
+    documents: list[set[str]] = [set() for _ in queries]
     for row in rows:
-        found[queries[row.query]].update((row.a, row.b))
-    documents = [sorted(ids) for ids in found]
-    place = [{each: i for i, each in enumerate(ids)} for ids in documents]
+        documents[queries[row.query]].update((row.a, row.b))
+    for each in lists:
+        documents[queries[each.query]].update(each.labels())
+    place = [_numbered(sorted(ids)) for ids in documents]
     asked = Judgments.of(
         assessor=[assessors[row.assessor] for row in rows],
         query=[queries[row.query] for row in rows],
@@ -174,6 +191,12 @@ def study_of(rows: Sequence[Row], name: str, *, k: int | None = None) -> StudyDa
         right=[place[queries[row.query]][row.b] for row in rows],
         answer=[row.answer for row in rows],
     )
-    tool = ToolData("pairs", "Pairs", judgments=asked, sides=False)
-    ids = tuple(tuple(each) for each in documents)
-    return StudyData(name, tuple(assessors), tuple(queries), ids, (tool,), k)
+    scores = list_scores(lists, queries, assessors, place)
+    tool = ToolData("pairs", "Pairs", scores, asked if rows else None, sides)
+    length = k or max((each.k for each in lists), default=0) or None
+    ids = tuple(tuple(each) for each in place)
+    return StudyData(name, tuple(assessors), tuple(queries), ids, (tool,), length)
+
+
+def _numbered(names: Sequence[str]) -> dict[str, int]:
+    return {name: i for i, name in enumerate(dict.fromkeys(names))}

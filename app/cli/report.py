@@ -12,7 +12,7 @@ from analysis.errors import AnalysisError
 from analysis.report import Options, build_report
 from analysis.report.figures import Json
 from analysis.report.files import write_report
-from analysis.report.sources import READERS, read_preferences
+from analysis.report.sources import FORMATS, read_preferences
 from app.cli.common import AsJson, say
 from app.cli.failures import Refused
 
@@ -36,7 +36,7 @@ def report(
         "report"
     ),
     format: Annotated[
-        str | None, typer.Option(help=f"{', '.join(READERS)}; seen from the files if left out.")
+        str | None, typer.Option(help=f"{', '.join(FORMATS)}; seen from the files if left out.")
     ] = None,
     k: Annotated[
         int | None, typer.Option(min=1, help="Length of the consensus lists; all if left out.")

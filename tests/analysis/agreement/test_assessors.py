@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy import stats
 
 from analysis.agreement import (
     Judgments,
@@ -177,7 +180,7 @@ def test_one_query_has_no_interval_and_two_have() -> None:
 
 
 def test_resamples_without_the_figure_are_left_out() -> None:
-    drawn = resamples(np.ones(3), draws=200)
+    drawn = replace(resamples(np.ones(3), draws=200), freedom=0)
     values = np.where(np.arange(200) % 4 == 0, np.nan, np.arange(200.0))
     low, high = drawn.ends(values)
     known = values[~np.isnan(values)]
@@ -197,6 +200,16 @@ def test_queries_are_drawn_within_their_strata() -> None:
     assert weights.mean(axis=0) == pytest.approx(np.ones(15), abs=0.3)
     lonely = resamples(np.ones(6), strata=np.array([0, 0, 0, 0, 0, 1]), draws=50).weights
     assert (lonely[:, 5] == 0).any()
+
+
+def test_few_queries_widen_the_percentiles_as_student_needs() -> None:
+    drawn = replace(resamples(np.ones(9), draws=50), freedom=8)
+    values = np.arange(2001.0)
+    tail = stats.norm.cdf(stats.t.ppf(0.025, 8))
+    low, high = drawn.ends(values)
+    assert float(low) == pytest.approx(np.quantile(values, tail))
+    assert float(high) == pytest.approx(np.quantile(values, 1 - tail))
+    assert tail < 0.013
 
 
 def test_resampled_variance_is_unbiased_in_small_strata() -> None:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -67,7 +69,7 @@ def test_nothing_timed_is_undefined_not_zero() -> None:
 def test_resampled_medians_and_means_equal_plain_resampling(seed: int, queries: int) -> None:
     rng = np.random.default_rng(seed)
     values, query = rng.integers(0, 9, 20).astype(float), rng.integers(0, queries, 20)
-    drawn = resamples(np.ones(queries), draws=30, seed=seed)
+    drawn = replace(resamples(np.ones(queries), draws=30, seed=seed), freedom=0)
     found = resampled_medians(values, query, drawn.weights)
     means = []
     for weights, median in zip(drawn.weights, found, strict=True):

@@ -1,11 +1,13 @@
 import gzip
 from collections import Counter, defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 
+from analysis.data.exports import PairAnswer, TopK, pair_lines, topk_lines
 from analysis.errors import BadData
 from analysis.report import Options, build_report
 from analysis.report.sources import read_preferences
@@ -116,6 +118,7 @@ def test_gzip_and_plain_and_all_formats_are_seen_from_the_content(tmp_path: Path
         ("one two\n", "line 1 fits no known format"),
         (HEADER + "q\td1\td2\tmaybe\tBao\n", "line 2: preference 'maybe'"),
         (HEADER + "q\td1\td2\n", "line 2: 3 columns"),
+        ('{"ranking": 3}\n', "line 1"),
         (HEADER + "q\td1\td1\ttie\tBao\n", "line 2: document 'd1' is compared with itself"),
         (HEADER + "q\td1\td2\ta\t\n", "line 2: query, documents and assessor"),
         ("q d1 d2 d1\nq d1 d2 d3\n", "line 2: expected query, two documents"),
@@ -159,3 +162,30 @@ def test_row_order_changes_nothing_but_names(tmp_path: Path) -> None:
     two = write(tmp_path / "two.pref", "\n".join(reversed(once.values())))
     found = build_report(read_preferences([one, two]), FEW)["tools"][0]["agreement"]
     assert found["overall"]["value"] == 1.0
+
+
+def test_exported_lists_and_answers_make_one_study(tmp_path: Path) -> None:
+    base = TopK(
+        study="s", query="q1", assessor="Ansa", round=0, complete=True, k=2,
+        ranking=("d1", "d2"), groups=(), rest=("d3",), bad=("d4",), unjudgeable=(),
+        sorter="heap", sorter_version=1, seed="1", options={}, answered=3, entries=3,
+        active_ms=1, wall_ms=1, begun_at=None, finished_at=None,
+    )  # fmt: skip
+    other = replace(base, assessor="Bao", ranking=("d2", "d1"), groups=(("d2", "d1"),))
+    unfinished = replace(base, query="q2", complete=False, ranking=())
+    path = write(tmp_path / "topk.jsonl", "".join(topk_lines([base, other, unfinished])))
+    answers = write(tmp_path / "pairs.tsv", HEADER + "q1\td2\td1\tb\tAnsa\n")
+    study = read_preferences([path, answers])
+    assert (study.k, study.queries, study.documents[0]) == (2, ("q1",), ("d1", "d2", "d3", "d4"))
+    assert study.tools[0].scores[0].values.tolist() == [[2, 1, 0, 0], [2, 2, 0, 0]]
+    found = build_report(study, FEW)["tools"][0]
+    assert found["agreement"]["overall"]["value"] == pytest.approx(5 / 6)
+    assert found["answers"]["left"]["answers"] == 1
+    with pytest.raises(BadData, match="two lists for query q1"):
+        read_preferences([path, write(tmp_path / "more.jsonl", "".join(topk_lines([base])))])
+
+
+def test_escaped_cells_are_read_as_they_were(tmp_path: Path) -> None:
+    answer = PairAnswer("q 1", "=a", "b\tc", "tie", "Bao")
+    path = write(tmp_path / "pairs.tsv", "".join(pair_lines([answer])))
+    assert read_preferences([path]).documents[0] == ("=a", "b\tc")

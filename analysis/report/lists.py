@@ -1,0 +1,52 @@
+"""Exported top-k lists as labels."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from analysis.agreement import Scores, topk_scores
+from analysis.data.exports.topk import TopK
+from analysis.errors import BadData
+
+
+def tie_groups(one: TopK) -> list[tuple[str, ...]]:
+    """The ranking as groups of tied documents, best first; a group may reach beyond it.
+
+    A document that is in no group of the export is a group of its own.
+    """
+    group_of = {document: group for group in one.groups for document in group}
+    found = [tuple(group_of.get(document, (document,))) for document in one.ranking]
+    return list(dict.fromkeys(found))
+
+
+def list_scores(
+    lists: Sequence[TopK],
+    queries: Mapping[str, int],
+    assessors: Mapping[str, int],
+    place: Sequence[Mapping[str, int]],
+) -> tuple[Scores, ...]:
+    """Labels of every query with lists; NaN for documents that a list was not asked about."""
+    by_query: dict[int, dict[int, TopK]] = {}
+    for each in lists:
+        mine = by_query.setdefault(queries[each.query], {})
+        if assessors[each.assessor] in mine:
+            raise BadData(f"{each.assessor} has two lists for query {each.query}: keep one")
+        mine[assessors[each.assessor]] = each
+    return tuple(
+        Scores(
+            query,
+            np.array(sorted(found)),
+            np.stack([_labels(found[who], place[query]) for who in sorted(found)]),
+        )
+        for query, found in sorted(by_query.items())
+    )
+
+
+def _labels(one: TopK, place: Mapping[str, int]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    groups = [[place[document] for document in group] for group in tie_groups(one)]
+    labels = np.array(topk_scores(groups, len(place), one.k), dtype=np.float64)
+    asked = [place[document] for document in one.labels()]
+    unasked = np.ones(len(place), dtype=bool)
+    unasked[asked] = False
+    labels[unasked] = np.nan
+    return labels
