@@ -46,7 +46,10 @@ def cutting_planes(
         planes, heights, shares = _add(planes, heights, shares, middle, value, slope, c)
         if value < best_value:
             best, best_value = middle, value
-    raise DidNotConverge(f"cutting planes did not settle within {max_rounds} rounds: lower C")
+    raise DidNotConverge(
+        f"cutting planes did not settle within {max_rounds} rounds: "
+        "lower C, or normalise the features"
+    )
 
 
 def _primal(oracle: Oracle, weights: FloatArray, c: float) -> tuple[float, FloatArray]:

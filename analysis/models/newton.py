@@ -35,7 +35,10 @@ def newton(
         if fall <= 2.0 * tolerance * max(1.0, abs(value)):
             return weights
         weights, (value, gradient, hessian) = _descend(loss, weights, step, value, fall, l2)
-    raise DidNotConverge(f"Newton's method did not settle within {max_steps} steps: raise l2")
+    raise DidNotConverge(
+        f"Newton's method did not settle within {max_steps} steps: "
+        "raise l2, or normalise the features"
+    )
 
 
 def _with_penalty(

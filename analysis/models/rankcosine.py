@@ -43,7 +43,7 @@ class RankCosine(LinearRanker):
 
     name = "rankcosine"
 
-    def __init__(self, *, max_steps: int = 2000) -> None:
+    def __init__(self, *, max_steps: int = 20_000) -> None:
         self.max_steps = max_steps
 
     def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:  # noqa: ARG002
@@ -61,7 +61,12 @@ class RankCosine(LinearRanker):
             arguments,
             jac=True,
             method="L-BFGS-B",
-            options={"maxiter": self.max_steps, "ftol": 1e-9, "gtol": 1e-4},
+            options={
+                "maxiter": self.max_steps,
+                "maxfun": 3 * self.max_steps,
+                "ftol": 1e-9,
+                "gtol": 1e-4,
+            },
         )
         if not found.success:
             raise DidNotConverge(f"RankCosine: {found.message}")
@@ -78,7 +83,7 @@ class TopKRankCosine(RankCosine):
 
     name = "topk-rankcosine"
 
-    def __init__(self, *, k: int = 10, max_steps: int = 2000, seed: int = 0) -> None:
+    def __init__(self, *, k: int = 10, max_steps: int = 20_000, seed: int = 0) -> None:
         super().__init__(max_steps=max_steps)
         self.k, self.seed = k, seed
 
