@@ -6,7 +6,18 @@
 true ranks, 0 = best.
 """
 
+from analysis.metrics.gains import Gains, load_gains, usual_gains
 from analysis.metrics.kappa import kappa_ndcg_of_lists, topk_gains
 from analysis.metrics.registry import LOSSES, MEASURES, evaluate, measure
 
-__all__ = ["LOSSES", "MEASURES", "evaluate", "kappa_ndcg_of_lists", "measure", "topk_gains"]
+__all__ = [
+    "LOSSES",
+    "MEASURES",
+    "Gains",
+    "evaluate",
+    "kappa_ndcg_of_lists",
+    "load_gains",
+    "measure",
+    "topk_gains",
+    "usual_gains",
+]

@@ -6,6 +6,7 @@ Gains 2^label - 1 are scaled by 2^-(highest label of the query): the scale cance
 
 import numpy as np
 
+from analysis.metrics.gains import Gains
 from analysis.metrics.page import Page
 from analysis.typing import FloatArray
 
@@ -34,6 +35,21 @@ def ndcg(page: Page, k: int | None, *, expected: bool) -> FloatArray:
     On labels of a top-k ground truth it is kappa-NDCG@k ([NGLC12]_, equation (2)).
     """
     return _ndcg(page, k, expected=expected, letor4=False)
+
+
+def learned_ndcg(page: Page, k: int | None, *, expected: bool, gains: Gains) -> FloatArray:
+    """NDCG@k with gains of labels and discounts that were learned ([ZZCX13]_), (b,).
+
+    Without k it is cut where the discounts end; a k beyond them is refused.
+    """
+    discounts = gains.cut(k)[: page.width]
+    depth = discounts.size
+    if expected:
+        found = page.tie_means(gains.of_labels(page.ranked(page.width)))[:, :depth]
+    else:
+        found = gains.of_labels(page.ranked(depth))
+    ideal = gains.of_labels(page.best(depth)) @ discounts
+    return np.divide(found @ discounts, ideal, out=np.zeros(ideal.shape), where=ideal > 0)
 
 
 def letor4_ndcg(page: Page, k: int | None, *, expected: bool) -> FloatArray:

@@ -11,6 +11,7 @@ from analysis.data.padding import blocks
 from analysis.data.ranking import RankingData
 from analysis.errors import BadData, UnknownName
 from analysis.metrics import dcg, err, overlap, pairs, precision
+from analysis.metrics.gains import Gains
 from analysis.metrics.page import Page
 from analysis.typing import FloatArray
 
@@ -31,12 +32,17 @@ _NAME = re.compile(r"(?P<base>[a-z][a-z0-9-]*)(?:@(?P<k>[1-9][0-9]*))?(?::(?P<p>
 MEASURES = (*_CUT, "topk-01", "wkt", "capped-wkt", "rbo", "compatibility", "kendall-tau")
 """Names a measure can begin with; ``@10`` cuts at rank 10, ``rbo:.8`` sets the persistence."""
 
+LEARNABLE = ("ndcg", "kappa-ndcg")
+"""Measures that can take learned gains and discounts."""
+
 LOSSES = ("topk-01", "wkt", "capped-wkt")
 """Measures of which less is better."""
 
 
-def measure(name: str, ties: Ties = "stable") -> Scorer:
+def measure(name: str, ties: Ties = "stable", gains: Gains | None = None) -> Scorer:
     """The function behind a measure's name, from a page of queries to a value per query.
+
+    ``gains`` take the place of 2^label - 1 and 1 / log2(1 + j) in ndcg and kappa-ndcg.
 
     >>> measure("ndcg@0")
     Traceback (most recent call last):
@@ -46,6 +52,8 @@ def measure(name: str, ties: Ties = "stable") -> Scorer:
     if match is None or match["base"] not in MEASURES:
         raise UnknownName(f"no measure {name!r}: write {', '.join(_examples())}")
     base, k = match["base"], int(match["k"]) if match["k"] else None
+    if base in LEARNABLE and match["p"] is None and gains is not None:
+        return partial(dcg.learned_ndcg, k=k, expected=ties == "expected", gains=gains)
     if base in _CUT and match["p"] is None:
         return partial(_CUT[base], k=k, expected=ties == "expected")
     if ties == "expected":
@@ -82,6 +90,7 @@ def evaluate(
     *,
     per_query: Literal[False] = False,
     ties: Ties = "stable",
+    gains: Gains | None = None,
 ) -> dict[str, float]: ...
 
 
@@ -93,6 +102,7 @@ def evaluate(
     *,
     per_query: Literal[True],
     ties: Ties = "stable",
+    gains: Gains | None = None,
 ) -> dict[str, FloatArray]: ...
 
 
@@ -103,18 +113,21 @@ def evaluate(
     *,
     per_query: bool = False,
     ties: Ties = "stable",
+    gains: Gains | None = None,
 ) -> dict[str, float] | dict[str, FloatArray]:
     """Score ``scores`` (n_rows,), higher is better, against the labels of ``data``.
 
     The result is the mean over queries per measure, or with ``per_query`` an array (n_queries,).
     Documents of equal score keep their row order; ``ties="expected"`` takes the mean over all
-    orders of them instead.
+    orders of them instead. ``gains`` replace the usual gains and discounts of ndcg and kappa-ndcg.
 
     >>> data = RankingData(np.ones((3, 1)), np.array([0.0, 1.0, 2.0]), np.array([0, 3]))
     >>> evaluate(data, np.array([0.1, 0.3, 0.2]), ["p@2", "ndcg@3"])
     {'p@2': 1.0, 'ndcg@3': 0.796...}
     """
-    scorers = {name: measure(name, ties) for name in names}
+    scorers = {name: measure(name, ties, gains) for name in names}
+    if gains is not None and not any(name.split("@")[0] in LEARNABLE for name in names):
+        raise BadData(f"gains are for {' and '.join(LEARNABLE)}, none of which is asked for")
     _check_scores(data, scores)
     values: dict[str, FloatArray] = {name: np.empty(data.n_queries) for name in names}
     top_grade = float(data.labels.max(initial=0.0))

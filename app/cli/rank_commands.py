@@ -13,7 +13,7 @@ from analysis.data.normalise import normalise_by_query
 from analysis.data.runs import data_of_judgments, format_run, read_run, run_scores
 from analysis.experiments.bounds import check_bounds, counterexample, lemma_1
 from analysis.experiments.tuning import tune
-from analysis.metrics import evaluate
+from analysis.metrics import Gains, evaluate, load_gains
 from analysis.metrics.registry import Ties
 from analysis.models import MODELS, RankNet, load_model, model_class
 from analysis.typing import FloatArray
@@ -77,6 +77,13 @@ def score(
     expected: Annotated[
         bool, typer.Option("--expected-ties", help="Mean over the orders of tied documents.")
     ] = False,
+    gains: Annotated[
+        Path | None,
+        typer.Option(help="Gains and discounts of ndcg and kappa-ndcg, as dcg learn writes them."),
+    ] = None,
+    discounts_only: Annotated[
+        bool, typer.Option("--discounts-only", help="Take only the discounts of --gains.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Write the ranking as a TREC run.")] = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="One line per query.")] = False,
     topk: TopK = None,
@@ -89,7 +96,8 @@ def score(
     rows, scores = _of_run(data, run) if run else _of_model(data, model, topk, normalise)
     names = [name.strip() for name in measures.split(",")]
     ties: Ties = "expected" if expected else "stable"
-    found = evaluate(rows, scores, names, per_query=True, ties=ties)
+    learned = _gains(gains, discounts_only, rows)
+    found = evaluate(rows, scores, names, per_query=True, ties=ties, gains=learned)
     if out is not None:
         out.write_text(format_run(rows, scores, "topkapi"), encoding="utf-8")
     means = {name: float(np.mean(values)) for name, values in found.items()}
@@ -162,6 +170,15 @@ def _of_run(path: Path, run: Path) -> tuple[RankingData, FloatArray]:
         labels.setdefault(label.query, {})[label.document] = label.label
     data = data_of_judgments(labels, ranking)
     return data, run_scores(data, ranking)
+
+
+def _gains(path: Path | None, discounts_only: bool, data: RankingData) -> Gains | None:
+    if path is None:
+        if discounts_only:
+            raise Refused("--discounts-only takes the discounts of --gains, which is missing")
+        return None
+    gains = load_gains(path)
+    return gains.discounts_only(int(data.labels.max(initial=0.0)) + 1) if discounts_only else gains
 
 
 def _settings(model: str, given: list[str]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from analysis.experiments.store import Progress, Row, Store, Task, run_tasks
 from analysis.experiments.sweep_tables import beta_table, k_table
 from analysis.experiments.sweeps import KS, beta_tasks, k_tasks, synthetic_trials
 from analysis.experiments.tables import FORMATS, Table
+from analysis.experiments.toprank import toprank_tables, toprank_tasks
 from analysis.models import model_class
 from app.cli.common import AsJson, say
 from app.cli.failures import Refused
@@ -46,6 +47,9 @@ def add_to(group: typer.Typer) -> None:
     group.command("sweep-beta", epilog="Example: topkapi rank sweep-beta MQ2008 --out results")(
         sweep_beta
     )
+    group.command(
+        "toprank-study", epilog="Example: topkapi rank toprank-study OHSUMED --out results"
+    )(toprank_study)
     group.command("sweep-k", epilog="Example: topkapi rank sweep-k synthetic --out results")(
         sweep_k
     )
@@ -165,6 +169,22 @@ def sweep_k(
         for heading, measure in (("N@5", "ndcg@5"), ("N@10", "ndcg@10"))
     ]
     _show(tables, rows, out, name, form, as_json)
+
+
+def toprank_study(
+    data: Data,
+    folds: Annotated[int | None, typer.Option(min=1, help="Only the first so many folds.")] = None,
+    out: Out = None,
+    form: Format = "text",
+    jobs: Jobs = 1,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Compare TopMargin, TopSlack, TopRank and its baselines (Cheng et al., section 4.2)."""
+    trials = _trials(data, folds, seed)
+    name = f"toprank-{trials.name}"
+    rows = _run(list(toprank_tasks(trials, seed=seed)), out, name, jobs)
+    _show(toprank_tables(rows, trials.name), rows, out, name, form, as_json)
 
 
 def _trials(data: str, folds: int | None, seed: int) -> Trials:

@@ -11,9 +11,11 @@ from analysis.dcglearn.simulated import random_pairs, true_gains
 from app.cli import main
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+def run(
+    capsys: pytest.CaptureFixture[str], *arguments: str, group: str = "dcg"
+) -> tuple[int, str, str]:
     with pytest.raises(SystemExit) as ended:
-        main(["dcg", *arguments])
+        main([group, *arguments])
     captured = capsys.readouterr()
     assert isinstance(ended.value.code, int)
     return ended.value.code, captured.out, captured.err
@@ -131,3 +133,30 @@ def test_simulate_ranks_the_documents_of_a_letor_file(
     )
     assert code == 0
     assert "Figure 12-13" in said
+
+
+def test_learned_gains_score_a_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("q 0 a 0\nq 0 b 2\nq 0 c 1\n")
+    (tmp_path / "run").write_text("q Q0 a 1 3 x\nq Q0 b 2 2 x\nq Q0 c 3 1 x\n")
+    gains = tmp_path / "gains.json"
+    gains.write_text('{"gains": [1, 2, 5], "discounts": [1, 0.25]}')
+    common = ("score", str(tmp_path / "qrels"), "--run", str(tmp_path / "run"), "--json")
+    code, said, _ = run(
+        capsys, *common, "--measures", "ndcg@2", "--gains", str(gains), group="rank"
+    )
+    assert code == 0
+    assert json.loads(said)["measures"]["ndcg@2"] == pytest.approx(1 / 4.25)
+    code, said, _ = run(
+        capsys,
+        *common,
+        *("--measures", "ndcg@2", "--gains", str(gains), "--discounts-only"),
+        group="rank",
+    )
+    assert json.loads(said)["measures"]["ndcg@2"] == pytest.approx(0.75 / 3.25)
+    for wrong, word in (
+        (("--measures", "ndcg@3", "--gains", str(gains)), "beyond"),
+        (("--measures", "map", "--gains", str(gains)), "none of which"),
+        (("--measures", "ndcg@2", "--discounts-only"), "--gains"),
+    ):
+        code, _, complaint = run(capsys, *common, *wrong, group="rank")
+        assert (code, word in complaint) == (1, True)

@@ -1,0 +1,51 @@
+"""`topkapi rank toprank-study`: the three comparisons, on small folds."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.data import RankingData, write_letor
+from app.cli import main
+
+
+def graded(seed: int, first: int) -> RankingData:
+    rng = np.random.default_rng(seed)
+    features = rng.random((120, 3))
+    clean = features[:, 0] + 0.5 * features[:, 1] + 0.1 * rng.normal(size=120)
+    labels = np.digitize(clean, [0.8, 1.2]).astype(float)
+    names = tuple(str(first + query) for query in range(10))
+    return RankingData(features, labels, np.arange(0, 121, 12), names)
+
+
+def test_the_three_comparisons_have_a_row_for_every_model(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for place, part in enumerate(("train", "vali", "test")):
+        (tmp_path / "data/Fold1").mkdir(parents=True, exist_ok=True)
+        write_letor(graded(place, 100 * place), tmp_path / f"data/Fold1/{part}.txt")
+    arguments = ["rank", "toprank-study", str(tmp_path / "data"), "--out", str(tmp_path / "out")]
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--json"])
+    assert ended.value.code == 0
+    tables = json.loads(capsys.readouterr().out)["tables"]
+    rows = [list(table["rows"]) for table in tables]
+    assert rows == [
+        ["TopMargin", "TopSlack"],
+        ["TopSlack", "TopRank"],
+        ["TopRank", "Regression", "RankSVM", "ListNet", "Top-10 ListMLE"],
+    ]
+    assert tables[0]["columns"] == ["P@1", "P@3", "P@10", "N@1", "N@3", "N@10"]
+    assert tables[0]["rows"]["TopSlack"] == tables[1]["rows"]["TopSlack"]
+    assert all(
+        0 < value <= 1 for table in tables for row in table["rows"].values() for value in row
+    )
+    stored = (tmp_path / "out/toprank-data.jsonl").read_text().splitlines()
+    losses = {
+        (row["model"], row["family"]): row["settings"].get("loss")
+        for row in map(json.loads, stored)
+    }
+    assert losses["top-slack", "precision"] == "precision"
+    assert losses["toprank", "ndcg"] == "ndcg"
+    assert losses["ranksvm", "ndcg"] is None
