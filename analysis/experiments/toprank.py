@@ -49,6 +49,8 @@ def toprank_cell(fold: Fold, model: str, family: str, seed: int) -> Row:
     given: dict[str, object] = {}
     if accepts(model, "loss") and model.startswith("top"):
         given["loss"] = family
+        if family == "precision":
+            given["n"] = 10  # precision of a whole list is the same for every order
     if model == "topk-listmle":
         given["k"] = 10
     if accepts(model, "seed"):
