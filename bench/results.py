@@ -25,17 +25,25 @@ values on a ground truth that people made. Best values are bold.
 """
 
 
+MODELS = (
+    "svm-map,ranksvm,focused-svm,adarank,rankboost,focused-boost,listnet,ranknet,focused-net,"
+    "topk-listmle,listmle,topk-listnet,rankcosine,topk-rankcosine,regression,lightgbm"
+)
+"""TopMargin, TopSlack and TopRank have a study of their own: topkapi rank toprank-study."""
+
+
 def sections(data: str, quick: bool) -> list[tuple[str, list[str]]]:
     """Headings and the arguments of `topkapi rank`."""
     few = ["--folds", "1"] if quick else []
     ks = ["--ks", "1,2,3,5,10,20,50,100,200"]
     found = []
     for name in ("MQ2008", "OHSUMED"):
+        compare = ["compare", f"{data}/{name}", "--models", MODELS]
         found += [
-            (f"All models, {name}", ["compare", f"{data}/{name}", *few]),
+            (f"All models, {name}", [*compare, *few]),
             (
                 f"All models, {name}, LETOR 4.0 rule",
-                ["compare", f"{data}/{name}", "--truth", "graded", "--rule", "letor4", *few],
+                [*compare, "--truth", "graded", "--rule", "letor4", *few],
             ),
             (
                 f"Top-k ListMLE by k, {name}",
