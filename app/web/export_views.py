@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.services.exports import Completeness, ExportFormat
+from app.web.study_views import StudyHead
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +21,7 @@ class ExportLine:
 class ExportsView:
     """The formats of a study, and whose work they are to show."""
 
-    slug: str
-    name: str
+    head: StudyHead
     lines: Sequence[ExportLine]
     assessors: Sequence[str]
     assessor: str

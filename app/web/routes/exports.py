@@ -11,6 +11,7 @@ from app.web.deps import ResearcherUser, SessionDep
 from app.web.downloads import ExportSession, download
 from app.web.export_views import ExportLine, ExportsView
 from app.web.pages import render
+from app.web.routes.admin.studies import study_head
 
 router = APIRouter(prefix="/studies/{slug}/exports", include_in_schema=False)
 Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$")]
@@ -21,7 +22,7 @@ Assessor = Annotated[str, Query(max_length=300)]
 def get_exports(
     request: Request,
     session: SessionDep,
-    _user: ResearcherUser,
+    user: ResearcherUser,
     slug: Slug,
     assessor: Assessor = "",
     pseudonyms: bool = False,
@@ -43,8 +44,7 @@ def get_exports(
         for each in EXPORTS.values()
     ]
     view = ExportsView(
-        slug=slug,
-        name=source.study.name,
+        head=study_head(session, source.study, user, "exports"),
         lines=lines,
         assessors=source.assessors.names,
         assessor=shown,

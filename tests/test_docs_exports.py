@@ -1,0 +1,56 @@
+"""The examples of docs/exports.md are what the readers read."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.data import (
+    read_judgments,
+    read_letor_export,
+    read_pairs,
+    read_preferences,
+    read_qrels,
+    read_timers,
+    read_topk,
+)
+from app.services.exports import EXPORTS
+
+TEXT = (Path(__file__).parent.parent / "docs" / "exports.md").read_text()
+READERS: dict[str, Callable[[Path], Any]] = {
+    "topk.jsonl": read_topk,
+    "grades.qrels": read_qrels,
+    "judgments.jsonl": read_judgments,
+    "pairs.tsv": read_pairs,
+    "timers.csv": read_timers,
+    "preferences.jsonl": read_preferences,
+}
+
+
+def blocks(heading: str) -> list[str]:
+    """The examples of files under a heading."""
+    section = TEXT.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return re.findall(r"```(?:json)?\n(.*?)```", section, re.DOTALL)
+
+
+def test_every_format_is_described() -> None:
+    for name in EXPORTS:
+        assert f"| `{name}` |" in TEXT
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_the_example_of_a_format_is_read(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(blocks(name)[0])
+    assert len(READERS[name](path)) == 1
+
+
+def test_the_examples_of_labels_are_read(tmp_path: Path) -> None:
+    qrels, letor = blocks("qrels and letor")[:2]
+    path = tmp_path / "labels"
+    path.write_text(qrels)
+    assert [each.label for each in read_qrels(path)] == [3, 2]
+    path.write_text(letor)
+    assert read_letor_export(path, topk=3).query_ids == ("q0",)
