@@ -119,7 +119,10 @@ def session(sessions: Sessions) -> Iterator[Session]:
 def app_settings(database_url: str, tmp_path: Path) -> Settings:
     """Settings of a program on the fresh database."""
     return Settings(
-        database_url=database_url, secret_file=tmp_path / "topkapi.secret", _env_file=None
+        database_url=database_url,
+        secret_file=tmp_path / "topkapi.secret",
+        upload_dir=tmp_path / "uploads",
+        _env_file=None,
     )
 
 

@@ -58,6 +58,7 @@ def serving(
         **{name: value for name, value in os.environ.items() if not name.startswith("TOPKAPI_")},
         "TOPKAPI_DATABASE_URL": database_url,
         "TOPKAPI_SECRET_FILE": str(folder / "topkapi.secret"),
+        "TOPKAPI_UPLOAD_DIR": str(folder / "uploads"),
         **{f"TOPKAPI_{name.upper()}": value for name, value in settings.items()},
     }
     command = [sys.executable, "-c", "from app.cli import main; main()", "serve"]

@@ -18,7 +18,7 @@ COMMANDS = {
     "backup": "Write the whole database to one file.",
     "restore": "Fill an empty database from a backup.",
     "users": "Add, list and disable people; make tokens for programs.",
-    "study": "Import studies and list them.",
+    "study": "Import studies, assign them, and see how far they are.",
     "demo": "Load the demo study, with people at work on it.",
     "export": "Write the results of a study in one of the formats.",
     "simulate": "Simulate sessions: what a sorter costs and yields.",

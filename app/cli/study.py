@@ -1,10 +1,11 @@
-"""`topkapi study`: import studies and list them."""
+"""`topkapi study`: import studies and list them; what is done with them is in `study_work`."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from app.cli import study_work
 from app.cli.bars import late_bar
 from app.cli.common import AsJson, open_sessions, say
 from app.cli.failures import Refused
@@ -20,11 +21,14 @@ from app.services.importing import (
 
 def register(cli: typer.Typer) -> None:
     """Add the group to the command line."""
-    group = typer.Typer(help="Import studies and list them.", rich_markup_mode=None)
+    group = typer.Typer(
+        help="Import studies, assign them, and see how far they are.", rich_markup_mode=None
+    )
     group.command("import", epilog="Example: topkapi study import my-study.zip --dry-run")(
         import_command
     )
     group.command("list", epilog="Example: topkapi study list --json")(list_command)
+    study_work.register(group)
     cli.add_typer(group, name="study")
 
 

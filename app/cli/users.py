@@ -8,10 +8,11 @@ import typer
 
 from app.cli.common import AsJson, open_sessions, say
 from app.cli.failures import Refused
+from app.config import Settings
 from app.db.models import User
-from app.db.queries.accounts import all_users
+from app.db.queries.accounts import all_users, user_by_email
 from app.domain.words import Role
-from app.services import accounts, tokens
+from app.services import accounts, invitations, tokens
 
 Email = Annotated[str, typer.Argument(help="E-mail address of the person.")]
 
@@ -26,6 +27,9 @@ def register(cli: typer.Typer) -> None:
     group.command("list", epilog="Example: topkapi users list --json")(list_users)
     group.command(epilog="Example: topkapi users disable ansa@lehto.example")(disable)
     group.command(epilog="Example: topkapi users password ansa@lehto.example")(password)
+    group.command(epilog="Example: topkapi users invite ansa@lehto.example --name 'Ansa Lehto'")(
+        invite
+    )
     group.command(epilog="Example: topkapi users token ansa@lehto.example --name notebook")(token)
     cli.add_typer(group, name="users")
 
@@ -66,6 +70,30 @@ def password(email: Email, as_json: AsJson = False) -> None:
         user = accounts.user_of_email(session, email)
         accounts.set_password(session, user, chosen)
     say(as_json, _facts(user), f"{user.email} has a new password")
+
+
+def invite(
+    email: Email,
+    name: Annotated[
+        str, typer.Option(help="Full name; not needed for someone who has an account.")
+    ] = "",
+    role: Annotated[Role, typer.Option(help="What a new person may do.")] = Role.ASSESSOR,
+    base_url: Annotated[
+        str, typer.Option(help="Where people reach this server.", metavar="URL")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Make a one-time link by which a person sets a password; a new account if need be."""
+    settings = Settings()
+    with open_sessions(settings) as sessions, sessions.write.begin() as session:
+        user = user_by_email(session, email)
+        if user is None:
+            user, plain = invitations.invite(session, email=email, name=name, role=role)
+        else:
+            plain = invitations.new_link(session, user)
+    base = (base_url or f"http://localhost:{settings.port}").rstrip("/")
+    url = f"{base}/invitations/{plain}"
+    say(as_json, {**_facts(user), "url": url}, url)
 
 
 def token(

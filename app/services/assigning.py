@@ -1,7 +1,7 @@
 """Giving out work: by the rotation or one by one, never against the rule, always with a reason."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b
 from secrets import token_hex
@@ -57,7 +57,8 @@ def assign_rotation(
 ) -> list[Assignment]:
     """Give out the work of all rounds up to ``rounds`` that is not given out yet."""
     wanted = preview_rotation(session, study, user_ids, rounds=rounds, seed=seed)
-    return assign(session, study, wanted, seed=seed, actor_id=actor_id, at=at)
+    rotated = {"seed": study.slug if seed is None else seed, "people": list(user_ids)}
+    return assign(session, study, wanted, seed=seed, actor_id=actor_id, at=at, rotated=rotated)
 
 
 def assign(
@@ -68,8 +69,12 @@ def assign(
     seed: str | None = None,
     actor_id: int | None = None,
     at: datetime | None = None,
+    rotated: Mapping[str, object] | None = None,
 ) -> list[Assignment]:
-    """Make assignments with their plans, all or none; a seed fixes their draws."""
+    """Make assignments with their plans, all or none; a seed fixes their draws.
+
+    ``rotated`` says from which rotation they come, so that a later round can go on from it.
+    """
     settings = StudySettings.from_json(study.settings)
     refuse_unknown(session, study, settings, wanted)
     _refuse_breaches(session, study, wanted)
@@ -93,11 +98,17 @@ def assign(
             "Some of this work was given out at the same time by someone else, or was withdrawn "
             "from the same assessor before. Nothing was assigned; look again."
         ) from error
-    _note(session, study, wanted, actor_id)
+    _note(session, study, wanted, actor_id, rotated or {})
     return made
 
 
-def _note(session: Session, study: Study, wanted: Sequence[Work], actor_id: int | None) -> None:
+def _note(
+    session: Session,
+    study: Study,
+    wanted: Sequence[Work],
+    actor_id: int | None,
+    rotated: Mapping[str, object],
+) -> None:
     rounds = sorted({work.round for work in wanted})
     people = len({work.assessor for work in wanted})
     audit.record(
@@ -108,6 +119,7 @@ def _note(session: Session, study: Study, wanted: Sequence[Work], actor_id: int 
         assignments=len(wanted),
         assessors=people,
         rounds=rounds,
+        **rotated,
     )
 
 

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from app.db.base import now
 from app.db.models import Assignment, Query, Study, User
 from app.db.queries import assigning as queries
+from app.db.queries import audit as audit_queries
 from app.db.queries import giving as named
 from app.domain.errors import Conflict, Invalid, NotFound
 from app.domain.rotation import RuleBroken, Share, refuse_breach
@@ -39,6 +40,24 @@ def assign_rotation(
         )
     except RuleBroken as broken:
         raise explained(session, study, broken) from broken
+
+
+def preview_rotation(
+    session: Session, study: Study, user_ids: Sequence[int], *, rounds: int, seed: str | None = None
+) -> list[Work]:
+    """The work that a rotation would give out, its refusals with names."""
+    try:
+        return assigning.preview_rotation(session, study, user_ids, rounds=rounds, seed=seed)
+    except RuleBroken as broken:
+        raise explained(session, study, broken) from broken
+
+
+def last_rotation(session: Session, study: Study) -> tuple[list[int], str]:
+    """People in their order and the seed of the latest rotation; nobody if there was none."""
+    for event in audit_queries.all_of(session, "study.assign", study.slug):
+        if "people" in event.detail:
+            return list(event.detail["people"]), str(event.detail["seed"])
+    return [], ""
 
 
 def assign_one(

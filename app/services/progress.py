@@ -13,7 +13,7 @@ from app.db.queries.progress import Ordered, Sums
 from app.domain.words import Tool
 
 IDLE = timedelta(days=2)
-_LATEST = 8
+_LATEST = 6
 _FAST, _ENOUGH = 0.4, 20  # of the study's pace, after so many answers
 
 

@@ -30,6 +30,7 @@ class AssignView:
 
     head: StudyHead
     people: Sequence[PersonChoice]
+    ids: Sequence[int]
     rounds: int
     given_rounds: int
     seed: str
@@ -41,11 +42,6 @@ class AssignView:
     one_refusal: Refusal | None = None
     problems: Sequence[CsvProblem] = ()
     done: str = ""
-
-    @property
-    def chosen(self) -> Sequence[int]:
-        """The numbers of the people in the rotation."""
-        return [choice.user.id for choice in self.people if choice.chosen]
 
     @property
     def fits_grid(self) -> bool:

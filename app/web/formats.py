@@ -65,12 +65,12 @@ def counted(number: int, word: str, plural: str = "") -> str:
 
 def seconds(ms: float) -> str:
     """Milliseconds as seconds with one decimal: 17.6 s."""
-    return f"{ms / 1000:.1f} s"
+    return f"{ms / 1000:.1f}\N{NO-BREAK SPACE}s"
 
 
 def per_cent(share: float) -> str:
     """A share for people: 57.5 %."""
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
 
 
 def day_and_time(moment: datetime) -> str:

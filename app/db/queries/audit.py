@@ -45,6 +45,12 @@ def actors(session: Session) -> Sequence[User]:
     return session.scalars(select(User).where(User.id.in_(acted)).order_by(User.name)).all()
 
 
+def all_of(session: Session, action: str, subject: str) -> Sequence[AuditEvent]:
+    """Every time ``action`` was done to ``subject``, latest first."""
+    statement = select(AuditEvent).where(AuditEvent.action == action, AuditEvent.subject == subject)
+    return session.scalars(statement.order_by(AuditEvent.id.desc())).all()
+
+
 def latest_of(session: Session, action: str, subject: str) -> AuditEvent | None:
     """The last time ``action`` was done to ``subject``."""
     statement = select(AuditEvent).where(AuditEvent.action == action, AuditEvent.subject == subject)

@@ -57,8 +57,8 @@ def _whole(value: ColumnElement[Any]) -> ColumnElement[Any]:
 def by_tool(session: Session, study_id: int) -> dict[Tool, Sums]:
     """The study's work summed up for each tool."""
     statement = _of_study(select(Assignment.tool, *_sums().values()), study_id)
-    rows = session.execute(statement.group_by(Assignment.tool).order_by(Assignment.tool))
-    return {row[0]: Sums(*row[1:]) for row in rows}
+    found = {row[0]: Sums(*row[1:]) for row in session.execute(statement.group_by(Assignment.tool))}
+    return {tool: found[tool] for tool in Tool if tool in found}
 
 
 def work_counts(session: Session, study_id: int) -> dict[str, int]:
@@ -177,9 +177,7 @@ def cells(
     return session.execute(statement.order_by(Assignment.round)).all()
 
 
-def latest_finished(
-    session: Session, study_id: int, limit: int
-) -> Sequence[Row[*tuple[Any, ...]]]:
+def latest_finished(session: Session, study_id: int, limit: int) -> Sequence[Row[*tuple[Any, ...]]]:
     """The work finished last: person, query, tool, answers, when."""
     statement = (
         select(

@@ -141,17 +141,22 @@ def _view(
     offered = {person.id: person for person in named.active_assessors(session)}
     known = queries.users_by_id(session, {*workers, *(people or [])})
     offered |= {number: known[number] for number in known if known[number].disabled_at is None}
-    chosen = set(people if people is not None else workers or offered)
+    before, last_seed = giving.last_rotation(session, study)
+    chosen = set(people if people is not None else before or workers or offered)
+    if people is None and not seed and before:
+        seed = "" if last_seed == study.slug else last_seed
     settings = StudySettings.from_json(study.settings)
     given = named.rounds_of_study(session, study.id)
     asked = queries.queries_of_study(session, study.id)
-    ids = [number for number in sorted(offered) if number in chosen]
+    order_of = {number: place for place, number in enumerate(before)}
+    ids = sorted(chosen & offered.keys(), key=lambda number: (order_of.get(number, 2**31), number))
     seen = _preview(session, study, ids, rounds, given, seed)
     order = sorted(offered.values(), key=lambda each: (each.name, each.id))
     return AssignView(
         head=study_head(session, study, user, "assign"),
         people=[PersonChoice(each, each.id in chosen, workers.get(each.id, 0)) for each in order],
-        rounds=rounds or (_rounds(seen[1].most_rounds, given) if seen else 1),
+        ids=ids,
+        rounds=seen[0] if seen else 1,
         given_rounds=given,
         seed=seed,
         preview=seen[1] if seen else None,

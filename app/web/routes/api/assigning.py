@@ -14,7 +14,6 @@ from app.db.queries import giving as queries
 from app.domain.words import Tool
 from app.services import giving, studies
 from app.services.accounts import user_of_email
-from app.services.assigning import preview_rotation
 from app.services.assigning_csv import MOST_BYTES, CsvProblem, CsvRefused, assign_csv
 from app.web.brief import ApiAdminAtDoor
 from app.web.deps import ApiAdmin, ApiResearcher, SessionDep
@@ -104,7 +103,7 @@ def post_api_rotation(
     ids = [user_of_email(session, email).id for email in body.assessors]
     names = {query.id: query.external_id for query in assigned.queries_of_study(session, study.id)}
     if body.dry_run:
-        wanted = preview_rotation(session, study, ids, rounds=body.rounds, seed=body.seed)
+        wanted = giving.preview_rotation(session, study, ids, rounds=body.rounds, seed=body.seed)
         shares = [(each.assessor, each.query, each.tool, each.round) for each in wanted]
     else:
         made = giving.assign_rotation(
