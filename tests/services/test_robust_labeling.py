@@ -4,6 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize, run_state_machine_as_test
 
 from app.db.engine import Sessions
 from app.db.models import Assignment
@@ -15,7 +18,7 @@ from app.domain.robust.course import RobustCourse
 from app.domain.session import Asking, Finished, PairSession
 from app.services.labeling import Standing, Submission
 from app.services.live import LiveSessions
-from tests.services.test_labeling import Desk, said_to
+from tests.services.test_labeling import Desk, Labeling, said_to
 
 
 @pytest.fixture
@@ -130,3 +133,30 @@ def test_other_sorters_store_nothing(sessions: Sessions) -> None:
     desk = Desk(sessions, k=2)
     desk.answer(Answer.LEFT)
     assert stored(desk) is None
+
+
+class RobustLabeling(Labeling):
+    """The same tabs and workers, with sampled questions."""
+
+    @initialize(
+        k=st.integers(1, 4), sorter=st.just("robust"), check_share=st.sampled_from([0.0, 0.5])
+    )
+    def begin(self, k: int, sorter: str, check_share: float) -> None:
+        super().begin(k=k, sorter=sorter, check_share=check_share)
+
+
+def test_tabs_workers_and_repetitions_leave_one_log(sessions: Sessions) -> None:
+    class OnThisDatabase(RobustLabeling):
+        pass
+
+    OnThisDatabase.sessions = sessions
+    run_state_machine_as_test(
+        OnThisDatabase,
+        settings=settings(
+            max_examples=4,
+            stateful_step_count=16,
+            deadline=None,
+            derandomize=True,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
