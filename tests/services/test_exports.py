@@ -7,7 +7,7 @@ from typing import Any
 import ir_measures
 import pytest
 from sklearn.datasets import load_svmlight_file  # type: ignore[import-untyped]
-from sqlalchemy import select
+from sqlalchemy import Engine, select
 
 from analysis.data import (
     read_judgments,
@@ -321,3 +321,29 @@ def test_an_export_sees_one_state_of_the_study(judged: Sessions) -> None:
     seen = {json.loads(line)["assessor"] for line in before.splitlines()}
     assert seen == {ANSA, BAO, CHIDI, DEE}
     assert len(exported(judged, "judgments.jsonl").decode()) > len(before)
+
+
+def test_an_export_that_is_given_up_leaves_nothing_open(
+    judged: Sessions, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.services.exports.service._CHUNK", 1)
+    for name, form in EXPORTS.items():
+        options = ExportOptions(ANSA if form.by_assessor else None)
+        with export_session(judged) as session:
+            assert next(open_export(session, "tulips", name, options).chunks)
+    assert engine.pool.checkedout() == 0  # type: ignore[attr-defined]
+
+
+def test_a_sampled_session_is_exported_where_its_log_leaves_it(
+    judged: Sessions, tmp_path: Path
+) -> None:
+    with judged.write.begin() as session:
+        study = make_study(session, slug="robust", queries=2, documents=5)
+        user = make_user(session, email="eve@robust.example")
+        for query, most in zip(queries_of(session, study), (None, 2), strict=True):
+            work = make_assignment(session, user=user, query=query, sorter="robust", budget=6)
+            judge(session, work, most=most)
+    done, begun = Files(judged, tmp_path)(read_topk, "topk.jsonl", "robust")
+    assert (done.complete, len(done.ranking), done.answered) == (True, 3, 6)
+    assert (begun.complete, begun.answered) == (False, 2)
+    assert begun.options["budget"] == 6
