@@ -12,7 +12,7 @@ from app.domain.errors import Invalid, OutOfTurn
 from app.domain.log import Entry, EntryKind, answer
 from app.domain.plan import Plan
 from app.domain.progress import progress_of
-from app.domain.robust.confidence import confidence_of
+from app.domain.robust.confidence import confidence_in, confidence_of
 from app.domain.session import Asking, Finished, PairSession
 from app.domain.sorting import heap_questions
 from app.domain.study import StudySettings
@@ -220,7 +220,7 @@ def test_the_posterior_of_a_heap_session_stands_beside_its_list() -> None:
     answer_all(session, truthful({item: float(item * 5 % 17) for item in plan.order}))
     state = session.state
     assert isinstance(state, Finished)
-    found = confidence_of(plan, session.effective, state.result.ranking)
+    found = confidence_in(session)
     assert session.state == state
     assert found.answers == session.answered
     assert found.concluded_quality is not None
@@ -238,7 +238,9 @@ def test_the_posterior_of_a_robust_session_is_its_own_conclusion() -> None:
     answer_all(session, truthful({item: float(item) for item in plan.order}))
     state = session.state
     assert isinstance(state, Finished)
-    found = confidence_of(plan, session.effective, state.result.ranking)
+    found = confidence_in(session)
+    assert found == confidence_of(plan, session.effective, state.result.ranking)
+    assert session.state == state
     assert found.ranking == state.result.ranking
     assert found.concluded_quality == pytest.approx(found.quality)
 
