@@ -88,7 +88,11 @@ def findings(out: Path) -> list[Finding]:
 
 
 def _rows(path: Path) -> list[Row]:
-    return list(Store(path).rows.values())
+    """The latest row of each piece of work; a file may still hold rows of older data."""
+    latest = {}
+    for row in Store(path).rows.values():
+        latest[tuple(row.get(name) for name in ("truth", "fold", "model", "model_k", "k"))] = row
+    return list(latest.values())
 
 
 def main() -> None:

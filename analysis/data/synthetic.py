@@ -10,23 +10,24 @@ def noisy_orders(
     n_documents: int = 700,
     n_features: int = 20,
     *,
-    noise: float = 4.0,
+    noise: float = 1.0,
     seed: int = 0,
 ) -> RankingData:
     """Full orders by a hidden linear score that is read ever less well further down.
 
-    A document's true score is w.x; it is observed with normal noise whose standard deviation grows
-    from .2 at the best rank to .2 + ``noise`` at the worst: assessors order the head of a list well
-    and its tail hardly, which [LGNC13]_ (section 4.2) blame for poor full-order training.
-    Labels are n + 1 - rank of the observed order.
+    The true rank r of a document by w.x is observed as r e^z, z normal with a standard deviation
+    that grows from .5 at the first rank to .5 + ``noise`` at the last: assessors order the head of
+    a list well and its tail hardly, which [LGNC13]_ (section 4.2) blame for poor full-order
+    training. Labels are n + 1 - rank of the observed order.
     """
     rng = np.random.default_rng(seed)
     weights = rng.normal(size=n_features)
     features = rng.normal(size=(n_queries, n_documents, n_features))
     clean = features @ weights / np.linalg.norm(weights)
-    depth = np.argsort(np.argsort(-clean, axis=1), axis=1) / max(n_documents - 1, 1)
-    observed = clean + rng.normal(size=clean.shape) * (0.2 + noise * depth)
-    order = np.argsort(np.argsort(-observed, axis=1), axis=1)
+    ranks = np.argsort(np.argsort(-clean, axis=1), axis=1)
+    spread = 0.5 + noise * ranks / max(n_documents - 1, 1)
+    observed = np.log(ranks + 1.0) + spread * rng.normal(size=clean.shape)
+    order = np.argsort(np.argsort(observed, axis=1), axis=1)
     offsets = np.arange(n_queries + 1) * n_documents
     labels = (n_documents - order).astype(float).ravel()
     return RankingData(features.reshape(-1, n_features), labels, offsets)

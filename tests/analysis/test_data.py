@@ -110,6 +110,14 @@ def test_noise_grows_with_rank() -> None:
     np.testing.assert_array_equal(data.labels, again.labels)
     assert data.n_queries == 20
     assert sorted(data.labels[:100]) == list(range(1, 101))
+    still = noisy_orders(20, 100, 5, noise=0.0, seed=1)
+    head, tail = [], []
+    for query in range(20):
+        rows = slice(100 * query, 100 * query + 100)
+        calm, noisy = still.labels[rows], data.labels[rows]
+        head.append(np.abs(calm - noisy)[calm > 90].mean())
+        tail.append(np.abs(calm - noisy)[calm < 50].mean())
+    assert np.mean(tail) > 2 * np.mean(head)
 
 
 @pytest.mark.parametrize(
