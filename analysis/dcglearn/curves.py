@@ -5,8 +5,6 @@ import io
 from dataclasses import dataclass
 from pathlib import Path
 
-from matplotlib.figure import Figure
-
 
 @dataclass(frozen=True)
 class Curves:
@@ -55,6 +53,8 @@ class Curves:
 
     def draw(self, path: str | Path) -> None:
         """Write the figure as PNG, SVG or PDF, by the file's ending."""
+        from matplotlib.figure import Figure  # slow to import, and few callers draw
+
         figure = Figure(figsize=(6.4, 4.0), layout="constrained")
         axes = figure.add_subplot()
         for name, values in self.lines.items():

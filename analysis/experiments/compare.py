@@ -10,7 +10,7 @@ from analysis.experiments.folds import Trials, Truth, with_truth
 from analysis.experiments.grids import accepts, effort
 from analysis.experiments.store import Row, Task
 from analysis.experiments.tuning import tune
-from analysis.metrics import evaluate
+from analysis.metrics import Gains, evaluate
 
 CUTS = range(1, 11)
 GRADED = [
@@ -46,8 +46,9 @@ def compare_tasks(
     *,
     k: int = 10,
     seed: int = 0,
+    gains: Gains | None = None,
 ) -> Iterator[Task]:
-    """One task per model, fold and ground truth."""
+    """One task per model, fold and ground truth; ``gains`` are learned ones for NDCG."""
     for truth in truths:
         for fold in trials.folds:
             for entry in entries:
@@ -64,10 +65,15 @@ def compare_tasks(
                     "effort": effort(entry.model),
                 }
                 arguments = {"fold": fold, "entry": entry, "truth": truth, "k": k, "seed": seed}
+                if gains is not None:
+                    identity["gains"] = gains.as_json()
+                    arguments["gains"] = gains
                 yield Task(identity, compare_cell, arguments)
 
 
-def compare_cell(fold: Fold, entry: Entry, truth: Truth, k: int, seed: int) -> Row:
+def compare_cell(
+    fold: Fold, entry: Entry, truth: Truth, k: int, seed: int, gains: Gains | None = None
+) -> Row:
     """Tune, train and test one model on one fold."""
     fold = with_truth(fold, truth, k, seed)
     given: dict[str, int] = {}
@@ -77,9 +83,10 @@ def compare_cell(fold: Fold, entry: Entry, truth: Truth, k: int, seed: int) -> R
         given["k"] = k
     if accepts(entry.model, "seed"):
         given["seed"] = seed
-    tuned = tune(entry.model, fold.train, fold.validation, tuned_by(truth), given=given)
+    measure = tuned_by(truth)
+    tuned = tune(entry.model, fold.train, fold.validation, measure, given=given, gains=gains)
     scores = tuned.model.predict(fold.test)
-    values = evaluate(fold.test, scores, measures_of(truth), per_query=True)
+    values = evaluate(fold.test, scores, measures_of(truth), per_query=True, gains=gains)
     return {
         "settings": tuned.settings,
         "validation": tuned.score,

@@ -5,7 +5,7 @@ from time import perf_counter
 
 from analysis.data.ranking import RankingData
 from analysis.experiments.grids import FIXED, GRIDS, Grid, Settings, accepts
-from analysis.metrics import LOSSES, evaluate
+from analysis.metrics import LOSSES, Gains, evaluate
 from analysis.models import Ranker, model_class
 
 
@@ -27,10 +27,12 @@ def tune(
     *,
     given: Settings | None = None,
     grid: Grid | None = None,
+    gains: Gains | None = None,
 ) -> Tuned:
     """Choose each tuned setting in turn by ``measure`` on validation data.
 
-    ``given`` settings are fixed, and not tuned; ``grid`` takes the place of the model's own.
+    ``given`` settings are fixed, and not tuned; ``grid`` takes the place of the model's own;
+    ``gains`` are learned ones for NDCG.
     """
     start = perf_counter()
     base = _base(name, measure, given or {})
@@ -39,10 +41,11 @@ def tune(
     for setting, values in [step for step in steps if step[0] not in (given or {})]:
         kept = base if best is None else best.settings
         tried = [
-            _attempt(name, {**kept, setting: value}, train, validation, measure) for value in values
+            _attempt(name, {**kept, setting: value}, train, validation, measure, gains)
+            for value in values
         ]
         best = max(tried, key=lambda attempt: attempt.score)
-    best = best or _attempt(name, base, train, validation, measure)
+    best = best or _attempt(name, base, train, validation, measure, gains)
     return Tuned(best.model, best.settings, best.score, perf_counter() - start)
 
 
@@ -54,9 +57,14 @@ def _base(name: str, measure: str, given: Settings) -> Settings:
 
 
 def _attempt(
-    name: str, settings: Settings, train: RankingData, validation: RankingData, measure: str
+    name: str,
+    settings: Settings,
+    train: RankingData,
+    validation: RankingData,
+    measure: str,
+    gains: Gains | None,
 ) -> Tuned:
     model = model_class(name)(**settings).fit(train, validation)
-    score = evaluate(validation, model.predict(validation), [measure])[measure]
+    score = evaluate(validation, model.predict(validation), [measure], gains=gains)[measure]
     sign = -1.0 if measure.split("@")[0] in LOSSES else 1.0
     return Tuned(model, settings, sign * score, 0.0)

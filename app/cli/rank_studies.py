@@ -24,6 +24,7 @@ from analysis.experiments.sweep_tables import beta_table, k_table
 from analysis.experiments.sweeps import KS, beta_tasks, k_tasks, synthetic_trials
 from analysis.experiments.tables import FORMATS, Table
 from analysis.experiments.toprank import toprank_tables, toprank_tasks
+from analysis.metrics import load_gains
 from analysis.models import model_class
 from app.cli.common import AsJson, say
 from app.cli.failures import Refused
@@ -69,6 +70,10 @@ def compare(
     rule: Annotated[str, typer.Option(help="NDCG of graded tables: standard or letor4.")] = (
         "standard"
     ),
+    gains: Annotated[
+        Path | None,
+        typer.Option(help="Learned gains and discounts for NDCG, as dcg learn writes them."),
+    ] = None,
     folds: Annotated[int | None, typer.Option(min=1, help="Only the first so many folds.")] = None,
     out: Out = None,
     form: Format = "text",
@@ -87,7 +92,8 @@ def compare(
     else:
         entries = [Entry(name) for name in _models(models)]
         truths, size = _truths(truth), _whole(k)
-    tasks = compare_tasks(trials, entries, truths, k=size, seed=seed)
+    learned = None if gains is None else load_gains(gains)
+    tasks = compare_tasks(trials, entries, truths, k=size, seed=seed, gains=learned)
     rows = _run(list(tasks), out, f"compare-{trials.name}", jobs)
     tables = [
         comparison_table(

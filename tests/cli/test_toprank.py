@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from analysis.data import RankingData, write_letor
+from analysis.metrics import usual_gains
 from app.cli import main
 
 
@@ -19,13 +20,34 @@ def graded(seed: int, first: int) -> RankingData:
     return RankingData(features, labels, np.arange(0, 121, 12), names)
 
 
+def write_fold(folder: Path) -> str:
+    (folder / "data/Fold1").mkdir(parents=True)
+    for place, part in enumerate(("train", "vali", "test")):
+        write_letor(graded(place, 100 * place), folder / f"data/Fold1/{part}.txt")
+    return str(folder / "data")
+
+
+def test_models_are_compared_under_learned_gains(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    data, gains = write_fold(tmp_path), tmp_path / "gains.json"
+    usual_gains(3, 10, linear=True).save(gains)
+    found = []
+    for more in ((), ("--gains", str(gains))):
+        arguments = ["rank", "compare", data, "--models", "regression", "--truth", "graded"]
+        with pytest.raises(SystemExit) as ended:
+            main([*arguments, "--json", "--out", str(tmp_path / "out"), *more])
+        assert ended.value.code == 0
+        tables = json.loads(capsys.readouterr().out)["tables"]
+        found.append(dict(zip(tables[0]["columns"], tables[0]["rows"]["Regression"], strict=True)))
+    assert found[0]["N@10"] != found[1]["N@10"]
+    assert found[0]["MAP"] == found[1]["MAP"]
+
+
 def test_the_three_comparisons_have_a_row_for_every_model(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    for place, part in enumerate(("train", "vali", "test")):
-        (tmp_path / "data/Fold1").mkdir(parents=True, exist_ok=True)
-        write_letor(graded(place, 100 * place), tmp_path / f"data/Fold1/{part}.txt")
-    arguments = ["rank", "toprank-study", str(tmp_path / "data"), "--out", str(tmp_path / "out")]
+    arguments = ["rank", "toprank-study", write_fold(tmp_path), "--out", str(tmp_path / "out")]
     with pytest.raises(SystemExit) as ended:
         main([*arguments, "--json"])
     assert ended.value.code == 0
