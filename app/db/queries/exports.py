@@ -61,6 +61,17 @@ def assessors_in_order(session: Session, study_id: int) -> Sequence[Row[int, str
     return session.execute(statement).all()
 
 
+def people_at_work(session: Session, study_id: int) -> Sequence[int]:
+    """Numbers of whoever has work that was not withdrawn."""
+    statement = (
+        select(Assignment.user_id)
+        .join(Query, Query.id == Assignment.query_id)
+        .where(Query.study_id == study_id, Assignment.withdrawn_at.is_(None))
+        .distinct()
+    )
+    return session.scalars(statement).all()
+
+
 def assignments_of_query(
     session: Session, query_id: int, user_id: int | None
 ) -> Sequence[Assignment]:

@@ -41,6 +41,11 @@ class Assessors:
         return self._places[user_id]
 
     @property
+    def people(self) -> list[Assessor]:
+        """Everyone, in the order of the export."""
+        return [self._people[user_id] for user_id in self._places]
+
+    @property
     def names(self) -> list[str]:
         """What everyone is called, in the order of the export."""
         return [self._names[user_id] for user_id in self._places]

@@ -1,0 +1,147 @@
+"""Columns that grow: what logs become on their way into the arrays of `analysis`."""
+
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import nan
+
+from analysis.agreement import Judgments
+from analysis.efficiency import Sessions, Timings
+from app.db.models import JudgmentRow
+from app.domain.answers import Answer, QuestionKind
+from app.domain.log import EntryKind
+
+_SAID = {Answer.LEFT.value: 1, Answer.TIE.value: 0, Answer.RIGHT.value: -1}
+
+
+@dataclass(slots=True)
+class TimedAnswer:
+    """An answer of a log with the time it took, undo and redo of it included."""
+
+    row: JudgmentRow
+    active_ms: int
+    wall_ms: int
+    stands: bool = False
+
+
+def timed_answers(rows: Sequence[JudgmentRow]) -> list[TimedAnswer]:
+    """The answers of a log in their order, taken back or not.
+
+    An undo or redo has time of its own; it goes to the answer it was about, so that the time of a
+    query loses nothing.
+    """
+    answers: list[TimedAnswer] = []
+    done: list[TimedAnswer] = []
+    undone: list[TimedAnswer] = []
+    for row in rows:
+        if row.entry is EntryKind.ANSWER:
+            done.append(TimedAnswer(row, row.active_ms, row.wall_ms))
+            answers.append(done[-1])
+            undone.clear()
+            continue
+        giver, taker = (done, undone) if row.entry is EntryKind.UNDO else (undone, done)
+        taker.append(giver.pop())
+        taker[-1].active_ms += row.active_ms
+        taker[-1].wall_ms += row.wall_ms
+    for each in done:
+        each.stands = True
+    return answers
+
+
+class JudgmentColumns:
+    """Answers to pairs that stand, as `Judgments` wants them."""
+
+    def __init__(self) -> None:
+        self._columns = tuple(array("q") for _ in range(6))
+        self._check = array("b")
+        self._begins: dict[tuple[int, int], int] = {}
+
+    def take(
+        self, assessor: int, query: int, place: Mapping[int, int], answers: Sequence[TimedAnswer]
+    ) -> None:
+        """Add the preferences of one session; a later round goes on counting answers."""
+        begin = self._begins.get((assessor, query), 0)
+        self._begins[assessor, query] = begin + len(answers)
+        for position, each in enumerate(answers, start=begin):
+            row = each.row
+            said = _SAID.get(row.answer or "")
+            if said is None or not each.stands:
+                continue
+            assert row.left_id is not None
+            assert row.right_id is not None
+            pages = place[row.left_id], place[row.right_id]
+            for column, value in zip(
+                self._columns, (assessor, query, *pages, said, position), strict=True
+            ):
+                column.append(value)
+            self._check.append(row.question_kind is QuestionKind.CHECK)
+
+    def judgments(self) -> Judgments:
+        """All of them."""
+        assessor, query, left, right, answer, position = self._columns
+        return Judgments.of(
+            assessor=assessor,
+            query=query,
+            left=left,
+            right=right,
+            answer=answer,
+            position=position,
+            check=self._check,
+        )
+
+
+class SessionColumns:
+    """Sessions and the times of their answers, as `Sessions` and `Timings` want them."""
+
+    def __init__(self) -> None:
+        self._who, self._query, self._n, self._k = (array("q") for _ in range(4))
+        self._finished, self._bound = array("b"), array("d")
+        self._session, self._position = array("q"), array("q")
+        self._active, self._wall, self._stands = array("d"), array("d"), array("b")
+
+    def take(
+        self,
+        assessor: int,
+        query: int,
+        *,
+        finished: bool,
+        n: int,
+        k: int = 0,
+        bound: float | None = None,
+        answers: Sequence[TimedAnswer] = (),
+    ) -> None:
+        """Add one session."""
+        number = len(self._who)
+        self._who.append(assessor)
+        self._query.append(query)
+        self._n.append(n)
+        self._k.append(k)
+        self._finished.append(finished)
+        self._bound.append(nan if bound is None else bound)
+        for position, each in enumerate(answers):
+            self._session.append(number)
+            self._position.append(position)
+            self._active.append(each.active_ms / 1000)
+            self._wall.append(each.wall_ms / 1000)
+            self._stands.append(each.stands)
+
+    def sessions(self) -> Sessions:
+        """All sessions."""
+        return Sessions.of(
+            assessor=self._who,
+            query=self._query,
+            n=self._n,
+            k=self._k,
+            bound=self._bound,
+            finished=self._finished,
+        )
+
+    def timings(self) -> Timings:
+        """The times of all answers."""
+        return Timings.of(
+            session=self._session,
+            position=self._position,
+            active=self._active,
+            wall=self._wall,
+            effective=self._stands,
+        )

@@ -1,0 +1,49 @@
+"""Reports kept until the study they are about changes: a large one takes seconds."""
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from threading import Lock
+
+from sqlalchemy.orm import Session
+
+from analysis.report.figures import Json
+from app.db.queries import reports as queries
+from app.services.exports import ExportOptions, StudySource
+from app.services.reports.service import make_report, names_of
+
+
+class ReportCache:
+    """The latest reports of a process; one is made at a time, and whoever wants the same waits."""
+
+    def __init__(self, capacity: int = 16) -> None:
+        self._capacity = capacity
+        self._lock = Lock()
+        self._kept: OrderedDict[tuple[int, bool], tuple[Hashable, Json]] = OrderedDict()
+
+    def report(self, session: Session, slug: str, *, pseudonyms: bool = False) -> Json:
+        """The report of a study as it is now; nobody may change what they are given."""
+        source = StudySource(session, slug, ExportOptions(pseudonyms=pseudonyms))
+        key = (source.study.id, pseudonyms)
+        state = state_of(source)
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is None or kept[0] != state:
+                kept = (state, make_report(source, pseudonyms=pseudonyms))
+                self._kept[key] = kept
+            self._kept.move_to_end(key)
+            while len(self._kept) > self._capacity:
+                self._kept.popitem(last=False)
+            return kept[1]
+
+
+def state_of(source: StudySource) -> Hashable:
+    """What a report depends on: two equal states give the same report.
+
+    Every entry of a log is summed up in its assignment within the same transaction, so the sums
+    tell of each one without counting the logs.
+    """
+    study = source.study
+    work = queries.work_state(source.session, study.id)
+    holdings = queries.holdings(source.session, study.id)
+    names = tuple(sorted(names_of(source).items()))
+    return study.name, repr(sorted(study.settings.items())), work, holdings, names
