@@ -8,14 +8,13 @@ off what would open a connection although it may not load, and, for a page opene
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from html import unescape
 
 from app.domain.terms import colour_of
 
 _TOKEN = re.compile(
     r"(?P<comment><!--(?:-?>|.*?(?:--!?>|\Z))|<[!?][^>]*(?:>|\Z)|</(?![a-z])[^>]*(?:>|\Z))"
-    r"""|(?P<tag><(?P<end>/?)(?P<name>[a-z][^\s/>]*+)"""
+    r"""|(?P<tag><(?P<slash>/?)(?P<name>[a-z][^\s/>]*+)"""
     r"""(?:[^>"'=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+|["'])*+>)"""
     r"|(?P<broken></?[a-z].*)"
     r"|(?P<text>[^<]+|<)",
@@ -35,75 +34,65 @@ _SOURCE = re.compile(r"(?<=[\s\"'/])(?=(?:src|data)\s*=)", re.IGNORECASE)
 _HREF = re.compile(r"(?<=[\s\"'/])(?=(?:xlink:)?href\s*=\s*[\"']?(?![\"'#\s]))", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    kind: str
-    source: str
-    name: str = ""
-    ends: bool = False
-
-
 def marked(html: str, terms: Sequence[str], *, links: bool = True) -> str:
     """The page with every term marked; without ``links`` they lead nowhere."""
     pattern = _pattern(terms)
     parts: list[str] = []
     foreign = ""
-    for token in _tokens(html):
-        if token.kind == "tag":
-            if token.name in _FOREIGN and not foreign and not token.ends:
-                foreign = token.name
-            elif token.ends and token.name == foreign:
-                foreign = ""
-            parts.append(_tame(token, links=links))
-        elif token.kind == "text" and pattern and not foreign:
-            parts.append(_mark_text(token.source, pattern))
-        else:
-            parts.append(token.source)
+    for kind, source, name in _tokens(html):
+        if kind == "tag":
+            if name in _FOREIGN and not foreign:
+                foreign = name
+            source = _tame(name, source, links=links)
+        elif kind == "end" and name == foreign:
+            foreign = ""
+        elif kind == "text" and pattern and not foreign:
+            source = _mark_text(source, pattern)
+        parts.append(source)
     return "".join(parts)
 
 
-def _tokens(html: str) -> Iterator[_Token]:
+def _tokens(html: str) -> Iterator[tuple[str, str, str]]:
+    """Kind, source and name of every part; together the sources are the page."""
     place = 0
     while place < len(html):
         found = _TOKEN.match(html, place)
         assert found is not None, "some alternative takes every character"
         place = found.end()
         kind = found.lastgroup or ""
-        if found["tag"] is None:
-            yield _Token(kind, found.group())
+        if kind != "tag":
+            yield kind, found.group(), ""
             continue
-        name, ends = found["name"].lower(), bool(found["end"])
-        yield _Token("tag", found.group(), name, ends)
+        name, ends = found["name"].lower(), bool(found["slash"])
+        yield "end" if ends else "tag", found.group(), name
         if name in _RAW and not ends:
             close = re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE).search(html, place)
             stop = close.start() if close and name != "plaintext" else len(html)
-            yield _Token("raw", html[place:stop])
+            yield "raw", html[place:stop], ""
             place = stop
 
 
-def _tame(token: _Token, *, links: bool) -> str:
-    if token.name == "link" and _HINT.search(token.source):
+def _tame(name: str, tag: str, *, links: bool) -> str:
+    if name == "link" and _HINT.search(tag):
         return ""
-    if token.name in _INNER:
-        return _SOURCE.sub("data-", token.source)
-    if token.name in ("a", "area") and not links:
-        return _HREF.sub("data-", token.source)
-    return token.source
+    if name in _INNER:
+        return _SOURCE.sub("data-", tag)
+    return _HREF.sub("data-", tag) if name in ("a", "area") and not links else tag
 
 
 def _pattern(terms: Sequence[str]) -> re.Pattern[str] | None:
     """One group a term, longer ones first; a match begins where a word does."""
     if not terms:
         return None
-    places = sorted(range(len(terms)), key=lambda place: -len(terms[place]))
-    options = (f"(?P<t{place}>{_term_pattern(terms[place])})" for place in places)
-    return re.compile("|".join(options), re.IGNORECASE)
-
-
-def _term_pattern(term: str) -> str:
-    words = r"\s+".join(re.escape(word) for word in term.split())
-    # Scripts without letter case, such as Chinese or Thai, often have no spaces between words.
-    return words if unicodedata.category(term[0]) == "Lo" else rf"(?<!\w){words}"
+    spaced: list[str] = []
+    unspaced: list[str] = []
+    for place in sorted(range(len(terms)), key=lambda place: -len(terms[place])):
+        words = r"\s+".join(re.escape(word) for word in terms[place].split())
+        # Scripts without letter case, such as Chinese or Thai, often have no spaces between words.
+        is_spaced = unicodedata.category(terms[place][0]) != "Lo"
+        (spaced if is_spaced else unspaced).append(f"(?P<t{place}>{words})")
+    starts = [rf"(?<!\w)(?:{'|'.join(spaced)})"] if spaced else []
+    return re.compile("|".join([*starts, *unspaced]), re.IGNORECASE)
 
 
 def _mark_text(source: str, pattern: re.Pattern[str]) -> str:

@@ -59,4 +59,4 @@ class TermsForm(BaseModel):
     """A term to highlight, or one not to highlight any more."""
 
     term: Annotated[str, Field(max_length=1000)] = ""
-    remove: Annotated[str, Field(max_length=1000)] | None = None
+    drop: Annotated[str, Field(max_length=1000)] | None = None

@@ -32,3 +32,11 @@ export function onKey(event) {
   event.preventDefault();
   if (!event.repeat) control.click(); // a key held down answers once
 }
+
+export function wireKeys() {
+  document.addEventListener("keydown", onKey);
+  document.addEventListener("click", (event) => {
+    // The second press of a double click was meant for the question before.
+    if (event.detail > 1 && event.target.closest("button[name=answer]")) event.preventDefault();
+  }, true);
+}

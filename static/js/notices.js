@@ -26,3 +26,11 @@ export function tell(kind, slots = {}) {
   for (const [name, text] of Object.entries(slots)) node.querySelector(`[data-slot="${name}"]`).textContent = text;
   put(node, kind);
 }
+
+// Resolves when the person wants it tried again.
+export function askAgain() {
+  tell("error");
+  return new Promise((resolve) => {
+    place.querySelector("[data-retry]").addEventListener("click", () => { clear(); resolve(); }, { once: true });
+  });
+}

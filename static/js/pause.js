@@ -49,3 +49,10 @@ export function wirePause({ clock, reports, changed, idleSeconds }) {
   });
   return state;
 }
+
+// Signs of someone at work outside the page frames; those inside are heard by the frames.
+export function wireActivity(active) {
+  for (const sign of ["pointermove", "pointerdown", "keydown", "wheel", "touchmove"]) {
+    document.addEventListener(sign, active, { capture: true, passive: true });
+  }
+}

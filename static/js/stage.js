@@ -1,5 +1,5 @@
 // What is on the screen: the parts that change with the question, and the curtain of a pause.
-import * as frames from "./frames.js";
+import * as pool from "./pool.js";
 
 const form = document.getElementById("answers");
 const stage = document.getElementById("main");
@@ -35,10 +35,7 @@ export function show(fragment) {
     const fresh = fragment.querySelector(`#${id}`);
     if (fresh) part(id)?.replaceWith(document.importNode(fresh, true));
   }
-  for (const box of boxes) {
-    const wanted = fragment.querySelector(`#${box.id} iframe`);
-    if (wanted) frames.show(box, wanted);
-  }
+  pool.show(boxes, boxes.map((box) => fragment.querySelector(`#${box.id} iframe`)));
   announce();
 }
 
@@ -84,7 +81,7 @@ export function saved() {
 
 // Take the pages out of the document, not merely out of sight.
 export function curtain(time, why) {
-  frames.noteScroll(boxes);
+  pool.noteScrolls(boxes);
   away.append(...stage.querySelectorAll(".panetabs, .split"));
   const node = document.importNode(document.getElementById("paused").content, true);
   node.querySelector("[data-slot=time]").textContent = time;

@@ -1,11 +1,12 @@
 // The judging page: answers go out, the next question is there at once, the server has the last word.
 import { Clock, reporter } from "./clock.js";
 import { wireDivider } from "./divider.js";
-import * as frames from "./frames.js";
-import { onKey } from "./keys.js";
+import { listen } from "./frames.js";
+import { onKey, wireKeys } from "./keys.js";
 import * as notices from "./notices.js";
 import { Outbox } from "./outbox.js";
-import { wirePause } from "./pause.js";
+import { wireActivity, wirePause } from "./pause.js";
+import * as pool from "./pool.js";
 import * as prospects from "./prospects.js";
 import { wireLetters, wireSizes } from "./reading.js";
 import * as stage from "./stage.js";
@@ -35,7 +36,7 @@ const outbox = new Outbox({
   hooks: {
     offline() { offline = true; notices.tell("offline"); settle(); },
     online() { if (offline) { offline = false; notices.clear("offline"); settle(); } },
-    failed() { return askAgain(); },
+    failed() { return notices.askAgain(); },
     signedOut() { leaveFor(`${signIn}?next=${encodeURIComponent(work)}`); },
     outOfDate() { leaveFor(work); },
   },
@@ -49,9 +50,10 @@ function settle(pressed = null) {
   else clock.stop();
 }
 
-function askAgain() {
-  notices.tell("error");
-  return new Promise((resolve) => document.querySelector("[data-retry]").addEventListener("click", () => { notices.clear(); resolve(); }, { once: true }));
+// What may come next is asked for while the person reads; `data-ahead` says for which position it is there.
+async function lookAhead() {
+  const position = stage.position();
+  if (await prospects.ask(next, position, boxes)) form.dataset.ahead = position;
 }
 
 function show(fragment) {
@@ -91,7 +93,7 @@ function take({ status, text }) {
   const said = fragment.querySelector("[data-notice]");
   if (said) notices.put(document.importNode(said, true), "stale");
   else if (surprised && status === 200 && stage.position() !== before) notices.tell("elsewhere");
-  prospects.ask(next, stage.position(), boxes);
+  lookAhead();
   return undefined;
 }
 
@@ -113,26 +115,20 @@ async function refresh() {
   if (stage.isFinished(fragment)) { leaveFor(work); return; }
   if (!outbox.empty) return;
   show(fragment);
-  prospects.ask(next, stage.position(), boxes);
+  lookAhead();
 }
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   if (event.submitter && !event.submitter.disabled && !form.dataset.saving) submit(event.submitter);
 });
-document.addEventListener("click", (event) => {
-  // The second press of a double click was meant for the question before.
-  if (event.detail > 1 && event.target.closest("button[name=answer]")) event.preventDefault();
-}, true);
-document.addEventListener("keydown", onKey);
-for (const sign of ["pointermove", "pointerdown", "keydown", "wheel", "touchmove"]) {
-  document.addEventListener(sign, () => clock.touch(), { capture: true, passive: true });
-}
+wireKeys();
+wireActivity(() => clock.touch());
 document.addEventListener("htmx:afterSettle", (event) => { if (event.target.id === "terms") refresh(); });
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
-frames.listen({ key: onKey, active: () => clock.touch(), problem: (kind) => { if (kind === "expired") refresh(); } });
-wireSizes(() => frames.resize(boxes));
+listen({ key: onKey, active: () => clock.touch(), problem: (kind) => { if (kind === "expired") refresh(); } });
+wireSizes(() => pool.resize(boxes));
 wireLetters();
 wireDivider(document.getElementById("divider"));
 const markTabs = form.classList.contains("answers--five") ? () => {} : wireTabs(stage.stage);
@@ -144,9 +140,9 @@ async function begin() {
     const replies = await Promise.all(kept.map((body) => outbox.send(body)));
     take(replies.at(-1));
     if (replies.at(-1).status === 200) notices.tell("sent");
-  } else prospects.ask(next, stage.position(), boxes);
-  frames.whenReady(boxes, () => { reports.send("start"); pause.begin(); settle(); });
+  } else lookAhead();
+  pool.whenShown(boxes, () => { reports.send("start"); pause.begin(); settle(); });
 }
 
-frames.begin(boxes);
+pool.begin(boxes);
 begin();

@@ -175,9 +175,11 @@ def make_desk(
 def ready(page: Page) -> None:
     """Wait until the pages are shown, the clock runs and the possible next pages are loaded."""
     page.wait_for_function(
-        """() => document.querySelector('#answers')
-          && [...document.querySelectorAll('.frames iframe')].every(f => f.dataset.ready === '1')
-          && document.querySelectorAll('.frame--next').length > 0"""
+        """() => {
+          const form = document.querySelector('#answers');
+          return form && form.dataset.ahead === form.elements.position.value
+            && [...document.querySelectorAll('.frames iframe')].every(f => f.dataset.ready === '1');
+        }"""
     )
 
 

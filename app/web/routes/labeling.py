@@ -114,9 +114,9 @@ def post_terms(
     query = _standing(request, session, user, assignment_id).query
     error = None
     try:
-        if form.remove is not None:
+        if form.drop is not None:
             highlights.remove_term(
-                session, user_id=user.id, query_id=query.id, query=query.text, term=form.remove
+                session, user_id=user.id, query_id=query.id, query=query.text, term=form.drop
             )
         else:
             highlights.add_term(

@@ -1,0 +1,90 @@
+// All frames of the work page: those that are shown and, unseen beside them, those that may come next.
+import { adopt, complain, isReady, isShown, keepPlace, noteScroll, setSize } from "./frames.js";
+
+// Where a frame can change its place without loading again, one serves both sides.
+const MOVES = "moveBefore" in Element.prototype;
+const WAIT_MS = 400;
+let round = 0;
+
+const framesOf = (box) => [...box.querySelectorAll("iframe")];
+const shownIn = (box) => framesOf(box).find(isShown);
+
+function find(boxes, box, key) {
+  const places = MOVES ? boxes : [box];
+  return places.flatMap(framesOf).find((frame) => frame.dataset.key === key);
+}
+
+function put(box, wanted) {
+  const frame = document.importNode(wanted, false);
+  frame.classList.add("frame--next");
+  adopt(frame);
+  box.append(frame);
+  return frame;
+}
+
+// Grey bars in the shape of text, if a page takes longer than one notices.
+function veil(box) {
+  const frame = shownIn(box);
+  setTimeout(() => {
+    if (shownIn(box) !== frame || isReady(frame) || box.querySelector(".frames__wait")) return;
+    const bars = document.createElement("div");
+    bars.className = "frames__wait";
+    bars.setAttribute("aria-hidden", "true");
+    for (const width of ["loading w60", "loading", "loading", "loading w80"]) {
+      bars.append(Object.assign(document.createElement("span"), { className: width }));
+    }
+    box.append(bars);
+  }, WAIT_MS);
+}
+
+export function begin(boxes) {
+  for (const box of boxes) {
+    framesOf(box).forEach(adopt);
+    box.addEventListener("ready", (event) => { if (isShown(event.target)) box.querySelector(".frames__wait")?.remove(); });
+    veil(box);
+  }
+}
+
+// Show in each box the frame that is wanted there: one made ready before, or a new one.
+export function show(boxes, wanted) {
+  const before = boxes.map(shownIn);
+  const next = boxes.map((box, at) => find(boxes, box, wanted[at].dataset.key) ?? put(box, wanted[at]));
+  before.forEach((frame) => frame?.classList.add("frame--next"));
+  boxes.forEach((box, at) => {
+    const [frame, old] = [next[at], before[at]];
+    if (frame.parentElement !== box) {
+      if (box.isConnected) box.moveBefore(frame, null);
+      else box.append(frame);
+    }
+    if (old && old !== frame && old.dataset.name === frame.dataset.name) keepPlace(old, frame);
+    frame.title = wanted[at].title;
+    frame.classList.remove("frame--next");
+    box.querySelector(".frames__wait")?.remove();
+    if (isReady(frame)) complain(frame);
+    else veil(box);
+  });
+}
+
+// Make frames ready that may come next, the likely ones first, and let go of those that cannot.
+export async function prepare(boxes, groups) {
+  const mine = (round += 1);
+  const keys = new Set(groups.flat().map(([, frame]) => frame.dataset.key));
+  boxes.flatMap(framesOf).filter((frame) => !isShown(frame) && !keys.has(frame.dataset.key)).forEach((frame) => frame.remove());
+  for (const group of groups) {
+    const made = group.filter(([box, frame]) => !find(boxes, box, frame.dataset.key)).map(([box, frame]) => find(boxes, box, frame.dataset.key) ?? put(box, frame));
+    while (made.some((frame) => frame.isConnected && !isReady(frame))) {
+      await new Promise((resolve) => { setTimeout(resolve, 30); });
+      if (mine !== round) return false;
+    }
+  }
+  return true;
+}
+
+export const resize = (boxes) => boxes.flatMap(framesOf).filter(isReady).forEach(setSize);
+
+export const noteScrolls = (boxes) => boxes.map(shownIn).forEach((frame) => frame && noteScroll(frame));
+
+export function whenShown(boxes, then) {
+  const look = () => (boxes.map(shownIn).every((frame) => !frame || isReady(frame)) ? then() : setTimeout(look, 20));
+  look();
+}

@@ -1,0 +1,46 @@
+"""What every page must be: free of serious barriers, nothing overlapping, nothing sideways."""
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+_OVERLAPS = """() => {
+  const open = document.querySelector(':popover-open') ?? document;
+  const wide = document.documentElement.clientWidth;
+  const parts = [...open.querySelectorAll('a, button, input, textarea, h1, h2, h3, p, li, time, .badge, .progress span, th, td')]
+    .filter((e) => e.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
+    .filter((e) => !e.closest('.vh, .skip, .toast, svg') && (open !== document || !e.closest('[popover]')))
+    .map((e) => [e, e.getBoundingClientRect()])
+    .filter(([, b]) => b.width > 1 && b.height > 1 && b.left >= -1 && b.right <= wide + 1);
+  const found = [];
+  for (const [a, p] of parts) for (const [b, q] of parts) {
+    if (a === b || a.contains(b) || b.contains(a) || a.compareDocumentPosition(b) & 2) continue;
+    const across = Math.min(p.right, q.right) - Math.max(p.left, q.left);
+    const down = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
+    if (across > 2 && down > 2) found.push(`${a.tagName} "${a.textContent.trim().slice(0, 30)}" over ${b.tagName} "${b.textContent.trim().slice(0, 30)}"`);
+  }
+  return found;
+}"""
+_SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+_CUT = """() => [...document.querySelectorAll('.btn, .answer, .chip, .badge')]
+  .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
+  .map((e) => e.textContent.trim().replace(/\\s+/g, ' '))"""
+
+
+def barriers(page: Page) -> list[str]:
+    """Serious and critical violations that axe finds, with the elements they are about."""
+    options = {"iframes": False, "resultTypes": ["violations"]}
+    found = Axe().run(page, options=options).response["violations"]
+    return [
+        f"{each['id']}: {node['target']}"
+        for each in found
+        if each["impact"] in ("serious", "critical")
+        for node in each["nodes"]
+    ]
+
+
+def flaws(page: Page) -> list[str]:
+    """Everything wrong with how the page is laid out."""
+    sideways = page.evaluate(_SIDEWAYS)
+    cut = [f"cut off: {text}" for text in page.evaluate(_CUT)]
+    scrolls = [f"scrolls sideways by {sideways} px"] if sideways > 0 else []
+    return [*page.evaluate(_OVERLAPS), *scrolls, *cut]

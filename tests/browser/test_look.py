@@ -1,0 +1,101 @@
+"""Every judging page in every state: no barrier, no overlap, no sideways scrolling."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from app.domain.words import Tool
+from tests.browser.desks import Body, Desk, answered, make_desk, plain_pages, saved
+from tests.browser.looks import barriers, flaws
+
+pytestmark = pytest.mark.browser
+SIZES = {1440: 900, 1024: 768, 390: 844}
+HTML = Body("<!doctype html><title>t</title><h1>HTML tulips</h1><p>Cut and wrap.", "text/html")
+
+
+def sound(page: Page, where: str) -> None:
+    problems = [*flaws(page), *barriers(page)]
+    assert problems == [], where
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", SIZES)
+def test_every_state_is_sound(
+    new_desk: Callable[..., Desk], browser: Browser, width: int, scheme: str
+) -> None:
+    desk = new_desk(pages=[*plain_pages(3), HTML], k=1)
+    graded = make_desk(desk.site, tool=Tool.GRADES, user=desk.user)
+    context = browser.new_context(
+        viewport={"width": width, "height": SIZES[width]},
+        color_scheme="dark" if scheme == "dark" else "light",
+    )
+    page = context.new_page()
+    page.goto(desk.url)
+    sound(page, "sign-in")
+    page.close()
+    page = desk.sit_down(context)
+    sound(page, "asking")
+    for key, name in {"?": "Help", "n": "Note", "d": "upright", "g": "Guidelines"}.items():
+        page.keyboard.press(key)
+        expect(page.get_by_role("dialog", name=name)).to_be_visible()
+        sound(page, name)
+        page.keyboard.press("Escape")
+    page.keyboard.press("p")
+    sound(page, "paused")
+    page.keyboard.press("p")
+    other = desk.sit_down(context)
+    other.keyboard.press("ArrowLeft")
+    answered(other, 1)
+    saved(other)
+    other.close()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("This question was already answered")).to_be_visible()
+    sound(page, "stale")
+    context.set_offline(True)
+    page.keyboard.press("t")
+    expect(page.get_by_text("No connection.")).to_be_visible()
+    sound(page, "offline")
+    context.set_offline(False)
+    saved(page)
+    page.goto(graded.url)
+    expect(page.get_by_role("button", name="excellent")).to_be_visible()
+    sound(page, "grades")
+    page.goto(desk.site.server.url)
+    sound(page, "queue")
+    page.goto(desk.url)
+    for _ in range(10):
+        if page.get_by_text("Finished and saved").is_visible():
+            break
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_timeout(150)
+    expect(page.get_by_text("Finished and saved")).to_be_visible()
+    sound(page, "finished")
+    context.close()
+
+
+def test_nothing_moves_from_question_to_question(
+    new_desk: Callable[..., Desk], browser: Browser
+) -> None:
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = new_desk().sit_down(context)
+    places = """() => [...document.querySelectorAll('.answer, .answers .btn, .pane__acts .btn, .frames, #pause')]
+      .map((e) => { const b = e.getBoundingClientRect(); return [b.x, b.y, b.width, b.height].join(); })"""
+    before = page.evaluate(places)
+    for count, key in enumerate(["ArrowLeft", "t", "Shift+ArrowRight"], 1):
+        page.keyboard.press(key)
+        answered(page, count)
+        saved(page)
+        assert page.evaluate(places) == before
+    context.close()
+
+
+def test_at_320_pixels_and_in_a_low_window_it_still_fits(
+    new_desk: Callable[..., Desk], browser: Browser
+) -> None:
+    for width, height in ((320, 640), (720, 400)):
+        context = browser.new_context(viewport={"width": width, "height": height})
+        page = new_desk().sit_down(context)
+        assert flaws(page) == []
+        expect(page.get_by_role("button", name="Left is better")).to_be_in_viewport()
+        context.close()

@@ -1,0 +1,268 @@
+"""Reading: highlights, sizes, the divider, sheets, single letters, a phone, and tool T2."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from app.domain.words import Tool
+from tests.browser.desks import Body, Desk, answered, frame_of, pair_of, question_of, ready, saved
+
+pytestmark = pytest.mark.browser
+KINDS = [
+    Body("Cut TULIPS stand.\n\nA tulip & <b>vase</b>.", "text/plain"),
+    Body("# Tulips\n\nSome *tulips* and `code`.\n\n<script>x</script>", "text/markdown"),
+    Body("<!doctype html><title>t</title><p>HTML tulips</p><script>tulips</script>", "text/html"),
+]
+
+
+@pytest.fixture
+def desk(new_desk: Callable[..., Desk]) -> Desk:
+    return new_desk()
+
+
+def test_pages_of_every_kind_are_shown_and_marked(
+    new_desk: Callable[..., Desk], context: BrowserContext
+) -> None:
+    desk = new_desk(pages=KINDS, text="cut tulips")
+    page = desk.sit_down(context)
+    seen: dict[str, str] = {}
+    for count in range(3):
+        for side in ("left", "right"):
+            shown = frame_of(page, side)
+            marks = shown.locator("mark").all_inner_texts()
+            seen[shown.locator("body").inner_text()] = "|".join(marks)
+            light = page.locator(f"#{side}-frames iframe:not(.frame--next)").get_attribute("class")
+            assert ("frame--light" in str(light)) == any("HTML" in text for text in _texts(page))
+        if count < 2:
+            page.keyboard.press("ArrowLeft")
+            page.wait_for_timeout(300)
+            if not page.locator("#answers").count():
+                break
+    by_start = {text.split()[0]: marks for text, marks in seen.items()}
+    assert by_start["Cut"] == "Cut|TULIPS"
+    assert by_start["Tulips"] == "Tulips|tulips"
+    assert by_start["HTML"] == "tulips"
+
+
+def _texts(page: Page) -> list[str]:
+    return [frame_of(page, side).locator("body").inner_text() for side in ("left", "right")]
+
+
+def test_own_terms_persist_and_keep_the_place(desk: Desk, context: BrowserContext) -> None:
+    page = desk.sit_down(context)
+    frame_of(page, "left").locator("body").click()
+    page.mouse.wheel(0, 300)
+    place = "() => document.querySelector('#left-frames iframe:not(.frame--next)').contentWindow.scrollY"
+    page.wait_for_function(f"() => ({place})() > 100")
+    scrolled = page.evaluate(place)
+    field = page.get_by_label("Highlight another term")
+    field.fill("wrap")
+    field.press("Enter")
+    expect(frame_of(page, "left").locator("mark", has_text="wrap").first).to_be_attached()
+    page.wait_for_function("was => ({place})() === was".replace("{place}", place), arg=scrolled)
+    expect(page.get_by_label("Highlight another term")).to_be_focused()
+    page.get_by_label("Stop highlighting cut").click()
+    expect(page.get_by_label("Stop highlighting cut")).to_have_count(0)
+    expect(frame_of(page, "left").locator("mark", has_text="cut")).to_have_count(0)
+    ready(page)
+    page.keyboard.press("Tab")
+    page.get_by_role("button", name="Tie").click()
+    answered(page, 1)
+    expect(frame_of(page, "right").locator("mark", has_text="wrap").first).to_be_attached()
+    page.reload()
+    ready(page)
+    expect(page.get_by_label("Stop highlighting wrap")).to_have_count(1)
+    expect(page.get_by_label("Stop highlighting cut")).to_have_count(0)
+
+
+def test_a_term_that_cannot_be_says_why(desk: Desk, context: BrowserContext) -> None:
+    page = desk.sit_down(context)
+    field = page.get_by_label("Highlight another term")
+    field.fill("  ")
+    field.press("Enter")
+    expect(page.get_by_text("Type a word or a phrase to highlight.")).to_be_visible()
+
+
+def test_text_size_and_divider_are_remembered(desk: Desk, context: BrowserContext) -> None:
+    page = desk.sit_down(context)
+    size = "() => getComputedStyle(document.querySelector('#left-frames iframe:not(.frame--next)').contentDocument.documentElement).fontSize"
+    before = page.evaluate(size)
+    page.get_by_role("button", name="Larger text").click()
+    larger = page.evaluate(size)
+    assert float(larger[:-2]) > float(before[:-2])
+    divider = page.get_by_role("separator")
+    divider.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+    expect(divider).to_have_attribute("aria-valuenow", "44")
+    assert desk.log() == [], "while the divider has focus the arrows do not answer"
+    box = divider.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 5, box["y"] + 200)
+    page.mouse.down()
+    page.mouse.move(1440 * 0.6, box["y"] + 220, steps=4)
+    page.mouse.up()
+    expect(divider).to_have_attribute("aria-valuenow", "60")
+    page.get_by_role("button", name="Tie").click()
+    answered(page, 1)
+    ready(page)
+    assert page.evaluate(size) == larger
+    page.reload()
+    ready(page)
+    assert page.evaluate(size) == larger
+    left = page.locator("#left").bounding_box()
+    assert left is not None
+    assert abs(left["width"] - 1440 * 0.6) < 15
+
+
+def test_stored_html_follows_the_text_size(
+    new_desk: Callable[..., Desk], context: BrowserContext
+) -> None:
+    bodies = [Body(f"<!doctype html><p style='width:100px'>HTML {n}", "text/html") for n in range(3)]
+    page = new_desk(pages=bodies).sit_down(context)
+    width = "() => document.querySelector('#left-frames iframe:not(.frame--next)').contentDocument.querySelector('p').getBoundingClientRect().width"
+    assert page.evaluate(width) == 100
+    page.get_by_role("button", name="Larger text").click()
+    page.get_by_role("button", name="Larger text").click()
+    expect(page.get_by_role("button", name="Larger text")).to_be_disabled()
+    assert page.evaluate(width) > 120
+
+
+def test_sheets_open_and_close_by_their_key(desk: Desk, context: BrowserContext) -> None:
+    page = desk.sit_down(context)
+    sheets = {"?": "Help", "g": "Guidelines", "d": "how to keep cut tulips upright"}
+    for key, name in sheets.items():
+        page.keyboard.press(key)
+        sheet = page.get_by_role("dialog", name=name)
+        expect(sheet).to_be_visible()
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press(key)
+        expect(sheet).not_to_be_visible()
+        page.keyboard.press(key)
+        page.keyboard.press("Escape")
+        expect(sheet).not_to_be_visible()
+    page.keyboard.press("g")
+    expect(page.get_by_text("Prefer the page that helps.")).to_be_visible()
+    page.keyboard.press("Escape")
+    help_button = page.get_by_role("button", name="Help", exact=True)
+    help_button.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    expect(help_button).to_be_focused()
+    assert desk.log() == []
+
+
+def test_single_letters_can_be_switched_off(desk: Desk, context: BrowserContext) -> None:
+    page = desk.sit_down(context)
+    page.keyboard.press("?")
+    page.get_by_label("Single-letter keys are on").uncheck()
+    page.keyboard.press("Escape")
+    page.reload()
+    ready(page)
+    for key in ("t", "p", "u", "?"):
+        page.keyboard.press(key)
+    page.wait_for_timeout(100)
+    expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
+    answered(page, 0)
+    page.keyboard.press("ArrowLeft")
+    answered(page, 1)
+    saved(page)
+    assert desk.log() == [("answer", "left")]
+
+
+def test_focus_stays_on_the_button_that_was_pressed(desk: Desk, context: BrowserContext) -> None:
+    page = desk.sit_down(context)
+    assert page.evaluate("document.activeElement.tagName") == "BODY"
+    for count, name in enumerate(("Left is better", "Right is bad", "Undo"), 1):
+        button = page.get_by_role("button", name=name, exact=True)
+        button.focus()
+        page.keyboard.press("Enter")
+        answered(page, count if name != "Undo" else count - 2)
+        saved(page)
+        expect(button).to_be_focused()
+
+
+def test_tab_goes_from_the_bar_to_the_pages_to_the_answers(
+    desk: Desk, context: BrowserContext
+) -> None:
+    page = desk.sit_down(context)
+    order: list[str] = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        name = page.evaluate(
+            """() => { const e = document.activeElement;
+              return e.tagName === 'IFRAME' ? e.title.split(':')[0]
+                : e.getAttribute('aria-label') ?? e.textContent.trim().replace(/\\s+/g, ' '); }"""
+        )
+        if order and name == order[0]:
+            break
+        order.append(name)
+    wanted = [
+        "Skip to the answers", "Pause P", "Highlight another term", "Guidelines G",
+        "Cannot judge left", "Left page", "Width of the left page", "Right page",
+        "←Left is better", "Tie T", "Right is better→", "Note N", "Help ?",
+    ]  # fmt: skip
+    places = [order.index(name) for name in wanted]
+    assert places == sorted(places)
+
+
+def test_a_phone_shows_one_page_at_a_time(desk: Desk, browser: Browser) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
+    page = desk.sit_down(context)
+    left, right = page.locator("#left"), page.locator("#right")
+    expect(left).to_be_in_viewport(ratio=0.9)
+    expect(right).not_to_be_in_viewport()
+    page.get_by_role("link", name="Right page").click()
+    expect(right).to_be_in_viewport(ratio=0.9)
+    expect(page.get_by_role("link", name="Right page")).to_have_attribute("aria-current", "true")
+    expect(page.locator("#panetabs .badge--new")).to_have_count(2)
+    page.get_by_role("button", name="Right is better").click()
+    answered(page, 1)
+    saved(page)
+    page.go_back()  # the tabs have left nothing to go back through
+    assert page.url == "about:blank"
+    context.close()
+
+
+def test_grades_by_key(new_desk: Callable[..., Desk], context: BrowserContext) -> None:
+    desk = new_desk(tool=Tool.GRADES)
+    page = desk.sit_down(context)
+    for name in ("bad", "fair", "good", "excellent", "perfect"):
+        expect(page.get_by_role("button", name=name, exact=True)).to_have_count(1)
+    first = question_of(page)
+    for count, key in enumerate(["1", "5", "3"], 1):
+        page.keyboard.press(key)
+        answered(page, count)
+        saved(page)
+    page.keyboard.press("u")
+    answered(page, 2)
+    saved(page)
+    page.get_by_role("button", name="Cannot judge").click()
+    answered(page, 3)
+    saved(page)
+    assert question_of(page) != first
+    for key in "44":
+        count += 1
+        page.keyboard.press(key)
+        answered(page, count)
+        saved(page)
+    page.keyboard.press("2")
+    expect(page.get_by_role("heading", name="Your grades")).to_be_visible()
+    answers = [answer for _, answer in desk.log()]
+    assert answers == ["bad", "perfect", "good", None, "unjudgeable", "excellent", "excellent", "fair"]
+    expect(page.locator(".ranked .badge").first).to_have_text("perfect")
+
+
+def test_undo_on_the_finished_page_opens_the_query_again(
+    new_desk: Callable[..., Desk], context: BrowserContext
+) -> None:
+    desk = new_desk(pages=KINDS[:2], k=1)
+    page = desk.sit_down(context)
+    before = pair_of(page)
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_text("Finished and saved")).to_be_visible()
+    page.get_by_role("button", name="Undo last answer").click()
+    answered(page, 0)
+    assert pair_of(page) == before
+    assert [entry for entry, _ in desk.log()] == ["answer", "undo"]
