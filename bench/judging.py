@@ -1,0 +1,126 @@
+"""How quickly an answer is taken: N assessors over HTTP, on SQLite and on PostgreSQL.
+
+    .venv/bin/python -m bench.judging
+
+One real server (one worker) and the assessors share this machine. The bound is measured in the same
+run: the same server's `/readyz`, which opens a transaction and does no work. Printed are the median
+and the 99th percentile of one answer, answers a second of several assessors at once, and how much
+slower an answer is at entry 5,000 of a log than at entry 50.
+"""
+
+import argparse
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from app.db.engine import Sessions, make_engine, make_sessions
+from tests.databases import PostgresqlTemplate, migrated_sqlite, postgresql_server
+from tests.judging import Job, answer_to, make_job
+from tests.live import LiveServer, serving
+
+ASSESSORS = 8
+
+
+@contextmanager
+def databases() -> Iterator[dict[str, str]]:
+    """A fresh database of each kind."""
+    with tempfile.TemporaryDirectory() as folder, postgresql_server() as server:
+        template = PostgresqlTemplate(server)
+        sqlite = migrated_sqlite(Path(folder))
+        with template.copy() as postgresql:
+            yield {"sqlite": f"sqlite:///{sqlite}", "postgresql": postgresql}
+        template.drop()
+
+
+def answer_times(server: LiveServer, job: Job, count: int) -> list[float]:
+    """Seconds each of ``count`` answers took, the reply read and the next question in hand."""
+    times: list[float] = []
+    with httpx.Client(base_url=server.url, headers=job.headers, timeout=30) as client:
+        state = client.get(job.url).json()
+        while len(times) < count and state["state"] == "asking":
+            body = answer_to(state)
+            start = time.perf_counter()
+            reply = client.post(f"{job.url}/judgments", json=body)
+            times.append(time.perf_counter() - start)
+            reply.raise_for_status()
+            state = reply.json()
+    return times
+
+
+def bound_times(server: LiveServer, count: int) -> list[float]:
+    """Seconds of a request that opens a transaction and asks nothing of it."""
+    times = []
+    with httpx.Client(base_url=server.url, timeout=30) as client:
+        for _ in range(count):
+            start = time.perf_counter()
+            client.get("/readyz").raise_for_status()
+            times.append(time.perf_counter() - start)
+    return times
+
+
+def long_log(server: LiveServer, job: Job, entries: int) -> tuple[float, float]:
+    """Median answer times around entry 50 and around the last of ``entries``, in seconds."""
+    times = answer_times(server, job, entries)
+    return statistics.median(times[30:70]), statistics.median(times[-40:])
+
+
+def percentile(times: list[float], share: float) -> float:
+    return sorted(times)[min(len(times) - 1, int(share * len(times)))]
+
+
+def jobs(sessions: Sessions, count: int, documents: int, k: int) -> list[Job]:
+    with sessions.write.begin() as session:
+        return [make_job(session, documents=documents, k=k) for _ in range(count)]
+
+
+def measure(name: str, url: str, folder: Path, entries: int) -> None:
+    engine = make_engine(url)
+    sessions = make_sessions(engine)
+    one, many = jobs(sessions, 2, 60, 20), jobs(sessions, ASSESSORS, 60, 20)
+    (long,) = jobs(sessions, 1, 1000, 300)
+    engine.dispose()
+    with serving(url, folder, workers="1") as server:
+        answer_times(server, one[0], 50)
+        bound = statistics.median(bound_times(server, 200))
+        alone = answer_times(server, one[1], 200)
+        start = time.perf_counter()
+        with ThreadPoolExecutor(ASSESSORS) as pool:
+            crowd = [
+                each
+                for times in pool.map(lambda job: answer_times(server, job, 200), many)
+                for each in times
+            ]
+        rate = len(crowd) / (time.perf_counter() - start)
+        early, late = long_log(server, long, entries)
+    median = statistics.median(alone)
+    print(f"{name}")
+    print(f"  one assessor   {spread(alone)}, {median / bound:.1f} times /readyz")
+    print(f"  {ASSESSORS} at once      {rate:.0f} answers/s, {spread(crowd)}")
+    print(
+        f"  long log       entry 50 {1e3 * early:.1f} ms, entry {entries} {1e3 * late:.1f} ms, "
+        f"rise {1e3 * (late - early):+.1f} ms"
+    )
+
+
+def spread(times: list[float]) -> str:
+    p50, p99 = statistics.median(times), percentile(times, 0.99)
+    return f"p50 {1e3 * p50:.1f} ms, p99 {1e3 * p99:.1f} ms"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--entries", type=int, default=5000, help="length of the long log")
+    entries = parser.parse_args().entries
+    with databases() as urls, tempfile.TemporaryDirectory() as folder:
+        for name, url in urls.items():
+            measure(name, url, Path(folder), entries)
+
+
+if __name__ == "__main__":
+    main()
