@@ -17,9 +17,9 @@ DOCUMENT = Path("docs/results.md")
 HEAD = """# Results
 
 Everything below was written by `make results`; each table stands under the command that made it.
-NDCG is the standard one unless a table says "LETOR 4.0 rule". Values are means over the five
-official folds; settings are chosen on the validation part of each fold by NDCG@10 (kappa-NDCG@10 on
-top-k ground truth). Top-k ground truth is made from grades by ordering equal grades at random with
+NDCG is the standard one unless a table says "LETOR 4.0 rule". Values are means over the folds of
+the command (all five official ones where it names no number); settings are chosen on the validation
+part of each fold by NDCG@10 (kappa-NDCG@10 on top-k ground truth). Seconds are wall time. Top-k ground truth is made from grades by ordering equal grades at random with
 seed 0, as Niu et al. do, so its values hold a good part of chance and are not comparable with
 values on a ground truth that people made. Best values are bold.
 """

@@ -76,7 +76,7 @@ def k_figure(rows: Sequence[Row], name: str, *, zoom: int = 100) -> Figure:
 
 def _mark_full(axes: Axes, place: float) -> None:
     axes.axvline(place, color="#999999", linewidth=0.8)
-    axes.annotate("full", (place, axes.get_ylim()[0]), ha="right", fontsize=7)
+    axes.annotate("full", (place, axes.get_ylim()[0]), ha="right", va="bottom", fontsize=7)
 
 
 def _figure(width: float, height: float) -> Figure:
