@@ -20,7 +20,6 @@ _C_LISTS = [0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0]
 _L2_PAIRS = [1e4, 1e3, 1e2, 10.0, 1.0, 0.1]
 _L2_LISTS = [100.0, 10.0, 1.0, 0.1, 0.01]
 _C_TOP = [1.0, 10.0, 100.0]
-_DEPTHS = [10, 1000]  # the loss of the first ten, or of the whole list
 _BETAS = [round(0.1 * step, 1) for step in range(11)]
 
 GRIDS: dict[str, Grid] = {
@@ -35,9 +34,9 @@ GRIDS: dict[str, Grid] = {
     "focused-svm": [("c", [1.0, 10.0, 100.0]), ("beta", _BETAS)],
     "focused-boost": [("beta", _BETAS)],
     "focused-net": [("l2", _L2_LISTS), ("beta", _BETAS)],
-    "top-margin": [("c", _C_TOP), ("n", _DEPTHS)],
-    "top-slack": [("c", _C_TOP), ("n", _DEPTHS)],
-    "toprank": [("c", _C_TOP), ("n", _DEPTHS)],
+    "top-margin": [("c", _C_TOP)],
+    "top-slack": [("c", _C_TOP)],
+    "toprank": [("c", _C_TOP)],
     "lightgbm": [("leaves", [4, 8, 16])],
 }
 """What is tuned of each model."""

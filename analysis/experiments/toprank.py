@@ -24,8 +24,8 @@ BASELINES = ("regression", "ranksvm", "listnet", "topk-listmle")
 MODELS = ("top-margin", "top-slack", "toprank", *BASELINES)
 
 
-def toprank_tasks(trials: Trials, *, seed: int = 0) -> Iterator[Task]:
-    """One task per model, fold and kind of measure."""
+def toprank_tasks(trials: Trials, *, n: int = 10, seed: int = 0) -> Iterator[Task]:
+    """One task per model, fold and kind of measure; ``n`` is how deep the loss of NDCG looks."""
     for fold in trials.folds:
         for model in MODELS:
             for family in FAMILIES:
@@ -36,21 +36,21 @@ def toprank_tasks(trials: Trials, *, seed: int = 0) -> Iterator[Task]:
                     "fold": fold.name,
                     "model": model,
                     "family": family,
+                    "n": n,
                     "seed": seed,
                     "effort": effort(model),
                 }
-                arguments = {"fold": fold, "model": model, "family": family, "seed": seed}
-                yield Task(identity, toprank_cell, arguments)
+                cell = {"fold": fold, "model": model, "family": family, "n": n, "seed": seed}
+                yield Task(identity, toprank_cell, cell)
 
 
-def toprank_cell(fold: Fold, model: str, family: str, seed: int) -> Row:
+def toprank_cell(fold: Fold, model: str, family: str, n: int, seed: int) -> Row:
     """Tune, train and test one model on one fold for one kind of measure."""
     stem = FAMILIES[family][0]
     given: dict[str, object] = {}
     if accepts(model, "loss") and model.startswith("top"):
         given["loss"] = family
-        if family == "precision":
-            given["n"] = 10  # precision of a whole list is the same for every order
+        given["n"] = n if family == "ndcg" else 10  # precision of all is the same in every order
     if model == "topk-listmle":
         given["k"] = 10
     if accepts(model, "seed"):

@@ -179,6 +179,9 @@ def sweep_k(
 
 def toprank_study(
     data: Data,
+    n: Annotated[
+        int, typer.Option(min=1, help="How deep the NDCG loss looks; 1000 for whole lists.")
+    ] = 10,
     folds: Annotated[int | None, typer.Option(min=1, help="Only the first so many folds.")] = None,
     out: Out = None,
     form: Format = "text",
@@ -188,8 +191,8 @@ def toprank_study(
 ) -> None:
     """Compare TopMargin, TopSlack, TopRank and its baselines (Cheng et al., section 4.2)."""
     trials = _trials(data, folds, seed)
-    name = f"toprank-{trials.name}"
-    rows = _run(list(toprank_tasks(trials, seed=seed)), out, name, jobs)
+    name = f"toprank-{trials.name}" + (f"-n{n}" if n != 10 else "")
+    rows = _run(list(toprank_tasks(trials, n=n, seed=seed)), out, name, jobs)
     _show(toprank_tables(rows, trials.name), rows, out, name, form, as_json)
 
 
