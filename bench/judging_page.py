@@ -18,6 +18,7 @@ from tests.browser.desks import Body, Site, make_desk
 from tests.live import serving
 
 TARGET_MS = 100
+WORDS = ("tulip", "vase", "water", "stem", "cut", "wrap", "paper", "cool", "clean", "knife", "leaf")
 # Notes when a key goes down, and when after it both pages of the next pair have been painted.
 WATCH = """() => {
   window.took = [];
@@ -27,7 +28,7 @@ WATCH = """() => {
     const before = position();
     const look = () => {
       const there = position() !== before && shown().length === 2
-        && shown().every((f) => f.dataset.ready === '1' && f.contentDocument.body.innerText.length > 0);
+        && shown().every((f) => f.dataset.ready === '1' && f.contentDocument.body.innerText);
       if (!there) return requestAnimationFrame(look);
       return requestAnimationFrame(() => {
         const { port1, port2 } = new MessageChannel();
@@ -42,11 +43,10 @@ WATCH = """() => {
 
 def page_of(number: int, kilobytes: int, random: Random) -> Body:
     """A page with headings, lists and text, of about ``kilobytes``."""
-    words = "tulip vase water stem cut wrap paper cool clean knife leaf light turn grow bend".split()
     parts = [f"<!doctype html><title>Page {number}</title><style>body{{font:16px serif}}</style>"]
     size = 0
     while size < kilobytes * 1000:
-        text = " ".join(random.choice(words) for _ in range(60))
+        text = " ".join(random.choice(WORDS) for _ in range(60))
         parts.append(f"<h2>{text[:30]}</h2><p>{text}</p><ul><li>{text[:40]}<li>{text[40:80]}</ul>")
         size += len(parts[-1])
     return Body("".join(parts), "text/html")

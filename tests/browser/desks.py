@@ -41,7 +41,9 @@ class Body:
 
 def plain_pages(count: int) -> list[Body]:
     """Plain texts, all different, each longer than a screen."""
-    return [Body(f"Page number {number} of {next(_NUMBERS)}.\n\n{LONG_TEXT}") for number in range(count)]
+    return [
+        Body(f"Page number {number} of {next(_NUMBERS)}.\n\n{LONG_TEXT}") for number in range(count)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +192,9 @@ def pair_of(page: Page) -> tuple[str, str]:
 
 def question_of(page: Page) -> str:
     """Position and pages of the question on the screen."""
-    fields = page.locator("#entry input").evaluate_all("all => all.map(x => x.name + '=' + x.value)")
+    fields = page.locator("#entry input").evaluate_all(
+        "all => all.map(x => x.name + '=' + x.value)"
+    )
     return "&".join(fields)
 
 

@@ -6,9 +6,12 @@ from playwright.sync_api import Page
 _OVERLAPS = """() => {
   const open = document.querySelector(':popover-open') ?? document;
   const wide = document.documentElement.clientWidth;
-  const parts = [...open.querySelectorAll('a, button, input, textarea, h1, h2, h3, p, li, time, .badge, .progress span, th, td')]
+  const kinds = 'a, button, input, textarea, h1, h2, h3, p, li, time, .badge, th, td';
+  const name = (e) => `${e.tagName} "${e.textContent.trim().slice(0, 30)}"`;
+  const parts = [...open.querySelectorAll(kinds)]
     .filter((e) => e.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
-    .filter((e) => !e.closest('.vh, .skip, .toast, svg') && (open !== document || !e.closest('[popover]')))
+    .filter((e) => !e.closest('.vh, .skip, .toast, svg'))
+    .filter((e) => open !== document || !e.closest('[popover]'))
     .map((e) => [e, e.getBoundingClientRect()])
     .filter(([, b]) => b.width > 1 && b.height > 1 && b.left >= -1 && b.right <= wide + 1);
   const found = [];
@@ -16,7 +19,7 @@ _OVERLAPS = """() => {
     if (a === b || a.contains(b) || b.contains(a) || a.compareDocumentPosition(b) & 2) continue;
     const across = Math.min(p.right, q.right) - Math.max(p.left, q.left);
     const down = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
-    if (across > 2 && down > 2) found.push(`${a.tagName} "${a.textContent.trim().slice(0, 30)}" over ${b.tagName} "${b.textContent.trim().slice(0, 30)}"`);
+    if (across > 2 && down > 2) found.push(`${name(a)} over ${name(b)}`);
   }
   return found;
 }"""

@@ -24,7 +24,8 @@ SHOW = """() => {
 WATCH = """() => {
   window.seen = [['shown', performance.now()]];
   document.addEventListener('keydown', (e) => seen.push([e.key, performance.now()]), true);
-  document.addEventListener('visibilitychange', () => seen.push([document.hidden ? 'hide' : 'back', performance.now()]), true);
+  const note = () => seen.push([document.hidden ? 'hide' : 'back', performance.now()]);
+  document.addEventListener('visibilitychange', note, true);
 }"""
 
 
@@ -177,7 +178,9 @@ def test_recorded_times_are_true(tmp_path: Path, context: BrowserContext, sqlite
     assert sum(recorded) <= wall
 
 
-def test_leaving_keeps_the_time_on_a_question(desk: Desk, tab: Page, context: BrowserContext) -> None:
+def test_leaving_keeps_the_time_on_a_question(
+    desk: Desk, tab: Page, context: BrowserContext
+) -> None:
     tab.wait_for_timeout(1500)
     tab.goto(desk.site.server.url)
     expect(tab.get_by_role("heading", name="Your queue")).to_be_visible()
@@ -200,8 +203,10 @@ def test_looking_ahead_leaves_no_trace(desk: Desk, tab: Page) -> None:
     tab.wait_for_timeout(300)
     assert desk.log() == []
     assert [kind for kind, _, _ in desk.events()] == ["start"]
-    shown = {name for name in tab.locator("#entry input").evaluate_all("all => all.map(x => x.value)")}
-    made_ready = set(tab.locator(".frame--next").evaluate_all("all => all.map(x => x.dataset.name)"))
+    shown = set(tab.locator("#entry input").evaluate_all("all => all.map(x => x.value)"))
+    made_ready = set(
+        tab.locator(".frame--next").evaluate_all("all => all.map(x => x.dataset.name)")
+    )
     assert made_ready - shown, "pages that were not shown yet have been loaded"
     tab.keyboard.press("ArrowLeft")
     answered(tab, 1)

@@ -14,7 +14,7 @@ from tests.browser.desks import Body, Desk, Site, answered, frame_of, make_desk,
 from tests.factories import make_content
 
 pytestmark = pytest.mark.browser
-SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40" onload="document.title='ran'">
+SVG = """<svg xmlns="http://www.w3.org/2000/svg" onload="document.title='ran'">
 <script>parent.document.title = 'ran'; fetch('{sink}/svg')</script><rect width="40" height="40"/>
 <a href="{sink}/svg-link"><text y="20">svg</text></a><image href="{sink}/svg-image"/></svg>"""
 HOSTILE = """<!doctype html><html><head><title>tulips</title>
@@ -33,10 +33,11 @@ HOSTILE = """<!doctype html><html><head><title>tulips</title>
 <svg onload="fetch('{sink}/inline-svg')"><script>fetch('{sink}/inline-svg-script')</script></svg>
 <iframe src="{sink}/frame"></iframe><object data="{sink}/object"></object>
 <embed src="{sink}/embed"><video src="{sink}/video" poster="{sink}/poster" autoplay></video>
-<form id="form" action="{sink}/form" method="post"><input name="a"><button id="send">Send</button></form>
+<form action="{sink}/form" method="post"><input name="a"><button id="send">Send</button></form>
 <form action="/sign-out" method="post"><button id="out">Sign out</button></form>
 <p><a id="plain" href="{sink}/plain">plain</a> <a id="top" target="_top" href="{sink}/top">top</a>
-<a id="blank" target="_blank" href="{sink}/blank">blank</a> <a id="ping" ping="{sink}/ping" href="#here">ping</a>
+<a id="blank" target="_blank" href="{sink}/blank">blank</a>
+<a id="ping" ping="{sink}/ping" href="#here">ping</a>
 <a id="js" href="javascript:parent.document.title='ran'">js</a>
 <a id="data" href="data:text/html,<script>parent.document.title='ran'</script>">data</a></p>
 <p id="here">Here.</p>
@@ -96,9 +97,13 @@ def desk(site: Site, sink: Sink) -> Desk:
     desk = make_desk(site, pages=bodies)
     with site.sessions.write.begin() as session:
         content = make_content(session, SVG.replace("{sink}", sink.url), "image/svg+xml")
-        session.add(StudyFile(study_id=desk.study.id, path="pages/evil.svg", content_hash=content.hash))
+        session.add(
+            StudyFile(study_id=desk.study.id, path="pages/evil.svg", content_hash=content.hash)
+        )
         script = make_content(session, "document.title = 'ran'", "text/javascript")
-        session.add(StudyFile(study_id=desk.study.id, path="pages/evil.js", content_hash=script.hash))
+        session.add(
+            StudyFile(study_id=desk.study.id, path="pages/evil.js", content_hash=script.hash)
+        )
     return desk
 
 
@@ -196,12 +201,16 @@ def test_every_file_of_a_study_carries_the_same_chains(desk: Desk, context: Brow
         assert client.get(page.rsplit("/", 1)[0] + "/none.svg").status_code == 404
 
 
-def test_a_link_opens_one_study_and_no_other(desk: Desk, site: Site, context: BrowserContext) -> None:
+def test_a_link_opens_one_study_and_no_other(
+    desk: Desk, site: Site, context: BrowserContext
+) -> None:
     other = make_desk(site)
     page, _ = addresses(desk.sit_down(context))
     with site.sessions.write.begin() as session:
         content = make_content(session, "secret of another study")
-        session.add(StudyFile(study_id=other.study.id, path="pages/x.txt", content_hash=content.hash))
+        session.add(
+            StudyFile(study_id=other.study.id, path="pages/x.txt", content_hash=content.hash)
+        )
         assert session.get(Document, 1) is not None
     answer = httpx.get(desk.site.server.url + page.rsplit("/", 1)[0] + "/x.txt")
     assert answer.status_code == 404

@@ -39,7 +39,8 @@ def test_a_query_is_judged_to_its_end_by_keys_alone(desk: Desk, context: Browser
         page.keyboard.press(keys[number % len(keys)])
         page.wait_for_function(
             """before => !document.querySelector('#entry') || before !==
-            [...document.querySelectorAll('#entry input')].map(x => x.name + '=' + x.value).join('&')
+            [...document.querySelectorAll('#entry input')]
+              .map(x => x.name + '=' + x.value).join('&')
             """,
             arg=before,
         )

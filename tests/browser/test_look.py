@@ -79,8 +79,8 @@ def test_nothing_moves_from_question_to_question(
 ) -> None:
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = new_desk().sit_down(context)
-    places = """() => [...document.querySelectorAll('.answer, .answers .btn, .pane__acts .btn, .frames, #pause')]
-      .map((e) => { const b = e.getBoundingClientRect(); return [b.x, b.y, b.width, b.height].join(); })"""
+    places = """() => [...document.querySelectorAll('.answers button, .pane button, .frames')]
+      .map((e) => JSON.stringify(e.getBoundingClientRect()))"""
     before = page.evaluate(places)
     for count, key in enumerate(["ArrowLeft", "t", "Shift+ArrowRight"], 1):
         page.keyboard.press(key)

@@ -9,6 +9,7 @@ from app.domain.words import Tool
 from tests.browser.desks import Body, Desk, answered, frame_of, pair_of, question_of, ready, saved
 
 pytestmark = pytest.mark.browser
+SHOWN = "document.querySelector('#left-frames iframe:not(.frame--next)')"
 KINDS = [
     Body("Cut TULIPS stand.\n\nA tulip & <b>vase</b>.", "text/plain"),
     Body("# Tulips\n\nSome *tulips* and `code`.\n\n<script>x</script>", "text/markdown"),
@@ -53,7 +54,7 @@ def test_own_terms_persist_and_keep_the_place(desk: Desk, context: BrowserContex
     page = desk.sit_down(context)
     frame_of(page, "left").locator("body").click()
     page.mouse.wheel(0, 300)
-    place = "() => document.querySelector('#left-frames iframe:not(.frame--next)').contentWindow.scrollY"
+    place = f"() => {SHOWN}.contentWindow.scrollY"
     page.wait_for_function(f"() => ({place})() > 100")
     scrolled = page.evaluate(place)
     field = page.get_by_label("Highlight another term")
@@ -86,7 +87,7 @@ def test_a_term_that_cannot_be_says_why(desk: Desk, context: BrowserContext) -> 
 
 def test_text_size_and_divider_are_remembered(desk: Desk, context: BrowserContext) -> None:
     page = desk.sit_down(context)
-    size = "() => getComputedStyle(document.querySelector('#left-frames iframe:not(.frame--next)').contentDocument.documentElement).fontSize"
+    size = f"() => getComputedStyle({SHOWN}.contentDocument.documentElement).fontSize"
     before = page.evaluate(size)
     page.get_by_role("button", name="Larger text").click()
     larger = page.evaluate(size)
@@ -119,9 +120,11 @@ def test_text_size_and_divider_are_remembered(desk: Desk, context: BrowserContex
 def test_stored_html_follows_the_text_size(
     new_desk: Callable[..., Desk], context: BrowserContext
 ) -> None:
-    bodies = [Body(f"<!doctype html><p style='width:100px'>HTML {n}", "text/html") for n in range(3)]
+    bodies = [
+        Body(f"<!doctype html><p style='width:100px'>HTML {n}", "text/html") for n in range(3)
+    ]
     page = new_desk(pages=bodies).sit_down(context)
-    width = "() => document.querySelector('#left-frames iframe:not(.frame--next)').contentDocument.querySelector('p').getBoundingClientRect().width"
+    width = f"() => {SHOWN}.contentDocument.querySelector('p').getBoundingClientRect().width"
     assert page.evaluate(width) == 100
     page.get_by_role("button", name="Larger text").click()
     page.get_by_role("button", name="Larger text").click()
@@ -250,7 +253,16 @@ def test_grades_by_key(new_desk: Callable[..., Desk], context: BrowserContext) -
     page.keyboard.press("2")
     expect(page.get_by_role("heading", name="Your grades")).to_be_visible()
     answers = [answer for _, answer in desk.log()]
-    assert answers == ["bad", "perfect", "good", None, "unjudgeable", "excellent", "excellent", "fair"]
+    assert answers == [
+        "bad",
+        "perfect",
+        "good",
+        None,
+        "unjudgeable",
+        "excellent",
+        "excellent",
+        "fair",
+    ]
     expect(page.locator(".ranked .badge").first).to_have_text("perfect")
 
 

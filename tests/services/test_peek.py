@@ -1,0 +1,191 @@
+"""Looking ahead: what is foretold is what comes, and nothing shows that anyone looked."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import func, select
+
+from app.db.engine import Sessions
+from app.db.models import Assignment, JudgmentRow, TimerEvent
+from app.domain.answers import Answer, Judgment
+from app.domain.errors import StaleForm
+from app.domain.grading import GradePlan, GradeSession, Grading
+from app.domain.log import Entry, EntryKind
+from app.domain.plan import Plan
+from app.domain.progress import progress_of
+from app.domain.session import Asking, PairSession
+from app.domain.words import Tool
+from app.services import labeling
+from app.services.labeling import Standing, Submission
+from app.services.live import LiveSessions
+from app.services.tools import Said, shown_in
+from tests.factories import make_assignment
+
+CHOICES = st.lists(st.sampled_from([*Answer, "undo", "redo"]), max_size=25)
+
+
+def play(session: PairSession, choice: Answer | str) -> None:
+    """One more entry, where it is possible."""
+    if choice == "undo" and session.can_undo:
+        session.append(Entry(EntryKind.UNDO))
+    elif choice == "redo" and session.can_redo:
+        session.append(Entry(EntryKind.REDO))
+    elif isinstance(choice, Answer) and isinstance(session.state, Asking):
+        asked = session.state.question
+        judgment = Judgment(asked.kind, asked.left, asked.right, choice)
+        session.append(Entry(EntryKind.ANSWER, judgment))
+
+
+def look_of(session: PairSession) -> tuple[Any, ...]:
+    return (
+        session.state,
+        session.length,
+        session.effective,
+        session.can_redo,
+        frozenset(session.seen),
+        progress_of(session),
+    )
+
+
+@given(
+    before=CHOICES,
+    after=CHOICES,
+    sorter=st.sampled_from(["heap", "heap-bottom-up", "tournament", "insertion", "buckets"]),
+    check_share=st.sampled_from([0.0, 0.5]),
+    reuse=st.booleans(),
+)
+@settings(max_examples=60)
+def test_a_fork_goes_the_same_way_and_leaves_its_origin_alone(
+    before: list[Answer | str],
+    after: list[Answer | str],
+    sorter: str,
+    check_share: float,
+    reuse: bool,
+) -> None:
+    plan = Plan(
+        order=tuple(range(7)), k=3, sorter=sorter, check_share=check_share, reuse_answers=reuse
+    )
+    session = PairSession(plan)
+    for choice in before:
+        play(session, choice)
+    origin = look_of(session)
+    twin = session.fork()
+    assert look_of(twin) == origin
+    for choice in after:
+        play(twin, choice)
+    assert look_of(session) == origin
+    for choice in after:
+        play(session, choice)
+    assert look_of(session) == look_of(twin)
+
+
+def test_a_grading_session_forks() -> None:
+    session = GradeSession(GradePlan(order=(1, 2, 3)))
+    session.append(Entry(EntryKind.ANSWER, Grading(1, "good")))
+    twin = session.fork()
+    twin.append(Entry(EntryKind.ANSWER, Grading(2, "bad")))
+    assert session.answered == 1
+    assert twin.answered == 2
+
+
+class Looker:
+    """One assignment, looked at and worked on, each time in a transaction of its own."""
+
+    def __init__(self, sessions: Sessions, **plan: Any) -> None:
+        self.sessions, self.live = sessions, LiveSessions()
+        with sessions.write.begin() as session:
+            row = make_assignment(session, **plan)
+            self.who: dict[str, Any] = {"assignment_id": row.id, "user_id": row.user_id}
+
+    def look(self) -> Standing:
+        with self.sessions.read.begin() as session:
+            return labeling.standing(session, self.live, **self.who)
+
+    def peek(self, position: int) -> dict[str, Standing]:
+        with self.sessions.read.begin() as session:  # it cannot write
+            found = labeling.peek(session, self.live, position=position, **self.who)
+        return {word: standing for words, standing in found for word in words}
+
+    def submit(self, word: str) -> Standing:
+        now_open = self.look()
+        names = [now_open.documents[number].name for number in shown_in(now_open.state)]
+        if word in ("undo", "redo"):
+            submission = Submission(now_open.position, EntryKind(word))
+        elif len(names) == 1:
+            submission = Submission(now_open.position, said=Said(word, document=names[0]))
+        else:
+            said = Said(word, left=names[0], right=names[1])
+            submission = Submission(now_open.position, said=said)
+        with self.sessions.write.begin() as session:
+            return labeling.submit(session, self.live, submission=submission, **self.who)
+
+    def stored(self) -> tuple[Any, ...]:
+        with self.sessions.read.begin() as session:
+            row = session.get_one(Assignment, self.who["assignment_id"])
+            counts = [session.scalar(select(func.count(t.id))) for t in (JudgmentRow, TimerEvent)]
+            return row.answered, row.active_ms, row.last_entry_at, row.finished_at, *counts
+
+
+def essence(standing: Standing) -> tuple[Any, ...]:
+    """Everything that the screen shows of a standing."""
+    return (
+        standing.position,
+        shown_in(standing.state),
+        standing.new,
+        standing.progress,
+        standing.scale,
+        standing.can_undo,
+        standing.can_redo,
+        standing.finished,
+    )
+
+
+@given(
+    words=st.lists(st.integers(0, 100), min_size=1, max_size=12), share=st.sampled_from([0, 0.4])
+)
+@settings(
+    max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+def test_what_is_foretold_comes(sessions: Sessions, words: list[int], share: float) -> None:
+    looker = Looker(sessions, check_share=share)
+    for number in words:
+        before, stored = looker.look(), looker.stored()
+        foretold = looker.peek(before.position)
+        assert looker.stored() == stored
+        assert essence(looker.look()) == essence(before)
+        if not foretold:
+            break
+        word = sorted(foretold)[number % len(foretold)]
+        assert essence(looker.submit(word)) == essence(foretold[word])
+
+
+def test_every_answer_of_a_pair_is_foretold(sessions: Sessions) -> None:
+    looker = Looker(sessions)
+    assert set(looker.peek(0)) == {answer.value for answer in Answer}
+    looker.submit("left")
+    assert "undo" in looker.peek(1)
+    looker.submit("undo")
+    assert {"redo"} <= set(looker.peek(2))
+    assert "undo" not in looker.peek(2)
+
+
+def test_answers_a_study_does_not_offer_are_not_foretold(sessions: Sessions) -> None:
+    looker = Looker(sessions, allow_ties=False, allow_bad=False)
+    assert set(looker.peek(0)) == {"left", "right", "left_unjudgeable", "right_unjudgeable"}
+
+
+def test_every_grade_leads_to_the_next_page(sessions: Sessions) -> None:
+    looker = Looker(sessions, tool=Tool.GRADES)
+    foretold = looker.peek(0)
+    assert len({shown_in(standing.state) for standing in foretold.values()}) == 1
+    assert essence(looker.submit("good")) == essence(foretold["perfect"])
+
+
+def test_a_position_that_is_not_open_is_refused(sessions: Sessions) -> None:
+    looker = Looker(sessions)
+    looker.submit("left")
+    for position in (0, 2):
+        with pytest.raises(StaleForm):
+            looker.peek(position)

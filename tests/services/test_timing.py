@@ -1,0 +1,119 @@
+"""Time: what browsers report, what the server believes, and what a crash costs."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy.orm import Session
+
+from app.db.base import now
+from app.db.models import Assignment, TimerEvent
+from app.db.queries.timing import count_pauses
+from app.domain.errors import NotFound
+from app.domain.timing import START_SLACK_MS, Start, spent
+from app.domain.words import TimerKind
+from app.services.timing import Report, record_event, spent_on_entry, time_on_question
+from tests.factories import make_assignment, make_user
+
+NOON = datetime.fromisoformat("2026-11-15T12:00:00+00:00")
+
+
+def after(seconds: float) -> datetime:
+    return NOON + timedelta(seconds=seconds)
+
+
+@pytest.fixture
+def work(session: Session) -> Assignment:
+    row = make_assignment(session)
+    row.created_at = after(-86_400)
+    session.flush()
+    return row
+
+
+def tell(session: Session, work: Assignment, kind: TimerKind, at: float, ms: int = 0) -> int:
+    return record_event(
+        session,
+        assignment_id=work.id,
+        user_id=work.user_id,
+        report=Report(kind, ms),
+        at=after(at),
+    )
+
+
+@given(
+    active=st.integers(-10, 10**9),
+    wall=st.integers(0, 10**6),
+    ago=st.integers(0, 10**6),
+    kept=st.integers(0, 10**6),
+)
+def test_active_time_never_exceeds_wall_time(active: int, wall: int, ago: int, kept: int) -> None:
+    end = NOON + timedelta(milliseconds=wall)
+    start = Start(end - timedelta(milliseconds=ago), kept)
+    for given_start in (None, start):
+        time = spent(active, since=NOON, now=end, start=given_start)
+        assert 0 <= time.active_ms <= time.wall_ms == wall
+    assert spent(active, since=NOON, now=end, start=start).active_ms <= kept + ago + START_SLACK_MS
+
+
+def test_a_crash_loses_the_time_since_the_last_heartbeat(
+    session: Session, work: Assignment
+) -> None:
+    tell(session, work, TimerKind.START, 0)
+    tell(session, work, TimerKind.HEARTBEAT, 15, 15_000)
+    tell(session, work, TimerKind.HEARTBEAT, 30, 30_000)
+    # at 44 seconds the computer is switched off; an hour later the person is back
+    assert time_on_question(session, work) == 30_000
+    assert tell(session, work, TimerKind.START, 3600) == 30_000
+    time = spent_on_entry(session, work, 40_000, after(3610))
+    assert time.active_ms == 40_000
+
+
+def test_time_away_is_not_time_at_work(session: Session, work: Assignment) -> None:
+    tell(session, work, TimerKind.START, 0)
+    tell(session, work, TimerKind.LEAVE, 20, 20_000)
+    tell(session, work, TimerKind.START, 7200)
+    claimed = spent_on_entry(session, work, 7_230_000, after(7230))
+    assert claimed.active_ms == 20_000 + 30_000 + START_SLACK_MS
+    assert claimed.wall_ms == (86_400 + 7230) * 1000
+
+
+def test_a_report_is_bounded_when_it_arrives(session: Session, work: Assignment) -> None:
+    tell(session, work, TimerKind.START, 0)
+    assert tell(session, work, TimerKind.HEARTBEAT, 10, 10**9) == 10_000 + START_SLACK_MS
+
+
+def test_a_new_question_begins_at_nothing(session: Session, work: Assignment) -> None:
+    tell(session, work, TimerKind.START, 0)
+    tell(session, work, TimerKind.HEARTBEAT, 15, 15_000)
+    work.last_entry_at = after(20)
+    assert time_on_question(session, work) == 0
+    # a heartbeat about the question before comes late
+    assert tell(session, work, TimerKind.HEARTBEAT, 20.05, 20_000) == 50
+    assert spent_on_entry(session, work, 4_000, after(25)).active_ms == 4_000
+
+
+def test_programs_without_a_clock_are_bounded_by_the_wall(
+    session: Session, work: Assignment
+) -> None:
+    work.last_entry_at = after(0)
+    assert spent_on_entry(session, work, 99_000, after(10)).active_ms == 10_000
+
+
+def test_pauses_are_counted(session: Session, work: Assignment) -> None:
+    for kind in (TimerKind.START, TimerKind.PAUSE, TimerKind.RESUME, TimerKind.AUTO_PAUSE):
+        tell(session, work, kind, 1, 500)
+    assert count_pauses(session, work.id) == 2
+
+
+def test_nobody_reports_for_another(session: Session, work: Assignment) -> None:
+    stranger = make_user(session)
+    with pytest.raises(NotFound):
+        record_event(
+            session,
+            assignment_id=work.id,
+            user_id=stranger.id,
+            report=Report(TimerKind.START),
+            at=now(),
+        )
+    assert session.query(TimerEvent).count() == 0
