@@ -12,6 +12,7 @@ from app.db import migrations
 from app.db.engine import make_engine, make_sessions
 from app.secret import load_secret
 from app.services.live import LiveSessions
+from app.services.reports import ReportCache
 from app.services.uploading import UploadDesk, UploadStore
 from app.web.cookies import Cookies
 from app.web.deps import Places
@@ -22,9 +23,10 @@ from app.web.logs import RequestLog, configure_logs
 from app.web.openapi import describe
 from app.web.page_links import PageLinks
 from app.web.pages import Static, make_templates
-from app.web.routes import accounts, admin, exports, health, labeling, pages, queue
+from app.web.routes import accounts, admin, exports, health, labeling, pages, queue, reports
 from app.web.routes.api import assignments, me, studies
 from app.web.routes.api import exports as api_exports
+from app.web.routes.api import reports as api_reports
 
 ROUTERS = (
     health.router,
@@ -33,10 +35,12 @@ ROUTERS = (
     labeling.router,
     pages.router,
     exports.router,
+    reports.router,
     me.router,
     assignments.router,
     studies.router,
     api_exports.router,
+    api_reports.router,
     *admin.ROUTERS,
 )
 
@@ -79,6 +83,7 @@ def _equip(app: FastAPI, settings: Settings) -> None:
     state.sessions = make_sessions(state.engine)
     state.head_revision = migrations.head_revision()
     state.live = LiveSessions()
+    state.reports = ReportCache()
     state.places = Places(state.engine.dialect.name)
     state.downloads = make_limiter()
     state.templates = make_templates()

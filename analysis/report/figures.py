@@ -83,6 +83,7 @@ def measured(measure: Measure, sums: FloatArray, drawn: Resamples) -> Json:
     return figure(measure.of(whole), reason=reason, ends=ends, no_interval=why_none(drawn))
 
 
-def why_none(drawn: Resamples) -> str:
-    """Why an interval is missing."""
-    return ONE_QUERY if drawn.n_used < 2 else FEW_DEFINED
+def why_none(drawn: Resamples, shared: int | None = None) -> str:
+    """Why an interval is missing; ``shared`` queries alone inform it, if told."""
+    used = drawn.n_used if shared is None else min(shared, drawn.n_used)
+    return ONE_QUERY if used < 2 else FEW_DEFINED

@@ -23,6 +23,17 @@ def to_json(report: Json) -> str:
 def write_report(report: Json, folder: Path, *, plots: bool = True) -> list[Path]:
     """Write every file of the report into ``folder``, made if needed; return what was written."""
     folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, text in report_texts(report).items():
+        (folder / name).write_text(text, encoding="utf-8", newline="")
+        written.append(folder / name)
+    for name in PLOTS if plots else ():
+        written += save_plot(report, name, folder)
+    return written
+
+
+def report_texts(report: Json) -> dict[str, str]:
+    """The files of a report that are text, by name: all but the plots."""
     texts = {"report.json": to_json(report), "report.html": render_page(report)}
     texts |= {f"{name}.csv": to_csv(rows) for name, rows in csv_tables(report).items()}
     for tool in report["tools"]:
@@ -30,13 +41,7 @@ def write_report(report: Json, folder: Path, *, plots: bool = True) -> list[Path
         lines = (json.dumps(record, ensure_ascii=False) for record in records)
         texts[f"consensus-{tool['tool']}.jsonl"] = _joined(lines)
         texts[f"consensus-{tool['tool']}.qrels"] = _joined(consensus_qrels(records))
-    written = []
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8", newline="")
-        written.append(folder / name)
-    for name in PLOTS if plots else ():
-        written += save_plot(report, name, folder)
-    return written
+    return texts
 
 
 def _joined(lines: Iterable[str]) -> str:

@@ -89,7 +89,6 @@ def _fill(
     drawn: Resamples,
 ) -> None:
     """Add each measure to each record, a chunk of records at a time."""
-    why = why_none(drawn)
     for start, end, rows in _chunks(row, len(records), drawn.weights.shape[0] * values.shape[1]):
         group, width = row[rows] - start, end - start
         sums = np.zeros((width, values.shape[1]))
@@ -98,8 +97,12 @@ def _fill(
         for measure in measures:
             found, ends = measure.of(sums), drawn.ends(measure.of(draws))
             for record, value, low, high in zip(records[start:end], found, *ends, strict=True):
+                several = record["queries"] > 1  # one query is always drawn the same
                 record[measure.name] = figure(
-                    value, reason=measure.reason, ends=(low, high), no_interval=why
+                    value,
+                    reason=measure.reason,
+                    ends=(low, high) if several else (np.nan, np.nan),
+                    no_interval=why_none(drawn, record["queries"]),
                 )
 
 

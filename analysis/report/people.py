@@ -78,11 +78,15 @@ def _with_rest(records: dict[int, Json], tables: PairTables, drawn: Resamples) -
     for assessor, record in records.items():
         record["shared_queries"] = int(shared[assessor].sum())
         for measure in TABLE_MEASURES:
-            ends = drawn.ends(measure.of(draws[:, assessor]))
+            several = record["shared_queries"] > 1  # one query is always drawn the same
+            ends = drawn.ends(measure.of(draws[:, assessor])) if several else (np.nan, np.nan)
             reason = measure.reason if sums[assessor].any() else NOTHING_SHARED
             value = measure.of(sums[assessor])
             record[measure.name] = figure(
-                value, reason=reason, ends=ends, no_interval=why_none(drawn)
+                value,
+                reason=reason,
+                ends=ends,
+                no_interval=why_none(drawn, record["shared_queries"]),
             )
 
 

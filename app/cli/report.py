@@ -1,4 +1,4 @@
-"""`topkapi report`: agreement and effort, as a page, tables, plots and JSON."""
+"""`topkapi report`: agreement and effort of a study, or of files, as a page, tables and plots."""
 
 import sys
 from collections.abc import Iterator
@@ -13,20 +13,25 @@ from analysis.report import Options, build_report
 from analysis.report.figures import Json
 from analysis.report.files import write_report
 from analysis.report.sources import FORMATS, read_preferences
-from app.cli.common import AsJson, say
+from app.cli.bars import late_bar
+from app.cli.common import AsJson, open_sessions, say
 from app.cli.failures import Refused
+from app.services.exports import ExportOptions, StudySource, export_session
+from app.services.reports.service import make_report
 
 
 def register(cli: typer.Typer) -> None:
     """Add the command to the command line."""
     cli.command(
-        epilog="Example: topkapi report --from crowd.pref.gz local.pref.gz --out report/",
+        epilog="Examples: topkapi report everyday-questions --out report/; "
+        "topkapi report --from crowd.pref.gz local.pref.gz --out report/",
     )(report)
 
 
 def report(
     names: Annotated[
-        list[str] | None, typer.Argument(help="More files after --from.", metavar="[FILE]...")
+        list[str] | None,
+        typer.Argument(help="Slug of a study; more files after --from.", metavar="STUDY"),
     ] = None,
     source: Annotated[
         list[Path] | None,
@@ -39,8 +44,12 @@ def report(
         str | None, typer.Option(help=f"{', '.join(FORMATS)}; seen from the files if left out.")
     ] = None,
     k: Annotated[
-        int | None, typer.Option(min=1, help="Length of the consensus lists; all if left out.")
+        int | None,
+        typer.Option(min=1, help="Length of the consensus lists from files; all if left out."),
     ] = None,
+    pseudonyms: Annotated[
+        bool, typer.Option("--pseudonyms", help="assessor-01 ... in place of a study's names.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Seed of resampled queries.")] = 0,
     draws: Annotated[int, typer.Option(min=100, help="Resamples for the intervals.")] = 2000,
     plots: Annotated[bool, typer.Option(help="Also draw plots as PNG and SVG.")] = True,
@@ -51,25 +60,50 @@ def report(
     Writes report.html (one page that needs nothing else), report.json, CSV tables, plots, and the
     consensus lists into a folder.
     """
-    if not source:
-        raise Refused("name at least one file of preferences with --from")
-    paths = [*source, *(Path(name) for name in names or [])]
+    options = Options(seed=seed, draws=draws)
     try:
-        with _progress():
-            study = read_preferences(paths, format=format, k=k)
-            found = build_report(study, Options(seed=seed, draws=draws))
+        if source:
+            _refuse(pseudonyms, "--pseudonyms is for a study; files hold the names they hold")
+            found = _of_files([*source, *(Path(name) for name in names or [])], format, k, options)
+        else:
+            _refuse(format is not None or k is not None, "--format and --k are for files (--from)")
+            found = _of_study(names or [], pseudonyms, options)
+        with _progress("Writing the report ..."):
             written = write_report(found, out, plots=plots)
     except AnalysisError as error:
         raise Refused(str(error)) from None
     say(as_json, found, _summary(found, out, len(written)))
 
 
+def _refuse(wrong: bool, words: str) -> None:
+    if wrong:
+        raise Refused(words)
+
+
+def _of_files(paths: list[Path], format: str | None, k: int | None, options: Options) -> Json:
+    with _progress("Counting votes and resampling queries ..."):
+        return build_report(read_preferences(paths, format=format, k=k), options)
+
+
+def _of_study(names: list[str], pseudonyms: bool, options: Options) -> Json:
+    if len(names) != 1:
+        raise Refused("name one study by its slug, or files of preferences with --from")
+    with open_sessions() as sessions, export_session(sessions) as session, late_bar() as bar:
+        source = StudySource(
+            session,
+            names[0],
+            ExportOptions(pseudonyms=pseudonyms),
+            lambda _doing, done, total: bar("reading", done, total),
+        )
+        return make_report(source, pseudonyms=pseudonyms, options=options)
+
+
 @contextmanager
-def _progress() -> Iterator[None]:
+def _progress(words: str) -> Iterator[None]:
     """One line while it works, on a terminal only: the steps have no common measure."""
     told = sys.stderr.isatty()
     if told:
-        typer.echo("Counting votes and resampling queries ...", err=True, nl=False)
+        typer.echo(words, err=True, nl=False)
     try:
         yield
     finally:
@@ -78,7 +112,7 @@ def _progress() -> Iterator[None]:
 
 
 def _summary(found: Json, out: Path, files: int) -> str:
-    lines = []
+    lines = list(found.get("notes", []))
     for tool in found["tools"]:
         figures = tool["agreement"]
         lines.append(f"{tool['title']}: {figures['votes']} shared votes")

@@ -4,6 +4,8 @@ from pathlib import Path
 import pytest
 
 from app.cli import main
+from app.db.engine import make_engine, make_sessions
+from tests.exporting import make_judged_study
 
 ROWS = "q1 a b a\nq1 b c b\nq2 a b b\n"
 
@@ -48,7 +50,34 @@ def test_json_is_the_report_itself(
 def test_faults_are_one_line_and_not_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--from", str(tmp_path / "absent")) == 1
     assert run() == 1
+    assert run("tulips", "roses") == 1
+    assert run("tulips", "--k", "3") == 1
+    assert run("--from", str(tmp_path / "absent"), "--pseudonyms") == 1
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 2
+    assert len(lines) == 5
     assert "cannot be read" in lines[0]
-    assert "--from" in lines[1]
+    assert "name one study by its slug" in lines[1]
+    assert "--from" in lines[2]
+    assert "--k are for files" in lines[3]
+    assert "--pseudonyms is for a study" in lines[4]
+
+
+def test_a_study_is_reported_with_what_it_lacks(
+    database_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
+    engine = make_engine(database_url)
+    with make_sessions(engine).write.begin() as session:
+        make_judged_study(session)
+    engine.dispose()
+    assert run("tulips", "--out", str(tmp_path / "out"), "--no-plots", "--pseudonyms") == 0
+    said = capsys.readouterr().out
+    assert said.startswith("The study is running (grades: 3 of 3 finished; pairs: 3 of 5 finished)")
+    assert "T1 pairs: 28 shared votes" in said
+    assert "assessor-01" in (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert run("roses", "--out", str(tmp_path / "none")) == 1
+    assert capsys.readouterr().err == "topkapi: There is no study 'roses'.\n"
+    assert not (tmp_path / "none").exists()

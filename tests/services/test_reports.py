@@ -93,10 +93,20 @@ def test_time_of_an_undo_goes_to_what_it_took_back() -> None:
     rows += [row(redo, 16, 160), row(answer, 32, 320)]
     found = timed_answers(rows)
     assert [(each.active_ms, each.wall_ms, each.stands) for each in found] == [
-        (1 + 8 + 16, 250, True),
+        (1 + 8 + 16, 1 + 80 + 160, True),
         (2 + 4, 60, False),
         (32, 320, True),
     ]
+
+
+def test_waiting_for_the_first_look_is_no_work() -> None:
+    first = row(EntryKind.ANSWER, 3000, 90_000_000)
+    first.created_at = START
+    later = row(EntryKind.ANSWER, 2000, 5000)
+    begun = START - timedelta(seconds=8)
+    assert [each.wall_ms for each in timed_answers([first, later], begun)] == [8000, 5000]
+    assert [each.wall_ms for each in timed_answers([first, later])] == [3000, 5000]
+    assert timed_answers([]) == []
 
 
 def test_bounds_are_those_of_the_sorter_where_one_is_proven() -> None:

@@ -3,9 +3,9 @@
 from importlib import resources
 
 from analysis.report.figures import Json
-from analysis.report.page.agreement import headline, matrices, numbers_first
+from analysis.report.page.agreement import headline, matrices, notes, numbers_first
 from analysis.report.page.effort import effort
-from analysis.report.page.markup import text, whole
+from analysis.report.page.markup import counted, text
 from analysis.report.page.measures import tests
 from analysis.report.page.people import assessors, conduct
 from analysis.report.page.queries import consensus, queries
@@ -39,13 +39,21 @@ def render_page(report: Json) -> str:
     )
 
 
-def render_body(report: Json) -> str:
-    """What stands inside ``main``: for pages that bring their own frame and styles."""
+def render_body(report: Json, *, framed: bool = False) -> str:
+    """What stands inside ``main``; ``framed`` for pages that bring a title and tabs of their own.
+
+    A study in which nobody has done anything gets its notes alone.
+    """
+    opening = _about(report) if framed else _head(report)
+    if not any(tool["people"] for tool in report["tools"]):
+        return opening + (notes(report) or headline(report))
     tabs = "".join(f'<a href="#{name}">{title}</a>' for name, title in TABS)
+    kind = "toc" if framed else "tabs"
     return "".join(
         [
-            _head(report),
-            f'<nav class="tabs" aria-label="Report">{tabs}</nav>',
+            opening,
+            notes(report),
+            f'<nav class="{kind}" aria-label="Report">{tabs}</nav>',
             headline(report),
             numbers_first(report),
             matrices(report),
@@ -60,14 +68,19 @@ def render_body(report: Json) -> str:
 
 
 def _head(report: Json) -> str:
+    return f'<div class="head"><div><h1>Agreement and effort</h1>{_about(report)}</div></div>'
+
+
+def _about(report: Json) -> str:
     study = report["study"]
     lists = f", lists of {study['k']}" if study["k"] else ""
     words = (
-        f"{study['name']}: {whole(study['assessors'])} assessors, {whole(study['queries'])} "
-        f"queries, {whole(study['documents'])} candidate pages{lists}. Every pair of pages that "
+        f"{study['name']}: {counted(study['assessors'], 'assessor')}, "
+        f"{counted(study['queries'], 'query', 'queries')}, "
+        f"{counted(study['documents'], 'candidate page')}{lists}. Every pair of pages that "
         "two assessors judged counts once; two pages outside a list are a tie."
     )
-    return f'<div class="head"><div><h1>Agreement and effort</h1><p>{text(words)}</p></div></div>'
+    return f'<p class="about">{text(words)}</p>'
 
 
 __all__ = ["render_body", "render_page"]

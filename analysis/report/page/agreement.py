@@ -1,8 +1,19 @@
 """Agreement at a glance: headline, first numbers, matrices."""
 
 from analysis.report.figures import Json
-from analysis.report.page.markup import card, interval, p_value, percent, quiet, shown, text, whole
+from analysis.report.page.markup import (
+    card,
+    counted,
+    interval,
+    p_value,
+    percent,
+    quiet,
+    shown,
+    text,
+    whole,
+)
 from analysis.report.page.measures import coefficients, title_of
+from analysis.report.page.queries import MOST_QUERIES
 
 CODES = ("A better", "Tie", "B better")
 SAYS = ("A", "tie", "B")
@@ -28,11 +39,21 @@ def headline(report: Json) -> str:
     than = "as" if word == "as much" else "than"
     strict = compared["without_ties"]["p_queries"]["value"]
     also = "" if strict is None else f" Without ties, p = {p_value(strict)}."
+    p = found["p_queries"]["value"]
+    chance = (
+        f" So large a difference is common by chance ({_queries(report)})." if p >= 0.05 else ""
+    )
     return _notice(
         f"<b>{text(first)} agree {word} {than} {text(second)}: {percent(shares[0])} against "
-        f"{percent(shares[1])}.</b> Exchanging whole queries, p = "
-        f"{p_value(found['p_queries']['value'])}.{also}"
+        f"{percent(shares[1])}.</b> Exchanging whole queries, p = {p_value(p)}.{also}{chance}"
     )
+
+
+def _queries(report: Json) -> str:
+    """How many queries each of the compared tools has."""
+    named = [tool for tool in report["tools"] if tool["tool"] in report["comparison"]["tools"]]
+    counts = (counted(tool["agreement"]["queries"], "query", "queries") for tool in named)
+    return " against ".join(counts) + " shared"
 
 
 def _single(tools: list[Json]) -> str:
@@ -50,8 +71,15 @@ def _single(tools: list[Json]) -> str:
     return _notice(" ".join(parts) or "Nothing was judged yet.")
 
 
-def _notice(words: str) -> str:
-    return f'<div class="notice"><div>{words}</div></div>'
+def notes(report: Json) -> str:
+    """What the report lacks, one notice; nothing where nothing was noted."""
+    found = report.get("notes", [])
+    return _notice("".join(f"<p>{text(each)}</p>" for each in found), "warn") if found else ""
+
+
+def _notice(words: str, kind: str = "") -> str:
+    mark = f" notice--{kind}" if kind else ""
+    return f'<div class="notice{mark}"><div>{words}</div></div>'
 
 
 def numbers_first(report: Json) -> str:
@@ -97,8 +125,9 @@ def _matrix(tool: Json) -> str:
     strict = counts[0][0] + counts[2][2]
     decided = strict + counts[0][2] + counts[2][0]
     note = quiet(
-        f"{whole(same)} of {whole(found['votes'])} votes alike, from {whole(found['queries'])} "
-        f"queries and {whole(found['assessor_pairs'])} pairs of assessors; without ties "
+        f"{whole(same)} of {whole(found['votes'])} votes alike, from "
+        f"{counted(found['queries'], 'query', 'queries')} and "
+        f"{counted(found['assessor_pairs'], 'pair')} of assessors; without ties "
         f"{whole(strict)} of {whole(decided)}."
     )
     badge = f"{shown(found['overall'], 'percent')} agree" if found["votes"] else ""
@@ -133,9 +162,15 @@ def _behind_cell(tool: Json, i: int, j: int) -> str:
         return ""
     rows.sort(key=lambda row: -row[0])
     links = ", ".join(
-        f'<a href="#query-{tool["tool"]}-{at}">{text(query)}</a> {whole(count)}'
-        for count, at, query in rows[:BEHIND]
+        f"{_link(tool, at, query)} {whole(count)}" for count, at, query in rows[:BEHIND]
     )
     more = f" and {len(rows) - BEHIND} more" if len(rows) > BEHIND else ""
     words = f"<b>First {SAYS[i]}, second {SAYS[j]}</b>: {links}{more}"
     return f'<li id="behind-{tool["tool"]}-{i}{j}">{words}</li>'
+
+
+def _link(tool: Json, at: int, query: str) -> str:
+    """A link to the query's row, if the page shows it."""
+    if at >= MOST_QUERIES:
+        return text(query)
+    return f'<a href="#query-{tool["tool"]}-{at}">{text(query)}</a>'

@@ -18,6 +18,15 @@ def whole(value: float) -> str:
     return f"{round(value):,}".replace(",", THIN)
 
 
+def counted(value: int, one: str, many: str = "") -> str:
+    """A count with its noun.
+
+    >>> counted(1, "query", "queries"), counted(2, "page")
+    ('1 query', '2 pages')
+    """
+    return f"{whole(value)} {one if value == 1 else many or one + 's'}"
+
+
 def percent(value: float) -> str:
     """A share with one decimal."""
     return decimals(100 * value, 1) + f"{THIN}%"

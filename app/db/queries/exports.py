@@ -4,6 +4,7 @@ An iterator that is given up before its end closes its cursor.
 """
 
 from collections.abc import Generator, Sequence
+from datetime import datetime
 
 from sqlalchemy import ColumnElement, Row, func, select
 from sqlalchemy.orm import Session
@@ -18,7 +19,7 @@ from app.db.models import (
     TimerEvent,
     User,
 )
-from app.domain.words import Tool
+from app.domain.words import TimerKind, Tool
 
 _BATCH = 200
 
@@ -106,6 +107,16 @@ def clocks_of(session: Session, assignment_ids: Sequence[int]) -> dict[int, list
     for row in session.scalars(statement):
         found[row.assignment_id].append(row)
     return found
+
+
+def first_starts(session: Session, assignment_ids: Sequence[int]) -> dict[int, datetime]:
+    """When the clocks of assignments were first started, of those that were."""
+    statement = (
+        select(TimerEvent.assignment_id, func.min(TimerEvent.created_at))
+        .where(TimerEvent.assignment_id.in_(assignment_ids), TimerEvent.kind == TimerKind.START)
+        .group_by(TimerEvent.assignment_id)
+    )
+    return {row[0]: row[1] for row in session.execute(statement)}
 
 
 def document_names(session: Session, query_id: int) -> dict[int, str]:

@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from math import nan
 
 from analysis.agreement import Judgments
@@ -10,6 +11,7 @@ from analysis.efficiency import Sessions, Timings
 from app.db.models import JudgmentRow
 from app.domain.answers import Answer, QuestionKind
 from app.domain.log import EntryKind
+from app.domain.timing import elapsed_ms
 
 _SAID = {Answer.LEFT.value: 1, Answer.TIE.value: 0, Answer.RIGHT.value: -1}
 
@@ -24,11 +26,15 @@ class TimedAnswer:
     stands: bool = False
 
 
-def timed_answers(rows: Sequence[JudgmentRow]) -> list[TimedAnswer]:
+def timed_answers(
+    rows: Sequence[JudgmentRow], begun_at: datetime | None = None
+) -> list[TimedAnswer]:
     """The answers of a log in their order, taken back or not.
 
     An undo or redo has time of its own; it goes to the answer it was about, so that the time of a
-    query loses nothing.
+    query loses nothing. The log counts the wall time of the first answer from when the work was
+    given out; days in a queue are no work, so here it is counted from ``begun_at``, when the clock
+    first started, and is the active time where no clock was told of.
     """
     answers: list[TimedAnswer] = []
     done: list[TimedAnswer] = []
@@ -45,6 +51,10 @@ def timed_answers(rows: Sequence[JudgmentRow]) -> list[TimedAnswer]:
         taker[-1].wall_ms += row.wall_ms
     for each in done:
         each.stands = True
+    if rows:
+        waited = 0 if begun_at is None else elapsed_ms(begun_at, rows[0].created_at)
+        first = rows[0]
+        answers[0].wall_ms += max(first.active_ms, min(first.wall_ms, waited)) - first.wall_ms
     return answers
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from math import nan
 
 import numpy as np
@@ -75,8 +76,10 @@ def _take_query(
         return queries.document_names(source.session, query.number)
     pages = works[0].names
     place = {page: at for at, page in enumerate(pages)}
+    starts = queries.first_starts(source.session, [work.assignment.id for work in works])
     for work, rows in source.with_logs(works):
-        found[work.assignment.tool].take(number, place, work, rows)
+        begun_at = starts.get(work.assignment.id)
+        found[work.assignment.tool].take(number, place, work, rows, begun_at)
     for each in found.values():
         each.end_query(number, pages)
     return pages
@@ -99,12 +102,17 @@ class _Collected:
         self._logs = logs
 
     def take(
-        self, query: int, place: Mapping[int, int], work: Work, rows: Sequence[JudgmentRow]
+        self,
+        query: int,
+        place: Mapping[int, int],
+        work: Work,
+        rows: Sequence[JudgmentRow],
+        begun_at: datetime | None,
     ) -> None:
         """Take one session; of several rounds of a person the last finished one gives labels."""
         finished = self._label(work, rows)
         if self._logs:
-            self._take_log(query, place, work, timed_answers(rows), finished)
+            self._take_log(query, place, work, timed_answers(rows, begun_at), finished)
 
     def end_query(self, query: int, pages: Mapping[int, str]) -> None:
         """Turn the labels of a query into an array."""

@@ -1,6 +1,9 @@
-"""Reports: agreement and effort of a study, counted once for every state of it."""
+"""Reports: agreement and effort of a study, counted once for every state of it.
+
+The numerical libraries are loaded when the first report is made, not when the server starts.
+"""
 
 from app.services.reports.cache import ReportCache
-from app.services.reports.service import make_report
+from app.services.reports.forms import as_json, as_markup, zipped
 
-__all__ = ["ReportCache", "make_report"]
+__all__ = ["ReportCache", "as_json", "as_markup", "zipped"]

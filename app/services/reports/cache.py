@@ -3,13 +3,15 @@
 from collections import OrderedDict
 from collections.abc import Hashable
 from threading import Lock
+from typing import Any
 
 from sqlalchemy.orm import Session
 
-from analysis.report.figures import Json
 from app.db.queries import reports as queries
 from app.services.exports import ExportOptions, StudySource
-from app.services.reports.service import make_report, names_of
+from app.services.reports.names import names_of
+
+Json = dict[str, Any]
 
 
 class ReportCache:
@@ -28,6 +30,8 @@ class ReportCache:
         with self._lock:
             kept = self._kept.get(key)
             if kept is None or kept[0] != state:
+                from app.services.reports.service import make_report
+
                 kept = (state, make_report(source, pseudonyms=pseudonyms))
                 self._kept[key] = kept
             self._kept.move_to_end(key)

@@ -1,13 +1,12 @@
 """Make the report of a study from the database."""
 
-from collections import Counter
-
 from analysis.report import Options, build_report
 from analysis.report.figures import Json
 from app.domain.study import StudySettings
 from app.domain.words import Tool
 from app.services.exports import StudySource, completeness
 from app.services.exports.gathering import TITLES, gather
+from app.services.reports.names import names_of
 from app.services.reports.notes import notes_on
 
 
@@ -19,18 +18,6 @@ def make_report(
     study = gather(source, tools=_tools(source), people=people)
     figures = build_report(study, options)
     return figures | {"notes": notes_on(study, completeness(source).of(TITLES))}
-
-
-def names_of(source: StudySource) -> dict[int, str]:
-    """What people are called in the report: by name, with the e-mail where two share one."""
-    everyone = source.assessors.people
-    shared = Counter(person.name for person in everyone)
-    return {
-        person.user_id: f"{person.name} ({person.email})"
-        if shared[person.name] > 1
-        else person.name
-        for person in everyone
-    }
 
 
 def _tools(source: StudySource) -> list[Tool]:

@@ -1,0 +1,33 @@
+"""The report of a study by program."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from app.services.reports import ReportCache, as_json
+from app.web.deps import ApiResearcher
+from app.web.downloads import ExportSession
+from app.web.routes.api.study_models import Slug
+
+router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["reports"])
+_JSON: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The same as `topkapi report` writes to report.json: an undefined figure "
+        "is null, with its reason beside it.",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
+
+
+@router.get("/report", response_class=Response, responses=_JSON)
+def get_study_report(
+    request: Request,
+    session: ExportSession,
+    _user: ApiResearcher,
+    slug: Slug,
+    pseudonyms: Annotated[bool, Query(description="`assessor-01` in place of names.")] = False,
+) -> Response:
+    """Agreement between assessors, effort, and the consensus of every query."""
+    cache: ReportCache = request.app.state.reports
+    found = cache.report(session, slug, pseudonyms=pseudonyms)
+    return Response(as_json(found), media_type="application/json")

@@ -1,0 +1,58 @@
+"""The report of a study in the browser: the page, and its files."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+from starlette.responses import Response
+
+from app.services import studies
+from app.services.reports import ReportCache, as_markup, zipped
+from app.web.deps import ResearcherUser, SessionDep
+from app.web.downloads import ExportSession
+from app.web.pages import render
+from app.web.report_views import ReportView
+from app.web.routes.admin.studies import study_head
+
+router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
+Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$")]
+
+
+@router.get("/report")
+def get_report(
+    request: Request,
+    session: SessionDep,
+    reading: ExportSession,
+    user: ResearcherUser,
+    slug: Slug,
+    pseudonyms: bool = False,
+) -> Response:
+    """Agreement, effort and consensus of a study."""
+    study = studies.required_study(session, slug)
+    found = _cache(request).report(reading, slug, pseudonyms=pseudonyms)
+    view = ReportView(
+        head=study_head(session, study, user, "report"),
+        body=as_markup(found),
+        pseudonyms=pseudonyms,
+        empty=not any(tool["people"] for tool in found["tools"]),
+    )
+    return render(request, "reports/page.html", view)
+
+
+@router.get("/report.zip")
+def get_report_files(
+    request: Request,
+    reading: ExportSession,
+    _user: ResearcherUser,
+    slug: Slug,
+    pseudonyms: bool = False,
+) -> Response:
+    """The report as files: a page that needs nothing else, JSON, tables and consensus lists."""
+    found = _cache(request).report(reading, slug, pseudonyms=pseudonyms)
+    name = f'attachment; filename="{slug}-report.zip"'
+    headers = {"Content-Disposition": name}
+    return Response(zipped(found), media_type="application/zip", headers=headers)
+
+
+def _cache(request: Request) -> ReportCache:
+    cache: ReportCache = request.app.state.reports
+    return cache
