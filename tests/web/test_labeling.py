@@ -1,0 +1,188 @@
+"""Judging pages without a browser: what is sent to whom, and what is refused."""
+
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from app.db.base import now
+from app.db.engine import Sessions
+from app.db.models import Assignment, JudgmentRow, TimerEvent, User
+from app.domain.words import Tool
+from tests.factories import make_assignment, make_user, sign_in
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def work(sessions: Sessions) -> Assignment:
+    with sessions.write.begin() as session:
+        return make_assignment(session)
+
+
+@pytest.fixture
+def ansa(app: FastAPI, client: httpx.Client, sessions: Sessions, work: Assignment) -> User:
+    with sessions.read.begin() as session:
+        user = session.get_one(User, work.user_id)
+    sign_in(app, client, user)
+    return user
+
+
+def field(text: str, name: str) -> str:
+    return text.partition(f'name="{name}" value="')[2].partition('"')[0]
+
+
+def form_of(text: str, **more: Any) -> dict[str, Any]:
+    return {name: field(text, name) for name in ("position", "left", "right")} | more
+
+
+@pytest.mark.usefixtures("ansa")
+def test_a_page_for_people_and_a_fragment_for_scripts(
+    client: httpx.Client, work: Assignment
+) -> None:
+    url = f"/assignments/{work.id}"
+    page = client.get(url)
+    assert page.status_code == 200
+    assert "<!doctype html>" in page.text
+    assert page.text.count('sandbox="allow-same-origin"') == page.text.count("<iframe") == 2
+    assert "style=" not in page.text
+    assert "<script>" not in page.text
+    fragment = client.get(url, headers=HTMX)
+    assert "<!doctype" not in fragment.text
+    assert form_of(fragment.text) == form_of(page.text)
+
+
+@pytest.mark.usefixtures("ansa")
+def test_an_answer_leads_to_the_next_question(
+    client: httpx.Client, work: Assignment, sessions: Sessions
+) -> None:
+    url = f"/assignments/{work.id}"
+    form = form_of(client.get(url).text, answer="left", active_ms=5, note="  why  ")
+    plain = client.post(f"{url}/judgments", data=form)
+    assert plain.status_code == 303
+    assert plain.headers["location"] == url
+    again = client.post(f"{url}/judgments", data=form, headers=HTMX)
+    assert again.status_code == 200
+    assert field(again.text, "position") == "1"
+    with sessions.read.begin() as session:
+        rows = session.query(JudgmentRow).all()
+    assert [(row.answer, row.note) for row in rows] == [("left", "why")]
+
+
+@pytest.mark.usefixtures("ansa")
+def test_a_stale_answer_is_shown_the_open_question(client: httpx.Client, work: Assignment) -> None:
+    url = f"/assignments/{work.id}"
+    form = form_of(client.get(url).text)
+    client.post(f"{url}/judgments", data=form | {"answer": "left"})
+    for headers in ({}, HTMX):
+        stale = client.post(f"{url}/judgments", data=form | {"answer": "right"}, headers=headers)
+        assert stale.status_code == 409
+        assert "This question was already answered" in stale.text
+        assert field(stale.text, "position") == "1"
+
+
+@pytest.mark.usefixtures("ansa")
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {}, {"answer": "left", "step": "undo"}, {"step": "answer"}, {"answer": "best"},
+        {"answer": "left", "active_ms": "-1"}, {"answer": "left", "position": "-1"},
+        {"answer": "left", "note": "x" * 10_001},
+    ],
+)  # fmt: skip
+def test_a_form_that_makes_no_sense_is_refused(
+    client: httpx.Client, work: Assignment, sessions: Sessions, wrong: dict[str, str]
+) -> None:
+    url = f"/assignments/{work.id}"
+    form = form_of(client.get(url).text) | wrong
+    assert client.post(f"{url}/judgments", data=form).status_code == 422
+    with sessions.read.begin() as session:
+        assert session.query(JudgmentRow).count() == 0
+
+
+@pytest.mark.usefixtures("ansa")
+def test_what_may_come_is_told_without_a_trace(
+    client: httpx.Client, work: Assignment, sessions: Sessions
+) -> None:
+    url = f"/assignments/{work.id}"
+    told = client.get(f"{url}/next", params={"position": 0})
+    assert told.status_code == 200
+    assert told.text.count("<template data-answers=") == 5
+    assert client.get(f"{url}/next", params={"position": 1}).status_code == 409
+    with sessions.read.begin() as session:
+        assert session.query(JudgmentRow).count() == session.query(TimerEvent).count() == 0
+
+
+@pytest.mark.usefixtures("ansa")
+def test_the_clock_s_reports_are_kept(
+    client: httpx.Client, work: Assignment, sessions: Sessions
+) -> None:
+    url = f"/assignments/{work.id}/timer"
+    for form in ({"kind": "start"}, {"kind": "auto_pause", "reason": "idle", "active_ms": 3}):
+        assert client.post(url, data=form).status_code == 204
+    assert client.post(url, data={"kind": "explode"}).status_code == 422
+    with sessions.read.begin() as session:
+        kept = [(event.kind.value, event.reason) for event in session.query(TimerEvent)]
+    assert sorted(kept) == [("auto_pause", "idle"), ("start", None)]
+
+
+def test_another_s_work_is_nobody_s_to_see(
+    app: FastAPI, client: httpx.Client, sessions: Sessions, work: Assignment
+) -> None:
+    with sessions.write.begin() as session:
+        stranger = make_user(session)
+    sign_in(app, client, stranger)
+    url = f"/assignments/{work.id}"
+    for path in ("", "/next?position=0", "/guidelines"):
+        assert client.get(url + path).status_code == 404
+    assert (
+        client.post(f"{url}/judgments", data={"position": 0, "answer": "left"}).status_code == 404
+    )
+    assert client.post(f"{url}/timer", data={"kind": "start"}).status_code == 404
+    assert client.post(f"{url}/terms", data={"term": "x"}).status_code == 404
+
+
+@pytest.mark.usefixtures("ansa")
+def test_work_that_was_withdrawn_says_so(
+    client: httpx.Client, work: Assignment, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        session.get_one(Assignment, work.id).withdrawn_at = now()
+    page = client.get(f"/assignments/{work.id}")
+    assert page.status_code == 409
+    assert "taken back by an administrator" in page.text
+
+
+@pytest.mark.usefixtures("ansa")
+def test_titles_and_terms_cannot_break_out(
+    client: httpx.Client, work: Assignment, sessions: Sessions
+) -> None:
+    from app.db.models import Document
+
+    evil = '"><script>alert(1)</script>'
+    with sessions.write.begin() as session:
+        session.query(Document).update({"title": evil, "url": "http://[bad"})
+    url = f"/assignments/{work.id}"
+    client.post(f"{url}/terms", data={"term": evil})
+    for page in (client.get(url), client.get(f"{url}/next?position=0")):
+        assert page.status_code == 200
+        assert "<script>alert" not in page.text
+
+
+def test_grades_are_given_page_by_page(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        work = make_assignment(session, tool=Tool.GRADES)
+        user = session.get_one(User, work.user_id)
+    sign_in(app, client, user)
+    url = f"/assignments/{work.id}"
+    for _ in range(6):
+        page = client.get(url).text
+        form = {name: field(page, name) for name in ("position", "document")}
+        client.post(f"{url}/judgments", data=form | {"answer": "good"})
+    assert "Your grades" in client.get(url).text
+    undo = client.post(f"{url}/judgments", data={"position": 6, "step": "undo"})
+    assert undo.status_code == 303
+    assert "5</b> of 6 graded" in client.get(url).text
