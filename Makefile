@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup setup-dev run test check fix lock wheel clean
+.PHONY: help setup setup-dev run test check fix lock results wheel clean
 
 help:
 	@sed -n 's/^# make/  make/p' Makefile
@@ -46,6 +46,8 @@ check: setup $(VENV)/.dev
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
 
+# One thread a process for linear algebra: the tests themselves use every core.
+test: export OPENBLAS_NUM_THREADS := 1
 test: setup-dev check
 	$(BIN)/pytest -n $(WORKERS)
 
@@ -59,9 +61,14 @@ lock:
 	uv pip compile pyproject.toml --extra dev -c requirements.lock --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links --no-header -q -o requirements-dev.lock
 	npm install --package-lock-only
 
+# make results  the tables of docs/results.md, from the data sets in DATA (a killed run goes on)
+DATA ?= ../shared/data
+results: $(VENV)/.dev
+	$(BIN)/python -m bench.results --data $(DATA) --out results --jobs $(WORKERS)
+
 # make wheel  build dist/topkapi-*.whl, browser assets included
 wheel: setup $(VENV)/.dev
 	$(BIN)/hatchling build -t wheel
 
 clean:
-	rm -rf $(VENV) static/vendor node_modules dist
+	rm -rf $(VENV) static/vendor node_modules dist results
