@@ -17,6 +17,11 @@ export function wireTabs(stage) {
     split.scrollTo({ left: pane.offsetLeft - split.offsetLeft, behavior: "instant" });
     mark();
   });
+  // As a strip the pages scroll sideways, so keys must be able to reach it even while answers wait.
+  const narrow = matchMedia("(max-width: 700px)");
+  const reach = () => { if (narrow.matches) split.tabIndex = 0; else split.removeAttribute("tabindex"); };
+  narrow.addEventListener("change", reach);
+  reach();
   split.addEventListener("scroll", mark, { passive: true });
   mark();
   return mark;

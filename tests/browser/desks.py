@@ -1,6 +1,7 @@
 """Work for a browser: a person, a query, pages of every kind, and the cookie that signs them in."""
 
 import itertools
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -107,6 +108,13 @@ class Desk:
         with self.site.sessions.read.begin() as session:
             rows = session.scalars(statement.order_by(TimerEvent.id)).all()
             return [(row.kind.value, row.reason, row.active_ms) for row in rows]
+
+    def events_so_far(self, count: int) -> list[tuple[str, str | None, int]]:
+        """The events once there are ``count``: a browser reports without waiting for a reply."""
+        deadline = time.monotonic() + 15
+        while len(self.events()) < count and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return self.events()
 
     def change(self, act: Callable[[Assignment], None]) -> None:
         """Change the assignment behind the browser's back."""
