@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from analysis.data import (
+    read_consensus,
     read_judgments,
     read_letor_export,
     read_pairs,
@@ -21,6 +22,7 @@ from app.services.exports import EXPORTS
 TEXT = (Path(__file__).parent.parent / "docs" / "exports.md").read_text()
 READERS: dict[str, Callable[[Path], Any]] = {
     "topk.jsonl": read_topk,
+    "consensus.jsonl": read_consensus,
     "grades.qrels": read_qrels,
     "judgments.jsonl": read_judgments,
     "pairs.tsv": read_pairs,

@@ -1,6 +1,7 @@
 """Query-grouped data: readers and writers, top-k ground truth, normalisation, folds."""
 
 from analysis.data.exports import (
+    read_consensus,
     read_judgments,
     read_letor_export,
     read_pairs,
@@ -26,6 +27,7 @@ __all__ = [
     "noisy_orders",
     "normalise_by_query",
     "parse_letor",
+    "read_consensus",
     "read_folds",
     "read_judgments",
     "read_letor",

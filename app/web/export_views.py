@@ -14,7 +14,6 @@ class ExportLine:
     format: ExportFormat
     completeness: Completeness
     url: str
-    lacks_assessor: bool
 
 
 @dataclass(frozen=True, slots=True)

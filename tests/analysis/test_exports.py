@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from analysis.data import (
     exports,
+    read_consensus,
     read_judgments,
     read_letor,
     read_letor_export,
@@ -24,6 +25,7 @@ from analysis.data import (
 )
 from analysis.data.exports import (
     ClockEvent,
+    ConsensusList,
     Label,
     LetorRow,
     LoggedEntry,
@@ -80,6 +82,19 @@ topk_records = st.builds(
     begun_at=st.none() | moments,
     finished_at=st.none() | moments,
 )
+shares = st.floats(0, 1)
+consensus_lists = st.builds(
+    ConsensusList,
+    query=texts,
+    k=st.integers(1, 100),
+    documents=names,
+    rest=names,
+    assessors=names,
+    weights=st.lists(shares, max_size=4).map(tuple),
+    departures=st.lists(st.none() | shares, max_size=4).map(tuple),
+    method=texts,
+    study=texts,
+)
 log_records = st.builds(
     LoggedEntry,
     study=texts,
@@ -120,6 +135,7 @@ class Format:
 
 FORMATS = {
     "topk.jsonl": Format(topk_records, exports.topk_lines, read_topk),
+    "consensus.jsonl": Format(consensus_lists, exports.consensus_lines, read_consensus),
     "judgments.jsonl": Format(log_records, exports.judgment_lines, read_judgments),
     "preferences.jsonl": Format(preference_records, exports.preference_lines, read_preferences),
     "pairs.tsv": Format(pair_records, exports.pair_lines, read_pairs),

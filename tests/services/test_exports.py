@@ -10,6 +10,7 @@ from sklearn.datasets import load_svmlight_file  # type: ignore[import-untyped]
 from sqlalchemy import Engine, select
 
 from analysis.data import (
+    read_consensus,
     read_judgments,
     read_letor,
     read_letor_export,
@@ -21,10 +22,11 @@ from analysis.data import (
 )
 from analysis.report.sources import read_preferences as read_report_source
 from app.db.engine import Sessions
-from app.db.models import JudgmentRow, Query
+from app.db.models import Candidate, Document, JudgmentRow, Query
 from app.domain.errors import Invalid, NotFound
 from app.domain.grading import DEFAULT_GRADES
 from app.services.exports import EXPORTS, ExportOptions, export_session, open_export
+from app.services.reports import ReportCache
 from tests.exporting import NOTE, START, add_features, judge, make_grades, make_judged_study
 from tests.factories import make_assignment, make_study, make_user, queries_of
 
@@ -186,6 +188,52 @@ def test_labels_are_those_of_the_ground_truth(files: Files) -> None:
     assert data.features[:, 1].tolist() == [place**2 for place in range(8)] * 2
 
 
+def test_the_consensus_is_that_of_the_report(files: Files, judged: Sessions) -> None:
+    found = {each.query: each for each in files(read_consensus, "consensus.jsonl")}
+    assert list(found) == ["q0", "q1"]
+    assert (found["q0"].assessors, found["q1"].assessors) == ((ANSA, BAO), (ANSA,))
+    with export_session(judged) as session:
+        told = ReportCache().report(session, "tulips")["tools"][0]["consensus"]["queries"]
+    for each in told:
+        mine = found[each["query"]]
+        assert (list(mine.documents), list(mine.rest)) == (each["documents"], each["rest"])
+        assert list(mine.departures) == each["departures"]
+        assert mine.study == "tulips"
+    ansa = next(
+        each for each in files(read_topk, "topk.jsonl", assessor=ANSA) if each.query == "q1"
+    )
+    assert found["q1"].labels() == ansa.labels()  # nobody else has finished it
+
+
+def test_labels_are_of_the_consensus_unless_somebody_is_named(files: Files) -> None:
+    labels = {each.query: each.labels() for each in files(read_consensus, "consensus.jsonl")}
+    found: dict[str, dict[str, int]] = {}
+    for each in files(read_qrels, "qrels"):
+        found.setdefault(each.query, {})[each.document] = each.label
+    assert found == labels
+    assert found["q0"] != {
+        each.document: each.label
+        for each in files(read_qrels, "qrels", assessor=ANSA)
+        if each.query == "q0"
+    }
+    data = files(read_letor_export, "letor")
+    assert dict(zip(data.document_ids, data.labels.tolist(), strict=True)) == {
+        document: label for mine in labels.values() for document, label in mine.items()
+    }
+
+
+def test_pages_added_later_have_no_label(judged: Sessions, tmp_path: Path) -> None:
+    with judged.write.begin() as session:
+        query = session.scalars(select(Query).where(Query.external_id == "q1")).first()
+        page = session.scalars(select(Document).where(Document.external_id == "q2-d0")).one()
+        assert query is not None
+        session.add(Candidate(query_id=query.id, document_id=page.id, position=99))
+    files = Files(judged, tmp_path)
+    (mine,) = (each for each in files(read_consensus, "consensus.jsonl") if each.query == "q1")
+    assert "q2-d0" not in mine.labels()
+    assert len(mine.labels()) == 8
+
+
 def test_unfinished_queries_have_no_labels(files: Files) -> None:
     assert {each.query for each in files(read_qrels, "qrels", assessor=BAO)} == {"q0"}
     assert files(read_qrels, "qrels", assessor=CHIDI) == []
@@ -245,8 +293,7 @@ def test_pseudonyms_are_stable_and_give_nobody_away(judged: Sessions, tmp_path: 
     files = Files(judged, tmp_path)
     options: dict[str, Any] = {"pseudonyms": True}
     for name in EXPORTS:
-        chosen: dict[str, Any] = {"assessor": "assessor-02"} if EXPORTS[name].by_assessor else {}
-        assert b"@tulips.example" not in exported(judged, name, **options, **chosen)
+        assert b"@tulips.example" not in exported(judged, name, **options)
     before = files(read_topk, "topk.jsonl", pseudonyms=True)
     assert [each.assessor for each in before[:2]] == ["assessor-01", "assessor-02"]
     by_email = {each.seed: each.assessor for each in files(read_topk, "topk.jsonl")}
@@ -263,9 +310,8 @@ def test_pseudonyms_are_stable_and_give_nobody_away(judged: Sessions, tmp_path: 
 
 
 def test_the_same_study_gives_the_same_bytes(judged: Sessions) -> None:
-    for name, form in EXPORTS.items():
-        options = {"assessor": ANSA} if form.by_assessor else {}
-        assert exported(judged, name, **options) == exported(judged, name, **options)
+    for name in EXPORTS:
+        assert exported(judged, name) == exported(judged, name)
 
 
 def test_an_export_says_what_is_complete(judged: Sessions) -> None:
@@ -292,8 +338,6 @@ def test_refusals_come_before_the_first_line(judged: Sessions) -> None:
             open_export(session, "nothing", "qrels")
         with pytest.raises(NotFound, match=r"no export 'qrel'; there are topk\.jsonl"):
             open_export(session, "tulips", "qrel")
-        with pytest.raises(Invalid, match=f"Name the assessor .*{ANSA}"):
-            open_export(session, "tulips", "qrels")
         with pytest.raises(NotFound, match=f"No assessor 'eve'.*{ANSA}"):
             open_export(session, "tulips", "pairs.tsv", ExportOptions("eve"))
         with pytest.raises(Invalid, match="no features"):
@@ -327,10 +371,9 @@ def test_an_export_that_is_given_up_leaves_nothing_open(
     judged: Sessions, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.services.exports.service._CHUNK", 1)
-    for name, form in EXPORTS.items():
-        options = ExportOptions(ANSA if form.by_assessor else None)
+    for name in EXPORTS:
         with export_session(judged) as session:
-            assert next(open_export(session, "tulips", name, options).chunks)
+            assert next(open_export(session, "tulips", name).chunks)
     assert engine.pool.checkedout() == 0  # type: ignore[attr-defined]
 
 

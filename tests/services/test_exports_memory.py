@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.db.engine import Sessions, make_engine, make_sessions
 from app.db.models import Assignment, JudgmentRow, User
 from app.domain.words import Role
-from app.services.exports import EXPORTS, ExportOptions, export_session, open_export
+from app.services.exports import export_session, open_export
 from app.services.tools import KITS
 from tests.exporting import START, rows_of, steps
 from tests.factories import make_assignment, make_study, make_user, queries_of
@@ -82,12 +82,11 @@ def make_both(sessions: Sessions) -> None:
 
 def peak(sessions: Sessions, slug: str, format: str) -> tuple[int, int]:
     """The most memory Python holds while an export is made, and the size of the export."""
-    options = ExportOptions("assessor-01" if EXPORTS[format].by_assessor else None)
     size = 0
     tracemalloc.start()
     try:
         with export_session(sessions) as session:
-            for chunk in open_export(session, slug, format, options).chunks:
+            for chunk in open_export(session, slug, format).chunks:
                 size += len(chunk)
         return tracemalloc.get_traced_memory()[1], size
     finally:

@@ -29,7 +29,7 @@ def headers(app: FastAPI, client: httpx.Client, sessions: Sessions) -> dict[str,
     return {"Authorization": f"Bearer {token}"}
 
 
-@pytest.mark.parametrize("options", [{"assessor": ANSA}, {"pseudonyms": "true"}])
+@pytest.mark.parametrize("options", [{"assessor": ANSA}, {"pseudonyms": "true"}, {}])
 def test_page_api_and_command_give_the_same_bytes(
     client: httpx.Client,
     headers: dict[str, str],
@@ -41,9 +41,7 @@ def test_page_api_and_command_give_the_same_bytes(
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
     words = ["--assessor", ANSA] if "assessor" in options else []
     words += ["--pseudonyms"] if "pseudonyms" in options else []
-    for name, form in EXPORTS.items():
-        if form.by_assessor and "assessor" not in options:
-            continue
+    for name in EXPORTS:
         by_api = client.get(f"{API}/{name}", params=options, headers=headers)
         by_page = client.get(f"{PAGE}/{name}", params=options)
         out = tmp_path / name
@@ -74,16 +72,14 @@ def test_the_api_lists_the_formats(client: httpx.Client, headers: dict[str, str]
     found = {each["format"]: each for each in listed}
     assert (found["topk.jsonl"]["finished"], found["topk.jsonl"]["assigned"]) == (3, 5)
     assert found["grades.qrels"]["complete"] is True
-    assert [name for name, each in found.items() if each["by_assessor"]] == ["qrels", "letor"]
 
 
 def test_refusals_of_the_api_say_what_to_mend(
     client: httpx.Client, headers: dict[str, str]
 ) -> None:
     for path, status, says in (
-        (f"{API}/qrels", 422, f"Name the assessor whose lists become labels; there are {ANSA}"),
         (f"{API}/qrels?assessor=eve", 404, "No assessor 'eve'"),
-        (f"{API}/nothing", 404, "there are topk.jsonl, qrels"),
+        (f"{API}/nothing", 404, "there are topk.jsonl, consensus.jsonl"),
         ("/api/v1/studies/roses/exports/qrels", 404, "no study 'roses'"),
         ("/api/v1/studies/roses/exports", 404, "no study 'roses'"),
         ("/api/v1/studies/roses", 404, "no study 'roses'"),
@@ -119,10 +115,9 @@ def test_studies_are_listed_a_page_at_a_time(
 @pytest.mark.usefixtures("headers")
 def test_the_page_links_to_every_file_it_can_make(client: httpx.Client) -> None:
     page = client.get(PAGE).text
-    for name, form in EXPORTS.items():
-        assert (f'href="{PAGE}/{name}"' in page) is not form.by_assessor
+    for name in EXPORTS:
+        assert f'href="{PAGE}/{name}"' in page
     assert "Pairs: 3 of 5" in page
-    assert "Choose an assessor above" in page
     chosen = client.get(PAGE, params={"assessor": ANSA, "pseudonyms": "true"}).text
     assert f'href="{PAGE}/qrels?assessor=assessor-02&amp;pseudonyms=true"' in chosen
     assert "@tulips.example" not in chosen

@@ -8,6 +8,7 @@ that a study of any size passes through), and a reader that gives the same recor
 'q1 0 d3 2\\nq1 0 d8 1\\n'
 """
 
+from analysis.data.exports.consensus import ConsensusList, consensus_lines, read_consensus
 from analysis.data.exports.judgments import LoggedEntry, judgment_lines, read_judgments
 from analysis.data.exports.labels import (
     Label,
@@ -24,17 +25,20 @@ from analysis.data.exports.topk import TopK, read_topk, topk_lines
 
 __all__ = [
     "ClockEvent",
+    "ConsensusList",
     "Label",
     "LetorRow",
     "LoggedEntry",
     "PairAnswer",
     "Preference",
     "TopK",
+    "consensus_lines",
     "judgment_lines",
     "letor_lines",
     "pair_lines",
     "preference_lines",
     "qrels_lines",
+    "read_consensus",
     "read_judgments",
     "read_letor_export",
     "read_pairs",

@@ -13,6 +13,8 @@ from analysis.errors import BadData
 T = TypeVar("T")
 Names = tuple[str, ...]
 Groups = tuple[tuple[str, ...], ...]
+Numbers = tuple[float, ...]
+Shares = tuple[float | None, ...]
 
 # Legal inside JSON, but many programs take them for the end of a line.
 _BREAKS = {ord(char): f"\\u{ord(char):04x}" for char in "\x85\u2028\u2029"}
@@ -97,6 +99,24 @@ def _groups(value: Any, place: str) -> Groups:
     return tuple(_names(each, place) for each in value)
 
 
+def _numbers(value: Any, place: str) -> Numbers:
+    if not isinstance(value, list):
+        raise BadData(f"{place} is {json.dumps(value)[:40]}, not a list")
+    return tuple(_number(each, place) for each in value)
+
+
+def _number(value: Any, place: str) -> float:
+    if type(value) not in (int, float):
+        raise BadData(f"{place} is {json.dumps(value)[:40]}, not a number")
+    return float(value)
+
+
+def _shares(value: Any, place: str) -> Shares:
+    if not isinstance(value, list):
+        raise BadData(f"{place} is {json.dumps(value)[:40]}, not a list")
+    return tuple(None if each is None else _number(each, place) for each in value)
+
+
 def _time(value: Any, place: str) -> datetime:
     return moment(_text(value, place), place)
 
@@ -115,5 +135,7 @@ _READ: dict[Any, Callable[[Any, str], Any]] = {
     datetime | None: _or_none(_time),
     Names: _names,
     Groups: _groups,
+    Numbers: _numbers,
+    Shares: _shares,
     Mapping[str, Any]: _exactly(dict, "an object"),
 }

@@ -18,7 +18,7 @@ from analysis.data.exports import (
 )
 from app.db.queries import exports as queries
 from app.domain.words import Tool
-from app.services.exports import labels
+from app.services.exports import consensus, labels
 from app.services.exports.records import (
     clock_record,
     log_records,
@@ -33,16 +33,11 @@ _TEXT = "text/plain; charset=utf-8"
 _TEXTS = 40  # preferences whose pages are in memory at once
 
 
-def _anything(_source: StudySource) -> None:
-    """No demand on the study."""
-
-
 @dataclass(frozen=True, slots=True)
 class ExportFormat:
     """A format: what it holds, how it is served, whose work it shows, and how it is written.
 
-    ``check`` refuses what the options lack; ``lines`` may refuse a study before it hands out the
-    first line, not later.
+    ``lines`` may refuse a study before it hands out the first line, not later.
     """
 
     name: str
@@ -50,8 +45,6 @@ class ExportFormat:
     media_type: str
     tools: frozenset[Tool]
     lines: Callable[[StudySource], Iterator[str]]
-    by_assessor: bool = False
-    check: Callable[[StudySource], None] = _anything
 
 
 def _topk(source: StudySource) -> Iterator[str]:
@@ -125,13 +118,18 @@ EXPORTS: Mapping[str, ExportFormat] = {
             _topk,
         ),
         ExportFormat(
+            "consensus.jsonl",
+            "One list a query from all who finished it, and whom it departs from.",
+            _JSONL,
+            _PAIRS,
+            consensus.consensus,
+        ),
+        ExportFormat(
             "qrels",
-            "TREC qrels of one assessor's lists: k for the best page, 0 outside the list.",
+            "TREC qrels of the consensus, or of one assessor: k for the best page, 0 outside.",
             _TEXT,
             _PAIRS,
             labels.qrels,
-            by_assessor=True,
-            check=labels.need_labels,
         ),
         ExportFormat(
             "letor",
@@ -139,8 +137,6 @@ EXPORTS: Mapping[str, ExportFormat] = {
             _TEXT,
             _PAIRS,
             labels.letor,
-            by_assessor=True,
-            check=labels.need_labels,
         ),
         ExportFormat(
             "grades.qrels",

@@ -9,6 +9,7 @@ from analysis.data.exports import Label, LetorRow, letor_lines, qrels_lines
 from app.db.queries import exports as queries
 from app.domain.errors import Invalid
 from app.domain.words import Tool
+from app.services.exports.consensus import consensus_lists
 from app.services.exports.records import grades_of, topk_record
 from app.services.exports.source import QueryHead, StudySource
 
@@ -16,20 +17,20 @@ Labels = Mapping[str, int]
 _MOST_QID = 2**31 - 1
 
 
-def need_labels(source: StudySource) -> None:
-    """Refuse labels of nobody in particular."""
-    if source.only is None:
-        raise Invalid(
-            f"Name the assessor whose lists become labels; {source.assessors.offer()}",
-            field="assessor",
-        )
-
-
 def labels_by_query(source: StudySource) -> Iterator[tuple[QueryHead, Labels]]:
-    """Label k + 1 - rank of the pages of each query that the assessor has finished.
+    """Label k + 1 - rank of the pages of each finished query: of one assessor, or the consensus."""
+    return _of_consensus(source) if source.only is None else _of_assessor(source)
 
-    Of a query judged in several rounds the last finished one counts.
-    """
+
+def _of_consensus(source: StudySource) -> Iterator[tuple[QueryHead, Labels]]:
+    labels = {found.query: found.labels() for found in consensus_lists(source)}
+    for query in source.queries():
+        if query.name in labels:
+            yield query, labels[query.name]
+
+
+def _of_assessor(source: StudySource) -> Iterator[tuple[QueryHead, Labels]]:
+    """Of a query judged in several rounds the last finished one counts."""
     for query in source.queries():
         works = source.works(query, withdrawn=False, tool=Tool.PAIRS)
         records = [topk_record(work, rows) for work, rows in source.with_logs(works)]

@@ -104,7 +104,6 @@ def open_export(
     """Make ready to write a study; the bytes are made as they are taken."""
     wanted = format_of(format)
     source = StudySource(session, slug, options, progress)
-    wanted.check(source)
     chunks = _chunks(wanted.lines(source))
     session.info.setdefault(_OPEN, []).append(chunks)
     return Export(

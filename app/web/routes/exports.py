@@ -39,7 +39,6 @@ def get_exports(
             format=each,
             completeness=state.of(each.tools),
             url=_address(request, slug, each.name) + query,
-            lacks_assessor=each.by_assessor and not shown,
         )
         for each in EXPORTS.values()
     ]

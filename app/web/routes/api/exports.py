@@ -35,7 +35,6 @@ def list_exports(session: SessionDep, _user: ApiResearcher, slug: Slug) -> list[
                 description=each.description,
                 media_type=each.media_type,
                 filename=f"{slug}.{each.name}",
-                by_assessor=each.by_assessor,
                 assigned=state.assigned,
                 finished=state.finished,
                 complete=state.complete,

@@ -46,16 +46,12 @@ class StudyDetail(StudyOut):
 
 
 class ExportOut(BaseModel):
-    """A format of a study: what it holds and how complete it is.
-
-    `by_assessor`: the download needs `?assessor=`.
-    """
+    """A format of a study: what it holds and how complete it is."""
 
     format: str
     description: str
     media_type: str
     filename: str
-    by_assessor: bool
     assigned: int
     finished: int
     complete: bool
