@@ -11,6 +11,7 @@ _OVERLAPS = """() => {
   const parts = [...open.querySelectorAll(kinds)]
     .filter((e) => e.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
     .filter((e) => !e.closest('.vh, .skip, .toast, svg'))
+    .filter((e) => getComputedStyle(e.closest('thead, .pane__head') ?? e).clipPath === 'none')
     .filter((e) => open !== document || !e.closest('[popover]'))
     .map((e) => [e, e.getBoundingClientRect()])
     .filter(([, b]) => b.width > 1 && b.height > 1 && b.left >= -1 && b.right <= wide + 1);

@@ -1,0 +1,89 @@
+"""A researcher signs in and reads the report of a judged study."""
+
+import itertools
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from app.domain.words import Role
+from tests.browser.desks import Site
+from tests.browser.looks import barriers, flaws
+from tests.exporting import judge, make_grades, make_judged_study
+from tests.factories import PASSWORD, make_study, make_user, queries_of
+
+pytestmark = pytest.mark.browser
+_NUMBERS = itertools.count(1)
+
+
+def judged_study(site: Site) -> tuple[str, str]:
+    """The slug of a new study that two people agree and disagree about, and a researcher."""
+    slug = f"report-{next(_NUMBERS)}"
+    with site.sessions.write.begin() as session:
+        study = make_judged_study(session, slug=slug)
+        for query in queries_of(session, study):
+            judge(session, make_grades(session, make_user(session, name="Eve"), query, "gggg"))
+        make_study(session, slug=f"{slug}-fresh")
+        email = f"researcher@{slug}.example"
+        make_user(session, role=Role.RESEARCHER, email=email, password=PASSWORD)
+    return slug, email
+
+
+def signed_in(page: Page, site: Site, email: str) -> None:
+    page.goto(f"{site.server.url}/sign-in")
+    page.get_by_label("E-mail").fill(email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("link", name="Studies")).to_be_visible()
+
+
+def test_a_researcher_reads_the_report(any_site: Site, browser: Browser) -> None:
+    slug, email = judged_study(any_site)
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    faults: list[str] = []
+    page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+    signed_in(page, any_site, email)
+    page.get_by_role("link", name="Studies").click()
+    page.get_by_role("link", name=f"Study {slug}", exact=True).click()
+    page.get_by_role("link", name="Report").click()
+    expect(page.get_by_role("heading", name="T1 pairs", exact=True)).to_be_visible()
+    expect(page.get_by_text("every figure may still change")).to_be_visible()
+
+    page.get_by_role("button", name="How Krippendorff's alpha is computed").click()
+    tip = page.get_by_text("One less observed over expected disagreement")
+    expect(tip).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+
+    page.locator(".matrix--heat a").first.click()  # the votes of a cell lead to their queries
+    behind = page.locator("li:target a").first
+    expect(behind).to_be_visible()
+    behind.click()
+    expect(page.locator(":target")).to_contain_text("q0")
+
+    page.get_by_role("link", name="Hide names").click()
+    expect(page.get_by_text("assessor-01").first).to_be_visible()
+    expect(page.get_by_text("Bao 1")).to_have_count(0)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download").click()
+    assert download.value.suggested_filename == f"{slug}-report.zip"
+
+    page.goto(f"{any_site.server.url}/studies/{slug}-fresh/report")
+    expect(page.get_by_text("Nothing is assigned yet")).to_be_visible()
+    assert faults == []
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_report_has_no_barrier_and_nothing_overlaps(
+    site: Site, browser: Browser, scheme: Literal["light", "dark"]
+) -> None:
+    slug, email = judged_study(site)
+    page = browser.new_page(color_scheme=scheme)
+    signed_in(page, site, email)
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        for study in (slug, f"{slug}-fresh"):
+            page.goto(f"{site.server.url}/studies/{study}/report")
+            assert [*flaws(page), *barriers(page)] == [], (width, study)
+    page.close()
