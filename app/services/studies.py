@@ -70,7 +70,6 @@ def note_copy(
         actor_id,
         COPIED,
         study.slug,
-        study=study.id,
         file=file,
         bytes=size,
         sha256=sha256,
@@ -119,7 +118,7 @@ def delete_study(
 def _copy_of(session: Session, study: Study) -> AuditEvent | None:
     """The latest copy of this very study; one of an older study by the same name does not count."""
     found = audit_queries.latest_of(session, COPIED, study.slug)
-    return found if found is not None and found.detail["study"] == study.id else None
+    return found if found is not None and found.at >= study.created_at else None
 
 
 def _drop_unused(session: Session, hashes: list[str]) -> int:

@@ -1,6 +1,7 @@
 """Receiving studies: from a form or as the bare body of a request, onto disk, never into memory."""
 
 import os
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Annotated
 
@@ -29,13 +30,27 @@ def refuse_too_long(request: Request) -> None:
         desk_of(request).store.refuse_larger(int(length) - _ROOM)
 
 
+async def close_form(request: Request) -> AsyncIterator[None]:
+    """Close the files of a form when the request is over, however it ended."""
+    try:
+        yield
+    finally:
+        await request.close()
+
+
+RECEIVING = [Depends(close_form), Depends(refuse_too_long)]  # of routes that take a study
 Desk = Annotated[UploadDesk, Depends(desk_of)]
 
 
-async def receive(request: Request, store: UploadStore, filename: str) -> tuple[Path, str, int]:
-    """Put what is sent on disk: where it is, what it is called, and its size."""
+async def receive(
+    request: Request, store: UploadStore, filename: str | None = None
+) -> tuple[Path, str, int]:
+    """Put what is sent on disk: where it is, what it is called, and its size.
+
+    Without a ``filename`` only a form is taken, which names its file.
+    """
     path = await run_in_threadpool(store.new_file)
-    if request.headers.get("content-type", "").startswith("multipart/form-data"):
+    if filename is None or _is_form(request):
         sent = (await request.form(max_files=1, max_fields=10)).get("file")
         if not isinstance(sent, UploadFile) or not sent.filename:
             raise Invalid(_NO_FILE, field="file")
@@ -47,6 +62,10 @@ async def receive(request: Request, store: UploadStore, filename: str) -> tuple[
         path.unlink(missing_ok=True)
         raise Invalid(f"The file is empty. {_NO_FILE}", field="file")
     return path, safe_name(filename), size
+
+
+def _is_form(request: Request) -> bool:
+    return request.headers.get("content-type", "").startswith("multipart/form-data")
 
 
 async def _stream(request: Request, store: UploadStore, path: Path) -> int:

@@ -148,12 +148,14 @@ def queries_page(
 def _cut(
     session: Session, statement: Select[*tuple[Any, ...]], key: Any, last: Any, wanted: Ordered
 ) -> tuple[list[tuple[Any, Sums]], int]:
-    total = session.scalar(select(func.count()).select_from(statement.subquery())) or 0
     order = key.desc().nulls_last() if wanted.descending else key.asc().nulls_last()
-    rows = session.execute(
-        statement.order_by(order, last).limit(wanted.limit).offset(wanted.offset)
-    )
-    return [(row[0], Sums(*row[1:])) for row in rows], total
+    counted = statement.add_columns(func.count().over()).order_by(order, last)
+    rows = session.execute(counted.limit(wanted.limit).offset(wanted.offset)).all()
+    if not rows and wanted.offset:  # behind the last page nobody counts
+        total = session.scalar(select(func.count()).select_from(statement.subquery())) or 0
+    else:
+        total = rows[0][-1] if rows else 0
+    return [(row[0], Sums(*row[1:-1])) for row in rows], total
 
 
 def cells(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session, contains_eager
+from sqlalchemy.orm import Session, contains_eager, defer
 
 from app.db.models import Assignment, Query, Study
 
@@ -14,7 +14,10 @@ def assignments_of_user(session: Session, user_id: int) -> Sequence[Assignment]:
         select(Assignment)
         .join(Assignment.query)
         .join(Query.study)
-        .options(contains_eager(Assignment.query).contains_eager(Query.study))
+        .options(
+            contains_eager(Assignment.query).contains_eager(Query.study),
+            defer(Assignment.plan),  # long, and not needed to say how far the work is
+        )
         .where(
             Assignment.user_id == user_id,
             Assignment.withdrawn_at.is_(None),

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Path, Request
 from starlette.responses import RedirectResponse, Response
 
 from app.domain.errors import Invalid
@@ -12,7 +12,7 @@ from app.web.admin_views import ImportsView, ImportView, Refusal
 from app.web.brief import AdminAtDoor
 from app.web.deps import AdminUser
 from app.web.pages import render
-from app.web.uploads import Desk, receive, refuse_too_long
+from app.web.uploads import RECEIVING, Desk, receive
 
 router = APIRouter(prefix="/imports", include_in_schema=False)
 UploadId = Annotated[str, Path(max_length=64)]
@@ -24,11 +24,11 @@ def get_imports(request: Request, _user: AdminUser) -> Response:
     return _form(request)
 
 
-@router.post("", dependencies=[Depends(refuse_too_long)])
+@router.post("", dependencies=RECEIVING)
 async def post_import(request: Request, user: AdminAtDoor, desk: Desk) -> Response:
     """Take a study and have it checked; what would be read is shown before anything is written."""
     try:
-        path, filename, size = await receive(request, desk.store, "study")
+        path, filename, size = await receive(request, desk.store)
     except Invalid as refusal:
         return _form(request, Refusal.of(refusal))
     upload = desk.store.enter(path, filename=filename, size=size, user_id=user.id)

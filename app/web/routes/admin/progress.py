@@ -10,12 +10,14 @@ from starlette.responses import HTMLResponse, Response
 
 from app.db.models import Study, User
 from app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
+from app.domain.words import Role
 from app.services import progress, studies
 from app.web.deps import ResearcherUser, SessionDep
 from app.web.pages import render, to_text
 from app.web.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from app.web.progress_views import PARTS, PersonLine, ProgressView
-from app.web.routes.admin.studies import Slug, study_head
+from app.web.routes.admin.studies import Slug
+from app.web.study_views import head_of
 
 router = APIRouter(prefix="/studies/{slug}/progress", include_in_schema=False)
 PEOPLE, QUERIES = 25, 20
@@ -88,7 +90,7 @@ def _view(
     }
     choices = Choices(path, {**values, **numbers})
     return ProgressView(
-        head=study_head(session, study, user, "progress"),
+        head=head_of(study, _counts(seen), "progress", may_change=user.role is Role.ADMIN),
         overview=seen,
         people=[PersonLine(each, line, progress.is_very_fast(line, seen)) for each, line in people],
         people_paging=Paging(pages[0], PEOPLE, people_total),
@@ -99,3 +101,8 @@ def _view(
         choices=choices,
         values=values,
     )
+
+
+def _counts(seen: progress.Overview) -> dict[str, int]:
+    sums = seen.all.sums
+    return {"assignments": sums.assigned, "begun": sums.begun, "finished": sums.finished}

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 
@@ -13,7 +13,7 @@ from app.web.deps import ApiAdmin, SessionDep
 from app.web.routes.admin.deleting import copy_response
 from app.web.routes.api.models import Body
 from app.web.routes.api.study_models import Slug
-from app.web.uploads import Desk, receive, refuse_too_long
+from app.web.uploads import RECEIVING, Desk, receive
 
 router = APIRouter(prefix="/api/v1/studies", tags=["studies"])
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
@@ -91,7 +91,7 @@ class DeletedOut(BaseModel):
 @router.post(
     "",
     status_code=201,
-    dependencies=[Depends(refuse_too_long)],
+    dependencies=RECEIVING,
     openapi_extra=STUDY_BODY,
     responses={200: {"model": ImportOut, "description": "A dry run; nothing was written."}},
 )

@@ -1,0 +1,171 @@
+from datetime import timedelta
+
+import pytest
+from sqlalchemy.orm import Session
+
+from app.db.base import now
+from app.db.models import Assignment, Study, User
+from app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
+from app.domain.answers import Answer, Judgment, QuestionKind
+from app.domain.checks import self_consistency
+from app.domain.log import EntryKind
+from app.domain.session import Asking
+from app.domain.words import Tool
+from app.services import labeling, progress
+from app.services.labeling import Submission
+from app.services.live import LiveSessions
+from app.services.tools import Said
+from tests.factories import make_assignment, make_study, make_user, queries_of
+
+
+def ordered(sort: str = "name", *, search: str = "", limit: int = 10, offset: int = 0) -> Ordered:
+    return Ordered(sort.removeprefix("-"), sort.startswith("-"), search, limit, offset)
+
+
+def piece(session: Session, study: Study, user: User, query: int, **columns: object) -> Assignment:
+    row = make_assignment(session, user=user, query=queries_of(session, study)[query])
+    for name, value in columns.items():
+        setattr(row, name, value)
+    session.flush()
+    return row
+
+
+@pytest.fixture
+def study(session: Session) -> Study:
+    """Ansa has finished one and begun one, Bao has begun none of two; one was withdrawn."""
+    made = make_study(session, queries=3)
+    ansa, bao = make_user(session, name="Ansa"), make_user(session, name="Bao")
+    at = now()
+    piece(session, made, ansa, 0, answered=30, expected_left=0, active_ms=300_000,
+          last_entry_at=at - timedelta(days=3), finished_at=at - timedelta(days=3),
+          checks=4, checks_agreed=3)  # fmt: skip
+    piece(session, made, ansa, 1, answered=10, expected_left=20, active_ms=100_000,
+          last_entry_at=at - timedelta(hours=1))  # fmt: skip
+    piece(session, made, bao, 1)
+    piece(session, made, bao, 2)
+    piece(session, made, bao, 0, withdrawn_at=at, answered=99, last_entry_at=at, active_ms=1)
+    return made
+
+
+def test_a_study_is_summed_up_without_withdrawn_work(session: Session, study: Study) -> None:
+    seen = progress.overview(session, study).all
+    sums = seen.sums
+    assert (sums.assigned, sums.begun, sums.finished, sums.answered) == (4, 2, 1, 40)
+    assert seen.ms_per_answer == 10_000
+    assert seen.consistency == 0.75
+    # Begun work took (30 + 10 + 20) / 2 = 30 answers each, so two that wait take 60 more than 20.
+    assert seen.left == 80
+    assert seen.ms_left == 800_000
+
+
+def test_what_is_left_is_unknown_until_something_was_begun(session: Session) -> None:
+    study = make_study(session)
+    piece(session, study, make_user(session), 0)
+    assert progress.overview(session, study).all.left is None
+
+
+def test_a_study_without_work_has_nothing_to_tell(session: Session) -> None:
+    seen = progress.overview(session, make_study(session))
+    assert (seen.all.sums.assigned, seen.all.ms_per_answer, dict(seen.tools)) == (0, None, {})
+
+
+def test_people_are_sorted_filtered_and_cut_by_the_database(session: Session, study: Study) -> None:
+    seen = progress.overview(session, study)
+    for sort in PEOPLE_SORTS:
+        rows, total = progress.people(session, study, ordered(sort), seen)
+        assert (total, {user.name for user, _ in rows}) == (2, {"Ansa", "Bao"})
+    rows, _ = progress.people(session, study, ordered("-answered"), seen)
+    assert [(user.name, line.sums.answered) for user, line in rows] == [("Ansa", 40), ("Bao", 0)]
+    rows, total = progress.people(session, study, ordered(search="BA"), seen)
+    assert [(user.name, line.left) for user, line in rows] == [("Bao", 60)]
+    rows, total = progress.people(session, study, ordered(limit=1, offset=1), seen)
+    assert ([user.name for user, _ in rows], total) == (["Bao"], 2)
+
+
+def test_every_query_is_listed_with_its_work(session: Session, study: Study) -> None:
+    seen = progress.overview(session, study)
+    for sort in QUERY_SORTS:
+        _, total = progress.by_query(session, study, ordered(sort), seen)
+        assert total == 3
+    rows, _ = progress.by_query(session, study, ordered("query"), seen)
+    found = [(query.external_id, line.sums.finished, line.sums.assigned) for query, line in rows]
+    assert found == [
+        ("q0", 1, 1), ("q1", 0, 2), ("q2", 0, 1),
+    ]  # fmt: skip
+
+
+def test_the_matrix_says_how_far_each_piece_is(session: Session, study: Study) -> None:
+    rows, _ = progress.people(session, study, ordered(), progress.overview(session, study))
+    users = [user for user, _ in rows]
+    queries = queries_of(session, study)
+    cells = progress.matrix(session, users, queries, at=now() + timedelta(days=4))
+    notes = {
+        (user.name, query.external_id): cells.get((user.id, query.id))
+        for user in users
+        for query in queries
+    }
+    assert {key: (cell.state, cell.note) for key, cell in notes.items() if cell} == {
+        ("Ansa", "q0"): ("done", "done"),
+        ("Ansa", "q1"): ("late", "idle 4 d"),
+        ("Bao", "q1"): ("wait", "waiting"),
+        ("Bao", "q2"): ("wait", "waiting"),
+    }
+    cells = progress.matrix(session, users, queries)
+    assert cells[users[0].id, queries[1].id].note == "33 %"
+
+
+def test_what_was_finished_last_comes_first(session: Session, study: Study) -> None:
+    (last,) = progress.latest(session, study)
+    assert (last.person, last.query, last.tool, last.answered) == ("Ansa", "q0", Tool.PAIRS, 30)
+
+
+def test_someone_much_quicker_than_the_others_is_pointed_at(session: Session, study: Study) -> None:
+    quick = make_user(session, name="Dora")
+    piece(session, study, quick, 2, round=1, answered=50, active_ms=50_000, last_entry_at=now())
+    seen = progress.overview(session, study)
+    rows, _ = progress.people(session, study, ordered(), seen)
+    assert {user.name: progress.is_very_fast(line, seen) for user, line in rows} == {
+        "Ansa": False, "Bao": False, "Dora": True,
+    }  # fmt: skip
+
+
+def test_consistency_compares_a_check_with_the_first_answer_sides_swapped() -> None:
+    def said(kind: QuestionKind, left: int, right: int, answer: Answer) -> Judgment:
+        return Judgment(kind, left, right, answer)
+
+    sort, check = QuestionKind.SORT, QuestionKind.CHECK
+    done = [
+        said(sort, 1, 2, Answer.LEFT),
+        said(sort, 3, 4, Answer.TIE),
+        said(check, 2, 1, Answer.RIGHT),
+        said(check, 4, 3, Answer.LEFT),
+        said(check, 2, 1, Answer.LEFT_BAD),
+    ]
+    assert self_consistency(done) == (2, 1)
+
+
+def test_checks_are_summed_up_as_they_are_answered_and_taken_back(session: Session) -> None:
+    row = make_assignment(
+        session, check_share=0.5, query=queries_of(session, make_study(session, documents=12))[0]
+    )
+    live = LiveSessions()
+    kinds: list[str] = []
+
+    def go_on(answer: str = "left") -> None:
+        state = labeling.standing(session, live, assignment_id=row.id, user_id=row.user_id)
+        assert isinstance(state.state, Asking)
+        question = state.state.question
+        kinds.append(question.kind.value)
+        names = [state.documents[number].name for number in (question.left, question.right)]
+        # A check shows the sides swapped: the same answer again is the other side.
+        said = Said("right" if question.kind is QuestionKind.CHECK else answer, *names)
+        labeling.submit(session, live, assignment_id=row.id, user_id=row.user_id,
+                        submission=Submission(state.position, said=said))  # fmt: skip
+
+    while kinds.count("check") < 2:
+        go_on()
+    assert (row.checks, row.checks_agreed) == (2, 2)
+    position = labeling.standing(session, live, assignment_id=row.id, user_id=row.user_id).position
+    labeling.submit(session, live, assignment_id=row.id, user_id=row.user_id,
+                    submission=Submission(position, EntryKind.UNDO))  # fmt: skip
+    assert (row.checks, row.checks_agreed) == (1, 1)

@@ -1,0 +1,147 @@
+import json
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.db.models import Assignment, AuditEvent, Content, Document, JudgmentRow, Query, Study
+from app.db.queries import belonging
+from app.domain.errors import Conflict, Invalid, NotFound
+from app.services import copying, studies
+from app.services.queue import queue_of_user
+from tests.factories import make_assignment, make_study, queries_of
+
+
+def judged(session: Session, slug: str = "tulips") -> Study:
+    study = make_study(session, slug=slug, queries=2, documents=3)
+    row = make_assignment(session, query=queries_of(session, study)[0])
+    left, right = row.plan["order"][:2]
+    session.add(
+        JudgmentRow(
+            assignment_id=row.id, position=0, entry="answer", question_kind="sort",
+            left_id=left, right_id=right, answer="left",
+        )
+    )  # fmt: skip
+    session.flush()
+    return study
+
+
+def note(session: Session, study: Study, path: Path) -> copying.Copy:
+    copy = copying.write_copy(session, study, path)
+    studies.note_copy(
+        session, study, file=copy.name, size=copy.size, sha256=copy.sha256, judgments=copy.judgments
+    )
+    return copy
+
+
+def test_an_archived_study_leaves_the_queues_and_comes_back(session: Session) -> None:
+    study = judged(session)
+    user_id = session.scalars(select(Assignment.user_id)).one()
+    studies.archive(session, study)
+    assert queue_of_user(session, user_id).works == ()
+    studies.unarchive(session, study)
+    assert len(queue_of_user(session, user_id).works) == 1
+    acts = session.scalars(select(AuditEvent.action).order_by(AuditEvent.id)).all()
+    assert acts == ["study.archive", "study.unarchive"]
+
+
+def test_every_table_with_rows_of_a_study_is_known() -> None:
+    names = {table.name for table in belonging.tables_of_study()}
+    assert names >= {
+        "studies", "queries", "documents", "study_files", "candidates", "rankings", "assignments",
+        "judgments", "timer_events", "highlights",
+    }  # fmt: skip
+    assert not names & {"users", "contents", "audit_events", "api_tokens", "invitations"}
+
+
+def test_a_study_at_work_is_not_deleted(session: Session) -> None:
+    study = make_study(session, slug="tulips")
+    with pytest.raises(Conflict, match="Archive the study first"):
+        studies.delete_study(session, study, confirm="tulips")
+
+
+def test_the_slug_has_to_be_typed(session: Session) -> None:
+    study = make_study(session, slug="tulips")
+    studies.archive(session, study)
+    with pytest.raises(Invalid, match="Type tulips"):
+        studies.delete_study(session, study, confirm="tulip")
+
+
+def test_judged_work_is_deleted_only_when_a_copy_holds_all_of_it(
+    session: Session, tmp_path: Path
+) -> None:
+    study = judged(session)
+    studies.archive(session, study)
+    with pytest.raises(Conflict, match="no copy holds them"):
+        studies.delete_study(session, study, confirm="tulips")
+    note(session, study, tmp_path / "copy.zip")
+    row = session.scalars(select(Assignment)).one()
+    session.add(JudgmentRow(assignment_id=row.id, position=1, entry="undo"))
+    session.flush()
+    with pytest.raises(Conflict, match="the latest copy lacks some"):
+        studies.delete_study(session, study, confirm="tulips")
+    copy = note(session, study, tmp_path / "later.zip")
+    rows = studies.delete_study(session, study, confirm=" tulips ")
+    assert rows["judgments"] == 2
+    event = session.scalars(select(AuditEvent).where(AuditEvent.action == "study.delete")).one()
+    assert event.detail["copy"] == copy.name
+
+
+def test_a_copy_of_an_older_study_of_the_same_name_does_not_count(
+    session: Session, tmp_path: Path
+) -> None:
+    old = judged(session)
+    studies.archive(session, old)
+    note(session, old, tmp_path / "copy.zip")
+    studies.delete_study(session, old, confirm="tulips")
+    new = judged(session)
+    studies.archive(session, new)
+    assert "no copy holds them" in str(studies.look_at_deletion(session, new).missing)
+
+
+def test_deletion_removes_everything_of_the_study_and_nothing_else(
+    session: Session, tmp_path: Path
+) -> None:
+    kept = judged(session, "kept")
+    gone = judged(session, "gone")
+    shared = session.scalars(select(Document).where(Document.study_id == kept.id)).first()
+    assert shared is not None
+    twin = Document(study_id=gone.id, external_id="twin", content_hash=shared.content_hash)
+    session.add(twin)
+    session.flush()
+    before = belonging.count_rows(session, kept.id)
+    contents = session.scalar(select(func.count(Content.hash))) or 0
+    studies.archive(session, gone)
+    note(session, gone, tmp_path / "copy.zip")
+    rows = studies.delete_study(session, gone, confirm="gone")
+    assert rows["contents"] == 6
+    assert session.scalar(select(func.count(Content.hash))) == contents - 6
+    assert session.get(Content, shared.content_hash) is not None
+    assert belonging.count_rows(session, kept.id) == before
+    assert session.scalars(select(Study.slug)).all() == ["kept"]
+    assert session.scalar(select(func.count(Query.id))) == 2
+    with pytest.raises(NotFound, match="'gone'"):
+        studies.required_study(session, "gone")
+
+
+def test_a_copy_holds_every_row_and_every_page(session: Session, tmp_path: Path) -> None:
+    study = judged(session)
+    judged(session, "another")
+    path = tmp_path / "copy.zip"
+    copy = copying.write_copy(session, study, path)
+    assert copy.size == path.stat().st_size
+    with ZipFile(path) as archive:
+        head = json.loads(archive.read("copy.json"))
+        lines = {
+            name: [json.loads(line) for line in archive.read(f"{name}.jsonl").splitlines()]
+            for name in head["rows"]
+        }
+    assert head["rows"] == {name: len(found) for name, found in lines.items()}
+    assert head["study"] == "tulips"
+    assert [row["external_id"] for row in lines["queries"]] == ["q0", "q1"]
+    assert [row["answer"] for row in lines["judgments"]] == ["left"]
+    assert len(lines["contents"]) == 6
+    assert set(lines["people"][0]) == {"id", "email", "name", "role"}
+    assert copy.judgments == 1

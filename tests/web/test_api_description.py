@@ -1,0 +1,178 @@
+"""The API held against its own description: no fault, nothing undescribed, no broken schema."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import requests
+import schemathesis
+from fastapi import FastAPI
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.result import Ok
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from sqlalchemy import select
+
+from app.db.engine import Sessions
+from app.db.models import Assignment
+from app.domain.study import StudySettings
+from app.domain.words import Role, Tool
+from app.services import giving, tokens
+from tests.clients import open_client
+from tests.factories import make_study, make_user
+from tests.live import LiveServer
+
+EXAMPLES = 6  # for each operation and kind of data
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+GUIDE = Path(__file__).parents[2] / "docs" / "api.md"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Tokens by role, and things that are there, for the parameters of paths."""
+
+    tokens: dict[str, str]
+    there: dict[str, object]
+
+
+@pytest.fixture
+def stage(sessions: Sessions) -> Stage:
+    """A study with work given out, and people of every role."""
+    with sessions.write.begin() as session:
+        people = {role: make_user(session, role=role) for role in Role}
+        study = make_study(session, slug="tulips", queries=4, documents=5)
+        study.settings = StudySettings(k=2, tools=(Tool.PAIRS, Tool.GRADES)).as_json()
+        others = [make_user(session) for _ in range(3)]
+        judges = [people[Role.ASSESSOR], *others]
+        made = giving.assign_rotation(session, study, [user.id for user in judges], rounds=1)
+        row, _ = tokens.issue_token(session, others[0], "another")
+        mine = next(each.id for each in made if each.user_id == people[Role.ASSESSOR].id)
+        return Stage(
+            {role.value: tokens.issue_token(session, people[role], "test")[1] for role in Role},
+            {
+                "slug": "tulips",
+                "format": "judgments.jsonl",
+                "assignment_id": mine,
+                "user_id": others[0].id,
+                "token_id": row.id,
+            },
+        )
+
+
+def operations(app: FastAPI) -> Iterator[Any]:
+    """Every operation that the description names."""
+    for found in schemathesis.openapi.from_dict(app.openapi()).get_all_operations():
+        assert isinstance(found, Ok), found
+        yield found.ok()
+
+
+@pytest.mark.parametrize("mode", list(GenerationMode))
+@pytest.mark.parametrize("role", [Role.ADMIN, Role.ASSESSOR])
+def test_the_api_keeps_to_its_description(
+    app: FastAPI, stage: Stage, role: Role, mode: GenerationMode
+) -> None:
+    bounded = settings(
+        max_examples=EXAMPLES,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    asked = set()
+    with open_client(app) as client:
+        for operation in operations(app):
+            cases = operation.as_strategy(generation_mode=mode, **_there(operation, stage, mode))
+
+            @bounded
+            @given(case=cases)
+            def hold(case: Any) -> None:
+                case.validate_response(send(client, case, stage.tokens[role]), checks=CHECKS)
+
+            hold()
+            asked.add(operation.label)
+    assert len(asked) > 30
+
+
+def _there(operation: Any, stage: Stage, mode: GenerationMode) -> dict[str, Any]:
+    """Good data is about things that are there; bad data may be about anything."""
+    names = re.findall(r"{(\w+)}", operation.path)
+    if mode is GenerationMode.NEGATIVE or not names:
+        return {}
+    return {"path_parameters": {name: stage.there[name] for name in names}}
+
+
+def send(client: httpx.Client, case: Any, token: str) -> httpx.Response:
+    """The request that ``case`` describes, by our own client."""
+    given = case.as_transport_kwargs(base_url="http://localhost")
+    names = ("method", "url", "headers", "params", "data", "json", "files")
+    made = requests.Request(**{name: given[name] for name in names if name in given}).prepare()
+    headers = {str(name): str(value) for name, value in made.headers.items()}
+    headers["Authorization"] = f"Bearer {token}"
+    assert made.method is not None
+    reply = client.request(
+        made.method,
+        made.url or "",
+        content=made.body,  # type: ignore[arg-type]
+        headers=headers,
+    )
+    reply.elapsed = timedelta(0)  # our transport keeps no time; the checks ask for it
+    return reply
+
+
+def test_a_generated_client_finds_names_and_refusals(app: FastAPI) -> None:
+    description = app.openapi()
+    names = [operation.definition.raw["operationId"] for operation in operations(app)]
+    assert len(set(names)) == len(names)
+    for operation in operations(app):
+        responses = operation.definition.raw["responses"]
+        assert {"401", "403", "404", "422"} <= set(responses), operation.label
+        assert "application/problem+json" in responses["422"]["content"]
+        assert operation.definition.raw["security"], operation.label
+    assert "Problem" in description["components"]["schemas"]
+
+
+def test_the_program_in_the_guide_judges_to_the_end(
+    sessions: Sessions, live_server: LiveServer, stage: Stage, tmp_path: Path
+) -> None:
+    found = re.search(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    assert found
+    program = found.group(1)
+    assert len(program.splitlines()) <= 40
+    path = tmp_path / "assessor.py"
+    path.write_text(program)
+    command = [sys.executable, str(path), live_server.url, stage.tokens["assessor"]]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stderr == ""
+    with sessions.read() as session:
+        owner = session.get_one(Assignment, stage.there["assignment_id"]).user_id
+        rows = session.scalars(select(Assignment).where(Assignment.user_id == owner)).all()
+    assert len(done.stdout.splitlines()) == len(rows) == 2
+    assert {row.tool for row in rows} == {Tool.PAIRS, Tool.GRADES}
+    assert all(row.finished_at for row in rows)
+
+
+def test_every_address_in_the_guide_is_there(app: FastAPI) -> None:
+    paths = {path.removeprefix("/api/v1") for path in app.openapi()["paths"]}
+    guide = GUIDE.read_text()
+    for path in paths:
+        last = re.sub(r"{\w+}", "{}", path).rsplit("/", 1)[-1]
+        named = path in guide or f"/{last}" in re.sub(r"{\w+}", "{}", guide)
+        assert named, path

@@ -1,0 +1,256 @@
+import re
+import threading
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import select
+
+from app.db.engine import Sessions
+from app.db.models import AuditEvent, Query, Study, User
+from app.domain.words import Role
+from app.services import tokens
+from app.services.importing import preview_study
+from app.services.uploading import Stage, UploadStore
+from app.web.cookies import CSRF_HEADER
+from tests.factories import make_user, sign_in
+from tests.studies import append, small_study, zipped
+
+
+@pytest.fixture
+def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
+    """An administrator, signed in."""
+    with sessions.write.begin() as session:
+        user = make_user(session, role=Role.ADMIN)
+    sign_in(app, client, user)
+    return user
+
+
+@pytest.fixture
+def token(admin: User, sessions: Sessions) -> dict[str, str]:
+    """What an administrator's program sends."""
+    with sessions.write.begin() as session:
+        _, plain = tokens.issue_token(session, session.get_one(User, admin.id), "test")
+    return {"Authorization": f"Bearer {plain}"}
+
+
+def send(client: httpx.Client, data: bytes, name: str = "small.zip") -> str:
+    reply = client.post("/imports", files={"file": (name, data)})
+    assert reply.status_code == 303, reply.text
+    return reply.headers["location"]
+
+
+def wait(client: httpx.Client, address: str) -> str:
+    """The page of an upload when nothing more is being done."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        page = client.get(address).text
+        if "hx-trigger" not in page:
+            return page
+        time.sleep(0.05)
+    raise AssertionError("the upload was not finished in time")
+
+
+def slugs(sessions: Sessions) -> list[str]:
+    with sessions.read() as session:
+        return list(session.scalars(select(Study.slug)))
+
+
+def test_a_study_is_shown_first_and_written_when_confirmed(
+    admin: User, client: httpx.Client, sessions: Sessions, tmp_path: Path
+) -> None:
+    address = send(client, zipped(small_study(tmp_path / "study")))
+    page = wait(client, address)
+    assert "Small study" in page
+    assert "Import 2 queries" in page
+    assert slugs(sessions) == []
+    assert client.post(f"{address}/confirm").status_code == 303
+    assert "Everything was written" in wait(client, address)
+    assert slugs(sessions) == ["small"]
+    with sessions.read() as session:
+        event = session.scalars(select(AuditEvent)).one()
+    assert (event.user_id, event.action) == (admin.id, "study.create")
+    assert list((tmp_path / "uploads").glob("*.study")) == []
+
+
+@pytest.mark.usefixtures("admin")
+def test_a_study_is_confirmed_once(client: httpx.Client, tmp_path: Path) -> None:
+    address = send(client, zipped(small_study(tmp_path / "study")))
+    wait(client, address)
+    first, second = (client.post(f"{address}/confirm").status_code for _ in range(2))
+    assert (first, second) == (303, 409)
+
+
+@pytest.mark.usefixtures("admin")
+def test_a_refused_study_lists_its_problems(
+    client: httpx.Client, sessions: Sessions, tmp_path: Path
+) -> None:
+    folder = small_study(tmp_path / "study")
+    append(folder / "queries.jsonl", '{"id": "q0", "text": ""}\n')
+    address = send(client, zipped(folder))
+    page = wait(client, address)
+    assert "Nothing was written" in page
+    assert re.search(
+        r"queries\.jsonl</td><td class=\"r\"><span class=\"unit\">line </span>3<", page
+    )
+    assert client.post(f"{address}/confirm").status_code == 409
+    assert slugs(sessions) == []
+
+
+@pytest.mark.usefixtures("admin")
+@pytest.mark.parametrize(
+    ("data", "name", "said"),
+    [(b"PK\x03\x04 not a zip", "x.zip", "damaged"), (b"no features here\n", "x.txt", "x.txt")],
+)
+def test_what_is_no_study_is_refused_under_its_own_name(
+    client: httpx.Client, data: bytes, name: str, said: str
+) -> None:
+    page = wait(client, send(client, data, name))
+    assert said in page
+    assert name in page
+
+
+@pytest.mark.usefixtures("admin")
+def test_a_letor_file_is_a_study(client: httpx.Client, sessions: Sessions) -> None:
+    lines = b"2 qid:1 1:0.5 2:1 #docid = a\n0 qid:1 1:0.1 2:0 #docid = b\n"
+    address = send(client, lines, "letor-fold.txt")
+    assert "letor-fold" in wait(client, address)
+    client.post(f"{address}/confirm")
+    wait(client, address)
+    assert len(slugs(sessions)) == 1
+
+
+@pytest.mark.usefixtures("admin")
+def test_no_file_and_an_empty_file_are_refused(client: httpx.Client) -> None:
+    assert client.post("/imports", data={"x": "y"}).status_code == 422
+    reply = client.post("/imports", files={"file": ("x.zip", b"")})
+    assert reply.status_code == 422
+    assert "The file is empty" in reply.text
+
+
+@pytest.mark.usefixtures("admin")
+def test_a_file_that_says_it_is_too_large_is_refused_unread(
+    client: httpx.Client, token: dict[str, str]
+) -> None:
+    headers = {**token, "Content-Length": str(3 * 1024**3)}
+    reply = client.post("/api/v1/studies", content=b"x", headers=headers)
+    assert reply.status_code == 422
+    assert "larger than 2 GB" in reply.json()["detail"]
+
+
+def test_a_stream_that_grows_too_large_is_cut_off(tmp_path: Path) -> None:
+    from io import BytesIO
+
+    from app.domain.errors import Invalid
+
+    store = UploadStore(tmp_path / "up", largest=10)
+    path = store.new_file()
+    with pytest.raises(Invalid, match="Divide the study"):
+        store.keep(BytesIO(b"x" * 11), path)
+    assert not path.exists()
+
+
+def test_the_upload_is_not_read_for_strangers(
+    client: httpx.Client, app: FastAPI, sessions: Sessions
+) -> None:
+    reply = client.post("/imports", files={"file": ("x.zip", b"PK")})
+    assert reply.headers["location"].startswith("/sign-in")
+    with sessions.write.begin() as session:
+        user = make_user(session, role=Role.RESEARCHER)
+    sign_in(app, client, user)
+    assert client.post("/imports", files={"file": ("x.zip", b"PK")}).status_code == 403
+
+
+@pytest.mark.usefixtures("admin")
+def test_a_plain_form_is_believed_by_its_field(client: httpx.Client, tmp_path: Path) -> None:
+    csrf = client.headers.pop(CSRF_HEADER)
+    data = zipped(small_study(tmp_path / "study"))
+    assert client.post("/imports", files={"file": ("s.zip", data)}).status_code == 403
+    reply = client.post("/imports", data={"csrf_token": csrf}, files={"file": ("s.zip", data)})
+    assert reply.status_code == 303
+
+
+def test_an_upload_whose_server_died_says_so(tmp_path: Path) -> None:
+    from dataclasses import replace
+    from datetime import timedelta
+
+    store = UploadStore(tmp_path / "up")
+    path = store.new_file()
+    path.write_bytes(b"PK")
+    upload = store.enter(path, filename="../../etc/x.zip", size=2, user_id=1)
+    assert upload.filename == "x.zip"
+    old = replace(upload, stage=Stage.WRITING, changed_at=upload.changed_at - timedelta(hours=1))
+    store.save(old)
+    assert store.find(upload.id).stage is Stage.REFUSED
+
+
+@pytest.mark.usefixtures("admin")
+def test_discarded_and_unknown_uploads(client: httpx.Client, tmp_path: Path) -> None:
+    address = send(client, zipped(small_study(tmp_path / "study")))
+    wait(client, address)
+    assert client.post(f"{address}/cancel").headers["location"] == "/imports"
+    assert "discarded" in client.get(address).text
+    assert client.get("/imports/..%2fsecret").status_code == 404
+    assert client.get(f"/imports/{'0' * 32}").status_code == 404
+
+
+@pytest.mark.parametrize("how", ["body", "form"])
+def test_a_program_imports_after_a_dry_run(
+    client: httpx.Client, token: dict[str, str], sessions: Sessions, tmp_path: Path, how: str
+) -> None:
+    data = zipped(small_study(tmp_path / "study"))
+
+    def post(**params: str) -> httpx.Response:
+        if how == "form":
+            return client.post(
+                "/api/v1/studies", params=params, headers=token, files={"file": ("s.zip", data)}
+            )
+        headers = {**token, "Content-Type": "application/zip"}
+        return client.post("/api/v1/studies", params=params, headers=headers, content=data)
+
+    dry = post(dry_run="true")
+    assert (dry.status_code, dry.json()["new_queries"], dry.json()["dry_run"]) == (200, 2, True)
+    assert slugs(sessions) == []
+    made = post()
+    assert (made.status_code, made.json()["slug"]) == (201, "small")
+    again = post()
+    assert (again.status_code, again.json()["code"]) == (409, "unchanged")
+    with sessions.read() as session:
+        assert len(session.scalars(select(Query)).all()) == 2
+    assert list((tmp_path / "uploads").glob("*.study")) == []
+
+
+def test_a_program_is_told_every_problem(
+    client: httpx.Client, token: dict[str, str], tmp_path: Path
+) -> None:
+    folder = small_study(tmp_path / "study")
+    append(folder / "candidates.jsonl", '{"query": "q7", "document": "d0"}\n')
+    headers = {**token, "Content-Type": "application/octet-stream"}
+    reply = client.post("/api/v1/studies", headers=headers, content=zipped(folder))
+    assert reply.status_code == 422
+    assert reply.headers["content-type"] == "application/problem+json"
+    (problem,) = reply.json()["problems"]
+    assert (problem["file"], problem["line"], problem["field"]) == ("candidates.jsonl", 7, "query")
+
+
+@pytest.mark.usefixtures("admin")
+def test_requests_are_answered_while_a_study_is_imported(
+    client: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered, go_on = threading.Event(), threading.Event()
+
+    def slow(*given: object, **named: object) -> object:
+        entered.set()
+        assert go_on.wait(20)
+        return original(*given, **named)  # type: ignore[arg-type]
+
+    original = preview_study
+    monkeypatch.setattr("app.services.uploading.desk.preview_study", slow)
+    address = send(client, zipped(small_study(tmp_path / "study")))
+    assert entered.wait(20)
+    assert "Reading" in client.get(address).text
+    assert client.get("/people").status_code == 200
+    go_on.set()
+    assert "Small study" in wait(client, address)

@@ -1,0 +1,173 @@
+import re
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import select
+
+from app.db.engine import Sessions
+from app.db.models import ApiToken, AuditEvent, User
+from app.domain.words import Role
+from app.web.cookies import CSRF_HEADER
+from tests.clients import open_client
+from tests.factories import PASSWORD, make_user, sign_in
+
+
+@pytest.fixture
+def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
+    """An administrator, signed in."""
+    with sessions.write.begin() as session:
+        user = make_user(session, role=Role.ADMIN, name="Maren Oduya", email="maren@x.example")
+    sign_in(app, client, user)
+    return user
+
+
+@pytest.fixture
+def stranger(app: FastAPI) -> Iterator[httpx.Client]:
+    """A browser of somebody else."""
+    with open_client(app) as client:
+        yield client
+
+
+def invite(client: httpx.Client, email: str = "ansa@x.example") -> str:
+    reply = client.post("/people", data={"email": email, "name": "Ansa", "role": "assessor"})
+    assert reply.status_code == 201, reply.text
+    found = re.search(r'value="(http[^"]+/invitations/[^"]+)"', reply.text)
+    assert found
+    return found.group(1)
+
+
+def accept(browser: httpx.Client, url: str, **form: str) -> httpx.Response:
+    page = browser.get(url)
+    found = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
+    assert found, page.text
+    return browser.post(url, data={"csrf_token": found.group(1), **form})
+
+
+@pytest.mark.usefixtures("admin")
+def test_an_invited_person_sets_a_password_and_is_in(
+    client: httpx.Client, stranger: httpx.Client
+) -> None:
+    url = invite(client)
+    reply = accept(stranger, url, name="Ansa Lehto", password=PASSWORD)
+    assert (reply.status_code, reply.headers["location"]) == (303, "/")
+    assert "Ansa Lehto" in stranger.get("/").text
+    stranger.cookies.clear()
+    assert stranger.get(url).status_code == 403
+
+
+@pytest.mark.usefixtures("admin")
+def test_a_weak_password_is_asked_for_again(
+    client: httpx.Client, stranger: httpx.Client, sessions: Sessions
+) -> None:
+    url = invite(client)
+    reply = accept(stranger, url, name="Ansa", password="short")
+    assert reply.status_code == 422
+    assert "at least 10 characters" in reply.text
+    assert accept(stranger, url, name="Ansa", password=PASSWORD).status_code == 303
+    with sessions.read() as session:
+        assert (
+            session.scalars(select(User).where(User.email == "ansa@x.example")).one().password_hash
+        )
+
+
+@pytest.mark.usefixtures("admin")
+def test_the_address_of_a_link_is_not_passed_on(
+    client: httpx.Client, stranger: httpx.Client
+) -> None:
+    assert stranger.get(invite(client)).headers["referrer-policy"] == "no-referrer"
+
+
+@pytest.mark.usefixtures("admin")
+def test_a_form_with_a_mistake_is_shown_again_with_what_was_typed(
+    client: httpx.Client, sessions: Sessions
+) -> None:
+    reply = client.post("/people", data={"email": "no address", "name": "Bao", "role": "admin"})
+    assert reply.status_code == 422
+    assert 'value="no address"' in reply.text
+    assert "is not an e-mail address" in reply.text
+    invite(client)
+    again = client.post(
+        "/people", data={"email": "ansa@x.example", "name": "A", "role": "assessor"}
+    )
+    assert again.status_code == 409
+    assert "already an account for ansa@x.example" in again.text
+    with sessions.read() as session:
+        assert len(session.scalars(select(User)).all()) == 2
+
+
+@pytest.mark.usefixtures("admin")
+def test_people_are_found_sorted_and_counted(client: httpx.Client) -> None:
+    for name in ("bao@x.example", "chidi@x.example"):
+        invite(client, name)
+    page = client.get("/people", params={"search": "BAO"}).text
+    assert "bao@x.example" in page
+    assert "chidi@x.example" not in page
+    assert "1 to 1 of 1 people" in page
+    assert "Nobody found" in client.get("/people", params={"search": "%"}).text
+    descending = client.get("/people", params={"sort": "-email"}).text
+    assert descending.index("maren@x.example") < descending.index("bao@x.example")
+    assert client.get("/people", params={"sort": "password_hash"}).status_code == 422
+
+
+def test_role_disabling_and_enabling_by_the_page(
+    admin: User, client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        person = make_user(session)
+    for act, form in (("role", {"role": "researcher"}), ("disable", {}), ("enable", {})):
+        reply = client.post(f"/people/{person.id}/{act}", data=form)
+        assert reply.status_code == 303, reply.text
+    with sessions.read() as session:
+        assert session.get_one(User, person.id).role is Role.RESEARCHER
+        acts = session.scalars(
+            select(AuditEvent.action).where(AuditEvent.user_id == admin.id)
+        ).all()
+    assert set(acts) == {"user.change_role", "user.disable", "user.enable"}
+
+
+def test_the_last_administrator_stays(admin: User, client: httpx.Client) -> None:
+    for act, form in (("role", {"role": "assessor"}), ("disable", {})):
+        reply = client.post(f"/people/{admin.id}/{act}", data=form)
+        assert reply.status_code == 409
+        assert "is the last administrator" in reply.text
+    assert client.get("/people").status_code == 200
+
+
+def test_a_token_is_shown_once_and_revoked_for_its_owner_only(
+    admin: User, client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        person = make_user(session)
+    reply = client.post(f"/people/{person.id}/tokens", data={"name": "notebook"})
+    token = re.search(r"topkapi_[\w-]+", reply.text)
+    assert token
+    assert token.group() not in client.get(f"/people/{person.id}").text
+    headers = {"Authorization": f"Bearer {token.group()}"}
+    assert client.get("/api/v1/me", headers=headers).json()["email"] == person.email
+    with sessions.read() as session:
+        row = session.scalars(select(ApiToken)).one()
+    assert client.post(f"/people/{admin.id}/tokens/{row.id}/revoke").status_code == 404
+    assert client.post(f"/people/{person.id}/tokens/{row.id}/revoke").status_code == 303
+    assert client.get("/api/v1/me", headers=headers).status_code == 401
+
+
+def test_writes_need_the_token_of_our_own_pages(admin: User, client: httpx.Client) -> None:
+    client.headers.pop(CSRF_HEADER)
+    assert client.post(f"/people/{admin.id}/disable").status_code == 403
+
+
+def test_the_audit_log_is_filtered_and_paged(admin: User, client: httpx.Client) -> None:
+    for number in range(60):
+        invite(client, f"p{number}@x.example")
+    page = client.get("/audit", params={"action": "user.invite", "person": str(admin.id)}).text
+    assert "1 to 50 of 60 acts" in page
+    assert "user.create" not in re.sub(r"<select.*?</select>", "", page, flags=re.DOTALL)
+    assert (
+        "51 to 60 of 60 acts"
+        in client.get("/audit", params={"action": "user.invite", "page": "2"}).text
+    )
+    one = client.get("/audit", params={"subject": "p7@x.example"}).text
+    assert "1 to 2 of 2 acts" in one
+    assert "Nothing found" in client.get("/audit", params={"person": "0"}).text

@@ -1,0 +1,222 @@
+import io
+import json
+import re
+from pathlib import Path
+from zipfile import ZipFile
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import select
+
+from app.db.engine import Sessions
+from app.db.models import Assignment, Study, User
+from app.domain.study import StudySettings
+from app.domain.words import Role, Tool
+from app.services import giving, tokens
+from tests.factories import make_study, make_user, sign_in
+from tests.judging import Job, judge_to_the_end
+
+S = "/studies/tulips"
+
+
+@pytest.fixture
+def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
+    """An administrator, signed in, and a study of four queries for two tools."""
+    with sessions.write.begin() as session:
+        user = make_user(session, role=Role.ADMIN, name="Maren Oduya", email="maren@x.example")
+        study = make_study(session, slug="tulips", queries=4, documents=5)
+        study.settings = StudySettings(k=2, tools=(Tool.PAIRS, Tool.GRADES)).as_json()
+    sign_in(app, client, user)
+    return user
+
+
+@pytest.fixture
+def assessors(admin: User, sessions: Sessions) -> list[User]:
+    """Four people who judge."""
+    assert admin.role is Role.ADMIN
+    with sessions.write.begin() as session:
+        return [make_user(session, name=f"Person {n}", email=f"p{n}@x.example") for n in range(4)]
+
+
+def assign(client: httpx.Client, assessors: list[User], rounds: int = 2) -> httpx.Response:
+    people = [str(user.id) for user in assessors]
+    return client.post(f"{S}/assign", data={"people": people, "rounds": str(rounds), "seed": ""})
+
+
+def finish_one(client: httpx.Client, sessions: Sessions) -> Assignment:
+    with sessions.write.begin() as session:
+        row = session.scalars(select(Assignment).where(Assignment.tool == Tool.PAIRS)).first()
+        assert row is not None
+        _, token = tokens.issue_token(session, session.get_one(User, row.user_id), "test")
+    judge_to_the_end(client, Job(row.id, token))
+    return row
+
+
+@pytest.mark.usefixtures("admin")
+@pytest.mark.parametrize("page",
+    ["", "/guidelines", "/queries", "/documents", "/assign", "/work", "/progress", "/delete"],
+)  # fmt: skip
+def test_every_page_of_a_study_is_shown(client: httpx.Client, page: str) -> None:
+    reply = client.get(S + page)
+    assert reply.status_code == 200
+    assert "style=" not in reply.text
+    assert client.get(f"/studies/elsewhere{page}").status_code == 404
+
+
+@pytest.mark.usefixtures("admin")
+def test_researchers_look_and_do_not_touch(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        researcher = make_user(session, role=Role.RESEARCHER)
+    sign_in(app, client, researcher)
+    page = client.get(S).text
+    assert "Archive" not in page
+    assert "/assign" not in page
+    assert client.get(f"{S}/progress").status_code == 200
+
+
+@pytest.mark.usefixtures("admin")
+def test_queries_and_documents_are_found_by_words(client: httpx.Client) -> None:
+    assert "1 to 1 of 1 queries" in client.get(f"{S}/queries?search=upright 3").text
+    assert "No query found" in client.get(f"{S}/queries?search=nothing").text
+    assert "1 to 5 of 5 documents" in client.get(f"{S}/documents?search=q2-").text
+
+
+def test_the_grid_is_shown_before_anything_is_assigned(
+    client: httpx.Client, assessors: list[User], sessions: Sessions
+) -> None:
+    page = client.get(
+        f"{S}/assign?" + "&".join(f"people={user.id}" for user in assessors) + "&rounds=2"
+    ).text
+    assert "Create 16 assignments" in page
+    assert page.count("<td data-tool=") == 16
+    with sessions.read() as session:
+        assert session.scalars(select(Assignment)).all() == []
+
+
+def test_two_rounds_are_assigned_and_one_more_is_refused(
+    client: httpx.Client, assessors: list[User], sessions: Sessions
+) -> None:
+    assert assign(client, assessors, 1).headers["location"] == f"{S}/assign?done=8"
+    assert "Create 8 assignments" in client.get(f"{S}/assign").text
+    assert assign(client, assessors, 2).headers["location"] == f"{S}/assign?done=8"
+    refused = assign(client, assessors, 3)
+    assert refused.status_code == 422
+    assert "4 assessors and 2 tools allow 2 rounds, not 3" in refused.text
+    assert "All of it is given out" in client.get(f"{S}/assign").text
+    with sessions.read() as session:
+        assert len(session.scalars(select(Assignment)).all()) == 16
+
+
+@pytest.mark.usefixtures("assessors")
+def test_one_is_assigned_by_hand_or_refused_with_the_reason(
+    client: httpx.Client,
+) -> None:
+    form = {"email": "p0@x.example", "query": "q1", "tool": "pairs", "round": "1"}
+    assert client.post(f"{S}/assign/one", data=form).status_code == 303
+    refused = client.post(f"{S}/assign/one", data={**form, "tool": "grades"})
+    assert refused.status_code == 409
+    assert "Person 0 already judges q1 by pairs in round 1" in refused.text
+    assert 'value="q1"' in refused.text
+
+
+@pytest.mark.usefixtures("assessors")
+def test_a_csv_file_is_taken_whole_or_refused_by_line(
+    client: httpx.Client, sessions: Sessions
+) -> None:
+    good = b"query,assessor,tool,round\nq0,p0@x.example,pairs,1\nq0,p1@x.example,grades,1\n"
+    bad = good + b"q9,p1@x.example,pairs,1\n"
+    refused = client.post(f"{S}/assign/csv", files={"file": ("a.csv", bad)})
+    assert refused.status_code == 422
+    assert "There is no query &#39;q9&#39;" in refused.text
+    with sessions.read() as session:
+        assert session.scalars(select(Assignment)).all() == []
+    assert client.post(f"{S}/assign/csv", files={"file": ("a.csv", good)}).status_code == 303
+    assert client.post(f"{S}/assign/csv").status_code == 422
+
+
+@pytest.mark.usefixtures("assessors")
+def test_work_is_withdrawn_and_handed_on(client: httpx.Client, sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
+        study = session.scalars(select(Study)).one()
+        row = giving.assign_one(
+            session, study, email="p0@x.example", query="q0", tool=Tool.PAIRS, round=1
+        )
+    path = f"{S}/work/{row.id}"
+    assert "Person 0" in client.get(f"{S}/work?search=person 0").text
+    reply = client.post(
+        f"{path}/reassign", data={"email": "p1@x.example", "next": f"{S}/work?state="}
+    )
+    assert reply.headers["location"] == f"{S}/work?state="
+    refused = client.post(f"{path}/reassign", data={"email": "nobody@x.example"})
+    assert refused.status_code == 404
+    assert "no account for nobody@x.example" in refused.text
+    with sessions.read() as session:
+        rows = session.scalars(select(Assignment).order_by(Assignment.id)).all()
+        assert [each.withdrawn_at is None for each in rows] == [False, True]
+    back = client.post(f"{S}/work/{rows[1].id}/withdraw", data={"next": "//evil.example"})
+    assert back.headers["location"] == f"{S}/work"
+    assert "2 of 2 pieces" in client.get(f"{S}/work?state=withdrawn").text
+
+
+def test_only_what_has_changed_is_sent_again(
+    client: httpx.Client, assessors: list[User], sessions: Sessions
+) -> None:
+    assign(client, assessors)
+    page = client.get(f"{S}/progress?sort=-answered").text
+    poll = re.search(r'hx-get="([^"]+)"', page)
+    assert poll
+    address = poll.group(1).replace("&amp;", "&")
+    assert client.get(address).status_code == 204
+    finish_one(client, sessions)
+    changed = client.get(address)
+    assert changed.status_code == 200
+    ids = re.findall(r'id="(p-\w+|poll)"', changed.text)
+    assert set(ids) == {"p-stats", "p-matrix", "p-people", "p-queries", "p-latest", "poll"}
+    assert "1 of 16" in changed.text
+    marks = re.search(r"seen=([\w.]+)", changed.text)
+    assert marks
+    stale = marks.group(1).split(".")
+    stale[0] = "000000000000"
+    part = client.get(f"{S}/progress?sort=-answered&seen={'.'.join(stale)}")
+    assert re.findall(r'id="(p-\w+)"', part.text) == ["p-stats"]
+
+
+def test_a_study_is_archived_copied_and_deleted(
+    client: httpx.Client, assessors: list[User], sessions: Sessions
+) -> None:
+    assign(client, assessors)
+    finish_one(client, sessions)
+    confirm = {"confirm": "tulips"}
+    assert "Archive the study first" in client.post(f"{S}/delete", data=confirm).text
+    assert client.post(f"{S}/archive").status_code == 303
+    assert "archived" in client.get(S).text
+    refused = client.post(f"{S}/delete", data=confirm)
+    assert refused.status_code == 409
+    assert "no copy holds them" in refused.text
+    copy = client.post(f"{S}/copy")
+    assert copy.headers["content-type"] == "application/zip"
+    name = re.search(
+        r'filename="(topkapi-tulips-[\d-]+\.zip)"', copy.headers["content-disposition"]
+    )
+    assert name
+    with ZipFile(io.BytesIO(copy.content)) as archive:
+        head = json.loads(archive.read("copy.json"))
+    assert head["rows"]["assignments"] == 16
+    assert name.group(1) in client.get(f"{S}/delete").text
+    assert client.post(f"{S}/delete", data={"confirm": "Tulips"}).status_code == 422
+    assert client.post(f"{S}/delete", data=confirm).headers["location"] == "/studies"
+    assert client.get(S).status_code == 404
+    assert "study.delete" in client.get("/audit?subject=tulips").text
+
+
+@pytest.mark.usefixtures("admin")
+def test_copies_leave_nothing_on_the_disk(
+    client: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert client.post(f"{S}/copy").status_code == 200
+    assert client.post("/studies/elsewhere/copy").status_code == 404
+    assert list(tmp_path.glob("*.zip")) == []
