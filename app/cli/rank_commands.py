@@ -19,6 +19,7 @@ from analysis.models import MODELS, RankNet, load_model, model_class
 from analysis.typing import FloatArray
 from app.cli.common import AsJson, say
 from app.cli.failures import Refused
+from app.cli.rank_sources import Assessor, Study, StudyLabels, one_source, study_data
 
 Measures = Annotated[str, typer.Option(help="Measures with commas, such as ndcg@10,kappa-err.")]
 TopK = Annotated[
@@ -42,9 +43,15 @@ def add_to(group: typer.Typer) -> None:
 
 
 def train(
-    data: Annotated[Path, typer.Argument(help="LETOR file to learn from, plain or gzip.")],
     model: Annotated[str, typer.Option(help=f"One of {', '.join(MODELS)}.")],
     out: Annotated[Path, typer.Option(help="Where to write the model, as JSON.")],
+    data: Annotated[
+        Path | None,
+        typer.Argument(help="LETOR file to learn from, plain or gzip; or name a --study."),
+    ] = None,
+    study: Study = None,
+    assessor: Assessor = None,
+    truth: StudyLabels = None,
     validation: Annotated[
         Path | None, typer.Option(help="LETOR file that chooses settings and rounds.")
     ] = None,
@@ -58,7 +65,11 @@ def train(
 ) -> None:
     """Train a model; with validation data its settings are tuned on them."""
     given = _settings(model, settings or [])
-    learn = _read(data, topk, normalise)
+    if study is not None and validation is not None:
+        raise Refused("--validation goes with a file; rank compare tunes on a study")
+    learn = _labelled(data, study, assessor, truth, topk, normalise)
+    if study is not None and learn.topk is not None and model.startswith(("topk-", "focused-")):
+        given = {"k": learn.topk, **given}
     if validation is None:
         fitted = model_class(model)(**given).fit(learn)
     else:
@@ -70,7 +81,13 @@ def train(
 
 
 def score(
-    data: Annotated[Path, typer.Argument(help="LETOR file with labels, or TREC qrels with --run.")],
+    data: Annotated[
+        Path | None,
+        typer.Argument(help="LETOR file with labels, or TREC qrels with --run; or a --study."),
+    ] = None,
+    study: Study = None,
+    assessor: Assessor = None,
+    truth: StudyLabels = None,
     model: Annotated[Path | None, typer.Option(help="A model that train has written.")] = None,
     run: Annotated[Path | None, typer.Option(help="A TREC run to score instead.")] = None,
     measures: Measures = "ndcg@10,map,err",
@@ -93,7 +110,18 @@ def score(
     """Score a model, or another system's TREC run, by any measures."""
     if (model is None) == (run is None):
         raise Refused("give --model to score a model, or --run to score a run")
-    rows, scores = _of_run(data, run) if run else _of_model(data, model, topk, normalise)
+    if data is not None and run is not None:
+        one_source(data, study, assessor)
+        rows, scores = _of_run(data, run)
+    elif run is not None:
+        rows = _labelled(data, study, assessor, truth, topk, normalise)
+        scores = run_scores(rows, read_run(run))
+    else:
+        assert model is not None
+        ranker = load_model(model)
+        width = getattr(ranker, "n_features_", None)
+        rows = _labelled(data, study, assessor, truth, topk, normalise, width)
+        scores = ranker.predict(rows)
     names = [name.strip() for name in measures.split(",")]
     ties: Ties = "expected" if expected else "stable"
     learned = _gains(gains, discounts_only, rows)
@@ -143,18 +171,28 @@ def bounds(
     say(as_json, facts, "\n".join(lines))
 
 
+def _labelled(
+    data: Path | None,
+    study: str | None,
+    assessor: str | None,
+    truth: str | None,
+    topk: int | None,
+    normalise: bool,
+    width: int | None = None,
+) -> RankingData:
+    """The labels and features of a file or of a study."""
+    one_source(data, study, assessor)
+    if study is not None:
+        return study_data(study, assessor, truth, topk)
+    assert data is not None
+    if truth is not None:
+        raise Refused("--truth chooses labels of a study; of a file, --topk says what they are")
+    return _read(data, topk, normalise, width)
+
+
 def _read(path: Path, topk: int | None, normalise: bool, width: int | None = None) -> RankingData:
     data = read_letor(path, topk=topk, n_features=width)
     return normalise_by_query(data) if normalise else data
-
-
-def _of_model(
-    path: Path, model: Path | None, topk: int | None, normalise: bool
-) -> tuple[RankingData, FloatArray]:
-    assert model is not None
-    ranker = load_model(model)
-    data = _read(path, topk, normalise, getattr(ranker, "n_features_", None))
-    return data, ranker.predict(data)
 
 
 def _of_run(path: Path, run: Path) -> tuple[RankingData, FloatArray]:

@@ -1,7 +1,7 @@
 """`topkapi rank compare`, `sweep-beta` and `sweep-k`: the papers' experiments, resumable."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,6 +28,7 @@ from analysis.metrics import load_gains
 from analysis.models import model_class
 from app.cli.common import AsJson, say
 from app.cli.failures import Refused
+from app.cli.rank_sources import Assessor, Study, first_folds, trials_by_truth, truths_of
 
 Data = Annotated[
     str, typer.Argument(help="Folder with Fold1, Fold2, ..., or one LETOR file (split by query).")
@@ -44,7 +45,10 @@ Truths = Annotated[str, typer.Option("--truth", help="graded, topk, or both with
 
 def add_to(group: typer.Typer) -> None:
     """Add the commands to the group."""
-    group.command(epilog="Example: topkapi rank compare MQ2008 --out results --jobs 2")(compare)
+    group.command(
+        epilog="Examples: topkapi rank compare MQ2008 --out results --jobs 2; "
+        "topkapi rank compare --study everyday-questions --folds 4"
+    )(compare)
     group.command("sweep-beta", epilog="Example: topkapi rank sweep-beta MQ2008 --out results")(
         sweep_beta
     )
@@ -57,16 +61,24 @@ def add_to(group: typer.Typer) -> None:
 
 
 def compare(
-    data: Data,
+    data: Annotated[
+        str | None,
+        typer.Argument(help="Folder with Fold1, ..., or a LETOR file; or name a --study."),
+    ] = None,
+    study: Study = None,
+    assessor: Assessor = None,
     models: Annotated[str, typer.Option(help="Models with commas, or all.")] = "all",
     k: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="k of the top-k ground truth; several, such as 1,3,10,full, give one "
-            "row of top-k ListMLE each and N and P at 1, 3, 10 (Xia et al.)."
+            help="k of the top-k ground truth: 10, or what the study has; several, such as "
+            "1,3,10,full, give one row of top-k ListMLE each and N and P at 1, 3, 10 (Xia et al.)."
         ),
-    ] = "10",
-    truth: Truths = "graded,topk",
+    ] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(help="graded, topk, or both with a comma; both if there are."),
+    ] = None,
     rule: Annotated[str, typer.Option(help="NDCG of graded tables: standard or letor4.")] = (
         "standard"
     ),
@@ -74,7 +86,10 @@ def compare(
         Path | None,
         typer.Option(help="Learned gains and discounts for NDCG, as dcg learn writes them."),
     ] = None,
-    folds: Annotated[int | None, typer.Option(min=1, help="Only the first so many folds.")] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option(min=1, help="Only the first so many folds; of a study: how many to make."),
+    ] = None,
     out: Out = None,
     form: Format = "text",
     jobs: Jobs = 1,
@@ -82,32 +97,42 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Tune, train and test models under graded and top-k ground truth (Niu et al., Tables 4, 5)."""
-    trials = _trials(data, folds, seed)
     if rule not in ("standard", "letor4"):
         raise Refused(f"--rule: {rule!r} is neither standard nor letor4")
-    if "," in k:
-        entries = _entries_by_k(models, k)
-        truths: list[Truth] = ["graded"]
-        size = 10
-    else:
-        entries = [Entry(name) for name in _models(models)]
-        truths, size = _truths(truth), _whole(k)
+    by_k = k is not None and "," in k
+    entries = _entries_by_k(models, k or "") if by_k else [Entry(name) for name in _models(models)]
+    size = None if k is None or by_k else _whole(k)
+    trials = trials_by_truth(
+        data, study, assessor, "graded" if by_k else truth, folds=folds, seed=seed, k=size
+    )
     learned = None if gains is None else load_gains(gains)
-    tasks = compare_tasks(trials, entries, truths, k=size, seed=seed, gains=learned)
-    rows = _run(list(tasks), out, f"compare-{trials.name}", jobs)
+    length = size or _length(trials)
+    tasks = [
+        task
+        for each, of in trials.items()
+        for task in compare_tasks(of, entries, [each], k=length, seed=seed, gains=learned)
+    ]
+    name = f"compare-{next(iter(trials.values())).name}"
+    rows = _run(tasks, out, name, jobs)
     tables = [
         comparison_table(
             rows,
             entries,
             each,
-            xia_columns() if "," in k else niu_columns(each, rule),
-            _caption(each, trials, size, rule),
+            xia_columns() if by_k else niu_columns(each, rule),
+            _caption(each, of, length, rule),
         )
-        for each in truths
+        for each, of in trials.items()
     ]
-    tables += _parents(rows, truths)
+    tables += _parents(rows, list(trials))
     tables.append(seconds_table(rows, entries, "Seconds a fold, tuning included"))
-    _show(tables, rows, out, f"compare-{trials.name}", form, as_json)
+    _show(tables, rows, out, name, form, as_json)
+
+
+def _length(trials: Mapping[Truth, Trials]) -> int:
+    """The k of the lists, where the ground truth is lists already."""
+    known = [of.folds[0].train.topk for each, of in trials.items() if each == "topk"]
+    return (known[0] if known else None) or 10
 
 
 def _parents(rows: list[Row], truths: list[Truth]) -> list[Table]:
@@ -130,7 +155,7 @@ def sweep_beta(
     as_json: AsJson = False,
 ) -> None:
     """Train FocusedRank at beta 0 to 1 by .05 (Niu et al., Figures 1 and 2)."""
-    trials, truths = _trials(data, folds, seed), _truths(truth)
+    trials, truths = _trials(data, folds, seed), truths_of(truth)
     name = f"sweep-beta-{trials.name}"
     rows = _run(list(beta_tasks(trials, truths, k=k, seed=seed)), out, name, jobs)
     tables = [beta_table(rows, each, _caption(each, trials, k, "standard")) for each in truths]
@@ -197,8 +222,7 @@ def toprank_study(
 
 
 def _trials(data: str, folds: int | None, seed: int) -> Trials:
-    trials = load_trials(data, seed=seed)
-    return trials if folds is None else Trials(trials.name, trials.folds[:folds], trials.digest)
+    return first_folds(load_trials(data, seed=seed), folds)
 
 
 def _synthetic(text: str, folds: int | None, seed: int) -> Trials:
@@ -206,8 +230,7 @@ def _synthetic(text: str, folds: int | None, seed: int) -> Trials:
     queries, mark, documents = size.partition("x")
     if not mark:
         raise Refused(f"{text}: write synthetic:QUERIESxDOCUMENTS, such as synthetic:100x700")
-    trials = synthetic_trials(_whole(queries), _whole(documents), seed=seed)
-    return trials if folds is None else Trials(trials.name, trials.folds[:folds], trials.digest)
+    return first_folds(synthetic_trials(_whole(queries), _whole(documents), seed=seed), folds)
 
 
 def _models(text: str) -> list[str]:
@@ -226,18 +249,6 @@ def _entries_by_k(models: str, ks: str) -> list[Entry]:
     others = ["rankboost", "ranksvm", "listnet", "rankcosine"]
     wanted = others if models == "all" else _models(models)
     return listmle + [Entry(name) for name in wanted if "listmle" not in name]
-
-
-def _truths(text: str) -> list[Truth]:
-    truths: list[Truth] = []
-    for word in text.split(","):
-        if word.strip() == "graded":
-            truths.append("graded")
-        elif word.strip() == "topk":
-            truths.append("topk")
-        else:
-            raise Refused(f"--truth: {word!r} is neither graded nor topk")
-    return truths
 
 
 def _whole(text: str) -> int:

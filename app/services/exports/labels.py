@@ -50,10 +50,11 @@ def qrels(source: StudySource) -> Iterator[str]:
 
 def grades_qrels(source: StudySource) -> Iterator[str]:
     """The lines of `grades.qrels`: of several assessors the middle grade, the lower if even."""
-    return qrels_lines(_grade_labels(source))
+    return qrels_lines(grade_labels(source))
 
 
-def _grade_labels(source: StudySource) -> Iterator[Label]:
+def grade_labels(source: StudySource) -> Iterator[Label]:
+    """The grades of all queries that somebody has finished, query by query."""
     for query, group in groupby(source.all_logs(tool=Tool.GRADES), key=lambda pair: pair[0].query):
         names: Mapping[int, str] = {}
         given: dict[str, list[int]] = {}

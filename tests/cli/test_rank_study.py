@@ -1,0 +1,155 @@
+"""`topkapi rank` on a study of the database."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.cli import main
+from app.db.engine import make_engine, make_sessions
+from app.domain.answers import Answer, Question
+from tests.exporting import add_features, by_worth, judge, make_grades
+from tests.factories import make_assignment, make_study, make_user, queries_of
+
+SMALL = ("--models", "regression,ranknet", "--folds", "3")
+
+
+def fill(url: str) -> None:
+    """Two studies: of the first Ansa made four lists, Bao three, and graded two queries."""
+    engine = make_engine(url)
+    with make_sessions(engine).write.begin() as session:
+        study = make_study(session, slug="tulips", queries=5)
+        add_features(session, study, named=True)
+        ansa, bao = (make_user(session, email=f"{name}@x.example") for name in ("ansa", "bao"))
+        queries = queries_of(session, study)
+        for query in queries[:4]:
+            judge(session, make_assignment(session, user=ansa, query=query, seed="a"))
+        for query in queries[:3]:
+            later = make_assignment(session, user=bao, query=query, seed="b", round=1)
+            judge(session, later, person=_contrary)
+        for query in queries[3:]:
+            judge(session, make_grades(session, bao, query))
+        make_study(session, slug="new")
+    engine.dispose()
+
+
+def _contrary(question: Question) -> Answer:
+    return Answer.RIGHT if by_worth(question) is Answer.LEFT else Answer.LEFT
+
+
+@pytest.fixture
+def folder(database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The commands work in this folder, on a database with a judged study."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
+    fill(database_url)
+    return tmp_path
+
+
+@pytest.fixture
+def sqlite_folder(sqlite_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The same on SQLite only, for what does not differ."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TOPKAPI_DATABASE_URL", sqlite_url)
+    fill(sqlite_url)
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(["rank", *words])
+    captured = capsys.readouterr()
+    assert isinstance(ended.value.code, int)
+    return ended.value.code, captured.out, captured.err
+
+
+def test_a_study_is_compared_and_what_is_left_out_is_said(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("compare", "--study", "tulips", *SMALL, "--truth", "topk", "--out", "results")
+    code, said, told = run(capsys, *words)
+    assert code == 0, told
+    assert "Top-3 tulips" in said
+    assert "Graded" not in said
+    assert told.splitlines() == [
+        "tulips: 2 features",
+        "topk (from pairs): 4 queries; left out, without labels: q4",
+    ]
+    lines = (folder / "results" / "compare-tulips.jsonl").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert {(row["truth"], row["k"], row["fold"]) for row in rows} == {
+        ("topk", 3, f"Fold{number}") for number in (1, 2, 3)
+    }
+    assert sum(len(row["values"]["kappa-err"]) for row in rows) == 2 * 4
+
+
+def test_top_k_models_learn_the_k_of_the_study(
+    sqlite_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del sqlite_folder
+    words = ("train", "--study", "tulips", "--model", "topk-listmle", "--out", "x", "--json")
+    for more, k in (((), 3), (("--topk", "2"), 2), (("--set", "k=1"), 1)):
+        code, said, told = run(capsys, *words, *more)
+        assert code == 0, told
+        assert json.loads(said)["settings"]["k"] == k
+
+
+def test_one_assessor_gives_other_data_than_the_consensus(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del folder
+    words = ("compare", "--study", "tulips", *SMALL, "--truth", "topk", "--json")
+    hashes = []
+    for more in ((), ("--assessor", "bao@x.example")):
+        code, said, told = run(capsys, *words, *more)
+        assert code == 0, told
+        hashes.append(json.loads(said)["data_hash"])
+    assert hashes[0] != hashes[1]
+
+
+def test_a_model_is_trained_and_scored_on_a_study(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, told = run(
+        capsys, "train", "--study", "tulips", "--model", "ranknet", "--out", "model.json"
+    )
+    assert code == 0, told
+    measures = ("--measures", "kappa-ndcg@3", "--json")
+    score = ("score", "--study", "tulips", *measures)
+    code, by_model, _ = run(capsys, *score, "--model", "model.json", "--out", "run.txt")
+    assert code == 0
+    assert json.loads(by_model)["queries"] == 4
+    assert (folder / "run.txt").read_text().startswith("q0 Q0 q0-d")
+    code, by_run, _ = run(capsys, *score, "--run", "run.txt")
+    assert json.loads(by_run) == json.loads(by_model)
+    code, graded, _ = run(capsys, *score, "--model", "model.json", "--truth", "graded")
+    assert json.loads(graded)["queries"] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        ("compare --study tulips", "2 queries have labels from grades"),
+        ("compare --study tulips", "or leave them out with --truth topk"),
+        ("compare --study tulips --truth topk", "ask for --folds 4"),
+        ("compare --study tulips --truth topk --folds 3 --k 9", "ask for --k 3 or less"),
+        ("compare --study nowhere", "no study 'nowhere'"),
+        ("compare --study new", "no query has been judged to its end"),
+        ("compare --study tulips --assessor nobody", "No assessor 'nobody'"),
+        ("compare --study tulips file.txt", "give a file or folder of data, or a study"),
+        ("compare", "give a file or folder of data, or a study"),
+        ("compare file.txt --assessor bao", "needs --study"),
+        ("train --study tulips --model ranknet --out x --validation y", "goes with a file"),
+        ("train --study tulips --model ranknet --out x --truth graded,topk", "give one of"),
+        ("train file.txt --model ranknet --out x --truth topk", "--topk says"),
+    ],
+)
+def test_errors_are_one_line_that_says_what_to_mend(
+    words: str, fault: str, sqlite_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said, wrong = run(capsys, *words.split())
+    assert code != 0
+    assert said == ""
+    assert fault in wrong
+    assert wrong.count("\n") == 1
+    assert not (sqlite_folder / "x").exists()
