@@ -45,6 +45,7 @@ _TITLES = {
     500: "Something went wrong",
     503: "Busy",
 }
+_TITLES_BY_CODE = {"withdrawn": "Taken back"}
 _DEFAULT_DETAIL = {
     404: "There is no page at this address.",
     405: "This address does not take that kind of request.",
@@ -133,7 +134,7 @@ def show(
     problems: Sequence[Mapping[str, Any]] = (),
 ) -> Response:
     """An error as a page, a fragment or problem+json, whichever the asker reads."""
-    title = _TITLES.get(status, HTTPStatus(status).phrase)
+    title = _TITLES_BY_CODE.get(code) or _TITLES.get(status, HTTPStatus(status).phrase)
     if _is_api(request):
         content = {
             "type": "about:blank",

@@ -23,6 +23,14 @@ class TermsView:
 
 
 @dataclass(frozen=True, slots=True)
+class Refused:
+    """Why an entry was not taken."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class WorkView:
     """A judging page: the question, what is known of the query, and how the person reads.
 
@@ -38,7 +46,7 @@ class WorkView:
     offered: Sequence[Answer]
     grades: Sequence[Grade]
     guidelines: str
-    stale: str | None = None
+    stale: Refused | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +54,7 @@ class FragmentView:
     """What changes on a judging page when an entry was taken or refused."""
 
     question: QuestionView
-    stale: str | None = None
+    stale: Refused | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,16 @@ export function saved() {
   form.classList.remove("answers--saving");
 }
 
+// A dot on the button says that a note will go with the next answer.
+const note = form.elements.note;
+const markNote = () => form.querySelector("[popovertarget=note]").toggleAttribute("data-filled", note.value.trim() !== "");
+note.addEventListener("input", markNote);
+
+export function clearNote() {
+  note.value = "";
+  markNote();
+}
+
 // Take the pages out of the document, not merely out of sight.
 export function curtain(time, why) {
   pool.noteScrolls(boxes);

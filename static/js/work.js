@@ -68,7 +68,7 @@ async function submit(button) {
   const body = new URLSearchParams(new FormData(form, button));
   body.delete("csrf_token"); // an answer that is kept may be sent under a later sign-in
   if (button.name === "step") body.delete("note");
-  else form.elements.note.value = "";
+  else stage.clearNote();
   body.set("active_ms", String(clock.take()));
   notices.clear();
   stage.press(button);

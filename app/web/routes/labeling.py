@@ -22,7 +22,14 @@ from app.web import htmx
 from app.web.deps import CurrentUser, SessionDep
 from app.web.judging import QuestionView, question_view
 from app.web.labeling_forms import EntryForm, TermsForm, TimerForm
-from app.web.labeling_views import FragmentView, GuidelinesView, NextView, TermsView, WorkView
+from app.web.labeling_views import (
+    FragmentView,
+    GuidelinesView,
+    NextView,
+    Refused,
+    TermsView,
+    WorkView,
+)
 from app.web.markdown import to_html
 from app.web.pages import render
 from app.web.reading import reading_of
@@ -62,7 +69,7 @@ def post_entry(
         raise
     except LogRefusal as refusal:
         now_open = _standing(request, session, user, assignment_id)
-        return _show(request, session, user, now_open, stale=str(refusal))
+        return _show(request, session, user, now_open, stale=Refused(refusal.code, str(refusal)))
     if htmx.wants_fragment(request):
         return _show(request, session, user, after)
     return RedirectResponse(_address(request, "get_work", assignment_id), status_code=303)
@@ -159,7 +166,7 @@ def _show(
     user: User,
     standing: Standing,
     *,
-    stale: str | None = None,
+    stale: Refused | None = None,
 ) -> Response:
     """The question as a page or as a fragment; the result as a page."""
     status = 409 if stale else 200
@@ -175,7 +182,7 @@ def _show(
 
 
 def _work_view(
-    request: Request, session: Session, user: User, standing: Standing, stale: str | None
+    request: Request, session: Session, user: User, standing: Standing, stale: Refused | None
 ) -> WorkView:
     query = standing.query
     terms = highlights.terms_for(session, user_id=user.id, query_id=query.id, query=query.text)
