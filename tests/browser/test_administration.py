@@ -1,0 +1,188 @@
+"""An administrator's whole journey: import, invite, assign, watch somebody judge, export."""
+
+import re
+from pathlib import Path
+
+import httpx
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, Page, expect
+from sqlalchemy import select
+
+from app.db.models import Assignment, User
+from app.domain.words import Role, Tool
+from app.services import tokens
+from tests.browser.desks import Site
+from tests.factories import make_user
+from tests.judging import Job, answer_to
+from tests.studies import append, small_study, zipped
+
+pytestmark = pytest.mark.browser
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
+
+
+@pytest.fixture
+def admin(any_site: Site, context: BrowserContext) -> User:
+    """An administrator, signed in."""
+    with any_site.sessions.write.begin() as session:
+        user = make_user(session, role=Role.ADMIN, name="Maren Oduya")
+    context.add_cookies([any_site.cookie(user)])
+    return user
+
+
+def study_zip(tmp_path: Path, slug: str) -> Path:
+    folder = small_study(tmp_path / slug, queries=4, documents=6)
+    (folder / "study.toml").write_text(
+        f'name = "Tulips {slug}"\nslug = "{slug}"\nk = 2\ntools = ["pairs", "grades"]\n'
+    )
+    path = tmp_path / f"{slug}.zip"
+    path.write_bytes(zipped(folder))
+    return path
+
+
+def send(page: Page, site: Site, path: Path) -> None:
+    page.goto(f"{site.server.url}/imports")
+    page.get_by_label("Study", exact=True).set_input_files(path)
+    page.get_by_role("button", name="Read it").click()
+
+
+def invite(page: Page, site: Site, name: str, email: str) -> str:
+    page.goto(f"{site.server.url}/people")
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("E-mail", exact=True).fill(email)
+    page.get_by_role("button", name="Make a link").press("Enter")
+    return page.get_by_label(f"Send this link to {email}").input_value()
+
+
+def accessible(page: Page) -> None:
+    found = Axe().run(page, options=RULES)
+    assert found.violations_count == 0, found.generate_report()
+
+
+def test_from_a_zip_to_an_export(
+    any_site: Site, admin: User, context: BrowserContext, tmp_path: Path
+) -> None:
+    url, page = any_site.server.url, context.new_page()
+    slug = f"tulips{admin.id}"
+    send(page, any_site, study_zip(tmp_path, slug))
+    page.get_by_role("button", name="Import 4 queries").click()
+    expect(page.get_by_text("Everything was written.")).to_be_visible()
+    accessible(page)
+
+    people = [(f"Person {n} of {slug}", f"p{n}@{slug}.example") for n in range(4)]
+    links = [invite(page, any_site, name, email) for name, email in people]
+    accept(context, links[0], people[0][0])
+
+    page.goto(f"{url}/studies/{slug}/assign")
+    for box in page.get_by_role("checkbox").all():
+        box.set_checked(slug in (box.locator("xpath=..").inner_text()))
+    page.get_by_label("Rounds").fill("2")
+    page.get_by_role("button", name="Preview again").click()
+    expect(page.locator("td[data-tool]")).to_have_count(16)
+    accessible(page)
+    page.get_by_role("button", name="Create 16 assignments").click()
+    expect(page.get_by_text("16 assignments made.")).to_be_visible()
+
+    page.get_by_role("link", name="See progress").click()
+    stats = page.locator("#p-stats")
+    expect(stats).to_contain_text("0 of 16")
+    page.evaluate("window.sameDocument = true")
+    judge_one(any_site, people[0][1])
+    expect(stats).to_contain_text("1 of 16")
+    expect(page.locator("#p-matrix td[data-state=done]")).to_have_count(1)
+    expect(page.locator("#p-latest")).to_contain_text(f"{people[0][0]} finished")
+    assert page.evaluate("window.sameDocument") is True, "it was updated, not loaded again"
+    accessible(page)
+
+    page.get_by_role("link", name="Exports").click()
+    with page.expect_download() as download:
+        page.locator("a[href$='judgments.jsonl']").first.click()
+    assert '"query"' in Path(download.value.path()).read_text()
+
+
+def accept(context: BrowserContext, link: str, name: str) -> None:
+    """The invited person opens the link in a browser of their own."""
+    browser = context.browser
+    assert browser is not None
+    own = browser.new_context()
+    page = own.new_page()
+    page.goto(link)
+    accessible(page)
+    page.get_by_label("Password").fill("short but long")
+    page.get_by_role("button", name="Begin").click()
+    expect(page.get_by_role("heading", name="Your queue")).to_be_visible()
+    expect(page.get_by_text(name)).to_be_visible()
+    own.close()
+
+
+def judge_one(site: Site, email: str) -> None:
+    """The person judges one query to its end through the API."""
+    with site.sessions.write.begin() as session:
+        user = session.scalars(select(User).where(User.email == email)).one()
+        mine = select(Assignment.id).where(
+            Assignment.user_id == user.id, Assignment.tool == Tool.PAIRS
+        )
+        job = Job(session.scalars(mine).first() or 0, tokens.issue_token(session, user, "t")[1])
+    with httpx.Client(base_url=site.server.url, headers=job.headers) as client:
+        state = client.get(job.url).json()
+        while state["state"] == "asking":
+            said = answer_to(state, lambda left, right: "left" if left < right else "right")
+            state = client.post(f"{job.url}/judgments", json=said).raise_for_status().json()
+
+
+def test_a_refused_study_says_what_to_mend(
+    site: Site, context: BrowserContext, tmp_path: Path
+) -> None:
+    with site.sessions.write.begin() as session:
+        user = make_user(session, role=Role.ADMIN)
+    context.add_cookies([site.cookie(user)])
+    folder = small_study(tmp_path / "bad")
+    append(folder / "queries.jsonl", '{"id": "q0", "text": ""}\n')
+    path = tmp_path / "bad.zip"
+    path.write_bytes(zipped(folder))
+    page = context.new_page()
+    send(page, site, path)
+    expect(page.get_by_role("alert")).to_contain_text("Nothing was written")
+    expect(page.get_by_role("region", name="Problems")).to_contain_text("queries.jsonl")
+    accessible(page)
+
+
+PAGES = ("/studies", "/people", "/audit", "/imports")
+OF_STUDY = ("", "/queries", "/documents", "/guidelines", "/assign", "/work", "/progress", "/delete")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1024, "dark")])
+def test_every_page_fits_and_is_accessible(
+    site: Site, context: BrowserContext, tmp_path: Path, width: int, scheme: str
+) -> None:
+    with site.sessions.write.begin() as session:
+        user = make_user(session, role=Role.ADMIN)
+    context.add_cookies([site.cookie(user)])
+    page = context.new_page()
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    slug = f"look{user.id}"
+    send(page, site, study_zip(tmp_path, slug))
+    page.get_by_role("button", name="Import 4 queries").click()
+    expect(page.get_by_text("Everything was written.")).to_be_visible()
+    addresses = [*PAGES, *(f"/studies/{slug}{below}" for below in OF_STUDY), f"/people/{user.id}"]
+    for address in addresses:
+        page.goto(site.server.url + address)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), address
+        accessible(page)
+
+
+def test_sorting_by_key_turns_the_table_round(site: Site, context: BrowserContext) -> None:
+    with site.sessions.write.begin() as session:
+        user = make_user(session, role=Role.ADMIN, name="Aaron First")
+        make_user(session, name="Zoe Last")
+    context.add_cookies([site.cookie(user)])
+    page = context.new_page()
+    page.goto(f"{site.server.url}/people?search=st")
+    page.get_by_role("link", name="Name", exact=True).press("Enter")
+    expect(page.get_by_role("columnheader", name="Name")).to_have_attribute(
+        "aria-sort", "descending"
+    )
+    names = page.locator("tbody th").all_inner_texts()
+    assert names == sorted(names, reverse=True)
+    assert re.search(r"sort=-name", page.url)
