@@ -1,9 +1,14 @@
 """Exponential weights over pairs without a pair array: D_ij = e^-H_i e^H_j / Z."""
 
+from itertools import pairwise
+
 import numpy as np
+from scipy.special import logsumexp
 
 from analysis.data.ranking import RankingData
 from analysis.typing import FloatArray
+
+FAR = 300.0  # exp of more than twice this is no double
 
 
 class FactoredPairs:
@@ -30,10 +35,28 @@ class FactoredPairs:
         """Weight of the pairs a document wins minus that of the pairs it loses, (n,); sums to 0."""
         mean = np.add.reduceat(self.scores, self.offsets[:-1]) / self.sizes
         level = self.scores - np.repeat(mean, self.sizes)
+        if np.abs(level).max(initial=0.0) > FAR:
+            return self._by_logarithms(level)
         ahead, behind = np.exp(-level), np.exp(level)
         before = np.concatenate([[0.0], np.cumsum(ahead)])
         after = np.concatenate([[0.0], np.cumsum(behind)])
         wins = ahead * (after[self.query_end] - after[self.group_end])
         losses = behind * (before[self.group_start] - before[self.query_start])
-        result: FloatArray = (wins - losses) / wins.sum()
+        total = wins.sum()
+        if not total > 0.0:
+            return self._by_logarithms(level)
+        result: FloatArray = (wins - losses) / total
+        return result
+
+    def _by_logarithms(self, level: FloatArray) -> FloatArray:
+        """The same where documents are so far apart that exponentials vanish; query by query."""
+        wins, losses = np.full(level.size, -np.inf), np.full(level.size, -np.inf)
+        for start, stop in pairwise(self.offsets.tolist()):
+            mine = level[start:stop]
+            after = np.append(np.logaddexp.accumulate(mine[::-1])[::-1], -np.inf)
+            before = np.concatenate([[-np.inf], np.logaddexp.accumulate(-mine)])
+            wins[start:stop] = after[self.group_end[start:stop] - start] - mine
+            losses[start:stop] = before[self.group_start[start:stop] - start] + mine
+        total = logsumexp(wins)
+        result: FloatArray = np.exp(wins - total) - np.exp(losses - total)
         return result

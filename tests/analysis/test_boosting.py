@@ -61,6 +61,34 @@ def test_rankboost_with_factored_weights_equals_rankboost_with_a_pair_array(seed
     np.testing.assert_allclose(found, plain_rankboost(data, 8), atol=1e-9)
 
 
+def test_weights_too_small_for_exponentials_are_those_of_logarithms() -> None:
+    data = small_data(2)
+    data = data.select([0, 1, 2, 4])
+    order = np.lexsort((-data.labels, data.queries))
+    pairs = FactoredPairs(data, data.labels[order])
+    pairs.scores += np.random.default_rng(1).normal(size=data.n_rows)
+    level = pairs.scores - pairs.scores.mean()
+    np.testing.assert_allclose(pairs._by_logarithms(level), pairs.potentials(), atol=1e-12)
+    for scale in (1.0, 40.0, 400.0, 4000.0):  # better documents ever farther ahead
+        pairs.scores = np.asarray(scale * data.labels[order], dtype=np.float64)
+        weights = pairs.potentials()
+        assert np.isfinite(weights).all()
+        assert np.abs(weights).max() > 0.01
+        assert abs(weights.sum()) < 1e-9
+
+
+def test_boosting_goes_on_where_every_preference_is_learned() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.random((16, 3))
+    features[:, 0] = np.tile(np.linspace(1.0, 0.0, 8), 2)
+    labels = np.tile([5.0, 4, 3, 2, 1, 0, 0, 0], 2)
+    data = RankingData(features, labels, np.array([0, 8, 16]), topk=5)
+    for model in (FocusedBoost(k=5, rounds=1500), RankBoost(rounds=1500)):
+        scores = model.fit(data).predict(data)
+        assert np.isfinite(scores).all()
+        assert (np.argsort(-scores[:8])[:5] < 5).all()
+
+
 def test_potentials_are_the_weights_won_minus_lost() -> None:
     data = small_data(4)
     order = np.lexsort((-data.labels, data.queries))
