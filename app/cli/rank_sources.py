@@ -84,11 +84,13 @@ def read_study(study: str, assessor: str | None) -> StudyRanking:
 
 def tell(ranking: StudyRanking, truths: list[Truth]) -> None:
     """Say on standard error what the features are, and which queries are left out."""
-    if ranking.from_text:
-        names = ", ".join(ranking.features)
-        typer.echo(f"{ranking.slug} has no features; from its texts: {names}", err=True)
-    else:
-        typer.echo(f"{ranking.slug}: {len(ranking.features)} features", err=True)
+    number = len(ranking.features)
+    what = (
+        f"no features of its own, {number} computed from the words of query and page"
+        if ranking.from_text
+        else f"{number} features"
+    )
+    typer.echo(f"{ranking.slug}: {what}", err=True)
     for truth in truths:
         used, left = ranking.data[truth].n_queries, ranking.unlabelled[truth]
         rest = f"; left out, without labels: {_some(left)}" if left else ""

@@ -83,6 +83,22 @@ def test_a_study_is_compared_and_what_is_left_out_is_said(
     assert sum(len(row["values"]["kappa-err"]) for row in rows) == 2 * 4
 
 
+def test_a_study_and_its_letor_export_give_the_same_model(
+    sqlite_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["export", "tulips", "letor", "--out", "tulips.letor"])
+    words = ("train", "--model", "ranknet")
+    exported = ("tulips.letor", "--topk", "3", "--normalise", "--out", "of-file.json")
+    for more in (("--study", "tulips", "--out", "of-study.json"), exported):
+        code, _, told = run(capsys, *words, *more)
+        assert code == 0, told
+    of_study, of_file = (
+        json.loads((sqlite_folder / name).read_text()) for name in ("of-study.json", "of-file.json")
+    )
+    assert of_study == of_file
+
+
 def test_top_k_models_learn_the_k_of_the_study(
     sqlite_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
