@@ -5,6 +5,10 @@
   ``right``, ``>``, ``<`` and ``=``, 1, -1 and 0, or the preferred document's id).
 - ``topk``: Topkapi's ``topk.jsonl``; the lists are compared, and a ``pairs.tsv`` named beside it
   gives the raw answers.
+- ``judgments``: Topkapi's ``judgments.jsonl``: the raw answers with their times; beside it
+  ``topk.jsonl`` tells which sessions are finished.
+- ``qrels``: TREC qrels, one assessor a file, named after it, such as Topkapi's ``grades.qrels`` of
+  one assessor; they make a second tool, grades.
 - ``winners``: ``query document document winner`` by blanks, one assessor a file, named after it.
 - ``tags``: tab-separated ``query left,right tag tag ...`` with a header, one tag an assessor:
   negative for left, 0 for a tie, positive for right.
@@ -14,19 +18,20 @@ Files may be gzip. Documents of a query are ordered by id, whatever the order of
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
-from analysis.agreement import Judgments
+from analysis.data.exports import Label, LoggedEntry, read_judgments, read_qrels
 from analysis.data.exports.cells import read_tsv
 from analysis.data.exports.topk import TopK, read_topk
 from analysis.data.letor import read_bytes
 from analysis.errors import BadData
-from analysis.report.lists import list_scores
-from analysis.report.study import StudyData, ToolData
+from analysis.report.logs import read_log, stated
+from analysis.report.parts import Parts, Row, study_of
+from analysis.report.study import StudyData
 
 HEADER = ("query", "a", "b", "preference", "assessor")
+SEEN = 50  # lines that tell qrels from winners
 SAID = {
     **dict.fromkeys(("a", "left", ">", "1"), 1),
     **dict.fromkeys(("b", "right", "<", "-1"), -1),
@@ -34,20 +39,10 @@ SAID = {
 }
 
 
-class Row(NamedTuple):
-    """One answer as a file tells it; ``answer`` is 1 for ``a``, -1 for ``b``, 0 for a tie."""
-
-    query: str
-    a: str
-    b: str
-    answer: int
-    assessor: str
-
-
 def read_preferences(
     paths: Sequence[Path], *, format: str | None = None, k: int | None = None
 ) -> StudyData:
-    """Read preference files as one study with one tool; the format is seen from the content."""
+    """Read preference files as one study; the format is seen from the content."""
     if not paths:
         raise BadData("no preference file was named")
     named = [_name(path) for path in paths]
@@ -55,6 +50,8 @@ def read_preferences(
         raise BadData(f"two files have the same name ({', '.join(named)}): rename one")
     rows: list[Row] = []
     lists: list[TopK] = []
+    entries: list[LoggedEntry] = []
+    grades: dict[str, list[Label]] = {}
     kinds = set()
     for path, name in zip(paths, named, strict=True):
         lines = _lines(path)
@@ -62,30 +59,50 @@ def read_preferences(
         kinds.add(kind)
         if kind == "topk":
             lists.extend(read_topk(path, complete_only=True))
+        elif kind == "judgments":
+            entries.extend(read_judgments(path))
+        elif kind == "qrels":
+            grades[name] = read_qrels(path)
         elif kind in READERS:
             rows.extend(READERS[kind](lines, path, name))
         else:
             raise BadData(f"there is no format {kind!r}; there are {', '.join(FORMATS)}")
-    return study_of(rows, lists, " and ".join(named), sides=kinds <= {"pairs", "topk"}, k=k)
+    if {"pairs", "judgments"} <= kinds:
+        raise BadData("the answers of pairs.tsv are in judgments.jsonl too: name one of the two")
+    log = read_log(entries)
+    rows.extend(Row(*each) for each in stated(log))
+    sides = kinds <= {"pairs", "topk", "judgments", "qrels"}
+    parts = Parts(rows, lists, log, grades)
+    return study_of(parts, " and ".join(named), sides=sides, k=k)
 
 
 def detect(lines: Sequence[str], path: Path) -> str:
-    """The format of a file, from its first two lines."""
+    """The format of a file, from its first lines."""
     head = lines[0].split("\t")
     if tuple(word.strip().lower() for word in head) == HEADER:
         return "pairs"
     if lines[0].startswith("{") and '"ranking"' in lines[0]:
         return "topk"
+    if lines[0].startswith("{") and '"entry"' in lines[0]:
+        return "judgments"
     if len(lines) > 1 and len(cells := lines[1].split("\t")) > 2 and cells[1].count(",") == 1:
         return "tags"
+    if all(_is_qrel(line) for line in lines[:SEEN] if line.strip()):
+        return "qrels"
     words = lines[0].split()
     if len(words) == 4 and words[3] in words[1:3]:
         return "winners"
     raise BadData(
         f"{path}: line 1 fits no known format; expected the header {' '.join(HEADER)} with tabs, "
         "or query document document winner, or query left,right and tags with a header, "
-        "or topk.jsonl"
+        "or topk.jsonl, judgments.jsonl or qrels"
     )
+
+
+def _is_qrel(line: str) -> bool:
+    """Whether a line can be of TREC qrels; a label of 0 must not be taken for a winner."""
+    words = line.split()
+    return len(words) == 4 and words[1] == "0" and words[3].removeprefix("-").isdigit()
 
 
 def _lines(path: Path) -> list[str]:
@@ -163,40 +180,4 @@ READERS: dict[str, Callable[[Sequence[str], Path, str], Iterator[Row]]] = {
     "winners": _winners,
     "tags": _tags,
 }
-FORMATS = (*READERS, "topk")
-
-
-def study_of(
-    rows: Sequence[Row],
-    lists: Sequence[TopK],
-    name: str,
-    *,
-    sides: bool = False,
-    k: int | None = None,
-) -> StudyData:
-    """A study with one tool from answers in the order they were given, and finished lists."""
-    queries = _numbered([row.query for row in rows] + [each.query for each in lists])
-    people = {row.assessor for row in rows} | {each.assessor for each in lists}
-    assessors = _numbered(sorted(people))
-    documents: list[set[str]] = [set() for _ in queries]
-    for row in rows:
-        documents[queries[row.query]].update((row.a, row.b))
-    for each in lists:
-        documents[queries[each.query]].update(each.labels())
-    place = [_numbered(sorted(ids)) for ids in documents]
-    asked = Judgments.of(
-        assessor=[assessors[row.assessor] for row in rows],
-        query=[queries[row.query] for row in rows],
-        left=[place[queries[row.query]][row.a] for row in rows],
-        right=[place[queries[row.query]][row.b] for row in rows],
-        answer=[row.answer for row in rows],
-    )
-    scores = list_scores(lists, queries, assessors, place)
-    tool = ToolData("pairs", "Pairs", scores, asked if rows else None, sides)
-    length = k or max((each.k for each in lists), default=0) or None
-    ids = tuple(tuple(each) for each in place)
-    return StudyData(name, tuple(assessors), tuple(queries), ids, (tool,), length)
-
-
-def _numbered(names: Sequence[str]) -> dict[str, int]:
-    return {name: i for i, name in enumerate(dict.fromkeys(names))}
+FORMATS = (*READERS, "topk", "judgments", "qrels")

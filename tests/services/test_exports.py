@@ -20,6 +20,8 @@ from analysis.data import (
     read_timers,
     read_topk,
 )
+from analysis.errors import BadData
+from analysis.report import build_report
 from analysis.report.sources import read_preferences as read_report_source
 from app.db.engine import Sessions
 from app.db.models import Candidate, Document, JudgmentRow, Query
@@ -259,6 +261,28 @@ def test_the_report_reads_the_pairs(files: Files) -> None:
     study = read_report_source([files.path("pairs.tsv")])
     assert set(study.assessors) == {ANSA, BAO}
     assert set(study.queries) == {"q0", "q1"}
+
+
+def test_the_report_reads_lists_logs_and_grades_as_the_study_tells_them(
+    files: Files, judged: Sessions, tmp_path: Path
+) -> None:
+    grades = []
+    for who in ("ansa", "chidi"):
+        path = tmp_path / f"{who}@tulips.example.qrels"
+        path.write_bytes(exported(judged, "grades.qrels", assessor=f"{who}@tulips.example"))
+        grades.append(path)
+    found = build_report(
+        read_report_source([files.path("topk.jsonl"), files.path("judgments.jsonl"), *grades])
+    )
+    with export_session(judged) as session:
+        told = ReportCache().report(session, "tulips")
+    for mine, its in zip(found["tools"], told["tools"], strict=True):
+        for key in ("agreement", "answers"):
+            assert mine[key] == its[key]
+        for key in ("sessions", "seconds_per_judgment", "judgments_per_query", "taken_back"):
+            assert mine["effort"][key] == its["effort"][key]
+    with pytest.raises(BadData, match="name one of the two"):
+        read_report_source([files.path("pairs.tsv"), files.path("judgments.jsonl")])
 
 
 def test_named_features_are_numbered_and_explained(judged: Sessions, tmp_path: Path) -> None:

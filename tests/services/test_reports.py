@@ -13,7 +13,7 @@ from app.domain.errors import NotFound
 from app.domain.log import EntryKind
 from app.domain.plan import Plan
 from app.services.exports import StudySource, export_session
-from app.services.exports.columns import timed_answers
+from app.services.exports.columns import answers_of
 from app.services.exports.gathering import gather, proven_bound
 from app.services.reports import ReportCache, service
 from tests.exporting import START, by_worth, judge, make_grades, make_judged_study
@@ -91,7 +91,7 @@ def test_time_of_an_undo_goes_to_what_it_took_back() -> None:
     answer, undo, redo = EntryKind.ANSWER, EntryKind.UNDO, EntryKind.REDO
     rows = [row(answer, 1, 10), row(answer, 2, 20), row(undo, 4, 40), row(undo, 8, 80)]
     rows += [row(redo, 16, 160), row(answer, 32, 320)]
-    found = timed_answers(rows)
+    found = answers_of(rows)
     assert [(each.active_ms, each.wall_ms, each.stands) for each in found] == [
         (1 + 8 + 16, 1 + 80 + 160, True),
         (2 + 4, 60, False),
@@ -104,9 +104,9 @@ def test_waiting_for_the_first_look_is_no_work() -> None:
     first.created_at = START
     later = row(EntryKind.ANSWER, 2000, 5000)
     begun = START - timedelta(seconds=8)
-    assert [each.wall_ms for each in timed_answers([first, later], begun)] == [8000, 5000]
-    assert [each.wall_ms for each in timed_answers([first, later])] == [3000, 5000]
-    assert timed_answers([]) == []
+    assert [each.wall_ms for each in answers_of([first, later], begun)] == [8000, 5000]
+    assert [each.wall_ms for each in answers_of([first, later])] == [3000, 5000]
+    assert answers_of([]) == []
 
 
 def test_bounds_are_those_of_the_sorter_where_one_is_proven() -> None:

@@ -5,6 +5,7 @@ An iterator that is given up before its end closes its cursor.
 
 from collections.abc import Generator, Sequence
 from datetime import datetime
+from typing import cast
 
 from sqlalchemy import ColumnElement, Row, func, select
 from sqlalchemy.orm import Session
@@ -84,15 +85,19 @@ def assignments_of_query(
 
 
 def logs_of(session: Session, assignment_ids: Sequence[int]) -> dict[int, list[JudgmentRow]]:
-    """The logs of assignments, each in its order."""
+    """The logs of assignments, each in its order.
+
+    The rows have the attributes of `JudgmentRow` and are plain: a session that kept track of each
+    would take half as long again.
+    """
     found: dict[int, list[JudgmentRow]] = {number: [] for number in assignment_ids}
     statement = (
-        select(JudgmentRow)
+        select(*JudgmentRow.__table__.columns)
         .where(JudgmentRow.assignment_id.in_(assignment_ids))
         .order_by(JudgmentRow.assignment_id, JudgmentRow.position)
     )
-    for row in session.scalars(statement):
-        found[row.assignment_id].append(row)
+    for row in session.execute(statement):
+        found[row.assignment_id].append(cast(JudgmentRow, row))
     return found
 
 

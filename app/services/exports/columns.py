@@ -2,58 +2,35 @@
 
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from math import nan
 
 from analysis.agreement import Judgments
 from analysis.efficiency import Sessions, Timings
+from analysis.efficiency.logs import TimedAnswer, timed_answers
 from app.db.models import JudgmentRow
 from app.domain.answers import Answer, QuestionKind
-from app.domain.log import EntryKind
 from app.domain.timing import elapsed_ms
 
 _SAID = {Answer.LEFT.value: 1, Answer.TIE.value: 0, Answer.RIGHT.value: -1}
 
 
-@dataclass(slots=True)
-class TimedAnswer:
-    """An answer of a log with the time it took, undo and redo of it included."""
-
-    row: JudgmentRow
-    active_ms: int
-    wall_ms: int
-    stands: bool = False
+Answers = Sequence[TimedAnswer[JudgmentRow]]
 
 
-def timed_answers(
+def answers_of(
     rows: Sequence[JudgmentRow], begun_at: datetime | None = None
-) -> list[TimedAnswer]:
-    """The answers of a log in their order, taken back or not.
+) -> list[TimedAnswer[JudgmentRow]]:
+    """The answers of a log with their times.
 
-    An undo or redo has time of its own; it goes to the answer it was about, so that the time of a
-    query loses nothing. The log counts the wall time of the first answer from when the work was
-    given out; days in a queue are no work, so here it is counted from ``begun_at``, when the clock
-    first started, and is the active time where no clock was told of.
+    The log counts the wall time of the first answer from when the work was given out; days in a
+    queue are no work, so here it is counted from ``begun_at``, when the clock first started, and is
+    the active time where no clock was told of.
     """
-    answers: list[TimedAnswer] = []
-    done: list[TimedAnswer] = []
-    undone: list[TimedAnswer] = []
-    for row in rows:
-        if row.entry is EntryKind.ANSWER:
-            done.append(TimedAnswer(row, row.active_ms, row.wall_ms))
-            answers.append(done[-1])
-            undone.clear()
-            continue
-        giver, taker = (done, undone) if row.entry is EntryKind.UNDO else (undone, done)
-        taker.append(giver.pop())
-        taker[-1].active_ms += row.active_ms
-        taker[-1].wall_ms += row.wall_ms
-    for each in done:
-        each.stands = True
+    answers = timed_answers(rows)
     if rows:
-        waited = 0 if begun_at is None else elapsed_ms(begun_at, rows[0].created_at)
         first = rows[0]
+        waited = 0 if begun_at is None else elapsed_ms(begun_at, first.created_at)
         answers[0].wall_ms += max(first.active_ms, min(first.wall_ms, waited)) - first.wall_ms
     return answers
 
@@ -66,9 +43,7 @@ class JudgmentColumns:
         self._check = array("b")
         self._begins: dict[tuple[int, int], int] = {}
 
-    def take(
-        self, assessor: int, query: int, place: Mapping[int, int], answers: Sequence[TimedAnswer]
-    ) -> None:
+    def take(self, assessor: int, query: int, place: Mapping[int, int], answers: Answers) -> None:
         """Add the preferences of one session; a later round goes on counting answers."""
         begin = self._begins.get((assessor, query), 0)
         self._begins[assessor, query] = begin + len(answers)
@@ -118,7 +93,7 @@ class SessionColumns:
         n: int,
         k: int = 0,
         bound: float | None = None,
-        answers: Sequence[TimedAnswer] = (),
+        answers: Answers = (),
     ) -> None:
         """Add one session."""
         number = len(self._who)

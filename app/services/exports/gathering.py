@@ -19,10 +19,10 @@ from app.domain.sorting import SORTERS
 from app.domain.study import StudySettings
 from app.domain.words import Tool
 from app.services.exports.columns import (
+    Answers,
     JudgmentColumns,
     SessionColumns,
-    TimedAnswer,
-    timed_answers,
+    answers_of,
 )
 from app.services.exports.records import grades_of, topk_record
 from app.services.exports.source import QueryHead, StudySource, Work
@@ -112,7 +112,7 @@ class _Collected:
         """Take one session; of several rounds of a person the last finished one gives labels."""
         finished = self._label(work, rows)
         if self._logs:
-            self._take_log(query, place, work, timed_answers(rows, begun_at), finished)
+            self._take_log(query, place, work, answers_of(rows, begun_at), finished)
 
     def end_query(self, query: int, pages: Mapping[int, str]) -> None:
         """Turn the labels of a query into an array."""
@@ -130,7 +130,7 @@ class _Collected:
         query: int,
         place: Mapping[int, int],
         work: Work,
-        answers: Sequence[TimedAnswer],
+        answers: Answers,
         finished: bool,
     ) -> None:
         raise NotImplementedError
@@ -168,7 +168,7 @@ class _Pairs(_Collected):
         query: int,
         place: Mapping[int, int],
         work: Work,
-        answers: Sequence[TimedAnswer],
+        answers: Answers,
         finished: bool,
     ) -> None:
         plan = Plan.from_json(work.assignment.plan)
@@ -222,7 +222,7 @@ class _Grades(_Collected):
         query: int,
         _place: Mapping[int, int],
         work: Work,
-        answers: Sequence[TimedAnswer],
+        answers: Answers,
         finished: bool,
     ) -> None:
         n = len(work.assignment.plan["order"])
@@ -244,7 +244,7 @@ class _Grades(_Collected):
 _KINDS: Mapping[Tool, type[_Collected]] = {Tool.PAIRS: _Pairs, Tool.GRADES: _Grades}
 
 
-def proven_bound(plan: Plan, answers: Sequence[TimedAnswer]) -> int | None:
+def proven_bound(plan: Plan, answers: Answers) -> int | None:
     """The most answers the session can hold: its sorter's bound and the checks asked beside it.
 
     None where nothing is proven: sampled questions, majorities of a pair, passes at the end.

@@ -185,6 +185,18 @@ def test_exported_lists_and_answers_make_one_study(tmp_path: Path) -> None:
         read_preferences([path, write(tmp_path / "more.jsonl", "".join(topk_lines([base])))])
 
 
+def test_qrels_of_several_assessors_are_compared(tmp_path: Path) -> None:
+    one = write(tmp_path / "ansa.qrels", "q1 0 d1 0\nq1 0 d2 2\nq1 0 d3 1\n")
+    two = write(tmp_path / "bao.qrels", "q1 0 d1 1\nq1 0 d2 2\n")
+    study = read_preferences([one, two])
+    assert (study.assessors, [tool.name for tool in study.tools]) == (("ansa", "bao"), ["grades"])
+    values = study.tools[0].scores[0].values
+    assert np.array_equal(values, [[0, 2, 1], [1, 2, np.nan]], equal_nan=True)
+    assert build_report(study, FEW)["tools"][0]["agreement"]["overall"]["value"] == 1.0
+    with pytest.raises(BadData, match="label 'good' is not a whole number"):
+        read_preferences([write(tmp_path / "bad.qrels", "q1 0 d1 good\n")], format="qrels")
+
+
 def test_escaped_cells_are_read_as_they_were(tmp_path: Path) -> None:
     answer = PairAnswer("q 1", "=a", "b\tc", "tie", "Bao")
     path = write(tmp_path / "pairs.tsv", "".join(pair_lines([answer])))

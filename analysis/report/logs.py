@@ -1,0 +1,112 @@
+"""Exported logs (``judgments.jsonl``) and grades (``grades.qrels``) as parts of a study."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby
+
+import numpy as np
+
+from analysis.agreement import Scores
+from analysis.data.exports import Label, LoggedEntry
+from analysis.efficiency import Sessions, Timings
+from analysis.efficiency.logs import TimedAnswer, timed_answers
+from analysis.errors import BadData
+
+SAID = {"left": 1, "tie": 0, "right": -1}
+Key = tuple[str, str, str, int]  # tool, query, assessor, round
+Log = Mapping[Key, list[TimedAnswer[LoggedEntry]]]
+
+
+def read_log(entries: Sequence[LoggedEntry]) -> Log:
+    """The answers of every session that was not withdrawn, each with its time.
+
+    The file does not say when a clock first started, so the first answer's wall time, which begins
+    when the work was given out, is its active time.
+    """
+    kept = sorted((each for each in entries if not each.withdrawn), key=_place)
+    found: dict[Key, list[TimedAnswer[LoggedEntry]]] = {}
+    for key, log in groupby(kept, key=_key):
+        try:
+            found[key] = timed_answers(log)
+        except IndexError:
+            raise BadData(f"the log of {key[2]} for query {key[1]} is not whole") from None
+        first = found[key][0]
+        first.wall_ms += first.row.active_ms - first.row.wall_ms
+    return found
+
+
+def _key(entry: LoggedEntry) -> Key:
+    return entry.tool, entry.query, entry.assessor, entry.round
+
+
+def _place(entry: LoggedEntry) -> tuple[Key, int]:
+    return _key(entry), entry.position
+
+
+def stated(log: Log) -> Iterator[tuple[str, str, str, int, str]]:
+    """Query, left, right, answer and assessor of every preference between two pages that stands."""
+    for (tool, query, assessor, _), answers in log.items():
+        for each in answers if tool == "pairs" else ():
+            said = SAID.get(each.row.answer or "")
+            if each.stands and said is not None:
+                yield query, str(each.row.left), str(each.row.right), said, assessor
+
+
+def effort_of_log(
+    log: Log,
+    tool: str,
+    finished: Mapping[Key, int],
+    queries: Mapping[str, int],
+    assessors: Mapping[str, int],
+    documents: Sequence[Collection[str]],
+) -> tuple[Sessions, Timings] | None:
+    """The sessions of a tool and their times; ``finished`` ones are known with their k."""
+    mine = {key: answers for key, answers in log.items() if key[0] == tool}
+    if not mine:
+        return None
+    timed = [
+        (number, at, each) for number, a in enumerate(mine.values()) for at, each in enumerate(a)
+    ]
+    sessions = Sessions.of(
+        assessor=[assessors[key[2]] for key in mine],
+        query=[queries[key[1]] for key in mine],
+        n=[len(documents[queries[key[1]]]) for key in mine],
+        k=[finished.get(key, 0) for key in mine],
+        finished=[key in finished for key in mine],
+    )
+    timings = Timings.of(
+        session=[number for number, _, _ in timed],
+        position=[at for _, at, _ in timed],
+        active=[each.active_ms / 1000 for _, _, each in timed],
+        wall=[each.wall_ms / 1000 for _, _, each in timed],
+        effective=[each.stands for _, _, each in timed],
+    )
+    return sessions, timings
+
+
+def graded_pages(log: Log) -> dict[Key, set[str]]:
+    """The pages with a standing grade in every session with grades."""
+    return {
+        key: {str(each.row.document) for each in answers if each.stands}
+        for key, answers in log.items()
+        if key[0] == "grades"
+    }
+
+
+def grade_scores(
+    grades: Mapping[str, Sequence[Label]],
+    queries: Mapping[str, int],
+    assessors: Mapping[str, int],
+    place: Sequence[Mapping[str, int]],
+) -> tuple[Scores, ...]:
+    """Grades of files, one an assessor, as arrays; NaN where a page has none."""
+    values: dict[int, dict[int, np.ndarray[tuple[int], np.dtype[np.float64]]]] = {}
+    for name, labels in grades.items():
+        for label in labels:
+            query = queries[label.query]
+            rows = values.setdefault(query, {})
+            row = rows.setdefault(assessors[name], np.full(len(place[query]), np.nan))
+            row[place[query][label.document]] = label.label
+    return tuple(
+        Scores(query, np.array(sorted(rows)), np.stack([rows[who] for who in sorted(rows)]))
+        for query, rows in sorted(values.items())
+    )

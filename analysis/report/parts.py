@@ -1,0 +1,122 @@
+"""Answers, lists, logs and grades that files told, put together as a study."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+from analysis.agreement import Judgments
+from analysis.data.exports import Label, TopK
+from analysis.report.lists import list_scores
+from analysis.report.logs import Key, Log, effort_of_log, grade_scores, graded_pages
+from analysis.report.study import StudyData, ToolData
+
+
+class Row(NamedTuple):
+    """One answer as a file tells it; ``answer`` is 1 for ``a``, -1 for ``b``, 0 for a tie."""
+
+    query: str
+    a: str
+    b: str
+    answer: int
+    assessor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What files told: answers in the order they were given, finished lists, logs, and grades by
+    assessor."""
+
+    rows: Sequence[Row]
+    lists: Sequence[TopK]
+    log: Log
+    grades: Mapping[str, Sequence[Label]]
+
+    @property
+    def labels(self) -> list[Label]:
+        """The grades of everyone."""
+        return list(chain.from_iterable(self.grades.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """Names as indices; ``place`` has the documents of each query, ordered by id."""
+
+    queries: dict[str, int]
+    assessors: dict[str, int]
+    place: list[dict[str, int]]
+
+
+def study_of(parts: Parts, name: str, *, sides: bool = False, k: int | None = None) -> StudyData:
+    """A study with a tool for pairs and one for grades, of which at least one holds something."""
+    numbers = _numbers(parts)
+    pairs, grades = _pairs_tool(parts, numbers, sides), _grades_tool(parts, numbers)
+    tools = tuple(tool for tool in (pairs, grades) if tool is not None)
+    length = k or max((each.k for each in parts.lists), default=0) or None
+    ids = tuple(tuple(each) for each in numbers.place)
+    return StudyData(name, tuple(numbers.assessors), tuple(numbers.queries), ids, tools, length)
+
+
+def _numbers(parts: Parts) -> _Numbers:
+    named = ([each.query for each in part] for part in (parts.rows, parts.lists, parts.labels))
+    queries = _numbered([*chain.from_iterable(named), *(key[1] for key in parts.log)])
+    people = {row.assessor for row in parts.rows} | {each.assessor for each in parts.lists}
+    people |= {*parts.grades, *(key[2] for key in parts.log)}
+    documents: list[set[str]] = [set() for _ in queries]
+    for row in parts.rows:
+        documents[queries[row.query]].update((row.a, row.b))
+    for each in parts.lists:
+        documents[queries[each.query]].update(each.labels())
+    for label in parts.labels:
+        documents[queries[label.query]].add(label.document)
+    for key, pages in graded_pages(parts.log).items():
+        documents[queries[key[1]]].update(pages)
+    place = [_numbered(sorted(ids)) for ids in documents]
+    return _Numbers(queries, _numbered(sorted(people)), place)
+
+
+def _pairs_tool(parts: Parts, numbers: _Numbers, sides: bool) -> ToolData | None:
+    ended: dict[Key, int] = {
+        ("pairs", each.query, each.assessor, each.round): each.k for each in parts.lists
+    }
+    effort = effort_of_log(
+        parts.log, "pairs", ended, numbers.queries, numbers.assessors, numbers.place
+    )
+    if not (parts.rows or parts.lists or effort):
+        return None
+    sessions, timings = effort or (None, None)
+    scores = list_scores(parts.lists, numbers.queries, numbers.assessors, numbers.place)
+    asked = _judgments(parts.rows, numbers) if parts.rows else None
+    return ToolData("pairs", "Pairs", scores, asked, sides, timings, sessions)
+
+
+def _judgments(rows: Sequence[Row], numbers: _Numbers) -> Judgments:
+    queries, place = numbers.queries, numbers.place
+    return Judgments.of(
+        assessor=[numbers.assessors[row.assessor] for row in rows],
+        query=[queries[row.query] for row in rows],
+        left=[place[queries[row.query]][row.a] for row in rows],
+        right=[place[queries[row.query]][row.b] for row in rows],
+        answer=[row.answer for row in rows],
+    )
+
+
+def _grades_tool(parts: Parts, numbers: _Numbers) -> ToolData | None:
+    """The grades; a session in which every page of the query has one is finished."""
+    ended = {
+        key: 0
+        for key, pages in graded_pages(parts.log).items()
+        if pages == set(numbers.place[numbers.queries[key[1]]])
+    }
+    effort = effort_of_log(
+        parts.log, "grades", ended, numbers.queries, numbers.assessors, numbers.place
+    )
+    if not (parts.grades or effort):
+        return None
+    sessions, timings = effort or (None, None)
+    scores = grade_scores(parts.grades, numbers.queries, numbers.assessors, numbers.place)
+    return ToolData("grades", "Grades", scores, timings=timings, sessions=sessions)
+
+
+def _numbered(names: Iterable[str]) -> dict[str, int]:
+    return {name: i for i, name in enumerate(dict.fromkeys(names))}
