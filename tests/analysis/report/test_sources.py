@@ -191,7 +191,7 @@ def test_qrels_of_several_assessors_are_compared(tmp_path: Path) -> None:
     study = read_preferences([one, two])
     assert (study.assessors, [tool.name for tool in study.tools]) == (("ansa", "bao"), ["grades"])
     values = study.tools[0].scores[0].values
-    assert np.array_equal(values, [[0, 2, 1], [1, 2, np.nan]], equal_nan=True)
+    assert np.array_equal(values, np.array([[0, 2, 1], [1, 2, np.nan]]), equal_nan=True)
     assert build_report(study, FEW)["tools"][0]["agreement"]["overall"]["value"] == 1.0
     with pytest.raises(BadData, match="label 'good' is not a whole number"):
         read_preferences([write(tmp_path / "bad.qrels", "q1 0 d1 good\n")], format="qrels")
