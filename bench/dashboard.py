@@ -4,8 +4,9 @@
 
 First a study of 50 queries with 1,000 candidates each, judged by 20 people; then one of 2,000
 queries for 200 assessors, two rounds with two tools; then the same with everybody on every query.
-Each answer of the dashboard is made as a request makes it: queries, parts, text. The limit is
-150 ms for the first study; the program ends with 1 where it is missed.
+Each is a whole request, answered in this process; ``cpu_ms`` is what it costs on a machine that is
+busy with other things. The limit is 150 ms for the first study and the queue; the program ends with
+1 where it is missed.
 """
 
 import argparse
@@ -141,12 +142,17 @@ def give(
 
 def timed(act: Callable[[], Any], runs: int = 7) -> dict[str, float]:
     act()
-    times = []
+    times, works = [], []
     for _ in range(runs):
-        begin = time.perf_counter()
+        begin, begin_cpu = time.perf_counter(), time.process_time()
         act()
         times.append(1000 * (time.perf_counter() - begin))
-    return {"median_ms": round(statistics.median(times), 1), "max_ms": round(max(times), 1)}
+        works.append(1000 * (time.process_time() - begin_cpu))
+    return {
+        "median_ms": round(statistics.median(times), 1),
+        "least_ms": round(min(times), 1),
+        "cpu_ms": round(statistics.median(works), 1),
+    }
 
 
 def _visit(client: httpx.Client, address: str) -> None:

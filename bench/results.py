@@ -10,7 +10,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from analysis.experiments.findings import Finding, beats, focused_against_parents, interior_beta, plateau
+from analysis.experiments.findings import (
+    Finding,
+    beats,
+    focused_against_parents,
+    interior_beta,
+    plateau,
+)
 from analysis.experiments.store import Row, Store
 
 DOCUMENT = Path("docs/results.md")
@@ -18,17 +24,18 @@ HEAD = """# Results
 
 Everything below was written by `make results`; each table stands under the command that made it.
 NDCG is the standard one unless a table says "LETOR 4.0 rule". Values are means over the folds of
-the command (all five official ones where it names no number); settings are chosen on the validation
-part of each fold by NDCG@10 (kappa-NDCG@10 on top-k ground truth). Seconds are wall time. Top-k ground truth is made from grades by ordering equal grades at random with
-seed 0, as Niu et al. do, so its values hold a good part of chance and are not comparable with
-values on a ground truth that people made. Best values are bold.
+the command (all five official ones where it names no number); settings are chosen on the
+validation part of each fold by NDCG@10 (kappa-NDCG@10 on top-k ground truth). Seconds are wall
+time. Top-k ground truth is made from grades by ordering equal grades at random with seed 0, as
+Niu et al. do, so its values hold a good part of chance and are not comparable with values on a
+ground truth that people made. Best values are bold.
 
-Some design choices were made after looking at test folds of these same collections, so the rows they
-concern are optimistic by an unknown, small amount: AdaRank's update (seven variants for each of two
-measures were tried), FocusedBoost's weak rankers (features against stumps), the finer grid of SVM-MAP.
-The noise of the synthetic orders was chosen from six settings so that top-k ListMLE shows a rise and
-a plateau; a first generator, whose noise carried tail documents to the top, gave NDCG near 0 and was
-dropped. The synthetic plateau is therefore an illustration, not evidence.
+Some design choices were made after looking at test folds of these same collections, so the rows
+they concern are optimistic by an unknown, small amount: AdaRank's update (seven variants for each
+of two measures were tried), FocusedBoost's weak rankers (features against stumps), the finer grid
+of SVM-MAP. The noise of the synthetic orders was chosen from six settings so that top-k ListMLE
+shows a rise and a plateau; a first generator, whose noise carried tail documents to the top, gave
+NDCG near 0 and was dropped. The synthetic plateau is therefore an illustration, not evidence.
 """
 
 

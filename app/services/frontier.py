@@ -129,7 +129,8 @@ def _qualities(job: tuple[Setting, int, int, tuple[int, ...]]) -> NDArray[np.flo
     random = Random(f"frontier/{setting.seed}/{number}")
     rows = [_true_ranks_of_run(setting, counts, random) for _ in range(runs)]
     ranks = np.array(rows, dtype=np.int64).reshape(-1, min(n, k))
-    return kappa_ndcg_of_lists(ranks, k, n_items=n).reshape(runs, len(counts))
+    qualities = kappa_ndcg_of_lists(ranks, k, n_items=n).reshape(runs, len(counts))
+    return qualities.astype(np.float64)
 
 
 def _true_ranks_of_run(
