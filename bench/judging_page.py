@@ -1,6 +1,6 @@
 """From a key press to the next pair, fully shown: measured in Chromium, with pages of 50 kB.
 
-Usage: python bench/judging_page.py [--answers 100] [--reading-ms 800] [--kilobytes 50]
+Usage: python -m bench.judging_page [--answers 100] [--reading-ms 800] [--kilobytes 50]
 """
 
 import argparse
