@@ -128,21 +128,32 @@ def queries_page(
         select(Assignment.query_id, *(part.label(name) for name, part in _orders().items())),
         study_id,
     )
+    if wanted.sort == "query":  # the page is known without the sums, which are made for it alone
+        summed = summed.where(Assignment.query_id.in_(_page_of_queries(study_id, wanted)))
     grouped = summed.group_by(Assignment.query_id).subquery()
     keys = {"query": Query.position, "last": grouped.c.last_entry_at}
     columns = (func.coalesce(grouped.c[name], 0) for name in Sums._fields[:-1])
     statement = (
         select(Query, *columns, grouped.c.last_entry_at)
         .outerjoin(grouped, grouped.c.query_id == Query.id)
-        .where(Query.study_id == study_id)
+        .where(*_queries(study_id, wanted.search))
     )
-    if wanted.search:
-        statement = statement.where(
-            Query.text.icontains(wanted.search, autoescape=True)
-            | (Query.external_id == wanted.search)
-        )
     key = keys.get(wanted.sort, grouped.c.get(wanted.sort))
     return _cut(session, statement, key, Query.id, wanted)
+
+
+def _queries(study_id: int, search: str) -> list[ColumnElement[bool]]:
+    where = [Query.study_id == study_id]
+    if search:
+        found = Query.text.icontains(search, autoescape=True) | (Query.external_id == search)
+        where.append(found)
+    return where
+
+
+def _page_of_queries(study_id: int, wanted: Ordered) -> Select[int]:
+    order = Query.position.desc() if wanted.descending else Query.position.asc()
+    statement = select(Query.id).where(*_queries(study_id, wanted.search)).order_by(order, Query.id)
+    return statement.limit(wanted.limit).offset(wanted.offset)
 
 
 def _cut(
