@@ -103,6 +103,19 @@ def test_every_button_says_what_it_says(desk: Desk, tab: Page) -> None:
     assert answers == ["left_unjudgeable", "right_bad", "tie", "right"]
 
 
+def test_every_key_does_one_thing(desk: Desk, tab: Page) -> None:
+    keys = {"9": "left_unjudgeable", "0": "right_unjudgeable", "Shift+ArrowRight": "right_bad"}
+    for count, (key, answer) in enumerate(keys.items(), 1):
+        press(tab, key, count)
+        assert desk.log()[-1] == ("answer", answer)
+    shown = tab.locator("[aria-keyshortcuts]").evaluate_all(
+        "all => all.map(x => x.getAttribute('aria-keyshortcuts'))"
+    )
+    assert len(shown) == len(set(shown)), "no key stands for two controls"
+    capless = tab.locator("button[aria-keyshortcuts]:not(:has(.key))")
+    expect(capless).to_have_count(0)
+
+
 def test_two_tabs(desk: Desk, tab: Page, context: BrowserContext) -> None:
     other = desk.sit_down(context)
     press(other, "ArrowLeft", 1)
