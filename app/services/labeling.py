@@ -263,20 +263,27 @@ def _append(
         created_at=at,
         **columns,
     )
-    session.add(row)
+    try:
+        with session.begin_nested():  # a lost race takes back this entry, not the transaction
+            session.add(row)
+            _sum_up(assignment, live, entry, time.active_ms, at)
+    except IntegrityError as error:
+        raise _stale() from error
+
+
+def _sum_up(
+    assignment: Assignment, live: LiveAssignment, entry: Entry[Any], active_ms: int, at: datetime
+) -> None:
+    """Keep with the assignment what queues and dashboards show of its log."""
+    kit = KITS[live.tool]
     if entry.kind is EntryKind.ANSWER:
         assignment.offered = live.session.offered
     assignment.answered = live.session.answered
     assignment.expected_left = kit.progress(live.session).expected_left
-    assignment.active_ms += time.active_ms
+    assignment.active_ms += active_ms
     assignment.last_entry_at = at
     _sum_up_checks(assignment, live, entry)
     assignment.finished_at = None if shown_in(kit.state(live.session)) else at
-    try:
-        session.flush()
-    except IntegrityError as error:
-        session.rollback()
-        raise _stale() from error
 
 
 def _sum_up_checks(assignment: Assignment, live: LiveAssignment, entry: Entry[Any]) -> None:
