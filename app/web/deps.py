@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Annotated
 
 from anyio import CapacityLimiter
-from fastapi import Depends, Request
+from fastapi import Depends, Path, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.orm import Session
 
@@ -159,6 +159,7 @@ def _with_role(find: Callable[..., User], *roles: Role) -> Callable[..., User]:
 
 
 _RESEARCH = (Role.RESEARCHER, Role.ADMIN)
+RowId = Annotated[int, Path(ge=1, le=2**31 - 1)]  # what a database's integer can hold
 CurrentUser = Annotated[User, Depends(current_user)]
 ResearcherUser = Annotated[User, Depends(_with_role(current_user, *_RESEARCH))]
 AdminUser = Annotated[User, Depends(_with_role(current_user, Role.ADMIN))]

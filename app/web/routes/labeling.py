@@ -19,7 +19,7 @@ from app.services.finishing import summary_of
 from app.services.labeling import Standing
 from app.services.live import LiveSessions
 from app.web import htmx
-from app.web.deps import CurrentUser, SessionDep
+from app.web.deps import CurrentUser, RowId, SessionDep
 from app.web.judging import QuestionView, question_view
 from app.web.labeling_forms import EntryForm, TermsForm, TimerForm
 from app.web.labeling_views import (
@@ -41,7 +41,7 @@ _PAGES = {Tool.PAIRS: "labeling/pairs.html", Tool.GRADES: "labeling/grades.html"
 
 @router.get("")
 def get_work(
-    request: Request, session: SessionDep, user: CurrentUser, assignment_id: int
+    request: Request, session: SessionDep, user: CurrentUser, assignment_id: RowId
 ) -> Response:
     """The open question, or the result."""
     return _show(request, session, user, _standing(request, session, user, assignment_id))
@@ -52,7 +52,7 @@ def post_entry(
     request: Request,
     session: SessionDep,
     user: CurrentUser,
-    assignment_id: int,
+    assignment_id: RowId,
     form: Annotated[EntryForm, Form()],
 ) -> Response:
     """Take an answer, an undo or a redo, and show what is asked then; repeated, it counts once."""
@@ -80,7 +80,7 @@ def get_next(
     request: Request,
     session: SessionDep,
     user: CurrentUser,
-    assignment_id: int,
+    assignment_id: RowId,
     position: Annotated[int, Query(ge=0, le=2**31 - 1)],
 ) -> Response:
     """The questions that may come after this one, for the browser to make ready."""
@@ -99,7 +99,7 @@ def get_next(
 def post_timer(
     session: SessionDep,
     user: CurrentUser,
-    assignment_id: int,
+    assignment_id: RowId,
     form: Annotated[TimerForm, Form()],
 ) -> Response:
     """Note what happened to the clock."""
@@ -114,7 +114,7 @@ def post_terms(
     request: Request,
     session: SessionDep,
     user: CurrentUser,
-    assignment_id: int,
+    assignment_id: RowId,
     form: Annotated[TermsForm, Form()],
 ) -> Response:
     """Highlight one more term, or one less."""
@@ -139,7 +139,7 @@ def post_terms(
 
 @router.get("/guidelines")
 def get_guidelines(
-    request: Request, session: SessionDep, user: CurrentUser, assignment_id: int
+    request: Request, session: SessionDep, user: CurrentUser, assignment_id: RowId
 ) -> Response:
     """The guidelines of the study this assignment belongs to."""
     standing = _standing(request, session, user, assignment_id)

@@ -14,7 +14,7 @@ from app.services import labeling
 from app.services.labeling import Standing, Submission
 from app.services.live import LiveSessions
 from app.services.tools import Said
-from app.web.deps import ApiUser, SessionDep
+from app.web.deps import ApiUser, RowId, SessionDep
 from app.web.routes.api.models import (
     AssignmentOut,
     AssignmentSummary,
@@ -70,7 +70,7 @@ def get_assignments(
 
 @router.get("/{assignment_id}")
 def get_assignment(
-    request: Request, session: SessionDep, user: ApiUser, assignment_id: int
+    request: Request, session: SessionDep, user: ApiUser, assignment_id: RowId
 ) -> AssignmentOut:
     """Where one of my assignments stands: the open question, or the result."""
     return assignment_out(session, _standing(request, session, user, assignment_id))
@@ -78,7 +78,7 @@ def get_assignment(
 
 @router.post("/{assignment_id}/judgments", response_model=AssignmentOut, responses=REFUSED)
 def post_judgment(
-    request: Request, session: SessionDep, user: ApiUser, assignment_id: int, body: JudgmentIn
+    request: Request, session: SessionDep, user: ApiUser, assignment_id: RowId, body: JudgmentIn
 ) -> Response:
     """Answer the open question; sent twice, it counts once."""
     said = Said(body.answer, left=body.left, right=body.right, document=body.document)
@@ -90,7 +90,7 @@ def post_judgment(
 
 @router.post("/{assignment_id}/undo", response_model=AssignmentOut, responses=REFUSED)
 def post_undo(
-    request: Request, session: SessionDep, user: ApiUser, assignment_id: int, body: StepIn
+    request: Request, session: SessionDep, user: ApiUser, assignment_id: RowId, body: StepIn
 ) -> Response:
     """Take the last answer back."""
     submission = Submission(body.position, EntryKind.UNDO, active_ms=body.active_ms)
@@ -99,7 +99,7 @@ def post_undo(
 
 @router.post("/{assignment_id}/redo", response_model=AssignmentOut, responses=REFUSED)
 def post_redo(
-    request: Request, session: SessionDep, user: ApiUser, assignment_id: int, body: StepIn
+    request: Request, session: SessionDep, user: ApiUser, assignment_id: RowId, body: StepIn
 ) -> Response:
     """Give the answer that was taken back last once more."""
     submission = Submission(body.position, EntryKind.REDO, active_ms=body.active_ms)
