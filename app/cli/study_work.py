@@ -43,6 +43,10 @@ def assign_command(
     seed: Annotated[
         str | None, typer.Option(help="Draws the folds; the slug if not given.")
     ] = None,
+    lists: Annotated[
+        bool,
+        typer.Option("--lists", help="Give out the tool lists, which goes round on its own."),
+    ] = False,
     csv: Annotated[
         Path | None, typer.Option(help="File with query, assessor, tool, round, instead of --to.")
     ] = None,
@@ -60,10 +64,10 @@ def assign_command(
                 rows = _by_csv(session, slug, csv, dry_run)
         elif dry_run:
             with sessions.read() as session:
-                rows = _previewed(session, slug, to or [], rounds, seed)
+                rows = _previewed(session, slug, to or [], rounds, seed, lists)
         else:
             with sessions.write.begin() as session:
-                rows = _rotated(session, slug, to or [], rounds, seed)
+                rows = _rotated(session, slug, to or [], rounds, seed, lists)
     verb = "would be made" if dry_run else "made"
     lines = [f"{slug}: {len(rows)} assignments {verb}"]
     lines += [
@@ -89,20 +93,20 @@ def _by_csv(session: Session, slug: str, path: Path, dry_run: bool) -> list[dict
 
 
 def _rotated(
-    session: Session, slug: str, emails: list[str], rounds: int, seed: str | None
+    session: Session, slug: str, emails: list[str], rounds: int, seed: str | None, lists: bool
 ) -> list[dict[str, Any]]:
     study = studies.required_study(session, slug)
     ids = [user_of_email(session, email).id for email in emails]
-    made = giving.assign_rotation(session, study, ids, rounds=rounds, seed=seed)
+    made = giving.assign_rotation(session, study, ids, rounds=rounds, seed=seed, lists=lists)
     return _named(session, study.id, made)
 
 
 def _previewed(
-    session: Session, slug: str, emails: list[str], rounds: int, seed: str | None
+    session: Session, slug: str, emails: list[str], rounds: int, seed: str | None, lists: bool
 ) -> list[dict[str, Any]]:
     study = studies.required_study(session, slug)
     ids = [user_of_email(session, email).id for email in emails]
-    wanted = giving.preview_rotation(session, study, ids, rounds=rounds, seed=seed)
+    wanted = giving.preview_rotation(session, study, ids, rounds=rounds, seed=seed, lists=lists)
     return _rows(
         session, study.id, [(each.assessor, each.query, each.tool, each.round) for each in wanted]
     )

@@ -8,6 +8,7 @@ from app.domain.answers import ItemId
 from app.domain.draws import shuffled
 from app.domain.errors import Invalid
 from app.domain.grading import DEFAULT_GRADES, GradePlan
+from app.domain.list_plan import ListRules, PairChoice
 from app.domain.plan import Plan
 from app.domain.sorting import SORTERS
 from app.domain.words import Tool
@@ -30,7 +31,8 @@ class StudySettings:
 
     The sorter and its options are those of `Plan`. ``idle_seconds`` is how long nothing may move
     before the clock stops by itself. ``lists_in_rotation`` puts the tool `lists` under the rule
-    that nobody meets a query under two tools.
+    that nobody meets a query under two tools; ``lists_pairs``, ``lists_size`` and ``lists_repeats``
+    are the `ListRules`, whose depth is ``k``.
     """
 
     k: int = 10
@@ -49,6 +51,9 @@ class StudySettings:
     grades: tuple[Grade, ...] = tuple(Grade(name) for name in DEFAULT_GRADES)
     idle_seconds: int = 120
     lists_in_rotation: bool = False
+    lists_pairs: str = PairChoice.ALL.value
+    lists_size: int | None = None
+    lists_repeats: bool = False
 
     def __post_init__(self) -> None:
         if self.k > MAX_K:
@@ -63,6 +68,7 @@ class StudySettings:
             )
         self._pairs((), "")
         self._grades((), "")
+        _ = self.list_rules  # refuses what cannot be
 
     def as_json(self) -> dict[str, Any]:
         """A plain dictionary that `from_json` reads back."""
@@ -112,6 +118,21 @@ class StudySettings:
     def _grades(self, order: Sequence[ItemId], seed: str) -> GradePlan:
         names = tuple(grade.name for grade in self.grades)
         return GradePlan(order=tuple(order), grades=names, seed=seed)
+
+    @property
+    def list_rules(self) -> ListRules:
+        """What the study decides about its lists."""
+        if self.lists_pairs not in list(PairChoice):
+            known = ", ".join(PairChoice)
+            raise Invalid(
+                f"lists_pairs is {self.lists_pairs!r}; it can be {known}.", field="lists_pairs"
+            )
+        return ListRules(
+            choice=PairChoice(self.lists_pairs),
+            size=self.lists_size,
+            depth=self.k,
+            repeats=self.lists_repeats,
+        )
 
     def plan(self, documents: Sequence[ItemId], seed: str) -> Plan:
         """The plan of a session over ``documents`` in an order drawn from ``seed``."""

@@ -17,6 +17,7 @@ from app.domain.rotation import Share, refuse_breach, rotation, ruled_tools
 from app.domain.study import StudySettings, stored_plan
 from app.domain.words import Tool
 from app.services import audit
+from app.services.list_work import ListPlans, Prepared
 from app.services.tools import KITS
 
 Work = Share[int, int]  # a user's and a query's number
@@ -24,17 +25,20 @@ _SEEN = -1  # the round of withdrawn work: it blocks no round, but its assessor 
 
 
 def preview_rotation(
-    session: Session, study: Study, user_ids: Sequence[int], *, rounds: int, seed: str | None = None
+    session: Session,
+    study: Study,
+    user_ids: Sequence[int],
+    *,
+    rounds: int,
+    seed: str | None = None,
+    lists: bool = False,
 ) -> list[Work]:
     """The work that a rotation would give out, without what is given out already.
 
     The seed of the order of queries is the study's slug unless another is given, so that a later
-    round goes on from the earlier ones.
+    round goes on from the earlier ones. With ``lists`` the tool `lists` goes round on its own.
     """
-    settings = StudySettings.from_json(study.settings)
-    tools = ruled_tools(settings.tools, lists_in_rotation=settings.lists_in_rotation)
-    if not tools:
-        raise Invalid("The study has no tool that is assigned in rotation.", field="tools")
+    tools = rotated_tools(study, lists=lists)
     query_ids = [query.id for query in queries.queries_of_study(session, study.id)]
     wanted = rotation(
         query_ids, list(user_ids), tools, rounds=rounds, seed=study.slug if seed is None else seed
@@ -42,7 +46,21 @@ def preview_rotation(
     there = {_work_of(row) for row in queries.assignments_of_study(session, study.id)}
     new = [work for work in wanted if work not in there]
     _refuse_breaches(session, study, new)
+    _refuse_lists(session, study, new)
     return new
+
+
+def rotated_tools(study: Study, *, lists: bool = False) -> tuple[Tool, ...]:
+    """The tools that go round together: those under the rule, or the one outside it."""
+    settings = StudySettings.from_json(study.settings)
+    ruled = tools_under_rule(study)
+    outside = tuple(tool for tool in settings.tools if tool not in ruled)
+    if lists and not outside:
+        why = (
+            "goes round with the others here" if Tool.LISTS in ruled else "is not one of its tools"
+        )
+        raise Invalid(f"The tool 'lists' {why}.", field="lists")
+    return outside if lists or not ruled else ruled
 
 
 def assign_rotation(
@@ -52,12 +70,17 @@ def assign_rotation(
     *,
     rounds: int,
     seed: str | None = None,
+    lists: bool = False,
     actor_id: int | None = None,
     at: datetime | None = None,
 ) -> list[Assignment]:
     """Give out the work of all rounds up to ``rounds`` that is not given out yet."""
-    wanted = preview_rotation(session, study, user_ids, rounds=rounds, seed=seed)
-    rotated = {"seed": study.slug if seed is None else seed, "people": list(user_ids)}
+    wanted = preview_rotation(session, study, user_ids, rounds=rounds, seed=seed, lists=lists)
+    rotated = {
+        "seed": study.slug if seed is None else seed,
+        "people": list(user_ids),
+        "lists": lists,
+    }
     return assign(session, study, wanted, seed=seed, actor_id=actor_id, at=at, rotated=rotated)
 
 
@@ -78,17 +101,19 @@ def assign(
     settings = StudySettings.from_json(study.settings)
     refuse_unknown(session, study, settings, wanted)
     _refuse_breaches(session, study, wanted)
-    offered = queries.candidates_of_study(session, study.id)
     made = [
         Assignment(
             user_id=work.assessor,
             query_id=work.query,
             tool=work.tool,
             round=work.round,
-            plan=stored_plan(settings, work.tool, offered.get(work.query, ()), _seed(seed, work)),
+            plan=prepared.plan,
+            offered=prepared.offered,
             created_at=at or now(),
         )
-        for work in wanted
+        for work, prepared in zip(
+            wanted, _prepared(session, study, settings, wanted, seed), strict=True
+        )
     ]
     session.add_all(made)
     try:
@@ -100,6 +125,37 @@ def assign(
         ) from error
     _note(session, study, wanted, actor_id, rotated or {})
     return made
+
+
+def _prepared(
+    session: Session,
+    study: Study,
+    settings: StudySettings,
+    wanted: Sequence[Work],
+    seed: str | None,
+) -> list[Prepared]:
+    """The plan of each piece of work, or a refusal of lists that cannot be compared."""
+    pages = queries.candidates_of_study(session, study.id)
+    compared = {work.query for work in wanted if work.tool is Tool.LISTS}
+    lists = ListPlans(session, study, settings.list_rules, compared)
+    return [
+        lists.make(work.query, _seed(seed, work))
+        if work.tool is Tool.LISTS
+        else Prepared(
+            stored_plan(settings, work.tool, pages.get(work.query, ()), _seed(seed, work)), None
+        )
+        for work in wanted
+    ]
+
+
+def _refuse_lists(session: Session, study: Study, wanted: Sequence[Work]) -> None:
+    """Refuse work with lists that cannot be compared, without choosing anything."""
+    compared = [work.query for work in wanted if work.tool is Tool.LISTS]
+    if compared:
+        rules = StudySettings.from_json(study.settings).list_rules
+        lists = ListPlans(session, study, rules, compared, preview=True)
+        for query in compared:
+            lists.make(query, "")
 
 
 def _note(

@@ -16,7 +16,7 @@ from app.domain.errors import Conflict, Invalid, NotFound
 from app.domain.rotation import RuleBroken, Share, refuse_breach
 from app.domain.study import StudySettings
 from app.domain.words import Tool
-from app.services import assigning, audit
+from app.services import assigning, audit, list_work
 from app.services.accounts import user_of_email
 from app.services.assigning import Work
 
@@ -31,31 +31,40 @@ def assign_rotation(
     *,
     rounds: int,
     seed: str | None = None,
+    lists: bool = False,
     actor_id: int | None = None,
 ) -> list[Assignment]:
     """The rotation of `assigning`, its refusals with names."""
     try:
         return assigning.assign_rotation(
-            session, study, user_ids, rounds=rounds, seed=seed, actor_id=actor_id
+            session, study, user_ids, rounds=rounds, seed=seed, lists=lists, actor_id=actor_id
         )
     except RuleBroken as broken:
         raise explained(session, study, broken) from broken
 
 
 def preview_rotation(
-    session: Session, study: Study, user_ids: Sequence[int], *, rounds: int, seed: str | None = None
+    session: Session,
+    study: Study,
+    user_ids: Sequence[int],
+    *,
+    rounds: int,
+    seed: str | None = None,
+    lists: bool = False,
 ) -> list[Work]:
     """The work that a rotation would give out, its refusals with names."""
     try:
-        return assigning.preview_rotation(session, study, user_ids, rounds=rounds, seed=seed)
+        return assigning.preview_rotation(
+            session, study, user_ids, rounds=rounds, seed=seed, lists=lists
+        )
     except RuleBroken as broken:
         raise explained(session, study, broken) from broken
 
 
-def last_rotation(session: Session, study: Study) -> tuple[list[int], str]:
+def last_rotation(session: Session, study: Study, *, lists: bool = False) -> tuple[list[int], str]:
     """People in their order and the seed of the latest rotation; nobody if there was none."""
     for event in audit_queries.all_of(session, "study.assign", study.slug):
-        if "people" in event.detail:
+        if "people" in event.detail and bool(event.detail.get("lists")) == lists:
             return list(event.detail["people"]), str(event.detail["seed"])
     return [], ""
 
@@ -87,6 +96,7 @@ def give(
         fresh = [work for work in wanted if work not in again]
         for work, row in again.items():
             _refuse_breach(session, study, work)
+            list_work.refuse_restoring(session, row)
             row.withdrawn_at = None
             audit.record(session, actor_id, "assignment.restore", study.slug, assignment=row.id)
         session.flush()

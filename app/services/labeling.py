@@ -20,10 +20,11 @@ from app.db.queries import labeling as queries
 from app.domain.answers import Judgment, QuestionKind
 from app.domain.checks import self_consistency
 from app.domain.errors import LogRefusal, NotFound, StaleForm, Withdrawn
+from app.domain.lists import ListSession
 from app.domain.log import Entry, EntryKind
 from app.domain.progress import Progress
 from app.domain.words import Tool
-from app.services import timing
+from app.services import list_work, timing
 from app.services.live import DocumentHead, LiveAssignment, LiveSessions, QueryHead
 from app.services.tools import KITS, AnySession, AnyState, Said, shown_in
 
@@ -222,7 +223,9 @@ def _open(session: Session, assignment: Assignment) -> LiveAssignment:
             narrative=query.narrative,
         ),
         documents=documents,
-        names={number: head.name for number, head in documents.items()},
+        names=opened.names
+        if isinstance(opened, ListSession)
+        else {number: head.name for number, head in documents.items()},
         scale=kit.progress(opened).high,
     )
 
@@ -251,6 +254,8 @@ def _append(
 ) -> None:
     kit, position = KITS[live.tool], live.session.length
     live.session.append(entry)
+    if isinstance(live.session, ListSession) and live.session.needs_pair:
+        list_work.offer_next(session, assignment, live.session, study_id=live.query.study_id)
     time = timing.spent_on_entry(session, assignment, submission.active_ms, at)
     columns = kit.columns(entry.judgment) if entry.judgment is not None else {}
     row = JudgmentRow(

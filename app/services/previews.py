@@ -46,10 +46,16 @@ class Preview:
 
 
 def preview(
-    session: Session, study: Study, user_ids: Sequence[int], *, rounds: int, seed: str | None
+    session: Session,
+    study: Study,
+    user_ids: Sequence[int],
+    *,
+    rounds: int,
+    seed: str | None,
+    lists: bool = False,
 ) -> Preview:
     """The grid of a rotation over these people; nothing is written."""
-    tools = assigning.tools_under_rule(study)
+    tools = assigning.rotated_tools(study, lists=lists)
     most = legal_rounds(len(user_ids), len(tools))
     asked = queries.queries_of_study(session, study.id)
     people = queries.users_by_id(session, user_ids)
@@ -62,7 +68,9 @@ def preview(
             rounds=rounds,
             seed=_seed(study, seed),
         )
-        new = assigning.preview_rotation(session, study, user_ids, rounds=rounds, seed=seed)
+        new = assigning.preview_rotation(
+            session, study, user_ids, rounds=rounds, seed=seed, lists=lists
+        )
     except RuleBroken as broken:
         return Preview(tools, most, refusal=giving.explained(session, study, broken))
     except AppError as refusal:

@@ -18,6 +18,8 @@ from app.domain.grading import (
     GradeSession,
     Grading,
 )
+from app.domain.list_plan import ListPlan
+from app.domain.lists import AskingLists, Compared, Comparison, ListAnswer, ListSession
 from app.domain.log import LoggedSession
 from app.domain.plan import Plan
 from app.domain.progress import Progress, progress_of
@@ -25,12 +27,12 @@ from app.domain.session import Asking, Finished, PairSession
 from app.domain.words import Tool
 
 AnySession = LoggedSession[Any]
-AnyState = Asking | Finished | AskingGrade | Graded
+AnyState = Asking | Finished | AskingGrade | Graded | AskingLists | Compared
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """An answer as it arrives: pages by their names in the study, the answer as a word."""
+    """An answer as it arrives: pages, or systems, by their names; the answer as a word."""
 
     answer: str
     left: str | None = None
@@ -223,11 +225,85 @@ class GradesKit:
         return session.state
 
 
+class ListsKit:
+    """T3: which of two rankings serves better; ``names`` are those of the systems."""
+
+    def open(self, plan: Mapping[str, Any]) -> ListSession:
+        """A session at its beginning."""
+        return ListSession(ListPlan.from_json(plan))
+
+    def judgment(self, session: AnySession, said: Said, names: Mapping[int, str]) -> Comparison:
+        """The answer about the two rankings being asked."""
+        try:
+            answer = ListAnswer(said.answer)
+        except ValueError:
+            offered = ", ".join(ListAnswer)
+            raise AnswerNotAllowed(
+                f"There is no answer {said.answer!r}; the answers are {offered}."
+            ) from None
+        state = self.state(session)
+        if not isinstance(state, AskingLists):
+            raise OutOfTurn("This query is finished; no question is open.")
+        judgment = Comparison(state.left.id, state.right.id, answer)
+        if not self.says(judgment, said, names):
+            raise OutOfTurn("This answer is about two lists that are not being asked now.")
+        return judgment
+
+    def columns(self, judgment: Comparison) -> dict[str, Any]:
+        """The judgment as columns of its row."""
+        return {
+            "left_ranking_id": judgment.left,
+            "right_ranking_id": judgment.right,
+            "answer": judgment.answer.value,
+        }
+
+    def from_row(self, row: JudgmentRow) -> Comparison:
+        """The judgment of a row."""
+        assert row.left_ranking_id is not None
+        assert row.right_ranking_id is not None
+        assert row.answer is not None
+        return Comparison(row.left_ranking_id, row.right_ranking_id, ListAnswer(row.answer))
+
+    def says(self, judgment: Comparison, said: Said, names: Mapping[int, str]) -> bool:
+        """Whether a recorded judgment is what ``said`` repeats."""
+        return (said.left, said.right, said.answer) == (
+            names.get(judgment.left),
+            names.get(judgment.right),
+            judgment.answer.value,
+        )
+
+    def choices(self, session: AnySession) -> Sequence[Choice]:
+        """Any answer leads to the next pair; which that is nobody knows if it is chosen then."""
+        assert isinstance(session, ListSession)
+        state = session.state
+        if not isinstance(state, AskingLists) or not session.knows_next:
+            return ()
+        answers = tuple(answer.value for answer in ListAnswer)
+        return [Choice(answers, Comparison(state.left.id, state.right.id, ListAnswer.SAME))]
+
+    def progress(self, session: AnySession) -> Progress:
+        """Exactly how far the session is: one answer a pair."""
+        assert isinstance(session, ListSession)
+        left = session.plan.size - session.answered
+        return Progress(session.answered, left, left, left)
+
+    def state(self, session: AnySession) -> AskingLists | Compared:
+        """The rankings that are asked about, or all answers."""
+        assert isinstance(session, ListSession)
+        return session.state
+
+
 def shown_in(state: AnyState) -> tuple[int, ...]:
     """The pages on the screen, from left to right; none when the session has ended."""
     if isinstance(state, Asking):
         return state.question.left, state.question.right
+    if isinstance(state, AskingLists):
+        return state.documents
     return (state.document,) if isinstance(state, AskingGrade) else ()
 
 
-KITS: Mapping[Tool, ToolKit] = {Tool.PAIRS: PairsKit(), Tool.GRADES: GradesKit()}
+KITS: Mapping[Tool, ToolKit] = {
+    Tool.PAIRS: PairsKit(),
+    Tool.GRADES: GradesKit(),
+    Tool.LISTS: ListsKit(),
+}

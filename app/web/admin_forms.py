@@ -42,6 +42,7 @@ class RotationForm(BaseModel):
     people: list[int] = []
     rounds: int = Field(1, ge=1, le=10_000)
     seed: Line = ""
+    lists: bool = False
 
     @field_validator("seed")
     @classmethod

@@ -35,6 +35,8 @@ class AssignView:
     given_rounds: int
     seed: str
     preview: Preview | None
+    lists: bool
+    has_lists_apart: bool
     tools: Sequence[Tool]
     queries: Sequence[tuple[str, str]]
     one: OneForm

@@ -12,7 +12,10 @@ from app.domain.log import EntryKind
 
 
 class JudgmentRow(Base):
-    """One entry of an assignment's log, at ``position``; undo and redo carry no question."""
+    """One entry of an assignment's log, at ``position``; undo and redo carry no question.
+
+    A question is about pages, or, with the tool `lists`, about rankings.
+    """
 
     __tablename__ = "judgments"
     __table_args__ = (UniqueConstraint("assignment_id", "position"),)
@@ -23,6 +26,12 @@ class JudgmentRow(Base):
     question_kind: Mapped[QuestionKind | None]
     left_id: Mapped[int | None] = mapped_column(ForeignKey("documents.id", ondelete="RESTRICT"))
     right_id: Mapped[int | None] = mapped_column(ForeignKey("documents.id", ondelete="RESTRICT"))
+    left_ranking_id: Mapped[int | None] = mapped_column(
+        ForeignKey("rankings.id", ondelete="RESTRICT")
+    )
+    right_ranking_id: Mapped[int | None] = mapped_column(
+        ForeignKey("rankings.id", ondelete="RESTRICT")
+    )
     answer: Mapped[str | None] = mapped_column(String(100))
     active_ms: Mapped[BigInt] = mapped_column(default=0)
     wall_ms: Mapped[BigInt] = mapped_column(default=0)

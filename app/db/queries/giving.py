@@ -63,12 +63,16 @@ def workers(session: Session, study_id: int) -> Sequence[Row[User, int]]:
     return session.execute(statement).all()
 
 
-def rounds_of_study(session: Session, study_id: int) -> int:
-    """How many rounds have been given out."""
+def rounds_of_study(session: Session, study_id: int, tools: Iterable[Tool]) -> int:
+    """How many rounds have been given out of these tools."""
     statement = (
         select(func.max(Assignment.round))
         .join(Query, Query.id == Assignment.query_id)
-        .where(Query.study_id == study_id, Assignment.withdrawn_at.is_(None))
+        .where(
+            Query.study_id == study_id,
+            Assignment.withdrawn_at.is_(None),
+            Assignment.tool.in_(list(tools)),
+        )
     )
     last = session.scalar(statement)
     return 0 if last is None else last + 1

@@ -30,6 +30,9 @@ _KINDS: dict[str, type] = {
     "pair_limit": int,
     "idle_seconds": int,
     "lists_in_rotation": bool,
+    "lists_pairs": str,
+    "lists_size": int,
+    "lists_repeats": bool,
 }
 _OTHERS = ("name", "slug", "tools", "grades", "files")
 _KIND_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}

@@ -12,7 +12,8 @@ from app.db.queries import assigning as queries
 from app.db.queries import giving as named
 from app.domain.errors import Conflict, Invalid, NotFound
 from app.domain.study import StudySettings
-from app.services import giving, studies
+from app.domain.words import Tool
+from app.services import assigning, giving, studies
 from app.services.assigning_csv import MOST_BYTES, CsvRefused, assign_csv
 from app.services.previews import Preview, preview
 from app.web.admin_forms import OneForm, RotationForm
@@ -37,11 +38,12 @@ def get_assign(
     people: Annotated[list[int] | None, Query(max_length=2000)] = None,
     rounds: Annotated[int | None, Query(ge=1, le=10_000)] = None,
     seed: Annotated[str, Query(max_length=200)] = "",
+    lists: bool = False,
     done: Annotated[str, Query(pattern=r"^\d{0,9}$")] = "",
 ) -> Response:
     """The grid of the rotation as it would be; nothing is assigned."""
     study = studies.required_study(session, slug)
-    view = _view(session, study, user, people=people, rounds=rounds, seed=seed.strip())
+    view = _view(session, study, user, people=people, rounds=rounds, seed=seed.strip(), lists=lists)
     return render(request, "assigning/page.html", replace(view, done=done))
 
 
@@ -63,10 +65,13 @@ def post_rotation(
                 form.people,
                 rounds=form.rounds,
                 seed=form.seed or None,
+                lists=form.lists,
                 actor_id=user.id,
             )
     except _REFUSALS as refusal:
-        view = _after_refusal(session, slug, user, people=form.people, rounds=form.rounds)
+        view = _after_refusal(
+            session, slug, user, people=form.people, rounds=form.rounds, lists=form.lists
+        )
         view = replace(view, refusal=Refusal.of(refusal))
         return render(request, "assigning/page.html", view, status=status_of(refusal))
     return _done(request, slug, len(made))
@@ -136,21 +141,26 @@ def _view(
     people: list[int] | None = None,
     rounds: int | None = None,
     seed: str = "",
+    lists: bool = False,
 ) -> AssignView:
+    ruled = assigning.tools_under_rule(study)
+    apart = Tool.LISTS in StudySettings.from_json(study.settings).tools and Tool.LISTS not in ruled
+    lists = apart and (lists or not ruled)
     workers = {person.id: count for person, count in named.workers(session, study.id)}
     offered = {person.id: person for person in named.active_assessors(session)}
     known = queries.users_by_id(session, {*workers, *(people or [])})
     offered |= {number: known[number] for number in known if known[number].disabled_at is None}
-    before, last_seed = giving.last_rotation(session, study)
+    before, last_seed = giving.last_rotation(session, study, lists=lists)
     chosen = set(people if people is not None else before or workers or offered)
     if people is None and not seed and before:
         seed = "" if last_seed == study.slug else last_seed
     settings = StudySettings.from_json(study.settings)
-    given = named.rounds_of_study(session, study.id)
+    tools = assigning.rotated_tools(study, lists=lists)
+    given = named.rounds_of_study(session, study.id, tools)
     asked = queries.queries_of_study(session, study.id)
     order_of = {number: place for place, number in enumerate(before)}
     ids = sorted(chosen & offered.keys(), key=lambda number: (order_of.get(number, 2**31), number))
-    seen = _preview(session, study, ids, rounds, given, seed)
+    seen = _preview(session, study, ids, rounds, given, seed, lists)
     order = sorted(offered.values(), key=lambda each: (each.name, each.id))
     return AssignView(
         head=study_head(session, study, user, "assign"),
@@ -160,6 +170,8 @@ def _view(
         given_rounds=given,
         seed=seed,
         preview=seen[1] if seen else None,
+        lists=lists,
+        has_lists_apart=apart and bool(ruled),
         tools=settings.tools,
         queries=[(query.external_id, query.text) for query in asked[:_SUGGESTED]],
         one=OneForm(tool=settings.tools[0]),
@@ -167,14 +179,20 @@ def _view(
 
 
 def _preview(
-    session: Session, study: Study, ids: list[int], rounds: int | None, given: int, seed: str
+    session: Session,
+    study: Study,
+    ids: list[int],
+    rounds: int | None,
+    given: int,
+    seed: str,
+    lists: bool,
 ) -> tuple[int, Preview] | None:
     """The rotation over these people: of as many rounds as are wanted, or one more than given."""
     if not ids:
         return None
-    first = preview(session, study, ids, rounds=1, seed=seed or None)
+    first = preview(session, study, ids, rounds=1, seed=seed or None, lists=lists)
     wanted = rounds or _rounds(first.most_rounds, given)
-    return wanted, preview(session, study, ids, rounds=wanted, seed=seed or None)
+    return wanted, preview(session, study, ids, rounds=wanted, seed=seed or None, lists=lists)
 
 
 def _rounds(most: int, given: int) -> int:

@@ -68,6 +68,9 @@ class RotationIn(Body):
     assessors: Annotated[list[Email], Field(min_length=1, max_length=2000)]
     rounds: Round = 1
     seed: Annotated[str, Field(max_length=200)] | None = None
+    lists: Annotated[bool, Field(description="The tool lists, which goes round on its own.")] = (
+        False
+    )
     dry_run: bool = False
 
 
@@ -103,11 +106,19 @@ def post_api_rotation(
     ids = [user_of_email(session, email).id for email in body.assessors]
     names = {query.id: query.external_id for query in assigned.queries_of_study(session, study.id)}
     if body.dry_run:
-        wanted = giving.preview_rotation(session, study, ids, rounds=body.rounds, seed=body.seed)
+        wanted = giving.preview_rotation(
+            session, study, ids, rounds=body.rounds, seed=body.seed, lists=body.lists
+        )
         shares = [(each.assessor, each.query, each.tool, each.round) for each in wanted]
     else:
         made = giving.assign_rotation(
-            session, study, ids, rounds=body.rounds, seed=body.seed, actor_id=user.id
+            session,
+            study,
+            ids,
+            rounds=body.rounds,
+            seed=body.seed,
+            lists=body.lists,
+            actor_id=user.id,
         )
         shares = [(each.user_id, each.query_id, each.tool, each.round) for each in made]
     work = [

@@ -1,0 +1,229 @@
+"""Tool T3 as a pure session: every prefix replays, sides are even, no pair comes twice."""
+
+from collections import Counter
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.errors import Conflict, Invalid, NothingToRedo, NothingToUndo, OutOfTurn
+from app.domain.list_plan import (
+    ListPlan,
+    ListRules,
+    PairChoice,
+    ShownList,
+    SidedPair,
+    plan_lists,
+    unordered,
+)
+from app.domain.lists import AskingLists, Compared, Comparison, ListAnswer, ListSession
+from app.domain.log import Entry, EntryKind, answer, effective
+
+KINDS = st.sampled_from(PairChoice)
+
+
+def lists_of(systems: int, depth: int = 4) -> list[ShownList]:
+    """Rankings that all differ: each begins with another page."""
+    pages = list(range(100, 100 + max(systems, depth)))
+    return [
+        ShownList(number + 1, f"s{number}", tuple(pages[number:] + pages[:number])[:depth])
+        for number in range(systems)
+    ]
+
+
+def make_plan(
+    choice: PairChoice, systems: int = 5, size: int | None = None, seed: str = "s"
+) -> ListPlan:
+    rules = ListRules(choice, size=size if choice is not PairChoice.RANDOM else size or 4)
+    return plan_lists(lists_of(systems), rules, seed, query="q")
+
+
+def say(session: ListSession, what: ListAnswer = ListAnswer.LEFT) -> Entry[Comparison]:
+    state = session.state
+    assert isinstance(state, AskingLists)
+    return answer(Comparison(state.left.id, state.right.id, what))
+
+
+def offer(session: ListSession, pick: int = 0) -> None:
+    """What the service does: choose a pair where one is due."""
+    if session.needs_pair:
+        free = [pair for pair in session.plan.pairs if pair not in session.asked]
+        session.offer(free[pick % len(free)])
+
+
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.sampled_from(ListAnswer), st.integers(0, 99)),
+        st.sampled_from([EntryKind.UNDO, EntryKind.REDO]),
+    ),
+    max_size=25,
+)
+
+
+@given(choice=KINDS, moves=steps, seed=st.text(max_size=8))
+def test_every_prefix_of_a_log_replays_to_the_question_asked_next(
+    choice: PairChoice,
+    moves: list,
+    seed: str,  # type: ignore[type-arg]
+) -> None:
+    plan = make_plan(choice, seed=seed)
+    live = ListSession(plan)
+    offer(live)
+    log: list[Entry[Comparison]] = []
+    for move in moves:
+        try:
+            if isinstance(move, tuple):
+                if isinstance(live.state, Compared):
+                    continue
+                entry = say(live, move[0])
+            else:
+                entry = Entry(move)
+            live.append(entry)
+        except (NothingToUndo, NothingToRedo):
+            continue
+        log.append(entry)
+        offer(live, move[1] if isinstance(move, tuple) else 0)
+        again = ListSession(ListPlan.from_json(plan.as_json()), log, live.offered)
+        assert again.state == live.state
+        assert again.effective == live.effective == tuple(effective(log))
+        assert (again.can_undo, again.can_redo) == (live.can_undo, live.can_redo)
+        assert again.offered == live.offered
+        assert again.asked == live.asked
+
+
+@given(choice=KINDS, answers=st.lists(st.sampled_from(ListAnswer), min_size=1, max_size=4))
+def test_undo_then_redo_changes_nothing_and_undo_asks_the_same_pair(
+    choice: PairChoice, answers: list[ListAnswer]
+) -> None:
+    live = ListSession(make_plan(choice))
+    shown = []
+    for what in answers:
+        offer(live)
+        shown.append(live.state)
+        live.append(say(live, what))
+    offer(live)
+    before = live.state, live.effective
+    for state in reversed(shown):
+        live.append(Entry(EntryKind.UNDO))
+        assert live.state == state
+    for _ in shown:
+        live.append(Entry(EntryKind.REDO))
+    assert (live.state, live.effective) == before
+
+
+def test_another_answer_after_undo_leads_to_the_pair_that_was_chosen_before() -> None:
+    live = ListSession(make_plan(PairChoice.ACTIVE))
+    offer(live, 3)
+    live.append(say(live))
+    offer(live, 5)
+    second = live.state
+    live.append(Entry(EntryKind.UNDO))
+    live.append(say(live, ListAnswer.RIGHT_MUCH))
+    assert not live.can_redo
+    assert live.state == second
+
+
+@given(choice=KINDS, systems=st.integers(2, 7), seed=st.text(max_size=8))
+def test_no_pair_comes_twice_and_sides_are_even(
+    choice: PairChoice, systems: int, seed: str
+) -> None:
+    live = ListSession(make_plan(choice, systems, seed=seed))
+    turned = 0
+    while isinstance(state := live.state, AskingLists):
+        turned += state.left.id > state.right.id
+        live.append(say(live))
+        offer(live)
+        if live.answered % 2 == 0:
+            assert turned * 2 == live.answered
+    pairs = [unordered((each.left, each.right)) for each in live.effective]
+    assert len(set(pairs)) == len(pairs) == live.plan.size
+    if choice is not PairChoice.RANDOM:
+        assert len(pairs) == systems * (systems - 1) // 2
+
+
+@given(
+    choice=KINDS,
+    size=st.integers(1, 9),
+    people=st.integers(1, 8),
+    picks=st.lists(st.integers(0, 99), min_size=40, max_size=40),
+)
+def test_without_repeats_no_two_people_are_asked_the_same(
+    choice: PairChoice, size: int, people: int, picks: list[int]
+) -> None:
+    rules = ListRules(choice, size=size)
+    taken: Counter[SidedPair] = Counter()
+    reserved = 0
+    at_work: list[ListSession] = []
+    for person in range(people):
+        try:
+            plan = plan_lists(
+                lists_of(5), rules, str(person), query="q", taken=taken, reserved=reserved
+            )
+        except Conflict:
+            assert reserved == 10, "all pairs are given out"
+            break
+        live = ListSession(plan)
+        at_work.append(live)
+        reserved += plan.size
+        taken += Counter(live.asked)
+    for pick in picks * 2:
+        live = at_work[pick % len(at_work)]
+        if live.needs_pair:
+            free = [pair for pair in live.plan.pairs if pair not in taken]
+            live.offer(free[pick % len(free)])
+            taken[free[pick % len(free)]] += 1
+        elif isinstance(live.state, AskingLists):
+            live.append(say(live))
+    assert max(taken.values()) == 1
+
+
+def test_with_repeats_everyone_is_asked_everything() -> None:
+    rules = ListRules(repeats=True)
+    everything = list(combinations(range(1, 6), 2))
+    plan = plan_lists(lists_of(5), rules, "b", query="q", taken=everything, reserved=10)
+    assert sorted(plan.pairs) == everything
+
+
+def test_what_cannot_be_compared_is_refused_with_the_reason() -> None:
+    with pytest.raises(Conflict, match="q7 has none"):
+        plan_lists([], ListRules(), "", query="q7")
+    with pytest.raises(Conflict, match="q7 has only the one of 's0'"):
+        plan_lists(lists_of(1), ListRules(), "", query="q7")
+    same = [ShownList(1, "a", (1, 2, 3)), ShownList(2, "b", (1, 2, 4))]
+    with pytest.raises(Conflict, match="the same pages in the same order"):
+        plan_lists(same, ListRules(depth=2), "", query="q7")
+    assert plan_lists(same, ListRules(depth=3), "", query="q7").size == 1
+    with pytest.raises(Invalid, match="needs its size"):
+        ListRules(PairChoice.RANDOM)
+    with pytest.raises(Invalid, match="at least 1"):
+        ListRules(size=0)
+
+
+def test_an_answer_about_other_lists_is_refused() -> None:
+    live = ListSession(make_plan(PairChoice.ALL))
+    state = live.state
+    assert isinstance(state, AskingLists)
+    with pytest.raises(OutOfTurn):
+        live.append(answer(Comparison(state.right.id, state.left.id, ListAnswer.SAME)))
+    while isinstance(live.state, AskingLists):
+        last = say(live)
+        live.append(last)
+    with pytest.raises(OutOfTurn, match="finished"):
+        live.append(last)
+
+
+def test_a_fork_goes_its_own_way() -> None:
+    live = ListSession(make_plan(PairChoice.ACTIVE))
+    offer(live)
+    twin = live.fork()
+    twin.append(say(twin))
+    offer(twin)
+    assert (live.answered, len(live.asked)) == (0, 1)
+    assert (twin.answered, len(twin.asked)) == (1, 2)
+
+
+def test_only_the_depth_is_shown() -> None:
+    plan = plan_lists(lists_of(3), ListRules(depth=2), "", query="q")
+    assert {len(each.documents) for each in plan.lists} == {2}
+    assert set(plan.as_json()["order"]) == {100, 101, 102, 103}
