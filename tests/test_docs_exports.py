@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from analysis.data import (
+    read_confidence,
     read_consensus,
     read_judgments,
     read_letor_export,
@@ -23,6 +24,7 @@ TEXT = (Path(__file__).parent.parent / "docs" / "exports.md").read_text()
 READERS: dict[str, Callable[[Path], Any]] = {
     "topk.jsonl": read_topk,
     "consensus.jsonl": read_consensus,
+    "confidence.jsonl": read_confidence,
     "grades.qrels": read_qrels,
     "judgments.jsonl": read_judgments,
     "pairs.tsv": read_pairs,

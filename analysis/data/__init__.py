@@ -1,6 +1,7 @@
 """Query-grouped data: readers and writers, top-k ground truth, normalisation, folds."""
 
 from analysis.data.exports import (
+    read_confidence,
     read_consensus,
     read_judgments,
     read_letor_export,
@@ -27,6 +28,7 @@ __all__ = [
     "noisy_orders",
     "normalise_by_query",
     "parse_letor",
+    "read_confidence",
     "read_consensus",
     "read_folds",
     "read_judgments",

@@ -51,7 +51,8 @@ def _joined(lines: Iterable[str]) -> str:
 def csv_tables(report: Json) -> dict[str, list[Json]]:
     """Flat tables by name: agreement, matrices, pairs, assessors, queries, effort, comparison."""
     tools = report["tools"]
-    return {
+    sure = {"confidence": report["confidence"]["lists"]} if "confidence" in report else {}
+    return sure | {
         "agreement": [_flat({"tool": t["tool"]} | _figures(t["agreement"])) for t in tools],
         "matrices": [cell for tool in tools for cell in _cells(tool)],
         "pairs": [_flat({"tool": t["tool"]} | _figures(p)) for t in tools for p in t["pairs"]],

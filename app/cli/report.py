@@ -50,6 +50,12 @@ def report(
     pseudonyms: Annotated[
         bool, typer.Option("--pseudonyms", help="assessor-01 ... in place of a study's names.")
     ] = False,
+    confidence: Annotated[
+        bool,
+        typer.Option(
+            "--confidence", help="Also how sure each list is: a third of a second a session."
+        ),
+    ] = False,
     seed: Annotated[int, typer.Option(help="Seed of resampled queries.")] = 0,
     draws: Annotated[int, typer.Option(min=100, help="Resamples for the intervals.")] = 2000,
     plots: Annotated[bool, typer.Option(help="Also draw plots as PNG and SVG.")] = True,
@@ -64,10 +70,13 @@ def report(
     try:
         if source:
             _refuse(pseudonyms, "--pseudonyms is for a study; files hold the names they hold")
+            _refuse(
+                confidence, "--confidence is for a study; files do not tell how they were judged"
+            )
             found = _of_files([*source, *(Path(name) for name in names or [])], format, k, options)
         else:
             _refuse(format is not None or k is not None, "--format and --k are for files (--from)")
-            found = _of_study(names or [], pseudonyms, options)
+            found = _of_study(names or [], pseudonyms, confidence, options)
         with _progress("Writing the report ..."):
             written = write_report(found, out, plots=plots)
     except AnalysisError as error:
@@ -85,7 +94,7 @@ def _of_files(paths: list[Path], format: str | None, k: int | None, options: Opt
         return build_report(read_preferences(paths, format=format, k=k), options)
 
 
-def _of_study(names: list[str], pseudonyms: bool, options: Options) -> Json:
+def _of_study(names: list[str], pseudonyms: bool, confidence: bool, options: Options) -> Json:
     if len(names) != 1:
         raise Refused("name one study by its slug, or files of preferences with --from")
     with open_sessions() as sessions, export_session(sessions) as session, late_bar() as bar:
@@ -95,7 +104,7 @@ def _of_study(names: list[str], pseudonyms: bool, options: Options) -> Json:
             ExportOptions(pseudonyms=pseudonyms),
             lambda _doing, done, total: bar("reading", done, total),
         )
-        return make_report(source, pseudonyms=pseudonyms, options=options)
+        return make_report(source, pseudonyms=pseudonyms, confidence=confidence, options=options)
 
 
 @contextmanager

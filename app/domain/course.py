@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from app.domain.answers import Judgment, Pair, Preference, QuestionKind
+from app.domain.confidence import Confidence
 from app.domain.contest import Contest, contest, sorted_pair
 from app.domain.plan import Plan
 from app.domain.sorting import SORTERS, Ranking
@@ -12,16 +13,18 @@ from app.domain.sorting import SORTERS, Ranking
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The pair that must be asked next."""
+    """The pair that must be asked next, and how good the list is expected to be before that."""
 
     pair: Pair
+    quality: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """The ranking that the answers have led to."""
+    """The ranking that the answers have led to; a sampled sorter says how sure it is."""
 
     ranking: Ranking
+    confidence: Confidence | None = None
 
 
 Stage = Needs | Ends

@@ -36,7 +36,8 @@ _ASSESSORS = ((0.0, 0), (0.1, 0), (0.0, 5), (0.0, 0), (0.05, 0), (0.1, 5))  # (e
 class Progress:
     """Answers given, questions expected to be left, and the range that holds nine ends in ten.
 
-    ``quality`` is the expected quality of the list, where a session goes on until it is good.
+    ``quality`` is the expected quality of the list, where a session goes on until it reaches
+    ``goal``. ``exact``: the number left is known, not guessed.
     """
 
     answered: int
@@ -44,6 +45,8 @@ class Progress:
     low: int
     high: int
     quality: float | None = None
+    goal: float | None = None
+    exact: bool = False
 
 
 class Left(NamedTuple):
@@ -77,11 +80,12 @@ def progress_of(session: PairSession) -> Progress:
 
 def _within_budget(session: PairSession, left: int) -> Progress:
     """The rest of a budget: exact, but for checks to come and an end at some quality."""
-    share, quality = session.plan.check_share, session.course.quality()
+    share, goal = session.plan.check_share, session.plan.stop_at
     stretched = max(1, round(left * (1 + share)))
-    low = max(1, left) if session.plan.stop_at is None else 1
+    low = max(1, left) if goal is None else 1
     high = max(stretched, left * (2 if share else 1))
-    return Progress(session.answered, stretched, low, high, quality)
+    exact = goal is None and not share
+    return Progress(session.answered, stretched, low, high, session.quality, goal, exact)
 
 
 def _steady_left(milestones: Milestones, table: "Table") -> int:

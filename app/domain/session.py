@@ -19,6 +19,7 @@ from app.domain.answers import (
     QuestionKind,
 )
 from app.domain.checks import due_check
+from app.domain.confidence import Confidence
 from app.domain.course import Course, Ends, Needs, Stage, course_of
 from app.domain.draws import draw_integer
 from app.domain.errors import AnswerNotAllowed, OutOfTurn
@@ -52,9 +53,10 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The session has its result; undo reopens it."""
+    """The session has its result; undo reopens it. A sampled sorter says how sure it is."""
 
     result: Result
+    confidence: Confidence | None = None
 
 
 State = Asking | Finished
@@ -86,7 +88,7 @@ class PairSession(LoggedSession[Judgment]):
         """What is asked next, or the result."""
         stage = self._stage
         if isinstance(stage, Ends):
-            return Finished(self._result(stage.ranking))
+            return Finished(self._result(stage.ranking), stage.confidence)
         check = due_check(self.plan, self._done, self.milestones.sorted)
         return Asking(check or Question(QuestionKind.SORT, *self._on_sides(stage.pair)))
 
@@ -103,6 +105,12 @@ class PairSession(LoggedSession[Judgment]):
             after, stage = stage_from_json(offered)
             if after == len(self._done) + len(self._undone):
                 self._offer = stage
+
+    @property
+    def quality(self) -> float | None:
+        """The expected quality of the list so far, where the session goes on until it is good."""
+        told = self._offer.quality if isinstance(self._offer, Needs) else None
+        return self._course.quality() if told is None or self._undone else told
 
     @property
     def course(self) -> Course:

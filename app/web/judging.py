@@ -1,6 +1,6 @@
 """From where an assignment stands to what the judging pages show."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -9,12 +9,14 @@ from app.domain.words import Tool
 from app.services.labeling import Standing
 from app.services.live import DocumentHead
 from app.services.tools import shown_in
+from app.web.list_panes import ListPane, list_panes
 from app.web.page_html import HTML
 from app.web.page_links import PageLink, PageLinks, Theme
 from app.web.reading import Reading
 
 _SIDES = {Tool.PAIRS: ("left", "right"), Tool.GRADES: ("page",)}
 _LABELS = {"left": "Left page", "right": "Right page", "page": "The page"}
+_VERBS = {Tool.PAIRS: "answered", Tool.GRADES: "graded", Tool.LISTS: "compared"}
 _CONTEST = {"left": "left", "right": "right", "page": "document"}
 
 
@@ -36,7 +38,11 @@ class PaneView:
 
 @dataclass(frozen=True, slots=True)
 class ProgressView:
-    """The bar of progress: shares of a scale that is fixed when the session begins."""
+    """The bar of progress: shares of a scale that is fixed when the session begins.
+
+    Where a session goes on until its list is good enough, the bar shows how good it is expected to
+    be: ``quality`` of ``goal``, in percent.
+    """
 
     answered: int
     left: int
@@ -47,6 +53,9 @@ class ProgressView:
     maybe_width: float
     guess: float
     is_exact: bool
+    verb: str = "answered"
+    quality: int | None = None
+    goal: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +65,7 @@ class QuestionView:
     assignment_id: int
     tool: Tool
     position: int
-    panes: Sequence[PaneView]
+    panes: Sequence[PaneView | ListPane]
     progress: ProgressView
     can_undo: bool
     can_redo: bool
@@ -69,17 +78,18 @@ class QuestionView:
 
 
 def question_view(
-    standing: Standing, links: PageLinks, terms: Sequence[str], reading: Reading
+    standing: Standing,
+    links: PageLinks,
+    terms: Sequence[str],
+    reading: Reading,
+    texts: Mapping[str, str],
 ) -> QuestionView:
-    """The question that is open, with links to its pages."""
-    numbers = shown_in(standing.state)
-    heads = [standing.documents[number] for number in numbers]
-    # Both pages of a pair lie on one ground: stored HTML is light, so its neighbour is too.
-    theme: Theme = "light" if any(head.media_type == HTML for head in heads) else "auto"
-    panes = []
-    for side, head in zip(_SIDES[standing.tool], heads, strict=bool(heads)):
-        link = PageLink(standing.query.study_id, head.id, theme, reading.size, tuple(terms))
-        panes.append(_pane(side, head, links.address(link, head.path), link, standing))
+    """The question that is open, with links to its pages; ``texts`` are for snippets in lists."""
+    panes: Sequence[PaneView | ListPane]
+    if standing.tool is Tool.LISTS:
+        panes = list_panes(standing, links, terms, reading, texts)
+    else:
+        panes = _panes(standing, links, terms, reading)
     return QuestionView(
         assignment_id=standing.assignment_id,
         tool=standing.tool,
@@ -90,6 +100,20 @@ def question_view(
         can_redo=standing.can_redo,
         active_ms=standing.active_ms,
     )
+
+
+def _panes(
+    standing: Standing, links: PageLinks, terms: Sequence[str], reading: Reading
+) -> list[PaneView]:
+    numbers = shown_in(standing.state)
+    heads = [standing.documents[number] for number in numbers]
+    # Both pages of a pair lie on one ground: stored HTML is light, so its neighbour is too.
+    theme: Theme = "light" if any(head.media_type == HTML for head in heads) else "auto"
+    panes = []
+    for side, head in zip(_SIDES[standing.tool], heads, strict=bool(heads)):
+        link = PageLink(standing.query.study_id, head.id, theme, reading.size, tuple(terms))
+        panes.append(_pane(side, head, links.address(link, head.path), link, standing))
+    return panes
 
 
 def _pane(
@@ -113,26 +137,53 @@ def progress_view(progress: Progress, scale: int, tool: Tool) -> ProgressView:
     """The bar and the words beside it; the words carry the promise."""
     answered, left = progress.answered, progress.expected_left
     full = max(scale, 1)
-    is_exact = tool is Tool.GRADES
-    if is_exact:
-        words = f"{answered} of {answered + left} pages graded, {left} left"
-    else:
-        words = (
-            f"{answered} answered, about {left} questions left, "
-            f"between {progress.low} and {progress.high}"
-        )
+    quality, goal = _in_percent(progress)
     return ProgressView(
         answered=answered,
         left=left,
         scale=max(full, answered),
-        words=words,
-        done=answered / full,
+        words=_words(progress, tool),
+        done=answered / full if quality is None or not goal else quality / goal,
         maybe=min(1.0, (answered + progress.low) / full),
         maybe_width=max(0.0, min(1.0, (answered + progress.high) / full))
         - min(1.0, (answered + progress.low) / full),
         guess=min(0.99, (answered + left) / full),
-        is_exact=is_exact,
+        is_exact=progress.exact or tool is not Tool.PAIRS,
+        verb=_VERBS[tool],
+        quality=quality,
+        goal=goal,
     )
+
+
+def _words(progress: Progress, tool: Tool) -> str:
+    answered, left = progress.answered, progress.expected_left
+    quality, goal = _in_percent(progress)
+    if tool is Tool.GRADES:
+        return f"{answered} of {answered + left} pages graded, {left} left"
+    if tool is Tool.LISTS:
+        return f"{answered} of {answered + left} pairs of lists compared, {left} left"
+    if progress.exact:
+        return f"{answered} of {answered + left} questions answered, {left} left"
+    if quality is not None:
+        return (
+            f"{answered} answered, at most {progress.high} left; the list is expected to be "
+            f"{quality} % right, and {goal} % is enough"
+        )
+    return (
+        f"{answered} answered, about {left} questions left, "
+        f"between {progress.low} and {progress.high}"
+    )
+
+
+def _in_percent(progress: Progress) -> tuple[int | None, int | None]:
+    """Quality and goal; the goal itself is not shown before the session has ended with it.
+
+    The quality that goes with a question is a quick estimate, a little too hopeful.
+    """
+    if progress.quality is None or progress.goal is None:
+        return None, None
+    goal = round(100 * progress.goal)
+    return min(int(100 * progress.quality), goal - 1), goal
 
 
 def host_of(url: str) -> str:

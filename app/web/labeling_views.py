@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.domain.answers import Answer
+from app.domain.confidence import PageConfidence
 from app.domain.study import Grade
 from app.domain.words import Tool
 from app.services.desk import Desk
@@ -72,6 +73,19 @@ class Listed:
     url: str
     tied: int = 0
     grade: str | None = None
+    sure: PageConfidence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SureView:
+    """How sure a list is: in percent, how right it should be and how often answers slip.
+
+    ``near`` are pages outside the list that may belong in it.
+    """
+
+    quality: int
+    errors: int
+    near: Sequence[Listed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +101,7 @@ class FinishedView:
     bad: Sequence[Listed]
     unjudgeable: Sequence[Listed]
     others: int
+    sure: SureView | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,4 +12,15 @@ class ReportView:
     head: StudyHead
     body: str
     pseudonyms: bool
+    confidence: bool
     empty: bool
+
+    @property
+    def chosen(self) -> str:
+        """What the page shows, as the query of an address."""
+        return self.address(self.pseudonyms, self.confidence)
+
+    def address(self, pseudonyms: bool, confidence: bool) -> str:
+        """The query of an address that shows this."""
+        wanted = {"pseudonyms": pseudonyms, "confidence": confidence}
+        return "?" + "&".join(f"{name}=true" for name, chosen in wanted.items() if chosen)

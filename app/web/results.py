@@ -2,11 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 
+from app.domain.confidence import PageConfidence
 from app.domain.grading import UNJUDGEABLE, Graded, GradePlan
 from app.domain.session import Finished, Result
 from app.services.finishing import Summary
 from app.services.labeling import Standing
-from app.web.labeling_views import FinishedView, Listed
+from app.web.labeling_views import FinishedView, Listed, SureView
+
+_NEAR = 0.1  # the chance of the top k from which a page outside the list is named
+_MOST_NEAR = 10
 
 
 def finished_view(standing: Standing, summary: Summary) -> FinishedView:
@@ -22,6 +26,7 @@ def finished_view(standing: Standing, summary: Summary) -> FinishedView:
         bad=bad,
         unjudgeable=unjudgeable,
         others=others,
+        sure=_sure(standing),
     )
 
 
@@ -44,13 +49,42 @@ def _parts(standing: Standing) -> _Parts:
 
 def _ranking(standing: Standing, result: Result) -> Sequence[Listed]:
     tied = {number: len(group) - 1 for group in result.groups for number in group}
-    return [_page(standing, number, tied=tied.get(number, 0)) for number in result.ranking]
+    sure = _confidence(standing)
+    return [
+        _page(standing, number, tied=tied.get(number, 0), sure=sure.get(number))
+        for number in result.ranking
+    ]
+
+
+def _confidence(standing: Standing) -> dict[int, PageConfidence]:
+    """How sure the place of each page is, where the sorter has said so."""
+    told = standing.state.confidence if isinstance(standing.state, Finished) else None
+    return {} if told is None else {page.item: page for page in told.pages}
+
+
+def _sure(standing: Standing) -> SureView | None:
+    if not isinstance(standing.state, Finished) or standing.state.confidence is None:
+        return None
+    told, listed = standing.state.confidence, set(standing.state.result.ranking)
+    near = [
+        _page(standing, page.item, sure=page)
+        for page in told.pages
+        if page.item not in listed and page.in_top >= _NEAR
+    ]
+    return SureView(round(100 * told.quality), round(100 * told.error_rate), near[:_MOST_NEAR])
 
 
 def _listed(standing: Standing, numbers: Iterable[int]) -> Sequence[Listed]:
     return [_page(standing, number) for number in numbers]
 
 
-def _page(standing: Standing, number: int, *, tied: int = 0, grade: str | None = None) -> Listed:
+def _page(
+    standing: Standing,
+    number: int,
+    *,
+    tied: int = 0,
+    grade: str | None = None,
+    sure: PageConfidence | None = None,
+) -> Listed:
     head = standing.documents[number]
-    return Listed(head.title or head.name, head.url, tied, grade)
+    return Listed(head.title or head.name, head.url, tied, grade, sure)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from analysis.data import (
     exports,
+    read_confidence,
     read_consensus,
     read_judgments,
     read_letor,
@@ -31,6 +32,7 @@ from analysis.data.exports import (
     LoggedEntry,
     PairAnswer,
     Preference,
+    SureList,
     TopK,
 )
 from analysis.errors import BadData
@@ -95,6 +97,26 @@ consensus_lists = st.builds(
     method=texts,
     study=texts,
 )
+ranks = st.lists(counts, max_size=4).map(tuple)
+sure_lists = st.builds(
+    SureList,
+    study=texts,
+    query=texts,
+    assessor=texts,
+    round=counts,
+    k=st.integers(1, 100),
+    sorter=texts,
+    answers=counts,
+    error_rate=shares,
+    ranking=names,
+    ranking_quality=shares,
+    probable=names,
+    probable_quality=shares,
+    documents=names,
+    in_top=st.lists(shares, max_size=4).map(tuple),
+    low=ranks,
+    high=ranks,
+)
 log_records = st.builds(
     LoggedEntry,
     study=texts,
@@ -136,6 +158,7 @@ class Format:
 FORMATS = {
     "topk.jsonl": Format(topk_records, exports.topk_lines, read_topk),
     "consensus.jsonl": Format(consensus_lists, exports.consensus_lines, read_consensus),
+    "confidence.jsonl": Format(sure_lists, exports.confidence_lines, read_confidence),
     "judgments.jsonl": Format(log_records, exports.judgment_lines, read_judgments),
     "preferences.jsonl": Format(preference_records, exports.preference_lines, read_preferences),
     "pairs.tsv": Format(pair_records, exports.pair_lines, read_pairs),

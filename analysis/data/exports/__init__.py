@@ -8,6 +8,7 @@ that a study of any size passes through), and a reader that gives the same recor
 'q1 0 d3 2\\nq1 0 d8 1\\n'
 """
 
+from analysis.data.exports.confidence import SureList, confidence_lines, read_confidence
 from analysis.data.exports.consensus import ConsensusList, consensus_lines, read_consensus
 from analysis.data.exports.judgments import LoggedEntry, judgment_lines, read_judgments
 from analysis.data.exports.labels import (
@@ -31,13 +32,16 @@ __all__ = [
     "LoggedEntry",
     "PairAnswer",
     "Preference",
+    "SureList",
     "TopK",
+    "confidence_lines",
     "consensus_lines",
     "judgment_lines",
     "letor_lines",
     "pair_lines",
     "preference_lines",
     "qrels_lines",
+    "read_confidence",
     "read_consensus",
     "read_judgments",
     "read_letor_export",

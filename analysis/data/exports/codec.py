@@ -14,6 +14,7 @@ T = TypeVar("T")
 Names = tuple[str, ...]
 Groups = tuple[tuple[str, ...], ...]
 Numbers = tuple[float, ...]
+Ranks = tuple[int, ...]
 Shares = tuple[float | None, ...]
 
 # Legal inside JSON, but many programs take them for the end of a line.
@@ -105,6 +106,12 @@ def _numbers(value: Any, place: str) -> Numbers:
     return tuple(_number(each, place) for each in value)
 
 
+def _ranks(value: Any, place: str) -> Ranks:
+    if not isinstance(value, list):
+        raise BadData(f"{place} is {json.dumps(value)[:40]}, not a list")
+    return tuple(_whole(each, place) for each in value)
+
+
 def _number(value: Any, place: str) -> float:
     if type(value) not in (int, float):
         raise BadData(f"{place} is {json.dumps(value)[:40]}, not a number")
@@ -126,9 +133,11 @@ def _or_none(read: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
 
 
 _text = _exactly(str, "a text")
+_whole = _exactly(int, "a whole number")
 _READ: dict[Any, Callable[[Any, str], Any]] = {
     str: _text,
-    int: _exactly(int, "a whole number"),
+    int: _whole,
+    float: _number,
     bool: _exactly(bool, "true or false"),
     str | None: _or_none(_text),
     datetime: _time,
@@ -136,6 +145,7 @@ _READ: dict[Any, Callable[[Any, str], Any]] = {
     Names: _names,
     Groups: _groups,
     Numbers: _numbers,
+    Ranks: _ranks,
     Shares: _shares,
     Mapping[str, Any]: _exactly(dict, "an object"),
 }

@@ -9,6 +9,7 @@ from analysis.report.page.markup import counted, text
 from analysis.report.page.measures import tests
 from analysis.report.page.people import assessors, conduct
 from analysis.report.page.queries import consensus, queries
+from analysis.report.page.sureness import sureness
 
 TABS = (
     ("agreement", "Agreement"),
@@ -18,6 +19,7 @@ TABS = (
     ("queries", "By query"),
     ("consensus", "Consensus"),
 )
+SURE = ("confidence", "How sure")
 MARK = (
     '<svg viewBox="0 0 22 22" aria-hidden="true"><path d="M11 1.5c2 2.4 5 3.3 5 6.5H6c0-3.2 3-4.1 '
     '5-6.5z"/><rect x="4" y="10" width="14" height="3" rx="1"/><rect x="4" y="14.5" width="10" '
@@ -47,7 +49,8 @@ def render_body(report: Json, *, framed: bool = False) -> str:
     opening = _about(report) if framed else _head(report)
     if not any(tool["people"] for tool in report["tools"]):
         return opening + (notes(report) or headline(report))
-    tabs = "".join(f'<a href="#{name}">{title}</a>' for name, title in TABS)
+    named = (*TABS, SURE) if "confidence" in report else TABS
+    tabs = "".join(f'<a href="#{name}">{title}</a>' for name, title in named)
     kind = "toc" if framed else "tabs"
     return "".join(
         [
@@ -63,6 +66,7 @@ def render_body(report: Json, *, framed: bool = False) -> str:
             assessors(report),
             queries(report),
             consensus(report),
+            sureness(report),
         ]
     )
 

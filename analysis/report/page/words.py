@@ -1,6 +1,13 @@
 """How each figure is computed, in the words the page shows."""
 
 HOW = {
+    "confidence": (
+        "How sure the lists are",
+        "The answers of a session are weighed as those of a person who errs now and then, with the "
+        "error rate estimated along (Beta(2, 18) before the first answer). Expected quality is the "
+        "mean kappa-NDCG of the assessor's list over all orders that the answers leave probable; "
+        "beside it stands that of the most probable list.",
+    ),
     "overall": (
         "Agreement",
         "Every unordered pair of pages of a query is counted once for every two assessors who "

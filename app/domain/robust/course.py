@@ -11,6 +11,7 @@ from copy import copy
 from app.domain.answers import ItemId, Judgment, Pair, Preference, QuestionKind
 from app.domain.course import Ends, Needs, Stage
 from app.domain.plan import Plan
+from app.domain.robust.certainty import confidence_from
 from app.domain.robust.conclusion import Conclusion
 from app.domain.robust.sampled import Rules, next_pair, open_sorter, ranking_of
 from app.domain.robust.sorter import Removed, RobustSorter, Step, Told
@@ -52,8 +53,15 @@ class RobustCourse:
         if self._asked < self._rules.budget:
             places = next_pair(self._caught_up(), self._rules, self._asked)
             if places is not None:
-                return Needs((self._plan.order[places[0]], self._plan.order[places[1]]))
-        return Ends(ranking_of(self.conclude(), self._plan.order, self._told()))
+                pair = self._plan.order[places[0]], self._plan.order[places[1]]
+                return Needs(pair, self.quality())
+        return self._end()
+
+    def _end(self) -> Ends:
+        found, plan = self.conclude(), self._plan
+        ranking = ranking_of(found, plan.order, self._told())
+        listed = [item for items in ranking for item in items][: plan.k]
+        return Ends(ranking, confidence_from(found, plan, self._heard, listed))
 
     def conclude(self) -> Conclusion:
         """The list the answers make most probable, with its certainty; places, not items."""
@@ -74,7 +82,7 @@ class RobustCourse:
 
     def quality(self) -> float | None:
         """The expected kappa-NDCG of the list, if the plan ends at some quality."""
-        return None if self._rules.stop_at is None else self._caught_up().quality()
+        return None if self._rules.stop_at is None else round(self._caught_up().quality(), 4)
 
     def fork(self, done: Sequence[Judgment]) -> "RobustCourse":
         """A course at the same place with chains of its own."""

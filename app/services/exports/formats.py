@@ -18,7 +18,7 @@ from analysis.data.exports import (
 )
 from app.db.queries import exports as queries
 from app.domain.words import Tool
-from app.services.exports import consensus, labels
+from app.services.exports import consensus, labels, sureness
 from app.services.exports.records import (
     clock_record,
     log_records,
@@ -123,6 +123,13 @@ EXPORTS: Mapping[str, ExportFormat] = {
             _JSONL,
             _PAIRS,
             consensus.consensus,
+        ),
+        ExportFormat(
+            "confidence.jsonl",
+            "Beside each finished list the most probable one, and how sure every page's place is.",
+            _JSONL,
+            _PAIRS,
+            sureness.confidence,
         ),
         ExportFormat(
             "qrels",

@@ -8,10 +8,13 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.db.queries import reports as queries
-from app.services.exports import ExportOptions, StudySource
+from app.domain.errors import Invalid
+from app.domain.words import Tool
+from app.services.exports import ExportOptions, StudySource, completeness
 from app.services.reports.names import names_of
 
 Json = dict[str, Any]
+MOST_SURE = 300  # sessions whose answers are weighed while somebody waits: a minute and a half
 
 
 class ReportCache:
@@ -20,24 +23,40 @@ class ReportCache:
     def __init__(self, capacity: int = 16) -> None:
         self._capacity = capacity
         self._lock = Lock()
-        self._kept: OrderedDict[tuple[int, bool], tuple[Hashable, Json]] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, bool, bool], tuple[Hashable, Json]] = OrderedDict()
 
-    def report(self, session: Session, slug: str, *, pseudonyms: bool = False) -> Json:
+    def report(
+        self, session: Session, slug: str, *, pseudonyms: bool = False, confidence: bool = False
+    ) -> Json:
         """The report of a study as it is now; nobody may change what they are given."""
         source = StudySource(session, slug, ExportOptions(pseudonyms=pseudonyms))
-        key = (source.study.id, pseudonyms)
+        if confidence:
+            _refuse_if_long(source)
+        key = (source.study.id, pseudonyms, confidence)
         state = state_of(source)
         with self._lock:
             kept = self._kept.get(key)
             if kept is None or kept[0] != state:
                 from app.services.reports.service import make_report
 
-                kept = (state, make_report(source, pseudonyms=pseudonyms))
+                made = make_report(source, pseudonyms=pseudonyms, confidence=confidence)
+                kept = (state, made)
                 self._kept[key] = kept
             self._kept.move_to_end(key)
             while len(self._kept) > self._capacity:
                 self._kept.popitem(last=False)
             return kept[1]
+
+
+def _refuse_if_long(source: StudySource) -> None:
+    """Nobody waits minutes for a page, and holds up everyone else who wants a report."""
+    finished = completeness(source).of({Tool.PAIRS}).finished
+    if finished > MOST_SURE:
+        raise Invalid(
+            f"{finished} finished sessions take minutes to weigh. Use `topkapi report "
+            f"{source.study.slug} --confidence` or the export confidence.jsonl.",
+            field="confidence",
+        )
 
 
 def state_of(source: StudySource) -> Hashable:

@@ -25,14 +25,16 @@ def get_report(
     user: ResearcherUser,
     slug: Slug,
     pseudonyms: bool = False,
+    confidence: bool = False,
 ) -> Response:
     """Agreement, effort and consensus of a study."""
     study = studies.required_study(session, slug)
-    found = _cache(request).report(reading, slug, pseudonyms=pseudonyms)
+    found = _cache(request).report(reading, slug, pseudonyms=pseudonyms, confidence=confidence)
     view = ReportView(
         head=study_head(session, study, user, "report"),
         body=as_markup(found),
         pseudonyms=pseudonyms,
+        confidence=confidence,
         empty=not any(tool["people"] for tool in found["tools"]),
     )
     return render(request, "reports/page.html", view)
@@ -45,9 +47,10 @@ def get_report_files(
     _user: ResearcherUser,
     slug: Slug,
     pseudonyms: bool = False,
+    confidence: bool = False,
 ) -> Response:
     """The report as files: a page that needs nothing else, JSON, tables and consensus lists."""
-    found = _cache(request).report(reading, slug, pseudonyms=pseudonyms)
+    found = _cache(request).report(reading, slug, pseudonyms=pseudonyms, confidence=confidence)
     name = f'attachment; filename="{slug}-report.zip"'
     headers = {"Content-Disposition": name}
     return Response(zipped(found), media_type="application/zip", headers=headers)

@@ -226,9 +226,10 @@ def test_the_posterior_of_a_heap_session_stands_beside_its_list() -> None:
     assert found.concluded_quality is not None
     assert 0 < found.concluded_quality <= found.quality + 1e-9 <= 1 + 1e-9
     assert [page.item for page in found.pages[:4]] == list(found.ranking)
-    assert len(found.pages) == 14
+    assert len(found.pages) <= 14
+    assert len({page.item for page in found.pages}) == len(found.pages)
     assert all(1 <= page.low <= page.high <= 14 for page in found.pages)
-    assert sum(page.in_top for page in found.pages) == pytest.approx(4)
+    assert sum(page.in_top for page in found.pages) == pytest.approx(4, abs=0.01)
     assert found.ranking[0] == state.result.ranking[0]
 
 

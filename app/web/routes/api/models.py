@@ -67,14 +67,35 @@ class ProgressOut(BaseModel):
     quality: float | None = None
 
 
+class PageConfidenceOut(BaseModel):
+    """The chance that a page is in the top k, and the ranks that nine in ten orders give it."""
+
+    document: str
+    in_top: float
+    low: int
+    high: int
+
+
+class ConfidenceOut(BaseModel):
+    """The expected kappa-NDCG of the list, how often the assessor seems to err, and each page."""
+
+    quality: float
+    error_rate: float
+    pages: list[PageConfidenceOut]
+
+
 class PairResult(BaseModel):
-    """Top-k ground truth: the list, its ties, the rest, and the pages taken out."""
+    """Top-k ground truth: the list, its ties, the rest, and the pages taken out.
+
+    ``confidence`` is there if the sorter is `robust`; for others see the export `confidence.jsonl`.
+    """
 
     ranking: list[str]
     groups: list[list[str]]
     rest: list[str]
     bad: list[str]
     unjudgeable: list[str]
+    confidence: ConfidenceOut | None = None
 
 
 class GradeResult(BaseModel):

@@ -26,8 +26,12 @@ def get_study_report(
     _user: ApiResearcher,
     slug: Slug,
     pseudonyms: Annotated[bool, Query(description="`assessor-01` in place of names.")] = False,
+    confidence: Annotated[
+        bool,
+        Query(description="Also how sure each list is; takes a third of a second a session."),
+    ] = False,
 ) -> Response:
     """Agreement between assessors, effort, and the consensus of every query."""
     cache: ReportCache = request.app.state.reports
-    found = cache.report(session, slug, pseudonyms=pseudonyms)
+    found = cache.report(session, slug, pseudonyms=pseudonyms, confidence=confidence)
     return Response(as_json(found), media_type="application/json")

@@ -5,17 +5,20 @@ from collections.abc import Iterable, Mapping
 from sqlalchemy.orm import Session
 
 from app.db.queries import labeling as queries
+from app.domain.confidence import Confidence
 from app.domain.grading import UNJUDGEABLE, AskingGrade, Graded, GradePlan
 from app.domain.plan import Plan
-from app.domain.session import Asking, Finished, Result
+from app.domain.session import Asking, Finished
 from app.domain.words import Tool
 from app.services.labeling import Standing
 from app.services.tools import shown_in
 from app.web.routes.api.models import (
     AssignmentOut,
+    ConfidenceOut,
     DocumentOut,
     GradeQuestion,
     GradeResult,
+    PageConfidenceOut,
     PairQuestion,
     PairResult,
     ProgressOut,
@@ -77,14 +80,16 @@ def _question(session: Session, standing: Standing) -> PairQuestion | GradeQuest
 def _result(standing: Standing) -> PairResult | GradeResult | None:
     names = {number: head.name for number, head in standing.documents.items()}
     if isinstance(standing.state, Finished):
-        return _pair_result(standing.state.result, names)
+        return _pair_result(standing.state, names)
     if isinstance(standing.state, Graded):
         given = standing.state.grades
         return GradeResult(grades={names[each.document]: each.grade for each in given})
     return None
 
 
-def _pair_result(result: Result, names: Mapping[int, str]) -> PairResult:
+def _pair_result(state: Finished, names: Mapping[int, str]) -> PairResult:
+    result, sure = state.result, state.confidence
+
     def named(numbers: Iterable[int]) -> list[str]:
         return [names[number] for number in numbers]
 
@@ -94,4 +99,18 @@ def _pair_result(result: Result, names: Mapping[int, str]) -> PairResult:
         rest=named(result.rest),
         bad=named(result.bad),
         unjudgeable=named(result.unjudgeable),
+        confidence=None if sure is None else _confidence(sure, names),
+    )
+
+
+def _confidence(sure: Confidence, names: Mapping[int, str]) -> ConfidenceOut:
+    return ConfidenceOut(
+        quality=sure.quality,
+        error_rate=sure.error_rate,
+        pages=[
+            PageConfidenceOut(
+                document=names[page.item], in_top=page.in_top, low=page.low, high=page.high
+            )
+            for page in sure.pages
+        ],
     )

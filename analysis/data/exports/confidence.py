@@ -1,0 +1,47 @@
+"""``confidence.jsonl``: the list an assessor ended with, and what the answers make probable."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.data.exports.codec import Names, Numbers, Ranks, json_lines, read_json_lines
+
+
+@dataclass(frozen=True, slots=True)
+class SureList:
+    """What one assessor's finished answers about one query make of its pages.
+
+    ``ranking`` is the list that the assessor's sorter concluded, as in ``topk.jsonl``; ``probable``
+    the list that is most probable if some of the ``answers`` are wrong. ``ranking_quality`` and
+    ``probable_quality`` are their expected kappa-NDCG at ``k``, ``error_rate`` is the estimated
+    share of wrong answers. To each of ``documents`` (probable ones first, then by chance) belong
+    ``in_top``, its chance to be in the top k, and the ranks ``low`` to ``high`` (1 = best) that
+    nine in ten orders give it; pages with less than one chance in a thousand are left out.
+    """
+
+    study: str
+    query: str
+    assessor: str
+    round: int
+    k: int
+    sorter: str
+    answers: int
+    error_rate: float
+    ranking: Names
+    ranking_quality: float
+    probable: Names
+    probable_quality: float
+    documents: Names
+    in_top: Numbers
+    low: Ranks
+    high: Ranks
+
+
+def confidence_lines(records: Iterable[SureList]) -> Iterator[str]:
+    """The lines of ``confidence.jsonl``."""
+    return json_lines(records)
+
+
+def read_confidence(path: str | Path) -> list[SureList]:
+    """Read ``confidence.jsonl``, plain or gzip."""
+    return read_json_lines(path, SureList)

@@ -1,0 +1,131 @@
+"""How sure lists are: stored with a sampled session, exported and reported for every other."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.data import read_confidence, read_topk
+from app.db.engine import Sessions
+from app.domain.answers import Answer
+from app.domain.confidence import Confidence
+from app.domain.errors import Invalid
+from app.domain.session import Finished
+from app.services.exports import ExportOptions, export_session, open_export
+from app.services.live import LiveSessions
+from app.services.reports import ReportCache, cache
+from tests.exporting import make_judged_study
+from tests.services.test_labeling import Desk
+
+
+def exported(sessions: Sessions, format: str, folder: Path, **options: Any) -> Path:
+    path = folder / format
+    with export_session(sessions) as session:
+        chunks = open_export(session, "tulips", format, ExportOptions(**options)).chunks
+        path.write_bytes(b"".join(chunks))
+    return path
+
+
+@pytest.fixture
+def judged(sessions: Sessions) -> Sessions:
+    with sessions.write.begin() as session:
+        make_judged_study(session)
+    return sessions
+
+
+def test_a_session_that_ends_says_how_sure_it_is_and_any_worker_tells_the_same(
+    sessions: Sessions,
+) -> None:
+    desk = Desk(sessions, k=2, sorter="robust", budget=9)
+    for _ in range(9):
+        standing = desk.answer(Answer.LEFT)
+    assert isinstance(standing.state, Finished)
+    sure = standing.state.confidence
+    assert sure is not None
+    assert sure.ranking == standing.state.result.ranking
+    assert sure.quality == sure.concluded_quality
+    assert 0 < sure.quality <= 1
+    assert 0 < sure.error_rate < 0.5
+    assert sure.answers == 9
+    assert [page.item for page in sure.pages[:2]] == list(sure.ranking)
+    assert Confidence.from_json(sure.as_json()) == sure
+    assert desk.look(LiveSessions()) == standing
+
+
+def test_until_it_is_good_enough_the_expected_quality_is_shown_and_rises(
+    sessions: Sessions,
+) -> None:
+    desk = Desk(sessions, k=2, sorter="robust", budget=40, stop_at=0.9)
+    before = desk.look().progress
+    assert (before.goal, before.exact) == (0.9, False)
+    told = []
+    standing = desk.look()
+    while not isinstance(standing.state, Finished):
+        assert standing.progress.quality is not None
+        told.append(standing.progress.quality)
+        assert desk.look(LiveSessions()).progress == standing.progress, "stored, not drawn again"
+        left, right = standing.state.question.left, standing.state.question.right  # type: ignore[union-attr]
+        standing = desk.answer(Answer.LEFT if left > right else Answer.RIGHT)
+    assert told[-1] > told[0] + 0.2
+    assert standing.state.confidence is not None
+    assert standing.state.confidence.quality >= 0.9
+    assert len(told) < 40
+
+
+def test_with_a_budget_progress_is_exact(sessions: Sessions) -> None:
+    desk = Desk(sessions, k=2, sorter="robust", budget=5)
+    for left in range(5, 0, -1):
+        progress = desk.look().progress
+        assert (progress.expected_left, progress.low, progress.high) == (left, left, left)
+        assert (progress.exact, progress.quality) == (True, None)
+        desk.answer(Answer.RIGHT)
+
+
+def test_any_finished_list_is_exported_beside_the_most_probable_one(
+    judged: Sessions, tmp_path: Path
+) -> None:
+    lists = read_topk(exported(judged, "topk.jsonl", tmp_path), complete_only=True)
+    found = read_confidence(exported(judged, "confidence.jsonl", tmp_path))
+    assert [(each.query, each.assessor, each.ranking) for each in found] == [
+        (each.query, each.assessor, each.ranking) for each in lists
+    ]
+    for each, concluded in zip(found, lists, strict=True):
+        assert (each.sorter, each.k) == ("heap", 3)
+        assert 0 < each.ranking_quality <= each.probable_quality + 1e-3 <= 1 + 1e-3
+        assert 0 < each.error_rate < 0.5
+        assert each.documents[: len(each.probable)] == each.probable
+        assert not {*each.documents} & {*concluded.bad, *concluded.unjudgeable}
+        assert len(each.documents) == len(each.in_top) == len(each.low) == len(each.high)
+        assert sum(each.in_top) == pytest.approx(len(each.probable), abs=0.01)
+        assert all(1 <= low <= high for low, high in zip(each.low, each.high, strict=True))
+    again = exported(judged, "confidence.jsonl", tmp_path, pseudonyms=True)
+    assert {each.assessor for each in read_confidence(again)} == {"assessor-01", "assessor-02"}
+
+
+def test_the_report_says_how_sure_lists_are_if_it_is_asked(judged: Sessions) -> None:
+    with export_session(judged) as session:
+        reports = ReportCache()
+        assert "confidence" not in reports.report(session, "tulips")
+        found = reports.report(session, "tulips", confidence=True)["confidence"]
+        assert "confidence" not in reports.report(session, "tulips")
+    assert [(row["query"], row["assessor"]) for row in found["lists"]] == [
+        ("q0", "Ansa 2"),
+        ("q0", "Bao 1"),
+        ("q1", "Ansa 2"),
+    ]
+    ansa, bao = found["people"]
+    assert (ansa["lists"], bao["lists"]) == (2, 1)
+    mine = [row["quality"] for row in found["lists"] if row["assessor"] == "Ansa 2"]
+    assert ansa["quality"] == pytest.approx(sum(mine) / 2, abs=1e-4)
+    assert bao["error_rate"] == found["lists"][1]["error_rate"]
+
+
+def test_a_page_does_not_weigh_answers_for_minutes(
+    judged: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "MOST_SURE", 2)
+    with (
+        export_session(judged) as session,
+        pytest.raises(Invalid, match="topkapi report tulips --confidence"),
+    ):
+        ReportCache().report(session, "tulips", confidence=True)

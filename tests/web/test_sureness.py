@@ -1,0 +1,117 @@
+"""How sure a list is, on the pages and by program."""
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from app.cli import main
+from app.db.engine import Sessions
+from app.db.models import Assignment, User
+from app.domain.words import Role
+from app.services import tokens
+from tests.exporting import make_judged_study
+from tests.factories import make_user, sign_in
+from tests.judging import judge_to_the_end, make_job
+
+
+def finished_page(app: FastAPI, client: httpx.Client, sessions: Sessions, **plan: Any) -> str:
+    with sessions.write.begin() as session:
+        job = make_job(session, documents=8, k=3, **plan)
+        user = session.get_one(User, session.get_one(Assignment, job.assignment_id).user_id)
+    state = judge_to_the_end(client, job)
+    assert state["state"] == "finished"
+    sign_in(app, client, user)
+    return client.get(f"/assignments/{job.assignment_id}").text
+
+
+def test_the_finished_page_of_a_robust_session_says_how_sure_it_is(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    page = finished_page(app, client, sessions, sorter="robust", budget=20)
+    assert "How sure this list is" in page
+    assert page.count('class="sureness"') >= 3
+    assert "Expected to be right" in page
+    assert "Answers that slip" in page
+
+
+def test_other_sorters_claim_nothing(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    page = finished_page(app, client, sessions)
+    assert "How sure" not in page
+    assert "sureness" not in page
+
+
+def test_by_program_the_result_carries_its_confidence(
+    client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        robust = make_job(session, documents=8, k=3, sorter="robust", budget=20)
+        heap = make_job(session, documents=8, k=3)
+    result = judge_to_the_end(client, robust)["result"]
+    sure = result["confidence"]
+    assert 0 < sure["quality"] <= 1
+    assert 0 < sure["error_rate"] < 0.5
+    assert [page["document"] for page in sure["pages"][:3]] == result["ranking"]
+    assert all(0 <= page["in_top"] <= 1 for page in sure["pages"])
+    assert judge_to_the_end(client, heap)["result"]["confidence"] is None
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        ({"budget": 20}, "0 of 20 questions answered, 20 left"),
+        ({"budget": 20, "stop_at": 0.9}, "0 answered, at most 20 left; the list is expected to be"),
+    ],
+)
+def test_progress_is_exact_or_shows_how_good_the_list_is(
+    app: FastAPI, client: httpx.Client, sessions: Sessions, plan: dict[str, Any], words: str
+) -> None:
+    with sessions.write.begin() as session:
+        job = make_job(session, documents=8, k=3, sorter="robust", **plan)
+        user = session.get_one(User, session.get_one(Assignment, job.assignment_id).user_id)
+    sign_in(app, client, user)
+    page = client.get(f"/assignments/{job.assignment_id}").text
+    assert words in page
+
+
+def test_page_files_and_command_report_it_alike(
+    app: FastAPI,
+    client: httpx.Client,
+    sessions: Sessions,
+    database_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
+    with sessions.write.begin() as session:
+        make_judged_study(session)
+        user = make_user(session, role=Role.RESEARCHER)
+        _, token = tokens.issue_token(session, user, "notebook")
+    sign_in(app, client, user)
+    plain = client.get("/studies/tulips/report").text
+    assert "How sure are the lists?" in plain
+    assert 'id="confidence"' not in plain
+    page = client.get("/studies/tulips/report?confidence=true").text
+    assert 'id="confidence"' in page
+    assert "style=" not in page
+    packed = client.get("/studies/tulips/report.zip?confidence=true")
+    with zipfile.ZipFile(io.BytesIO(packed.content)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    out = tmp_path / "out"
+    with pytest.raises(SystemExit) as end:
+        main(["report", "tulips", "--out", str(out), "--no-plots", "--confidence"])
+    assert end.value.code == 0
+    assert files == {path.name: path.read_bytes() for path in out.iterdir()}
+    assert files["confidence.csv"].startswith(b"assessor,query,round,sorter,answers,quality")
+    assert files["confidence.csv"].count(b"\n") == 4
+    api = client.get(
+        "/api/v1/studies/tulips/report?confidence=true",
+        headers={"Authorization": f"Bearer {token}"},
+    )
+    assert len(api.json()["confidence"]["lists"]) == 3
