@@ -115,15 +115,8 @@ class ContestCourse:
         return twin
 
     def _restart(self, done: Sequence[Judgment]) -> None:
-        """Begin again with the answers that stand and without the pages they take out."""
-        removed = {item for judgment in done if (item := judgment.removed) is not None}
-        recorded: dict[Pair, list[Preference]] = {}
-        for judgment in done:
-            if judgment.kind is QuestionKind.SORT and judgment.answer.is_preference:
-                pair = sorted_pair((judgment.left, judgment.right))
-                recorded.setdefault(pair, []).append(as_asked(judgment, pair))
-        items = [item for item in self._plan.order if item not in removed]
-        self._contest: Contest = contest(self._plan, items, recorded)
+        """Begin again with the answers that stand."""
+        self._contest: Contest = contest_after(self._plan, done)
         self._advance(None)
 
     def _advance(self, preference: Preference | None) -> None:
@@ -133,6 +126,17 @@ class ContestCourse:
             self._stage: Stage = Needs(pair)
         except StopIteration as stop:
             self._stage = Ends(stop.value)
+
+
+def contest_after(plan: Plan, done: Sequence[Judgment]) -> Contest:
+    """The contest begun anew: it knows the answers that stand, and not the pages they take out."""
+    removed = {item for judgment in done if (item := judgment.removed) is not None}
+    recorded: dict[Pair, list[Preference]] = {}
+    for judgment in done:
+        if judgment.kind is QuestionKind.SORT and judgment.answer.is_preference:
+            pair = sorted_pair((judgment.left, judgment.right))
+            recorded.setdefault(pair, []).append(as_asked(judgment, pair))
+    return contest(plan, [item for item in plan.order if item not in removed], recorded)
 
 
 def as_asked(judgment: Judgment, pair: Pair) -> Preference:

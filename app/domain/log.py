@@ -36,6 +36,11 @@ def answer(judgment: J) -> Entry[J]:
 
 def effective(log: Iterable[Entry[J]]) -> list[J]:
     """The answers that stand after every undo and redo."""
+    return stacks(log)[0]
+
+
+def stacks(log: Iterable[Entry[J]]) -> tuple[list[J], list[J]]:
+    """The answers that stand, and those taken back that a redo would bring back."""
     done: list[J] = []
     undone: list[J] = []
     for entry in log:
@@ -47,7 +52,7 @@ def effective(log: Iterable[Entry[J]]) -> list[J]:
             assert entry.judgment is not None
             done.append(entry.judgment)
             undone.clear()
-    return done
+    return done, undone
 
 
 class LoggedSession(ABC, Generic[J]):

@@ -4,7 +4,7 @@ State is the log. A session is rebuilt from it at any time; kept alive, it takes
 time of one question.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,7 +88,7 @@ class PairSession(LoggedSession[Judgment]):
         """What is asked next, or the result."""
         stage = self._stage
         if isinstance(stage, Ends):
-            return Finished(self._result(stage.ranking), stage.confidence)
+            return Finished(result_of(self.plan, self._done, stage.ranking), stage.confidence)
         check = due_check(self.plan, self._done, self.milestones.sorted)
         return Asking(check or Question(QuestionKind.SORT, *self._on_sides(stage.pair)))
 
@@ -171,19 +171,21 @@ class PairSession(LoggedSession[Judgment]):
         turned = draw_integer(self.plan.seed, "sides", number // 2) + number & 1
         return (pair[1], pair[0]) if turned else pair
 
-    def _result(self, ranking: Ranking) -> Result:
-        listed = [item for items in ranking for item in items]
-        top = tuple(listed[: self.plan.k])
-        bad = _removed_by(self._done, BAD_ANSWERS)
-        unjudgeable = _removed_by(self._done, UNJUDGEABLE_ANSWERS)
-        outside = {*top, *bad, *unjudgeable}
-        return Result(
-            ranking=top,
-            groups=_covering(ranking, self.plan.k),
-            rest=tuple(item for item in self.plan.order if item not in outside),
-            bad=bad,
-            unjudgeable=unjudgeable,
-        )
+
+def result_of(plan: Plan, done: Sequence[Judgment], ranking: Ranking) -> Result:
+    """The ground truth of a plan whose answers that stand have led to ``ranking``."""
+    listed = [item for items in ranking for item in items]
+    top = tuple(listed[: plan.k])
+    bad = _removed_by(done, BAD_ANSWERS)
+    unjudgeable = _removed_by(done, UNJUDGEABLE_ANSWERS)
+    outside = {*top, *bad, *unjudgeable}
+    return Result(
+        ranking=top,
+        groups=_covering(ranking, plan.k),
+        rest=tuple(item for item in plan.order if item not in outside),
+        bad=bad,
+        unjudgeable=unjudgeable,
+    )
 
 
 def _removed_by(judgments: Iterable[Judgment], answers: frozenset[Answer]) -> tuple[ItemId, ...]:

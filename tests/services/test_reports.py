@@ -13,8 +13,8 @@ from app.domain.errors import NotFound
 from app.domain.log import EntryKind
 from app.domain.plan import Plan
 from app.services.exports import StudySource, export_session
-from app.services.exports.columns import answers_of
 from app.services.exports.gathering import gather, proven_bound
+from app.services.exports.logs import answers_of
 from app.services.reports import ReportCache, service
 from tests.exporting import START, by_worth, judge, make_grades, make_judged_study
 from tests.factories import make_assignment, make_study, make_user, queries_of
@@ -34,8 +34,9 @@ def report(sessions: Sessions, slug: str = "tulips", **options: Any) -> Any:
         return ReportCache().report(session, slug, **options)
 
 
-def row(entry: EntryKind, active: int, wall: int) -> JudgmentRow:
-    return JudgmentRow(entry=entry, active_ms=active, wall_ms=wall)
+def row(entry: EntryKind, active: int, wall: int) -> tuple[Any, ...]:
+    """As `plain_logs` reads it."""
+    return (1, entry.value, None, 1, 2, "left", active, wall)
 
 
 def test_a_study_becomes_arrays(judged: Sessions) -> None:
@@ -91,9 +92,9 @@ def test_time_of_an_undo_goes_to_what_it_took_back() -> None:
     answer, undo, redo = EntryKind.ANSWER, EntryKind.UNDO, EntryKind.REDO
     rows = [row(answer, 1, 10), row(answer, 2, 20), row(undo, 4, 40), row(undo, 8, 80)]
     rows += [row(redo, 16, 160), row(answer, 32, 320)]
-    found = answers_of(rows)
-    assert [(each.active_ms, each.wall_ms, each.stands) for each in found] == [
-        (1 + 8 + 16, 1 + 80 + 160, True),
+    found = answers_of(rows, waited_ms=10)
+    assert list(zip(found.active_ms, found.wall_ms, found.stands, strict=True)) == [
+        (1 + 8 + 16, 10 + 80 + 160, True),
         (2 + 4, 60, False),
         (32, 320, True),
     ]
@@ -101,19 +102,17 @@ def test_time_of_an_undo_goes_to_what_it_took_back() -> None:
 
 def test_waiting_for_the_first_look_is_no_work() -> None:
     first = row(EntryKind.ANSWER, 3000, 90_000_000)
-    first.created_at = START
     later = row(EntryKind.ANSWER, 2000, 5000)
-    begun = START - timedelta(seconds=8)
-    assert [each.wall_ms for each in answers_of([first, later], begun)] == [8000, 5000]
-    assert [each.wall_ms for each in answers_of([first, later])] == [3000, 5000]
-    assert answers_of([]) == []
+    assert list(answers_of([first, later], waited_ms=8000).wall_ms) == [8000, 5000]
+    assert list(answers_of([first, later]).wall_ms) == [3000, 5000]
+    assert len(answers_of([])) == 0
 
 
 def test_bounds_are_those_of_the_sorter_where_one_is_proven() -> None:
     order = tuple(range(20))
-    assert proven_bound(Plan(order, 5, "tournament"), []) == 19 + 4 * 4
-    assert proven_bound(Plan(order, 5, "robust"), []) is None
-    assert proven_bound(Plan(order, 5, best_of=3), []) is None
+    assert proven_bound(Plan(order, 5, "tournament"), answers_of([])) == 19 + 4 * 4
+    assert proven_bound(Plan(order, 5, "robust"), answers_of([])) is None
+    assert proven_bound(Plan(order, 5, best_of=3), answers_of([])) is None
 
 
 def test_the_report_counts_what_is_shared(judged: Sessions) -> None:

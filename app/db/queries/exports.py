@@ -5,9 +5,9 @@ An iterator that is given up before its end closes its cursor.
 
 from collections.abc import Generator, Sequence
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Row, func, select
+from sqlalchemy import ColumnElement, Row, String, func, select, type_coerce
 from sqlalchemy.orm import Session
 
 from app.db.models import (
@@ -99,6 +99,37 @@ def logs_of(session: Session, assignment_ids: Sequence[int]) -> dict[int, list[J
     for row in session.execute(statement):
         found[row.assignment_id].append(cast(JudgmentRow, row))
     return found
+
+
+def plain_logs(session: Session, assignment_ids: Sequence[int]) -> Sequence[Sequence[Any]]:
+    """The logs of assignments in their order, as plain values: a report reads a million entries.
+
+    A row is the assignment, what kind of entry, what kind of question, left, right, the answer,
+    active and wall time.
+    """
+    statement = (
+        select(
+            JudgmentRow.assignment_id,
+            type_coerce(JudgmentRow.entry, String),
+            type_coerce(JudgmentRow.question_kind, String),
+            JudgmentRow.left_id,
+            JudgmentRow.right_id,
+            JudgmentRow.answer,
+            JudgmentRow.active_ms,
+            JudgmentRow.wall_ms,
+        )
+        .where(JudgmentRow.assignment_id.in_(assignment_ids))
+        .order_by(JudgmentRow.assignment_id, JudgmentRow.position)
+    )
+    return session.connection().execute(statement).all()
+
+
+def first_entries(session: Session, assignment_ids: Sequence[int]) -> dict[int, datetime]:
+    """When the first entries of logs were made."""
+    statement = select(JudgmentRow.assignment_id, JudgmentRow.created_at).where(
+        JudgmentRow.assignment_id.in_(assignment_ids), JudgmentRow.position == 0
+    )
+    return {row[0]: row[1] for row in session.execute(statement)}
 
 
 def clocks_of(session: Session, assignment_ids: Sequence[int]) -> dict[int, list[TimerEvent]]:

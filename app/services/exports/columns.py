@@ -1,45 +1,25 @@
 """Columns that grow: what logs become on their way into the arrays of `analysis`."""
 
 from array import array
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping
 from math import nan
+
+import numpy as np
 
 from analysis.agreement import Judgments
 from analysis.efficiency import Sessions, Timings
-from analysis.efficiency.logs import TimedAnswer, timed_answers
-from app.db.models import JudgmentRow
-from app.domain.answers import Answer, QuestionKind
-from app.domain.timing import elapsed_ms
+from app.domain.answers import Answer
+from app.services.exports.logs import CHECK, Answers
 
 _SAID = {Answer.LEFT.value: 1, Answer.TIE.value: 0, Answer.RIGHT.value: -1}
-
-
-Answers = Sequence[TimedAnswer[JudgmentRow]]
-
-
-def answers_of(
-    rows: Sequence[JudgmentRow], begun_at: datetime | None = None
-) -> list[TimedAnswer[JudgmentRow]]:
-    """The answers of a log with their times.
-
-    The log counts the wall time of the first answer from when the work was given out; days in a
-    queue are no work, so here it is counted from ``begun_at``, when the clock first started, and is
-    the active time where no clock was told of.
-    """
-    answers = timed_answers(rows)
-    if rows:
-        first = rows[0]
-        waited = 0 if begun_at is None else elapsed_ms(begun_at, first.created_at)
-        answers[0].wall_ms += max(first.active_ms, min(first.wall_ms, waited)) - first.wall_ms
-    return answers
 
 
 class JudgmentColumns:
     """Answers to pairs that stand, as `Judgments` wants them."""
 
     def __init__(self) -> None:
-        self._columns = tuple(array("q") for _ in range(6))
+        self._assessor, self._query, self._position = array("q"), array("q"), array("q")
+        self._left, self._right, self._said = array("q"), array("q"), array("q")
         self._check = array("b")
         self._begins: dict[tuple[int, int], int] = {}
 
@@ -47,30 +27,29 @@ class JudgmentColumns:
         """Add the preferences of one session; a later round goes on counting answers."""
         begin = self._begins.get((assessor, query), 0)
         self._begins[assessor, query] = begin + len(answers)
-        for position, each in enumerate(answers, start=begin):
-            row = each.row
-            said = _SAID.get(row.answer or "")
-            if said is None or not each.stands:
-                continue
-            assert row.left_id is not None
-            assert row.right_id is not None
-            pages = place[row.left_id], place[row.right_id]
-            for column, value in zip(
-                self._columns, (assessor, query, *pages, said, position), strict=True
-            ):
-                column.append(value)
-            self._check.append(row.question_kind is QuestionKind.CHECK)
+        said = [_SAID.get(answer) for answer in answers.answer]
+        kept = [
+            at
+            for at, (said_so, stands) in enumerate(zip(said, answers.stands, strict=True))
+            if stands and said_so is not None
+        ]
+        self._assessor.extend([assessor] * len(kept))
+        self._query.extend([query] * len(kept))
+        self._left.extend([place[answers.left[at]] for at in kept])
+        self._right.extend([place[answers.right[at]] for at in kept])
+        self._said.extend([said[at] or 0 for at in kept])
+        self._position.extend([begin + at for at in kept])
+        self._check.extend([answers.kind[at] == CHECK for at in kept])
 
     def judgments(self) -> Judgments:
         """All of them."""
-        assessor, query, left, right, answer, position = self._columns
         return Judgments.of(
-            assessor=assessor,
-            query=query,
-            left=left,
-            right=right,
-            answer=answer,
-            position=position,
+            assessor=self._assessor,
+            query=self._query,
+            left=self._left,
+            right=self._right,
+            answer=self._said,
+            position=self._position,
             check=self._check,
         )
 
@@ -93,7 +72,7 @@ class SessionColumns:
         n: int,
         k: int = 0,
         bound: float | None = None,
-        answers: Answers = (),
+        answers: Answers | None = None,
     ) -> None:
         """Add one session."""
         number = len(self._who)
@@ -103,12 +82,12 @@ class SessionColumns:
         self._k.append(k)
         self._finished.append(finished)
         self._bound.append(nan if bound is None else bound)
-        for position, each in enumerate(answers):
-            self._session.append(number)
-            self._position.append(position)
-            self._active.append(each.active_ms / 1000)
-            self._wall.append(each.wall_ms / 1000)
-            self._stands.append(each.stands)
+        if answers is not None:
+            self._session.extend([number] * len(answers))
+            self._position.extend(range(len(answers)))
+            self._active.extend(answers.active_ms)
+            self._wall.extend(answers.wall_ms)
+            self._stands.extend(answers.stands)
 
     def sessions(self) -> Sessions:
         """All sessions."""
@@ -126,7 +105,7 @@ class SessionColumns:
         return Timings.of(
             session=self._session,
             position=self._position,
-            active=self._active,
-            wall=self._wall,
+            active=np.asarray(self._active) / 1000,
+            wall=np.asarray(self._wall) / 1000,
             effective=self._stands,
         )

@@ -2,29 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from math import nan
 
 import numpy as np
 
-from analysis.agreement import Scores
-from analysis.data.exports import TopK
+from analysis.agreement import Scores, topk_scores
 from analysis.report import StudyData, ToolData
-from analysis.report.lists import list_scores
-from app.db.models import JudgmentRow
+from analysis.typing import FloatArray
 from app.db.queries import exports as queries
-from app.domain.answers import QuestionKind
+from app.domain.grading import GradePlan
+from app.domain.outcome import grades_given, outcome
 from app.domain.plan import Plan
+from app.domain.session import Result
 from app.domain.sorting import SORTERS
 from app.domain.study import StudySettings
 from app.domain.words import Tool
-from app.services.exports.columns import (
-    Answers,
-    JudgmentColumns,
-    SessionColumns,
-    answers_of,
-)
-from app.services.exports.records import grades_of, topk_record
+from app.services.exports.columns import JudgmentColumns, SessionColumns
+from app.services.exports.logs import Answers, answers_of, read_answers
 from app.services.exports.source import QueryHead, StudySource, Work
 
 TITLES = {Tool.PAIRS: "T1 pairs", Tool.GRADES: "T2 grades"}
@@ -76,12 +70,12 @@ def _take_query(
         return queries.document_names(source.session, query.number)
     pages = works[0].names
     place = {page: at for at, page in enumerate(pages)}
-    starts = queries.first_starts(source.session, [work.assignment.id for work in works])
-    for work, rows in source.with_logs(works):
-        begun_at = starts.get(work.assignment.id)
-        found[work.assignment.tool].take(number, place, work, rows, begun_at)
+    logs = dict(read_answers(source.session, [work.assignment.id for work in works]))
+    for work in works:
+        answers = logs.get(work.assignment.id) or answers_of([])
+        found[work.assignment.tool].take(number, place, work, answers)
     for each in found.values():
-        each.end_query(number, pages)
+        each.end_query(number)
     return pages
 
 
@@ -96,149 +90,98 @@ class _Collected:
     def __init__(self, index: Mapping[int, int], *, logs: bool) -> None:
         self.k = 0
         self._index = index
+        self._labels: dict[int, FloatArray] = {}  # of one query
         self._scores: list[Scores] = []
-        self._judgments = JudgmentColumns()
         self._sessions = SessionColumns()
         self._logs = logs
 
-    def take(
-        self,
-        query: int,
-        place: Mapping[int, int],
-        work: Work,
-        rows: Sequence[JudgmentRow],
-        begun_at: datetime | None,
-    ) -> None:
+    def take(self, query: int, place: Mapping[int, int], work: Work, answers: Answers) -> None:
         """Take one session; of several rounds of a person the last finished one gives labels."""
-        finished = self._label(work, rows)
-        if self._logs:
-            self._take_log(query, place, work, answers_of(rows, begun_at), finished)
-
-    def end_query(self, query: int, pages: Mapping[int, str]) -> None:
-        """Turn the labels of a query into an array."""
         raise NotImplementedError
+
+    def end_query(self, query: int) -> None:
+        """Turn the labels of a query into an array, NaN where a page has none."""
+        if self._labels:
+            who = sorted(self._labels)
+            values = np.stack([self._labels[each] for each in who])
+            self._scores.append(Scores(query, np.array(who), values))
+        self._labels.clear()
 
     def data(self) -> ToolData:
-        """Everything taken."""
-        raise NotImplementedError
-
-    def _label(self, work: Work, rows: Sequence[JudgmentRow]) -> bool:
-        raise NotImplementedError
-
-    def _take_log(
-        self,
-        query: int,
-        place: Mapping[int, int],
-        work: Work,
-        answers: Answers,
-        finished: bool,
-    ) -> None:
-        raise NotImplementedError
-
-    def _assessor(self, work: Work) -> int:
-        return self._index[work.assignment.user_id]
+        """The labels, and the times if they were wanted."""
+        return ToolData(
+            self.tool.value,
+            TITLES[self.tool],
+            scores=tuple(self._scores),
+            timings=self._sessions.timings() if self._logs else None,
+            sessions=self._sessions.sessions() if self._logs else None,
+        )
 
 
 class _Pairs(_Collected):
+    """Lists as labels k + 1 - rank, ties alike; and the answers with their sides."""
+
     tool = Tool.PAIRS
 
     def __init__(self, index: Mapping[int, int], *, logs: bool) -> None:
         super().__init__(index, logs=logs)
-        self._lists: dict[int, TopK] = {}
+        self._judgments = JudgmentColumns()
 
-    def _label(self, work: Work, rows: Sequence[JudgmentRow]) -> bool:
-        record = topk_record(work, rows)
-        if record.complete:
-            self._lists[self._assessor(work)] = record
-            self.k = max(self.k, record.k)
-        return record.complete
-
-    def end_query(self, query: int, pages: Mapping[int, str]) -> None:
-        """The lists as labels k + 1 - rank, ties alike, NaN where a page was no candidate then."""
-        lists = list(self._lists.values())
-        people = {record.assessor: number for number, record in self._lists.items()}
-        place = {name: at for at, name in enumerate(pages.values())}
-        names = {record.query: 0 for record in lists}
-        made = list_scores(lists, names, people, [place])
-        self._scores += [replace(each, query=query) for each in made]
-        self._lists.clear()
-
-    def _take_log(
-        self,
-        query: int,
-        place: Mapping[int, int],
-        work: Work,
-        answers: Answers,
-        finished: bool,
-    ) -> None:
+    def take(self, query: int, place: Mapping[int, int], work: Work, answers: Answers) -> None:
+        """Take one session; of several rounds of a person the last finished one gives labels."""
+        assessor = self._index[work.assignment.user_id]
         plan = Plan.from_json(work.assignment.plan)
-        assessor = self._assessor(work)
-        self._judgments.take(assessor, query, place, answers)
-        self._sessions.take(
-            assessor,
-            query,
-            finished=finished,
-            n=len(plan.order),
-            k=plan.k,
-            bound=proven_bound(plan, answers),
-            answers=answers,
+        found = outcome(
+            plan, answers.judgments(), undone=answers.undone, offered=work.assignment.offered
         )
+        if found is not None:
+            self._labels[assessor] = _list_labels(plan, found, place)
+            self.k = max(self.k, plan.k)
+        if self._logs:
+            self._judgments.take(assessor, query, place, answers)
+            self._sessions.take(
+                assessor,
+                query,
+                finished=found is not None,
+                n=len(plan.order),
+                k=plan.k,
+                bound=proven_bound(plan, answers),
+                answers=answers,
+            )
 
     def data(self) -> ToolData:
         """The lists, the answers with their sides, the times."""
-        return ToolData(
-            self.tool.value,
-            TITLES[self.tool],
-            scores=tuple(self._scores),
-            judgments=self._judgments.judgments() if self._logs else None,
-            timings=self._sessions.timings() if self._logs else None,
-            sessions=self._sessions.sessions() if self._logs else None,
-        )
+        judgments = self._judgments.judgments() if self._logs else None
+        return replace(super().data(), judgments=judgments)
+
+
+def _list_labels(plan: Plan, result: Result, place: Mapping[int, int]) -> FloatArray:
+    """Labels of all pages of a query; NaN for those that were no candidates then."""
+    groups = [[place[item] for item in group] for group in result.groups]
+    labels = topk_scores(groups, len(place), plan.k)
+    asked = np.zeros(len(place), dtype=bool)
+    asked[[place[item] for item in plan.order]] = True
+    labels[~asked] = nan
+    return labels
 
 
 class _Grades(_Collected):
+    """Grades as numbers."""
+
     tool = Tool.GRADES
 
-    def __init__(self, index: Mapping[int, int], *, logs: bool) -> None:
-        super().__init__(index, logs=logs)
-        self._grades: dict[int, dict[str, int]] = {}
-
-    def _label(self, work: Work, rows: Sequence[JudgmentRow]) -> bool:
-        grades = grades_of(work, rows)
+    def take(self, query: int, place: Mapping[int, int], work: Work, answers: Answers) -> None:
+        """Take one session; of several rounds of a person the last finished one gives labels."""
+        assessor = self._index[work.assignment.user_id]
+        plan = GradePlan.from_json(work.assignment.plan)
+        grades = grades_given(plan, answers.gradings())
         if grades is not None:
-            self._grades[self._assessor(work)] = grades
-        return grades is not None
-
-    def end_query(self, query: int, pages: Mapping[int, str]) -> None:
-        """The grades as numbers, NaN where a page has none."""
-        if self._grades:
-            who = sorted(self._grades)
-            given = [[self._grades[each].get(name, nan) for name in pages.values()] for each in who]
-            self._scores.append(Scores(query, np.array(who), np.array(given, dtype=float)))
-        self._grades.clear()
-
-    def _take_log(
-        self,
-        query: int,
-        _place: Mapping[int, int],
-        work: Work,
-        answers: Answers,
-        finished: bool,
-    ) -> None:
-        n = len(work.assignment.plan["order"])
-        self._sessions.take(
-            self._assessor(work), query, finished=finished, n=n, bound=n, answers=answers
-        )
-
-    def data(self) -> ToolData:
-        """The grades and the times."""
-        return ToolData(
-            self.tool.value,
-            TITLES[self.tool],
-            scores=tuple(self._scores),
-            timings=self._sessions.timings() if self._logs else None,
-            sessions=self._sessions.sessions() if self._logs else None,
-        )
+            labels = np.full(len(place), nan)
+            labels[[place[page] for page in grades]] = list(grades.values())
+            self._labels[assessor] = labels
+        if self._logs:
+            n, done = len(plan.order), grades is not None
+            self._sessions.take(assessor, query, finished=done, n=n, bound=n, answers=answers)
 
 
 _KINDS: Mapping[Tool, type[_Collected]] = {Tool.PAIRS: _Pairs, Tool.GRADES: _Grades}
@@ -252,5 +195,4 @@ def proven_bound(plan: Plan, answers: Answers) -> int | None:
     sorter = SORTERS[plan.sorter]
     if sorter.sampled or plan.best_of > 1 or plan.recheck:
         return None
-    checks = sum(each.stands and each.row.question_kind is QuestionKind.CHECK for each in answers)
-    return sorter.bound(len(plan.order), plan.k) + checks
+    return sorter.bound(len(plan.order), plan.k) + answers.checks

@@ -1,86 +1,76 @@
 """From rows of the database to the records that exports write."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from analysis.data.exports import ClockEvent, LoggedEntry, PairAnswer, TopK
 from app.db.models import Assignment, JudgmentRow, TimerEvent
-from app.domain.answers import BAD_ANSWERS, Answer, ItemId, QuestionKind
-from app.domain.grading import UNJUDGEABLE, Graded
-from app.domain.log import Entry, EntryKind, effective
-from app.domain.session import Finished, PairSession, Result
+from app.domain.answers import BAD_ANSWERS, Answer, ItemId, Judgment, QuestionKind
+from app.domain.grading import GradePlan
+from app.domain.log import Entry, EntryKind, effective, stacks
+from app.domain.outcome import grades_given, outcome
+from app.domain.plan import Plan
+from app.domain.session import Result
 from app.domain.words import Tool
 from app.services.exports.source import Work
-from app.services.tools import KITS, AnySession
+from app.services.tools import KITS
 
 _PREFERENCE = {Answer.LEFT: "a", Answer.RIGHT: "b", Answer.TIE: "tie"}
 _OWN_FIELDS = frozenset({"order", "k", "sorter", "sorter_version", "seed"})
 
 
-def replayed(assignment: Assignment, rows: Sequence[JudgmentRow]) -> AnySession:
-    """The session where its log leaves it."""
-    kit = KITS[assignment.tool]
-    session = kit.open(assignment.plan)
-    session.extend(
-        Entry(row.entry, kit.from_row(row) if row.entry is EntryKind.ANSWER else None)
-        for row in rows
-    )
-    session.recall(assignment.offered)
-    return session
-
-
 def topk_record(work: Work, rows: Sequence[JudgmentRow]) -> TopK:
     """The ground truth of a session with pairs, or how far it is."""
-    plan, names = work.assignment.plan, work.names
-    session = replayed(work.assignment, rows)
-    assert isinstance(session, PairSession)
-    state = session.state
-    done = isinstance(state, Finished)
-    result = state.result if isinstance(state, Finished) else _so_far(session)
+    stored, names = work.assignment.plan, work.names
+    plan = Plan.from_json(stored)
+    done, undone = stacks(_entries(work.assignment, rows))
+    found = outcome(plan, done, undone=len(undone), offered=work.assignment.offered)
+    result = found or _so_far(plan, done)
     return TopK(
         study=work.study,
         query=work.query.name,
         assessor=work.assessor,
         round=work.assignment.round,
-        complete=done,
-        k=plan["k"],
+        complete=found is not None,
+        k=plan.k,
         ranking=_named(result.ranking, names),
         groups=tuple(_named(group, names) for group in result.groups),
         rest=_named(result.rest, names),
         bad=_named(result.bad, names),
         unjudgeable=_named(result.unjudgeable, names),
-        sorter=plan["sorter"],
-        sorter_version=plan["sorter_version"],
-        seed=plan["seed"],
-        options={name: plan[name] for name in sorted(plan) if name not in _OWN_FIELDS},
-        answered=session.answered,
+        sorter=plan.sorter,
+        sorter_version=plan.sorter_version,
+        seed=plan.seed,
+        options={name: stored[name] for name in sorted(stored) if name not in _OWN_FIELDS},
+        answered=len(done),
         entries=len(rows),
         active_ms=sum(row.active_ms for row in rows),
         wall_ms=sum(row.wall_ms for row in rows),
         begun_at=rows[0].created_at if rows else None,
-        finished_at=rows[-1].created_at if rows and done else None,
+        finished_at=rows[-1].created_at if rows and found is not None else None,
     )
 
 
-def _so_far(session: PairSession) -> Result:
+def _entries(assignment: Assignment, rows: Sequence[JudgmentRow]) -> Iterator[Entry[Any]]:
+    kit = KITS[assignment.tool]
+    for row in rows:
+        yield Entry(row.entry, kit.from_row(row) if row.entry is EntryKind.ANSWER else None)
+
+
+def _so_far(plan: Plan, done: Sequence[Judgment]) -> Result:
     """No list yet: only what was taken out of the contest is known."""
-    out = [(each.removed, each.answer in BAD_ANSWERS) for each in session.effective]
+    out = [(each.removed, each.answer in BAD_ANSWERS) for each in done]
     bad = tuple(item for item, is_bad in out if item is not None and is_bad)
     broken = tuple(item for item, is_bad in out if item is not None and not is_bad)
-    rest = tuple(item for item in session.plan.order if item not in {*bad, *broken})
+    rest = tuple(item for item in plan.order if item not in {*bad, *broken})
     return Result((), (), rest, bad, broken)
 
 
 def grades_of(work: Work, rows: Sequence[JudgmentRow]) -> dict[str, int] | None:
     """The grades of a finished session from 0, by page; None while it is not finished."""
-    state = KITS[Tool.GRADES].state(replayed(work.assignment, rows))
-    if not isinstance(state, Graded):
-        return None
-    steps = {name: step for step, name in enumerate(work.assignment.plan["grades"])}
-    return {
-        work.names[each.document]: steps[each.grade]
-        for each in state.grades
-        if each.grade != UNJUDGEABLE
-    }
+    plan = GradePlan.from_json(work.assignment.plan)
+    found = grades_given(plan, effective(_entries(work.assignment, rows)))
+    return None if found is None else {work.names[page]: grade for page, grade in found.items()}
 
 
 def log_records(work: Work, rows: Sequence[JudgmentRow]) -> Iterator[LoggedEntry]:
