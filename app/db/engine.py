@@ -86,7 +86,9 @@ def _prepare_sqlite(engine: Engine, *, foreign_keys: bool) -> None:
 
     def on_begin(connection: Connection) -> None:
         read_only = connection.get_execution_options().get("topkapi_read_only", False)
-        connection.exec_driver_sql(f"PRAGMA query_only={'ON' if read_only else 'OFF'}")
+        if connection.info.get("read_only") is not read_only:
+            connection.exec_driver_sql(f"PRAGMA query_only={'ON' if read_only else 'OFF'}")
+            connection.info["read_only"] = read_only
         connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")
 
     event.listen(engine, "connect", on_connect)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.db.base import now
@@ -164,7 +163,7 @@ def _standing(assignment: Assignment, live: LiveAssignment) -> Standing:
         tool=live.tool,
         query=live.query,
         documents=live.documents,
-        plan=assignment.plan,
+        plan=live.plan,
         position=session.length,
         state=state,
         new=frozenset(shown_in(state)) - session.seen,
@@ -204,13 +203,15 @@ def _agrees(live: LiveAssignment, tail: list[Entry[Any]]) -> bool:
 
 def _open(session: Session, assignment: Assignment) -> LiveAssignment:
     query = queries.query_with_study(session, assignment.query_id)
-    heads = queries.document_heads(session, assignment.plan["order"])
+    plan = assignment.plan
+    heads = queries.document_heads(session, plan["order"])
     documents = {row[0]: DocumentHead(*row) for row in heads}
     kit = KITS[assignment.tool]
-    opened = kit.open(assignment.plan)
+    opened = kit.open(plan)
     return LiveAssignment(
         id=assignment.id,
         tool=assignment.tool,
+        plan=plan,
         session=opened,
         query=QueryHead(
             id=query.id,
@@ -258,44 +259,47 @@ def _append(
         list_work.offer_next(session, assignment, live.session, study_id=live.query.study_id)
     time = timing.spent_on_entry(session, assignment, submission.active_ms, at)
     columns = kit.columns(entry.judgment) if entry.judgment is not None else {}
-    row = JudgmentRow(
-        assignment_id=assignment.id,
-        position=position,
-        entry=entry.kind,
-        active_ms=time.active_ms,
-        wall_ms=time.wall_ms,
-        note=submission.note or None,
-        created_at=at,
-        **columns,
+    queries.append_entry(
+        session,
+        assignment,
+        {
+            "position": position,
+            "entry": entry.kind,
+            "active_ms": time.active_ms,
+            "wall_ms": time.wall_ms,
+            "note": submission.note or None,
+            "created_at": at,
+            **columns,
+        },
+        _summary(assignment, live, entry, time.active_ms, at),
     )
-    try:
-        with session.begin_nested():  # a lost race takes back this entry, not the transaction
-            session.add(row)
-            _sum_up(assignment, live, entry, time.active_ms, at)
-    except IntegrityError as error:
-        raise _stale() from error
 
 
-def _sum_up(
+def _summary(
     assignment: Assignment, live: LiveAssignment, entry: Entry[Any], active_ms: int, at: datetime
-) -> None:
-    """Keep with the assignment what queues and dashboards show of its log."""
+) -> dict[str, Any]:
+    """What queues and dashboards show of the log, kept with the assignment."""
     kit = KITS[live.tool]
-    if entry.kind is EntryKind.ANSWER:
-        assignment.offered = live.session.offered
-    assignment.answered = live.session.answered
-    assignment.expected_left = kit.progress(live.session).expected_left
-    assignment.active_ms += active_ms
-    assignment.last_entry_at = at
-    _sum_up_checks(assignment, live, entry)
-    assignment.finished_at = None if shown_in(kit.state(live.session)) else at
+    checks, agreed = _checks(assignment, live, entry)
+    is_answer = entry.kind is EntryKind.ANSWER
+    return {
+        "offered": live.session.offered if is_answer else assignment.offered,
+        "answered": live.session.answered,
+        "expected_left": kit.progress(live.session).expected_left,
+        "active_ms": assignment.active_ms + active_ms,
+        "last_entry_at": at,
+        "checks": checks,
+        "checks_agreed": agreed,
+        "finished_at": None if shown_in(kit.state(live.session)) else at,
+    }
 
 
-def _sum_up_checks(assignment: Assignment, live: LiveAssignment, entry: Entry[Any]) -> None:
-    """Keep the count of checks, where the entry can have changed it."""
+def _checks(assignment: Assignment, live: LiveAssignment, entry: Entry[Any]) -> tuple[int, int]:
+    """The count of checks and of those that agreed, made anew where the entry can change it."""
     is_check = isinstance(entry.judgment, Judgment) and entry.judgment.kind is QuestionKind.CHECK
     if live.tool is Tool.PAIRS and (is_check or entry.kind is not EntryKind.ANSWER):
-        assignment.checks, assignment.checks_agreed = self_consistency(live.session.effective)
+        return self_consistency(live.session.effective)
+    return assignment.checks, assignment.checks_agreed
 
 
 def _accept_repetition(session: Session, live: LiveAssignment, submission: Submission) -> None:

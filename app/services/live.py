@@ -5,8 +5,10 @@ the log, and drops it where they disagree. Several processes may keep one of the
 """
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Lock
+from typing import Any
 
 from app.domain.words import Tool
 from app.services.tools import AnySession
@@ -41,13 +43,14 @@ class QueryHead:
 
 @dataclass(slots=True)
 class LiveAssignment:
-    """A session at work, with what never changes about it: its query and its pages.
+    """A session at work, with what never changes about it: its plan, its query, its pages.
 
     ``scale`` is the most questions that were expected at its beginning.
     """
 
     id: int
     tool: Tool
+    plan: Mapping[str, Any]
     session: AnySession
     query: QueryHead
     documents: dict[int, DocumentHead]

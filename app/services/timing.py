@@ -66,7 +66,7 @@ def spent_on_entry(session: Session, assignment: Assignment, active_ms: int, at:
         active_ms,
         since=assignment.last_entry_at or assignment.created_at,
         now=at,
-        start=Start(found.created_at, found.active_ms) if found else None,
+        start=Start(*found) if found else None,
     )
 
 

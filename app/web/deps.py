@@ -5,10 +5,12 @@ leaves, and rolled back when the route raises. GET and HEAD read; everything els
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Annotated
+from contextlib import contextmanager
+from typing import Annotated, TypeVar
 
 from anyio import CapacityLimiter
 from fastapi import Depends, Path, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.orm import Session
 
@@ -22,6 +24,7 @@ from app.web.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Claim, Cook
 from app.web.views import PersonView
 from app.web.visitors import visitor_of
 
+T = TypeVar("T")
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
@@ -40,17 +43,20 @@ class Places:
         self.write = CapacityLimiter(1 if is_sqlite else POOL_SIZE // 2 - 2)
 
 
+def _place_of(request: Request) -> CapacityLimiter:
+    places: Places = request.app.state.places
+    return places.read if request.method in SAFE_METHODS else places.write
+
+
 async def get_place(request: Request) -> AsyncIterator[None]:
     """Hold one of the places while the request's transaction is open."""
-    places: Places = request.app.state.places
-    async with places.read if request.method in SAFE_METHODS else places.write:
+    async with _place_of(request):
         yield
 
 
-def get_session(
-    request: Request, _place: Annotated[None, Depends(get_place, scope="function")]
-) -> Iterator[Session]:
-    """The session of this request's transaction.
+@contextmanager
+def _transaction(request: Request) -> Iterator[Session]:
+    """The request's transaction.
 
     When it is rolled back, what was loaded is let go first, so that the error page and the request
     log can still say who was signed in.
@@ -63,6 +69,28 @@ def get_session(
         except BaseException:
             session.expunge_all()
             raise
+
+
+def get_session(
+    request: Request, _place: Annotated[None, Depends(get_place, scope="function")]
+) -> Iterator[Session]:
+    """The session of this request's transaction."""
+    with _transaction(request) as session:
+        yield session
+
+
+async def in_transaction(request: Request, work: Callable[[Session], T]) -> T:
+    """What ``work`` returns, done in the request's transaction and in one go in one thread.
+
+    Dependencies would go to a thread and come back four times; answers are many and cannot wait.
+    """
+
+    def run() -> T:
+        with _transaction(request) as session:
+            return work(session)
+
+    async with _place_of(request):
+        return await run_in_threadpool(run)
 
 
 SessionDep = Annotated[Session, Depends(get_session, scope="function")]
@@ -103,6 +131,17 @@ def claimant(request: Request, session: Session) -> tuple[User, Claim]:
     return user, claim
 
 
+async def sent_token_of_claimant(request: Request, sent: SentToken) -> str | None:
+    """The CSRF token; who shows no sign-in at all is turned away before the form is read."""
+    cookies: Cookies = request.app.state.cookies
+    if cookies.claim_of(request) is None:
+        raise SignInNeeded("Sign in to go on.")
+    return sent
+
+
+ClaimantToken = Annotated[str | None, Depends(sent_token_of_claimant)]
+
+
 def current_user(request: Request, session: SessionDep, sent: SentToken) -> User:
     """Who is signed in by cookie; a write has to come from one of our own pages."""
     user, claim = claimant(request, session)
@@ -115,15 +154,24 @@ def current_user(request: Request, session: SessionDep, sent: SentToken) -> User
 
 
 bearer = HTTPBearer(auto_error=False, description="A token made by `topkapi users token`.")
-Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
+
+
+async def sent_credentials(
+    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
+) -> HTTPAuthorizationCredentials:
+    """The token of an API request; without one it is turned away before its body is read."""
+    if credentials is None:
+        raise SignInNeeded("Send a token: Authorization: Bearer topkapi_...")
+    return credentials
+
+
+Credentials = Annotated[HTTPAuthorizationCredentials, Depends(sent_credentials)]
 
 
 def bearer_of(
-    request: Request, session: Session, credentials: HTTPAuthorizationCredentials | None
+    request: Request, session: Session, credentials: HTTPAuthorizationCredentials
 ) -> ApiToken:
     """The valid token of an API request, with its owner."""
-    if credentials is None:
-        raise SignInNeeded("Send a token: Authorization: Bearer topkapi_...")
     token = tokens.owner_of(session, credentials.credentials)
     refuse_unusable(token.user, visitor_of(request))
     return token

@@ -1,15 +1,21 @@
 """What judging reads: an assignment with its study, its log from a position on, pages by number."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from sqlalchemy import Row, bindparam, select
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy import Row, bindparam, insert, select, update
+from sqlalchemy.orm import Session, defer, joinedload
+from sqlalchemy.orm.attributes import set_committed_value
 
+from app.db.base import Base
 from app.db.models import Assignment, Content, Document, JudgmentRow, Query
 
 # Built once: these run with every answer, and building a statement costs as much as running it.
-_ASSIGNMENT = select(Assignment).where(
-    Assignment.id == bindparam("assignment_id"), Assignment.user_id == bindparam("user_id")
+# The plan is left out: it can be long, never changes, and is kept with the live session.
+_ASSIGNMENT = (
+    select(Assignment)
+    .options(defer(Assignment.plan))
+    .where(Assignment.id == bindparam("assignment_id"), Assignment.user_id == bindparam("user_id"))
 )
 _LOCKED = _ASSIGNMENT.with_for_update()
 _LOG = (
@@ -19,6 +25,20 @@ _LOG = (
         JudgmentRow.position >= bindparam("position"),
     )
     .order_by(JudgmentRow.position)
+)
+_JUDGMENTS = Base.metadata.tables[JudgmentRow.__tablename__]
+_ASSIGNMENTS = Base.metadata.tables[Assignment.__tablename__]
+_EMPTY_ENTRY = {column.name: None for column in _JUDGMENTS.columns if column.name != "id"}
+_SUMMARY = (
+    *("offered", "answered", "expected_left", "active_ms", "last_entry_at"),
+    *("checks", "checks_agreed", "finished_at"),
+)
+# Plain statements: a unit of work would cost more than all else that an answer does.
+_APPEND = insert(_JUDGMENTS).values({name: bindparam(name) for name in _EMPTY_ENTRY})
+_SUM_UP = (
+    update(_ASSIGNMENTS)
+    .where(_ASSIGNMENTS.c.id == bindparam("assignment_id"))
+    .values({name: bindparam(f"new_{name}") for name in _SUMMARY})
 )
 _TEXTS = select(Content.hash, Content.text).where(
     Content.hash.in_(bindparam("hashes", expanding=True))
@@ -33,6 +53,18 @@ def assignment_of(session: Session, assignment_id: int, user_id: int) -> Assignm
 def assignment_for_update(session: Session, assignment_id: int, user_id: int) -> Assignment | None:
     """The person's assignment, locked until the transaction ends."""
     return session.scalar(_LOCKED, {"assignment_id": assignment_id, "user_id": user_id})
+
+
+def append_entry(
+    session: Session, assignment: Assignment, entry: Mapping[str, Any], summary: Mapping[str, Any]
+) -> None:
+    """Add ``entry`` to the log of a locked assignment, and keep what sums the log up with it."""
+    connection = session.connection()
+    connection.execute(_APPEND, {**_EMPTY_ENTRY, "assignment_id": assignment.id, **entry})
+    changes = {f"new_{name}": value for name, value in summary.items()}
+    connection.execute(_SUM_UP, {"assignment_id": assignment.id, **changes})
+    for name, value in summary.items():
+        set_committed_value(assignment, name, value)
 
 
 def query_with_study(session: Session, query_id: int) -> Query:

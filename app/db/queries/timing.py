@@ -14,7 +14,7 @@ _SINCE_ENTRY = (
     TimerEvent.created_at > bindparam("since"),
 )
 _LAST_START = (
-    select(TimerEvent)
+    select(TimerEvent.created_at, TimerEvent.active_ms)
     .where(*_SINCE_ENTRY, TimerEvent.kind == TimerKind.START)
     .order_by(TimerEvent.id.desc())
     .limit(1)
@@ -22,9 +22,10 @@ _LAST_START = (
 _MOST_ACTIVE = select(func.max(TimerEvent.active_ms)).where(*_SINCE_ENTRY)
 
 
-def last_start(session: Session, assignment: Assignment) -> TimerEvent | None:
-    """The latest start of a clock since the last entry of the log."""
-    return session.scalar(_LAST_START, _since_entry(assignment))
+def last_start(session: Session, assignment: Assignment) -> tuple[datetime, int] | None:
+    """When a clock was last started since the last entry of the log, and what it stood at."""
+    found = session.execute(_LAST_START, _since_entry(assignment)).one_or_none()
+    return None if found is None else (found.created_at, found.active_ms)
 
 
 def most_active_ms(session: Session, assignment: Assignment) -> int:

@@ -19,7 +19,14 @@ from app.services.finishing import summary_of
 from app.services.labeling import Standing
 from app.services.live import LiveSessions
 from app.web import htmx
-from app.web.deps import CurrentUser, RowId, SessionDep
+from app.web.deps import (
+    ClaimantToken,
+    CurrentUser,
+    RowId,
+    SessionDep,
+    current_user,
+    in_transaction,
+)
 from app.web.judging import QuestionView, question_view
 from app.web.labeling_forms import EntryForm, TermsForm, TimerForm
 from app.web.labeling_views import (
@@ -48,14 +55,24 @@ def get_work(
 
 
 @router.post("/judgments")
-def post_entry(
+async def post_entry(
     request: Request,
-    session: SessionDep,
-    user: CurrentUser,
+    sent: ClaimantToken,
     assignment_id: RowId,
     form: Annotated[EntryForm, Form()],
 ) -> Response:
     """Take an answer, an undo or a redo, and show what is asked then; repeated, it counts once."""
+
+    def work(session: Session) -> Response:
+        user = current_user(request, session, sent)
+        return _enter(request, session, user, assignment_id, form)
+
+    return await in_transaction(request, work)
+
+
+def _enter(
+    request: Request, session: Session, user: User, assignment_id: int, form: EntryForm
+) -> Response:
     live: LiveSessions = request.app.state.live
     try:
         after = labeling.submit(

@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi.security import HTTPAuthorizationCredentials
 from sqlalchemy.orm import Session
 
 from app.db.models import User
@@ -14,7 +14,7 @@ from app.services import labeling
 from app.services.labeling import Standing, Submission
 from app.services.live import LiveSessions
 from app.services.tools import Said
-from app.web.deps import ApiUser, RowId, SessionDep
+from app.web.deps import ApiUser, Credentials, RowId, SessionDep, api_user, in_transaction
 from app.web.routes.api.models import (
     AssignmentOut,
     AssignmentSummary,
@@ -77,38 +77,51 @@ def get_assignment(
 
 
 @router.post("/{assignment_id}/judgments", response_model=AssignmentOut, responses=REFUSED)
-def post_judgment(
-    request: Request, session: SessionDep, user: ApiUser, assignment_id: RowId, body: JudgmentIn
+async def post_judgment(
+    request: Request, credentials: Credentials, assignment_id: RowId, body: JudgmentIn
 ) -> Response:
     """Answer the open question; sent twice, it counts once."""
     said = Said(body.answer, left=body.left, right=body.right, document=body.document)
     submission = Submission(
         body.position, EntryKind.ANSWER, said, active_ms=body.active_ms, note=body.note
     )
-    return _submit(request, session, user, assignment_id, submission)
+    return await _submitted(request, credentials, assignment_id, submission)
 
 
 @router.post("/{assignment_id}/undo", response_model=AssignmentOut, responses=REFUSED)
-def post_undo(
-    request: Request, session: SessionDep, user: ApiUser, assignment_id: RowId, body: StepIn
+async def post_undo(
+    request: Request, credentials: Credentials, assignment_id: RowId, body: StepIn
 ) -> Response:
     """Take the last answer back."""
     submission = Submission(body.position, EntryKind.UNDO, active_ms=body.active_ms)
-    return _submit(request, session, user, assignment_id, submission)
+    return await _submitted(request, credentials, assignment_id, submission)
 
 
 @router.post("/{assignment_id}/redo", response_model=AssignmentOut, responses=REFUSED)
-def post_redo(
-    request: Request, session: SessionDep, user: ApiUser, assignment_id: RowId, body: StepIn
+async def post_redo(
+    request: Request, credentials: Credentials, assignment_id: RowId, body: StepIn
 ) -> Response:
     """Give the answer that was taken back last once more."""
     submission = Submission(body.position, EntryKind.REDO, active_ms=body.active_ms)
-    return _submit(request, session, user, assignment_id, submission)
+    return await _submitted(request, credentials, assignment_id, submission)
 
 
 def _standing(request: Request, session: Session, user: User, assignment_id: int) -> Standing:
     live: LiveSessions = request.app.state.live
     return labeling.standing(session, live, assignment_id=assignment_id, user_id=user.id)
+
+
+async def _submitted(
+    request: Request,
+    credentials: HTTPAuthorizationCredentials,
+    assignment_id: int,
+    submission: Submission,
+) -> Response:
+    def work(session: Session) -> Response:
+        user = api_user(request, session, credentials)
+        return _submit(request, session, user, assignment_id, submission)
+
+    return await in_transaction(request, work)
 
 
 def _submit(
@@ -127,4 +140,5 @@ def _submit(
         after = _standing(request, session, user, assignment_id)
     body = assignment_out(session, after)
     body.problem = problem
-    return JSONResponse(body.model_dump(mode="json"), status_code=409 if problem else 200)
+    content = body.model_dump_json()
+    return Response(content, status_code=409 if problem else 200, media_type="application/json")
