@@ -1,0 +1,115 @@
+"""A query whose questions are sampled: judged by keys, taken back, left and resumed, to its end."""
+
+import re
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.desks import Desk, Site, answered, make_desk, pair_of, question_of, ready, saved
+
+pytestmark = pytest.mark.browser
+BUDGET = 9
+
+
+def better(page: Page) -> str:
+    """The key that prefers the page with the greater number in its title."""
+    left, right = (int(title.rsplit(" ", 1)[1]) for title in pair_of(page))
+    return "ArrowLeft" if left > right else "ArrowRight"
+
+
+def answer(page: Page, count: int, key: str | None = None) -> None:
+    page.keyboard.press(key or better(page))
+    answered(page, count)
+    saved(page)
+
+
+@pytest.fixture
+def robust(any_site: Site) -> Desk:
+    return make_desk(any_site, k=3, sorter="robust", budget=BUDGET)
+
+
+def test_a_sampled_query_is_judged_to_its_end_by_keys_alone(
+    robust: Desk, context: BrowserContext
+) -> None:
+    page = robust.sit_down(context)
+    progress = page.locator("#progress")
+    expect(progress).to_contain_text(f"0 of {BUDGET} answered, {BUDGET} left")
+    answer(page, 1)
+    answer(page, 2)
+    asked = question_of(page)
+    shown = pair_of(page)
+    answer(page, 3, "ArrowLeft")
+    page.keyboard.press("u")
+    answered(page, 2)
+    saved(page)
+    assert pair_of(page) == shown, "undo shows the pair that was answered"
+    page.close()
+    page = robust.sit_down(context)
+    answered(page, 2)
+    assert pair_of(page) == shown, "and so does a resumed session"
+    assert asked.partition("&")[2] in question_of(page)
+    for count in range(3, BUDGET):
+        ready(page)
+        answer(page, count)
+    expect(page.locator("#progress")).to_contain_text("1 left")
+    before = question_of(page)
+    page.close()
+    page = robust.sit_down(context)
+    assert question_of(page) == before
+    page.keyboard.press(better(page))
+    expect(page.get_by_text("Finished and saved")).to_be_visible()
+    assert [entry for entry, _ in robust.log()].count("undo") == 1
+    assert len(robust.log()) == BUDGET + 2
+    told_at_the_end(page)
+    reopened(page)
+    told_at_the_end(page)
+
+
+def told_at_the_end(page: Page) -> None:
+    """The list with each page's chance and likely places, and how far to trust it."""
+    expect(page.get_by_role("heading", name="Your top 3")).to_be_visible()
+    expect(page.get_by_role("heading", name="How sure this list is")).to_be_visible()
+    listed = page.locator("ol.ranked li")
+    expect(listed).to_have_count(3)
+    for number in range(3):
+        sure = listed.nth(number).locator(".sureness")
+        expect(sure).to_have_text(re.compile(r"\d+ %\s*place \d( to \d)?"))
+    figures = page.locator("section", has=page.get_by_role("heading", name="How sure")).first
+    expect(figures).to_contain_text(re.compile(r"Expected to be right\s*\d+ %"))
+    expect(figures).to_contain_text(re.compile(r"Answers that slip\s*about \d+ %"))
+
+
+def reopened(page: Page) -> None:
+    """Undo opens the last question again; answered, the query ends as before."""
+    page.get_by_role("button", name="Undo last answer").click()
+    ready(page)
+    answered(page, BUDGET - 1)
+    page.keyboard.press(better(page))
+    expect(page.get_by_text("Finished and saved")).to_be_visible()
+
+
+def test_the_bar_shows_how_good_the_list_is_until_that_is_enough(
+    any_site: Site, context: BrowserContext
+) -> None:
+    desk = make_desk(any_site, k=2, sorter="robust", budget=60, stop_at=0.8, pair_limit=6)
+    page = desk.sit_down(context)
+    told = []
+    for count in range(1, 60):
+        words = page.locator("#progress").inner_text()
+        found = re.fullmatch(rf"{count - 1} answered, list (\d+) % of 80 % right\s*", words)
+        assert found, words
+        told.append(int(found[1]))
+        page.keyboard.press(better(page))
+        page.wait_for_function(
+            """count => !document.querySelector('#progress') ||
+            document.querySelector('#progress').getAttribute('aria-valuenow') === count""",
+            arg=str(count),
+        )
+        if page.get_by_text("Finished and saved").is_visible():
+            break
+        if page.locator("#answers").count():
+            saved(page)
+    expect(page.get_by_text("Finished and saved")).to_be_visible()
+    assert max(told) >= told[0] + 15
+    assert len(told) < 40
+    assert max(told) < 80, "the goal is not shown before it is reached"
