@@ -1,7 +1,6 @@
 """When each page came up first: how far a session is, whatever its sorter."""
 
 from copy import copy
-from itertools import accumulate
 from typing import Self
 
 from app.domain.answers import Answer, ItemId, Judgment, Pair, QuestionKind
@@ -17,7 +16,7 @@ class Milestones:
     def __init__(self) -> None:
         self._met: set[ItemId] = set()
         self._new: list[tuple[ItemId, ...]] = []
-        self._tied: list[bool] = []
+        self.ties = [0]  # among the first 0, 1, 2, ... sorting answers
         self.reached: list[int] = []
         self.sorted = 0
         self.told: list[tuple[int, int]] = []
@@ -27,7 +26,7 @@ class Milestones:
         twin = copy(self)
         twin._met = set(self._met)
         twin._new = list(self._new)
-        twin._tied = list(self._tied)
+        twin.ties = list(self.ties)
         twin.reached = list(self.reached)
         twin.told = list(self.told)
         return twin
@@ -43,7 +42,7 @@ class Milestones:
         self.sorted += 1
         self._met.update(new)
         self._new.append(new)
-        self._tied.append(tied)
+        self.ties.append(self.ties[-1] + tied)
         self.reached.extend(self.sorted for _ in new)
 
     def forget_last(self, judgment: Judgment) -> None:
@@ -55,10 +54,6 @@ class Milestones:
         if new:
             del self.reached[-len(new) :]
         self.sorted -= 1
-        self._tied.pop()
+        self.ties.pop()
         while self.told and self.told[-1][0] > self.sorted:
             self.told.pop()
-
-    def ties(self) -> list[int]:
-        """How many of the first 0, 1, 2, ... sorting answers were ties."""
-        return list(accumulate(self._tied, initial=0))

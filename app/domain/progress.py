@@ -67,7 +67,7 @@ def progress_of(session: PairSession) -> Progress:
         return _within_budget(session, left_exactly)
     milestones = session.milestones
     table = table_for(_as_simulated(session.plan))
-    left = table.left(milestones.reached, milestones.ties(), milestones.sorted)
+    left = table.left(milestones.reached, milestones.ties, milestones.sorted)
     told = _steady_left(milestones, table)
     stretch = 1 + session.plan.check_share
     return Progress(
@@ -93,7 +93,7 @@ def _steady_left(milestones: Milestones, table: "Table") -> int:
 
     An estimate is held down so that answered / (answered + left) never falls behind the last one.
     """
-    stride, ties = table.stride, milestones.ties()
+    stride, ties = table.stride, milestones.ties
     for count in range(len(milestones.told) * stride, milestones.sorted + 1, stride):
         left = table.left(milestones.reached, ties, count).expected
         if count > 1:
@@ -165,7 +165,7 @@ def _simulated(plan: Plan) -> Iterator[tuple[list[int], list[int]]]:
             break
         error, grades = _ASSESSORS[number % len(_ASSESSORS)]
         milestones = _milestones_of_run(plan, error, grades, random)
-        yield milestones.reached, milestones.ties()
+        yield milestones.reached, milestones.ties
         asked += milestones.sorted
 
 

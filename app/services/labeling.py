@@ -167,7 +167,7 @@ def _standing(assignment: Assignment, live: LiveAssignment) -> Standing:
         position=session.length,
         state=state,
         new=frozenset(shown_in(state)) - session.seen,
-        progress=kit.progress(session),
+        progress=live.progress(),
         scale=live.scale,
         can_undo=session.can_undo,
         can_redo=session.can_redo,
@@ -285,7 +285,7 @@ def _summary(
     return {
         "offered": live.session.offered if is_answer else assignment.offered,
         "answered": live.session.answered,
-        "expected_left": kit.progress(live.session).expected_left,
+        "expected_left": live.progress().expected_left,
         "active_ms": assignment.active_ms + active_ms,
         "last_entry_at": at,
         "checks": checks,

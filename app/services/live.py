@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
+from app.domain.progress import Progress
 from app.domain.words import Tool
-from app.services.tools import AnySession
+from app.services.tools import KITS, AnySession
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,14 @@ class LiveAssignment:
     documents: dict[int, DocumentHead]
     names: dict[int, str]
     scale: int
+    _told: tuple[int, Progress] | None = None
+
+    def progress(self) -> Progress:
+        """How far the session is, told once for each length of its log."""
+        length = self.session.length
+        if self._told is None or self._told[0] != length:
+            self._told = length, KITS[self.tool].progress(self.session)
+        return self._told[1]
 
 
 class LiveSessions:

@@ -40,6 +40,10 @@ _SUM_UP = (
     .where(_ASSIGNMENTS.c.id == bindparam("assignment_id"))
     .values({name: bindparam(f"new_{name}") for name in _SUMMARY})
 )
+# A pair has two pages; a list of any length has to be spelled out anew each time it is asked for.
+_TEXTS_OF_TWO = select(Content.hash, Content.text).where(
+    Content.hash.in_([bindparam("first"), bindparam("last")])
+)
 _TEXTS = select(Content.hash, Content.text).where(
     Content.hash.in_(bindparam("hashes", expanding=True))
 )
@@ -110,5 +114,8 @@ def document_heads(session: Session, document_ids: Sequence[int]) -> Sequence[He
 
 def texts_by_hash(session: Session, hashes: Sequence[str]) -> dict[str, str]:
     """The plain text of contents."""
-    found = session.execute(_TEXTS, {"hashes": list(hashes)})
+    if 1 <= len(hashes) <= 2:
+        found = session.execute(_TEXTS_OF_TWO, {"first": hashes[0], "last": hashes[-1]})
+    else:
+        found = session.execute(_TEXTS, {"hashes": list(hashes)})
     return {digest: text or "" for digest, text in found}
