@@ -73,6 +73,10 @@ def test_crowd_and_local_agree_on_911_of_1469() -> None:
     found = build_report(study, FEW)["tools"][0]["agreement"]
     assert study.assessors == ("TREC-CAsT-2019", "TREC-CAsT-2019.local")
     counts = found["matrix"]["counts"]
+    table = np.zeros((3, 3))
+    for key in shared:
+        table[first[0][key], first[1][key]] += 1
+    assert counts == table.tolist()
     assert counts[0][0] + counts[2][2] == 911
     assert sum(map(sum, counts)) == 1469
     kappa = cohen_kappa_score(*([votes[key] for key in shared] for votes in first))

@@ -1,0 +1,299 @@
+"""Statistics against other people's implementations, or plain loops, on awkward data.
+
+What has such a test beside its own module is not repeated here.
+"""
+
+from collections import Counter
+from itertools import pairwise, permutations, product
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import optimize, stats
+from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+
+from analysis.aggregation import consensus_of
+from analysis.agreement import (
+    Judgments,
+    Preferences,
+    Scores,
+    agreement,
+    alpha_of_table,
+    chi_square,
+    cohen_kappa,
+    error_rates,
+    from_scores,
+    gwet_ac1_of_table,
+    left_bias,
+    pair_tables,
+    permute_queries,
+    rating_sums,
+    rbo_matrix,
+    resamples,
+    tau_b,
+)
+from analysis.efficiency import Sessions, Timings, drift
+from analysis.report.pooled import pooled
+from analysis.typing import FloatArray, IntArray
+from tests.analysis.agreement import brute
+
+seeds = st.integers(0, 10**6)
+cell = st.sampled_from([0, 0, 0, 1, 2, 7, 40])
+tables3 = st.lists(cell, min_size=9, max_size=9).map(lambda cells: np.reshape(cells, (3, 3)))
+
+
+def votes_in(table: IntArray) -> tuple[list[int], list[int]]:
+    """What the two assessors of a table said, vote by vote."""
+    cells = [(i, j) for i in range(3) for j in range(3) for _ in range(int(table[i, j]))]
+    return [i for i, _ in cells], [j for _, j in cells]
+
+
+@given(table=tables3)
+def test_figures_of_two_assessors_on_any_table(table: IntArray) -> None:
+    """Empty, diagonal, one row, one column: everything a table can be."""
+    one, two = votes_in(table)
+    same = [a == b for a, b in zip(one, two, strict=True)]
+    strict = [a == b for a, b in zip(one, two, strict=True) if 1 not in (a, b)]
+    assert float(agreement(table)) == pytest.approx(_mean(same), abs=1e-9, nan_ok=True)
+    without = agreement(table, ties=False)
+    assert float(without) == pytest.approx(_mean(strict), abs=1e-9, nan_ok=True)
+    rated = [Counter((a, b)) for a, b in zip(one, two, strict=True)]
+    used = {*one, *two}
+    if not used:
+        for figure in (cohen_kappa, alpha_of_table, gwet_ac1_of_table):
+            assert np.isnan(figure(table))
+        return
+    assert float(gwet_ac1_of_table(table)) == pytest.approx(brute.ac1(rated), abs=1e-9)
+    if len(used) == 1:  # chance explains everything
+        assert np.isnan(cohen_kappa(table))
+        assert np.isnan(alpha_of_table(table))
+        return
+    assert float(alpha_of_table(table)) == pytest.approx(brute.alpha(rated), abs=1e-9)
+    expected = cohen_kappa_score(one, two, labels=[0, 1, 2])
+    assert float(cohen_kappa(table)) == pytest.approx(expected, abs=1e-9)
+
+
+def _mean(values: list[bool]) -> float:
+    return sum(values) / len(values) if values else float("nan")
+
+
+@given(seed=seeds, documents=st.integers(1, 9))
+def test_tau_b_of_what_both_judged_equals_scipy(seed: int, documents: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 3, (2, documents)).astype(float)
+    values[rng.random(values.shape) < 0.3] = np.nan
+    both = ~np.isnan(values).any(axis=0)
+    table = pair_tables(from_scores([Scores(0, np.array([0, 1]), values)], 2, 1)).pooled()
+    expected = float("nan")
+    if both.sum() > 1:
+        expected = stats.kendalltau(values[0, both], values[1, both]).statistic
+    assert float(tau_b(table)) == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+@given(seed=seeds, depth=st.integers(1, 4))
+def test_rbo_takes_what_was_not_judged_for_nobody(seed: int, depth: int) -> None:
+    """The mean over every way to break ties; a page not judged is in nobody's list."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 3, (2, 4)).astype(float)
+    values[rng.random(values.shape) < 0.3] = np.nan
+    found = rbo_matrix(values, depth=depth, persistence=0.8)[0, 1]
+    ways = [_overlaps(a, b, depth) for a in _orders(values[0]) for b in _orders(values[1])]
+    overlap = np.mean(ways, axis=0)
+    ranks = np.arange(1, depth + 1)
+    expected = overlap[-1] / depth * 0.8**depth + 0.25 * (overlap / ranks * 0.8**ranks).sum()
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+def _orders(values: FloatArray) -> list[list[int]]:
+    """Every ranking the scores allow, without pages not judged."""
+    judged = [place for place in range(values.size) if not np.isnan(values[place])]
+    return [
+        list(order)
+        for order in permutations(judged)
+        if all(values[a] >= values[b] for a, b in pairwise(order))
+    ]
+
+
+def _overlaps(one: list[int], two: list[int], depth: int) -> list[int]:
+    return [len({*one[:d]} & {*two[:d]}) for d in range(1, depth + 1)]
+
+
+@given(a=st.integers(0, 30), b=st.integers(0, 30), c=st.integers(0, 30), d=st.integers(0, 30))
+def test_chi_square_by_the_short_formula(a: int, b: int, c: int, d: int) -> None:
+    margins = (a + b) * (c + d) * (a + c) * (b + d)
+    found = chi_square((a, c), (a + b, c + d))
+    if not margins:
+        assert np.isnan([found.statistic, found.yates, found.p_yates]).all()
+        return
+    n, cross = a + b + c + d, abs(a * d - b * c)
+    plain = n * cross**2 / margins
+    corrected = n * max(cross - n / 2, 0) ** 2 / margins
+    assert found.statistic == pytest.approx(plain, abs=1e-9)
+    assert found.yates == pytest.approx(corrected, abs=1e-9)
+    assert found.p == pytest.approx(stats.chi2.sf(plain, 1), abs=1e-9)
+    assert found.p_yates == pytest.approx(stats.chi2.sf(corrected, 1), abs=1e-9)
+
+
+@given(seed=seeds, queries=st.integers(1, 9))
+def test_the_side_test_is_the_binomial_one_and_flips_queries(seed: int, queries: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 40))
+    answer, query = rng.integers(-1, 2, n), rng.integers(0, queries, n)
+    side = {"left": np.zeros(n), "right": np.ones(n)}
+    found = left_bias(Judgments.of(assessor=np.zeros(n), query=query, **side, answer=answer))
+    left, total = int((answer > 0).sum()), int((answer != 0).sum())
+    assert (found.left, found.total) == (left, total)
+    if not total:
+        assert np.isnan([found.share, found.p, found.p_queries]).all()
+        return
+    chances = [comb(total, x) / 2**total for x in range(total + 1)]
+    extreme = sum(c for c in chances if c <= chances[left] * (1 + 1e-9))
+    assert found.p == pytest.approx(extreme, abs=1e-9)
+    excess = [int(answer[query == q].sum()) for q in sorted({*query[answer != 0].tolist()})]
+    if len(excess) < 2:
+        assert np.isnan(found.p_queries)
+        return
+    signs = product((1, -1), repeat=len(excess))
+    sums = [abs(sum(s * e for s, e in zip(flip, excess, strict=True))) for flip in signs]
+    exact = np.mean([each >= abs(sum(excess)) for each in sums])
+    assert found.p_queries == pytest.approx(exact, abs=0.025)  # 9,999 flips drawn: five deviations
+
+
+@given(seed=seeds)
+def test_tools_of_single_queries_are_exchanged_as_if_all_choices_were_listed(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = 5
+    tool = np.array([0, 0, 1, 1, 1])
+    total = np.zeros((n, 2))
+    total[np.arange(n), tool] = rng.integers(1, 20, n)
+    same = np.floor(total * rng.random((n, 1)))
+    found = permute_queries(same, total, draws=4999)
+    votes, agreed = total.sum(axis=1), same.sum(axis=1)
+    hits, ways = 0, sorted(set(permutations(tool.tolist())))
+    for way in ways:
+        first = np.array(way) == 0
+        difference = agreed[first].sum() / votes[first].sum()
+        difference -= agreed[~first].sum() / votes[~first].sum()
+        hits += abs(difference) >= abs(found.difference) - 1e-12
+    assert found.p == pytest.approx(hits / len(ways), abs=0.04)
+
+
+@given(seed=seeds, people=st.integers(3, 6))
+def test_error_rates_are_the_weighted_least_squares_fit(seed: int, people: int) -> None:
+    rng = np.random.default_rng(seed)
+    first, second = np.triu_indices(people, k=1)
+    tau, weights = rng.uniform(0.3, 0.95, first.size), rng.uniform(1, 20, first.size)
+    seen = np.sin(np.pi / 2 * tau)
+    design = np.zeros((first.size, people))
+    design[np.arange(first.size), first] = design[np.arange(first.size), second] = 1
+    root = np.sqrt(weights * seen**2)
+    fit = optimize.lsq_linear(design * root[:, None], -np.log(seen) * root, method="bvls")
+    found = error_rates(first, second, tau, weights, people)
+    expected = np.clip(np.exp(-fit.x), 0, 1)
+    assert np.cos(np.pi * found) == pytest.approx(expected, abs=1e-9)  # arccos is steep at 1
+
+
+def test_drift_is_the_slope_of_a_regression_with_a_level_a_session() -> None:
+    rng = np.random.default_rng(5)
+    session = np.sort(rng.integers(0, 6, 80))
+    position = np.concatenate([np.arange(n) for n in np.bincount(session) if n])
+    active = rng.lognormal(2, 0.7, 80) * (rng.random(80) > 0.1)  # some took no time at all
+    stands = rng.random(80) > 0.2
+    timings = Timings.of(session=session, position=position, active=active, effective=stands)
+    sessions = Sessions.of(assessor=np.arange(6) % 2, query=np.arange(6) // 2, n=20, k=5)
+    kept = stands & (active > 0)
+    columns = [position / 100.0, *(session == each for each in range(6))]
+    design = np.stack(columns, axis=1)[kept].astype(float)
+    slope = np.linalg.lstsq(design, np.log(active[kept]), rcond=None)[0][0]
+    found = drift(timings, sessions, resamples(np.ones(3), draws=20))[0]
+    assert found == pytest.approx(np.exp(slope), rel=1e-9)
+
+
+@pytest.mark.parametrize(("assessors", "queries"), [(1, 4), (2, 1), (3, 5), (5, 8)])
+def test_every_pooled_figure_and_interval_equals_plain_resampling(
+    assessors: int, queries: int
+) -> None:
+    """Each resample is laid out vote by vote, its queries repeated as often as they were drawn."""
+    preferences = brute.random_preferences(assessors * 7, assessors, queries, 5)
+    tables = pair_tables(preferences)
+    used = np.bincount(tables.query, minlength=queries)
+    drawn = resamples(used, draws=60, seed=2)
+    found = pooled(tables, rating_sums(preferences), None, drawn)
+    counted, rated = brute.tables(preferences), {q: _rated(preferences, q) for q in range(queries)}
+    whole = np.ones(queries, dtype=int)
+    scale = (drawn.n_used - 1) / drawn.n_used if drawn.n_used > 1 else 1.0
+    times = (drawn.weights * scale).round().astype(int)
+    for name, value in _plain(counted, rated, whole).items():
+        assert _number(found[name]["value"]) == pytest.approx(value, abs=1e-9, nan_ok=True)
+    if drawn.n_used < 2:
+        assert "low" not in found["overall"] or found["overall"]["low"] is None
+        return
+    resampled = [_plain(counted, rated, np.where(used > 0, row, 0)) for row in times]
+    tail = stats.norm.cdf(stats.t.ppf(0.025, drawn.freedom))
+    for name in ("overall", "cohen_kappa"):
+        ends = np.nanquantile([each[name] for each in resampled], [tail, 1 - tail])
+        assert [found[name]["low"], found[name]["high"]] == pytest.approx(ends, abs=1e-9)
+
+
+def _rated(preferences: Preferences, query: int) -> list[Counter[int]]:
+    return brute.ratings(preferences, {query})
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else value
+
+
+def _plain(
+    counted: dict[tuple[int, int, int], FloatArray],
+    rated: dict[int, list[Counter[int]]],
+    times: IntArray,
+) -> dict[str, float]:
+    table = np.zeros((3, 3))
+    for (query, _, _), counts in counted.items():
+        table += times[query] * counts
+    one, two = votes_in(table.astype(int))
+    units = [unit for query, many in rated.items() for unit in many * int(times[query])]
+    nan = float("nan")
+    if not one:
+        names = ("overall", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1")
+        return dict.fromkeys(names, nan)
+    return {
+        "overall": _mean([a == b for a, b in zip(one, two, strict=True)]),
+        "cohen_kappa": float(cohen_kappa_score(one, two, labels=[0, 1, 2])),
+        "fleiss_kappa": brute.fleiss(units),
+        "krippendorff_alpha": brute.alpha(units),
+        "gwet_ac1": brute.ac1(units),
+    }
+
+
+@given(seed=seeds, documents=st.integers(2, 5), people=st.integers(1, 4))
+def test_a_consensus_of_few_pages_is_the_cheapest_of_all_orders(
+    seed: int, documents: int, people: int
+) -> None:
+    """Weighted disagreement of every permutation; departures counted preference by preference."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 4, (people, documents)).astype(float)
+    values[rng.random(values.shape) < 0.2] = np.nan
+    weights = rng.uniform(0.2, 1, people)
+    block = from_scores([Scores(0, np.arange(people), values)], people, 1).blocks[0]
+    found = consensus_of(block, documents, weights)
+    costs = {order: _cost(values, weights, order) for order in permutations(range(documents))}
+    assert costs[tuple(found.order.tolist())] == pytest.approx(min(costs.values()), abs=1e-9)
+    for person, departed in enumerate(found.departures):
+        against, stated = _against(values[person], tuple(found.order.tolist()))
+        expected = against / stated if stated else float("nan")
+        assert departed == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+def _against(values: FloatArray, order: tuple[int, ...]) -> tuple[int, int]:
+    """How many preferences an order turns around, and how many there are."""
+    ahead = [(a, b) for at, a in enumerate(order) for b in order[at + 1 :]]
+    against = sum(bool(values[b] > values[a]) for a, b in ahead)
+    return against, against + sum(bool(values[a] > values[b]) for a, b in ahead)
+
+
+def _cost(values: FloatArray, weights: FloatArray, order: tuple[int, ...]) -> float:
+    pairs = zip(values, weights, strict=True)
+    return sum(float(weight) * _against(row, order)[0] for row, weight in pairs)
