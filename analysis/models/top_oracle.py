@@ -19,7 +19,6 @@ from analysis.typing import BoolArray, FloatArray, IntArray
 
 TopLoss = Literal["ndcg", "precision"]
 
-MOST_EXCHANGES = 300  # positions times documents: longer lists are not searched by exchanges
 LEAST_LOSS = 1e-9  # a ranking is not wrong if its loss is rounding
 
 
@@ -45,6 +44,25 @@ class TopLists:
         then = np.argsort(-np.take_along_axis(ranked, first, axis=1), axis=1, kind="stable")
         best = np.take_along_axis(first, then, axis=1)[:, : self.discounts.size]
         return TopLists(self.rows, self.filled, self.gains, self.discounts, best)
+
+    def of(self, which: IntArray) -> "TopLists":
+        """The lists of some queries."""
+        return TopLists(
+            self.rows[which],
+            self.filled[which],
+            self.gains[which],
+            self.discounts,
+            self.best[which],
+        )
+
+    def loss_and_lead(
+        self, scores: FloatArray, rankings: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Delta (b,), and how much more the rankings (b, n) score than the true ones (b,)."""
+        known = np.where(self.filled, scores, 0.0)
+        loss = 1.0 - _sums(self.gains, rankings, self.discounts)
+        true = _sums(known, self.best, self.discounts)
+        return loss, _sums(known, rankings, self.discounts) - true
 
 
 def top_lists(data: RankingData, n: int, loss: TopLoss) -> list[TopLists]:
@@ -98,10 +116,7 @@ def loss_augmented(
         chosen = np.take_along_axis(top, np.argsort(-inside, axis=1, kind="stable"), axis=1)
     else:
         chosen = np.argsort(-keys, axis=1, kind="stable")[:, :n]
-    loss = 1.0 - _sums(lists.gains, chosen, lists.discounts)
-    filled = np.where(lists.filled, scores, 0.0)
-    lead = _sums(filled, chosen, lists.discounts) - _sums(filled, lists.best, lists.discounts)
-    return chosen, loss, lead
+    return chosen, *lists.loss_and_lead(scores, chosen)
 
 
 def margin_violation(
@@ -114,130 +129,47 @@ def margin_violation(
     chosen, loss, lead = loss_augmented(lists, scores, np.ones(scores.shape[0]))
     right = np.flatnonzero(loss <= LEAST_LOSS)
     if right.size:
-        chosen[right], loss[right], lead[right] = _next_best(lists, scores, right)
+        chosen[right], loss[right], lead[right] = next_best(lists, scores, right, 1.0)
     slacks = np.maximum(loss + lead, 0.0)
     return slacks, (slacks > 0).astype(np.float64), chosen
 
 
-def _next_best(
-    lists: TopLists, scores: FloatArray, which: IntArray
+def next_best(
+    lists: TopLists, scores: FloatArray, which: IntArray, weight: float
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """The best wrong ranking of queries whose best ranking is right: one exchange away from it.
+    """The wrong ranking of largest score + weight Delta where the best ranking of all is right.
 
     The keys fall along the best ranking, so an exchange of places p and q costs (a_p - a_q) times
     the fall between them, and every wrong ranking costs at least as much as the cheapest exchange
-    of two documents that differ in gain.
+    of two documents that differ in gain. Returns what ``loss_augmented`` does, for ``which``.
     """
-    gains, filled = lists.gains[which], lists.filled[which]
-    keys = scores[which] - gains
+    part, own = lists.of(which), scores[which]
+    keys = own - weight * part.gains
     order = np.argsort(-keys, axis=1, kind="stable")
+    n = part.discounts.size
+    wrong = part.loss_and_lead(own, order[:, :n])[0] > LEAST_LOSS  # one of equally good rankings
+    rows, p, q = _cheapest_exchange(part, keys, order)
+    rows, p, q = rows[~wrong], p[~wrong], q[~wrong]
+    order[rows, p], order[rows, q] = order[rows, q], order[rows, p]
+    chosen = order[:, :n]
+    return chosen, *part.loss_and_lead(own, chosen)
+
+
+def _cheapest_exchange(
+    lists: TopLists, keys: FloatArray, order: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Rows, and the places whose exchange makes the order wrong at the least cost."""
     n, width = lists.discounts.size, keys.shape[1]
     weights = np.zeros(width)
     weights[:n] = lists.discounts
-    ranked, worth = (
-        np.take_along_axis(keys, order, axis=1),
-        np.take_along_axis(gains, order, axis=1),
-    )
+    ranked, worth = (np.take_along_axis(each, order, axis=1) for each in (keys, lists.gains))
+    filled = np.take_along_axis(lists.filled, order, axis=1)
     with np.errstate(invalid="ignore"):  # empty places have key -inf
-        fall = ranked[:, :n, None] - ranked[:, None, :]
-        cost = (weights[:n, None] - weights) * fall
+        cost = (weights[:n, None] - weights) * (ranked[:, :n, None] - ranked[:, None, :])
     useful = (worth[:, :n, None] != worth[:, None, :]) & (weights[:n, None] > weights)
-    useful &= np.take_along_axis(filled, order, axis=1)[:, None, :]
-    best = np.where(useful, cost, np.inf).reshape(which.size, -1).argmin(axis=1)
-    rows, p, q = np.arange(which.size), best // width, best % width
-    order[rows, p], order[rows, q] = order[rows, q], order[rows, p]
-    chosen = order[:, :n]
-    loss = 1.0 - _sums(gains, chosen, lists.discounts)
-    known = np.where(filled, scores[which], 0.0)
-    lead = _sums(known, chosen, lists.discounts) - _sums(known, lists.best[which], lists.discounts)
-    return chosen, loss, lead
-
-
-def slack_violation(
-    lists: TopLists, scores: FloatArray, rounds: int = 12
-) -> tuple[FloatArray, FloatArray, IntArray]:
-    r"""Slack scaling: slacks max(0, Delta (1 + lead)), multipliers of the plane, rankings.
-
-    Among the rankings with the largest lead + lambda Delta, as lambda grows, Delta grows and lead
-    falls. Their best product of Delta and h = 1 + lead lies where h / Delta meets lambda, which is
-    between lambda and h / Delta of any of them: the search takes the geometric mean. The printed
-    golden section (equation (9)) walks the same rankings with more sorts. The best of all may lie
-    between two of them, where no lambda reaches: in short lists exchanges of two documents look
-    for it.
-    """
-    weight = np.ones(scores.shape[0])
-    best = np.full(scores.shape[0], -np.inf)
-    rankings = np.zeros((scores.shape[0], lists.discounts.size), dtype=np.int64)
-    started = False
-    for _ in range(rounds):
-        chosen, loss, lead = loss_augmented(lists, scores, weight)
-        product = np.where(loss > LEAST_LOSS, loss * (1.0 + lead), -np.inf)
-        better = (product > best) if started else np.ones(best.shape, dtype=np.bool_)
-        started = True
-        best = np.where(better, product, best)
-        rankings[better] = chosen[better]
-        step = np.sqrt(np.maximum(1.0 + lead, 1e-6) / np.maximum(loss, 1e-6) / weight)
-        if np.abs(np.log(step)).max(initial=0.0) < 1e-3:
-            break
-        weight = weight * step
-    if rankings.shape[1] * scores.shape[1] <= MOST_EXCHANGES:
-        return _exchanged(lists, scores, rankings)
-    return _unless_right(lists, scores, best, rankings)
-
-
-def _unless_right(
-    lists: TopLists, scores: FloatArray, best: FloatArray, rankings: IntArray
-) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Where every ranking on the way was right, the nearest wrong one may still violate."""
-    loss = 1.0 - _sums(lists.gains, rankings, lists.discounts)
-    right = np.flatnonzero(loss <= LEAST_LOSS)
-    if right.size:
-        rankings[right], loss[right], lead = _next_best(lists, scores, right)
-        best[right] = loss[right] * (1.0 + lead)
-    slacks = np.maximum(best, 0.0)
-    return slacks, np.where(slacks > 0, loss, 0.0), rankings
-
-
-def _exchanged(
-    lists: TopLists, scores: FloatArray, rankings: IntArray
-) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Exchange two documents as long as that makes Delta (1 + lead) larger.
-
-    Ends with slacks (b,), Delta where the slack is above 0 (b,), and rankings (b, n).
-    """
-    known = np.where(lists.filled, scores, 0.0)
-    orders = _completed(rankings, lists.rows.shape[1])
-    n, rows = lists.discounts.size, np.arange(orders.shape[0])
-    weights = np.zeros(orders.shape[1])
-    weights[:n] = lists.discounts
-    fall = (weights[:n, None] - weights)[None]
-    right = _sums(known, lists.best, lists.discounts)
-    for _ in range(10):
-        loss = 1.0 - _sums(lists.gains, orders[:, :n], lists.discounts)
-        lead = _sums(known, orders[:, :n], lists.discounts) - right
-        product = np.where(loss > LEAST_LOSS, loss * (1.0 + lead), 0.0)
-        worth, points = (np.take_along_axis(each, orders, axis=1) for each in (lists.gains, known))
-        losses = loss[:, None, None] + fall * (worth[:, :n, None] - worth[:, None, :])
-        leads = lead[:, None, None] - fall * (points[:, :n, None] - points[:, None, :])
-        filled = np.take_along_axis(lists.filled, orders, axis=1)
-        able = (losses > LEAST_LOSS) & filled[:, None, :] & filled[:, :n, None]
-        products = np.where(able, losses * (1.0 + leads), -np.inf).reshape(rows.size, -1)
-        place = products.argmax(axis=1)
-        gain = products[rows, place] > product + 1e-12
-        if not gain.any():
-            break
-        p, q = place[gain] // orders.shape[1], place[gain] % orders.shape[1]
-        which = rows[gain]
-        orders[which, p], orders[which, q] = orders[which, q], orders[which, p]
-    slacks = np.maximum(product, 0.0)
-    return slacks, np.where(slacks > 0, loss, 0.0), orders[:, :n]
-
-
-def _completed(rankings: IntArray, width: int) -> IntArray:
-    """Rankings (b, n) followed by the places they leave out, (b, width)."""
-    marks = np.full((rankings.shape[0], width), rankings.shape[1])
-    np.put_along_axis(marks, rankings, np.arange(rankings.shape[1])[None], axis=1)
-    return np.argsort(marks, axis=1, kind="stable")
+    useful &= filled[:, None, :]
+    best = np.where(useful, cost, np.inf).reshape(order.shape[0], -1).argmin(axis=1)
+    return np.arange(order.shape[0]), best // width, best % width
 
 
 def add_pull(pull: FloatArray, lists: TopLists, multiplier: FloatArray, rankings: IntArray) -> None:

@@ -2,8 +2,8 @@
 
 from typing import ClassVar
 
+from analysis.models.slack_search import slack_violation
 from analysis.models.top_margin import TopMargin, Violation
-from analysis.models.top_oracle import slack_violation
 
 
 class TopSlack(TopMargin):
@@ -12,7 +12,7 @@ class TopSlack(TopMargin):
     .. math:: \xi_i = \max_y \Delta(y_i, y)\,(1 - w\,(\Psi(x_i, y_i) - \Psi(x_i, y)))
 
     A ranking that is already apart by 1 costs nothing, however wrong it is. The largest slack is
-    searched among the rankings that a weight between score and loss can reach.
+    exact for Precision and, at the usual depths, for NDCG: ``slack_violation`` says when.
     """
 
     name = "top-slack"

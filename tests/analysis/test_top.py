@@ -7,18 +7,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import optimize
 
 from analysis.data import RankingData, read_folds
 from analysis.errors import BadData
 from analysis.metrics import evaluate
-from analysis.models import ListNet, RankSVM, Regression, TopMargin, TopRank, TopSlack
+from analysis.models import ListNet, RankSVM, Regression, TopMargin, TopRank, TopSlack, branching
+from analysis.models.branching import Search, search_below
+from analysis.models.cutting import cutting_planes, simplex_qp
+from analysis.models.hull import best_corners
+from analysis.models.slack_search import slack_violation
 from analysis.models.top_oracle import (
     LEAST_LOSS,
     TopLists,
     TopLoss,
     margin_violation,
-    slack_violation,
     top_lists,
 )
 from analysis.typing import FloatArray
@@ -36,56 +41,121 @@ def one_query(labels: FloatArray, n: int, loss: TopLoss, seed: int) -> TopLists 
 def all_rankings(lists: TopLists, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Loss and lead of every wrong ranking of one query."""
     count = int(lists.filled[0].sum())
-    orders = np.array(list(permutations(range(count))))[:, : lists.discounts.size]
-    loss = 1.0 - lists.gains[0][orders] @ lists.discounts
-    lead = scores[orders] @ lists.discounts - scores[lists.best[0]] @ lists.discounts
+    discounts = lists.discounts[:count]
+    orders = np.array(list(permutations(range(count), discounts.size)))
+    loss = 1.0 - lists.gains[0][orders] @ discounts
+    lead = scores[orders] @ discounts - scores[lists.best[0, :count]] @ discounts
     wrong = loss > LEAST_LOSS
     return loss[wrong], lead[wrong]
 
 
+def check_against_all(data: RankingData, scores: FloatArray, n: int, loss: TopLoss) -> int:
+    """Both violations of every query equal enumeration; returns the number of queries."""
+    checked = 0
+    for part in top_lists(data, n, loss):
+        lists = part.with_ties_by(scores[::-1])
+        own = np.where(lists.filled, scores[lists.rows], -np.inf)
+        slack, slack_factor, slack_ranking = slack_violation(lists, own)
+        margin, margin_factor, margin_ranking = margin_violation(lists, own)
+        for row in range(lists.rows.shape[0]):
+            losses, leads = all_rankings(lists.of(np.array([row])), own[row])
+            worst = max(0.0, float((losses * (1.0 + leads)).max()))
+            assert slack[row] == pytest.approx(worst, abs=1e-9)
+            farthest = max(0.0, float((losses + leads).max()))
+            assert margin[row] == pytest.approx(farthest, abs=1e-9)
+            assert margin_factor[row] == (margin[row] > 0)
+            wrong = [
+                1.0 - lists.gains[row][ranking[row]] @ lists.discounts
+                for ranking in (slack_ranking, margin_ranking)
+            ]
+            assert slack_factor[row] == pytest.approx(wrong[0] if slack[row] > 0 else 0.0)
+            assert wrong[1] > LEAST_LOSS or farthest == 0
+            checked += 1
+    return checked
+
+
 @pytest.mark.parametrize("loss", ["ndcg", "precision"])
-def test_margin_scaling_finds_the_most_violated_ranking(loss: TopLoss) -> None:
+def test_violations_are_those_of_all_rankings(loss: TopLoss) -> None:
+    """Several queries in a block, ties in labels and scores, lists shorter and longer than n."""
     rng = np.random.default_rng(1)
-    found = 0
-    for trial in range(400):
-        labels = rng.integers(0, 4, rng.integers(2, 7)).astype(float)
-        lists = one_query(labels, int(rng.integers(1, 6)), loss, trial)
-        if lists is None:
-            continue
+    checked = 0
+    for trial in range(500):
+        sizes = rng.integers(1, 8, rng.integers(1, 4))
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        labels = rng.integers(0, rng.integers(2, 8), offsets[-1]).astype(float)
         scores = rng.normal(0, rng.choice([0.1, 1.0, 4.0]), labels.size)
-        slack, multiplier, ranking = margin_violation(lists, scores[None])
-        losses, leads = all_rankings(lists, scores)
-        expected = max(0.0, float((losses + leads).max()))
-        assert slack[0] == pytest.approx(expected, abs=1e-9)
-        assert multiplier[0] == (expected > 0)
-        own = 1.0 - lists.gains[0][ranking[0]] @ lists.discounts
-        assert own > LEAST_LOSS or expected == 0
-        found += 1
-    assert found > 150
+        if trial % 3 == 0:
+            scores = np.round(scores)
+        data = RankingData(np.ones((labels.size, 1)), labels, offsets)
+        checked += check_against_all(data, scores, int(rng.integers(1, 8)), loss)
+    assert checked > 300
 
 
-@pytest.mark.parametrize("loss", ["ndcg", "precision"])
-def test_slack_scaling_finds_it_nearly_always_and_never_more_than_there_is(loss: TopLoss) -> None:
-    rng = np.random.default_rng(2)
-    exact, ratios = [], []
-    for trial in range(600):
-        labels = rng.integers(0, 3, rng.integers(2, 7)).astype(float)
-        lists = one_query(labels, int(rng.integers(1, 6)), loss, trial)
+@given(
+    documents=st.lists(
+        st.tuples(st.integers(0, 3), st.floats(-3, 3, allow_subnormal=False, width=16)),
+        min_size=2,
+        max_size=6,
+    ),
+    n=st.integers(1, 6),
+    loss=st.sampled_from(["ndcg", "precision"]),
+)
+def test_no_query_hides_a_larger_violation(
+    documents: list[tuple[int, float]], n: int, loss: TopLoss
+) -> None:
+    labels = np.array([float(label) for label, _ in documents])
+    scores = np.array([score for _, score in documents])
+    data = RankingData(np.ones((labels.size, 1)), labels, np.array([0, labels.size]))
+    check_against_all(data, scores, n, loss)
+
+
+def hidden_inside_the_hull() -> tuple[TopLists, FloatArray]:
+    """A query whose most violated ranking no weight between score and loss reaches."""
+    rng = np.random.default_rng(5)
+    while True:
+        lists = one_query(rng.integers(0, 3, 6).astype(float), 4, "ndcg", 0)
+        scores = rng.normal(size=(1, 6))
         if lists is None:
             continue
-        scores = rng.normal(0, rng.choice([0.1, 1.0, 4.0]), labels.size)
-        slack, multiplier, ranking = slack_violation(lists, scores[None])
-        losses, leads = all_rankings(lists, scores)
-        expected = max(0.0, float((losses * (1.0 + leads)).max()))
-        assert slack[0] <= expected + 1e-9
-        exact.append(abs(slack[0] - expected) <= 1e-9)
-        if expected > 0:
-            ratios.append(slack[0] / expected)
-        if slack[0] > 0:
-            own = 1.0 - lists.gains[0][ranking[0]] @ lists.discounts
-            assert multiplier[0] == pytest.approx(own)
-    assert np.mean(exact) > 0.99
-    assert np.mean(ratios) > 0.99
+        losses, leads = all_rankings(lists, scores[0])
+        if best_corners(lists, scores).products[0] < 0.99 * (losses * (1.0 + leads)).max():
+            return lists, scores
+
+
+def test_rankings_that_no_weight_reaches_are_found() -> None:
+    lists, scores = hidden_inside_the_hull()
+    corners = best_corners(lists, scores)
+    slack = slack_violation(lists, scores)[0]
+    assert slack[0] > corners.products[0] / 0.99
+    assert slack[0] <= corners.bound[0]
+
+
+def test_a_search_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    lists, scores = hidden_inside_the_hull()
+    corners = best_corners(lists, scores)
+    search = Search(lists, scores, corners.weight, corners.top, 0.5 * corners.products)
+    rows, rankings, whole = search_below(search)
+    assert whole.all()
+    monkeypatch.setattr(branching, "MOST_STATES", 2)
+    few, cut, whole = search_below(search)
+    assert not whole.any()
+    assert few.size == 2 < rows.size
+    assert {tuple(ranking) for ranking in cut} <= {tuple(ranking) for ranking in rankings}
+
+
+@pytest.mark.parametrize("n", [10, 1000])
+def test_long_lists_never_have_more_than_the_bound(n: int) -> None:
+    rng = np.random.default_rng(4)
+    labels = rng.integers(0, 3, 120).astype(float)
+    data = RankingData(np.ones((120, 1)), labels, np.array([0, 45, 120]))
+    for part in top_lists(data, n, "ndcg"):
+        scores = rng.normal(size=part.rows.shape)
+        corners = best_corners(part, scores)
+        slack, _, rankings = slack_violation(part, scores)
+        loss, lead = part.loss_and_lead(scores, rankings)
+        np.testing.assert_allclose(slack, loss * (1.0 + lead))
+        assert (slack >= corners.products * (1 - 1e-12)).all()
+        assert (slack <= corners.bound * (1 + 1e-12)).all()
 
 
 def small_data(seed: int) -> RankingData:
@@ -97,7 +167,7 @@ def small_data(seed: int) -> RankingData:
 
 
 @pytest.mark.parametrize("model", [TopMargin, TopSlack])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(6))
 def test_cutting_planes_reach_the_optimum_over_every_ranking(
     model: type[TopMargin], seed: int
 ) -> None:
@@ -130,15 +200,13 @@ def test_cutting_planes_reach_the_optimum_over_every_ranking(
         constraints=constraints,
         options={"ftol": 1e-14, "maxiter": 1000},
     )
-    if model is TopMargin or seed > 0:
-        assert objective(weights) == pytest.approx(best.fun, abs=1e-5)
-    assert objective(weights) < 1.015 * best.fun  # a violated ranking may be missed by TopSlack
+    assert objective(weights) == pytest.approx(best.fun, abs=1e-5)
 
 
 def _fitted(ranker: TopMargin, data: RankingData, lists: list[TopLists]) -> FloatArray:
-    from analysis.models.cutting import cutting_planes
-
-    return cutting_planes(ranker.risk(data, lists), 2, ranker.c, epsilon=ranker.epsilon)
+    return cutting_planes(
+        ranker.risk(data, lists), data.n_features, ranker.c, epsilon=ranker.epsilon
+    )
 
 
 def _planes(
@@ -156,6 +224,35 @@ def _planes(
     wrong = loss > LEAST_LOSS
     plane, height = (true_map - maps)[wrong], loss[wrong]
     return (plane, height) if model is TopMargin else (plane * height[:, None], height)
+
+
+@pytest.mark.parametrize("model", [TopMargin, TopSlack])
+@pytest.mark.parametrize("loss", ["ndcg", "precision"])
+@pytest.mark.parametrize("seed", range(4))
+def test_one_slack_optimum_is_that_of_every_constraint(
+    model: type[TopMargin], loss: TopLoss, seed: int
+) -> None:
+    """Every pair of rankings of two queries is one constraint of the 1-slack problem."""
+    rng = np.random.default_rng(seed)
+    labels = np.concatenate([rng.permutation([0, 1, 2, 0]), rng.permutation([1, 0, 1])])
+    features = np.round(rng.normal(size=(7, 3)), 1 if seed % 2 else 6)  # odd seeds: ties
+    data = RankingData(features, labels.astype(float), np.array([0, 4, 7]))
+    c = float(rng.choice([1.0, 10.0]))
+    ranker = model(n=2, c=c, loss=loss, epsilon=1e-9)
+    lists = [part.with_ties_by(features[:, 0]) for part in top_lists(data, 2, loss)]
+    weights = _fitted(ranker, data, lists)
+    found = [_planes(part, row, data, model) for part in lists for row in range(part.rows.shape[0])]
+    one, two = [
+        (np.vstack([np.zeros(3), plane]), np.append(0.0, height)) for plane, height in found
+    ]
+    planes = -(one[0][:, None] + two[0][None]).reshape(-1, 3) / 2.0
+    heights = (one[1][:, None] + two[1][None]).ravel() / 2.0
+    shares = simplex_qp(planes @ planes.T, heights, np.append(c, np.zeros(heights.size - 1)))
+    solved = -shares @ planes
+    least = 0.5 * solved @ solved + c * (heights + planes @ solved).max()
+    assert shares @ heights - 0.5 * solved @ solved == pytest.approx(least, abs=1e-7)
+    ours = 0.5 * weights @ weights + c * (heights + planes @ weights).max()
+    assert ours == pytest.approx(least, abs=1e-6)
 
 
 def test_equal_labels_start_in_regressions_order_and_follow_the_model() -> None:
@@ -239,9 +336,9 @@ def fold() -> Any:
 def test_real_queries_are_learned_in_time(
     fold: Any, model: type[TopMargin], seconds: float
 ) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     ranker = model(rebreaks=0).fit(fold.train)
-    assert time.perf_counter() - start < 3 * seconds  # other work may share the machine
+    assert time.process_time() - start < 2 * seconds  # other work may share the machine
     found = evaluate(fold.test, ranker.predict(fold.test), ["ndcg@10"])["ndcg@10"]
     assert found > 0.475
 
