@@ -1,11 +1,13 @@
 """How quickly an answer is taken: N assessors over HTTP, on SQLite and on PostgreSQL.
 
     .venv/bin/python -m bench.judging
+    .venv/bin/python -m bench.judging --sorter robust
 
 One real server (one worker) and the assessors share this machine. The bound is measured in the same
 run: the same server's `/readyz`, which opens a transaction and does no work. Printed are the median
 and the 99th percentile of one answer, answers a second of several assessors at once, and how much
-slower an answer is at entry 5,000 of a log than at entry 50.
+slower an answer is at entry 5,000 of a log than at entry 50. With `--sorter` the queries have 50
+pages of which the best 10 are wanted, questions are asked by that sorter, and there is no long log.
 """
 
 import argparse
@@ -74,9 +76,9 @@ def percentile(times: list[float], share: float) -> float:
     return sorted(times)[min(len(times) - 1, int(share * len(times)))]
 
 
-def jobs(sessions: Sessions, count: int, documents: int, k: int) -> list[Job]:
+def jobs(sessions: Sessions, count: int, documents: int, k: int, sorter: str = "heap") -> list[Job]:
     with sessions.write.begin() as session:
-        return [make_job(session, documents=documents, k=k) for _ in range(count)]
+        return [make_job(session, documents=documents, k=k, sorter=sorter) for _ in range(count)]
 
 
 def measure(name: str, url: str, folder: Path, entries: int) -> None:
@@ -108,6 +110,29 @@ def measure(name: str, url: str, folder: Path, entries: int) -> None:
     )
 
 
+def measure_sorter(name: str, url: str, folder: Path, sorter: str) -> None:
+    """The same for another sorter, at 50 pages and the best 10: whole sessions, and their ends."""
+    engine = make_engine(url)
+    sessions = make_sessions(engine)
+    one, many = jobs(sessions, 4, 50, 10, sorter), jobs(sessions, ASSESSORS, 50, 10, sorter)
+    engine.dispose()
+    with serving(url, folder, workers="1") as server:
+        answer_times(server, one[0], 50)
+        sessions_alone = [answer_times(server, job, 1000) for job in one[1:]]
+        start = time.perf_counter()
+        with ThreadPoolExecutor(ASSESSORS) as pool:
+            crowd = list(pool.map(lambda job: answer_times(server, job, 60), many))
+        rate = sum(map(len, crowd)) / (time.perf_counter() - start)
+    alone = [each for times in sessions_alone for each in times[:-1]]
+    ends = [times[-1] for times in sessions_alone]
+    print(f"{name}, {sorter}, 50 pages, best 10")
+    print(f"  one assessor   {spread(alone)}, {len(alone)} answers")
+    print(f"  the last one   {1e3 * statistics.median(ends):.1f} ms, with the list")
+    print(
+        f"  {ASSESSORS} at once      {rate:.0f} answers/s, {spread([x for y in crowd for x in y])}"
+    )
+
+
 def spread(times: list[float]) -> str:
     p50, p99 = statistics.median(times), percentile(times, 0.99)
     return f"p50 {1e3 * p50:.1f} ms, p99 {1e3 * p99:.1f} ms"
@@ -116,10 +141,14 @@ def spread(times: list[float]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--entries", type=int, default=5000, help="length of the long log")
-    entries = parser.parse_args().entries
+    parser.add_argument("--sorter", help="measure this sorter at 50 pages, best 10")
+    chosen = parser.parse_args()
     with databases() as urls, tempfile.TemporaryDirectory() as folder:
         for name, url in urls.items():
-            measure(name, url, Path(folder), entries)
+            if chosen.sorter:
+                measure_sorter(name, url, Path(folder), chosen.sorter)
+            else:
+                measure(name, url, Path(folder), chosen.entries)
 
 
 if __name__ == "__main__":
