@@ -9,23 +9,26 @@ export const forget = () => { known = new Map(); };
 
 export const after = (answer) => known.get(answer)?.content ?? null;
 
-// Resolves with true when all of it is ready, with false when something else was asked meanwhile.
+// Resolves with "ready" when all of it is; with "behind" when the log is no longer at this position; with
+// null when something else was asked meanwhile, or the server could not be asked.
 export async function ask(url, position, boxes) {
   const number = (asked += 1);
   forget();
   let text;
   try {
     const response = await fetch(`${url}?position=${position}`, { headers: { "HX-Request": "true" } });
-    if (!response.ok) return false;
+    if (response.status === 409) return "behind";
+    if (!response.ok) return null;
     text = await response.text();
   } catch {
-    return false; // the answer will be asked for in the ordinary way
+    return null; // the answer will be asked for in the ordinary way
   }
-  if (number !== asked) return false; // meanwhile another question is open
+  if (number !== asked) return null; // meanwhile another question is open
   const templates = [...new DOMParser().parseFromString(text, "text/html").querySelectorAll("template")];
   for (const template of templates) {
     for (const answer of JSON.parse(template.dataset.answers)) known.set(answer, template);
   }
   const framesIn = (template) => boxes.flatMap((box) => [...template.content.querySelectorAll(`#${box.id} iframe`)].map((frame) => [box, frame]));
-  return pool.prepare(boxes, [templates.slice(0, LIKELY), templates.slice(LIKELY)].map((some) => some.flatMap(framesIn)));
+  const prepared = await pool.prepare(boxes, [templates.slice(0, LIKELY), templates.slice(LIKELY)].map((some) => some.flatMap(framesIn)));
+  return prepared ? "ready" : null;
 }

@@ -53,7 +53,9 @@ function settle(pressed = null) {
 // What may come next is asked for while the person reads; `data-ahead` says for which position it is there.
 async function lookAhead() {
   const position = stage.position();
-  if (await prospects.ask(next, position, boxes)) form.dataset.ahead = position;
+  const found = await prospects.ask(next, position, boxes);
+  if (found === "ready") form.dataset.ahead = position;
+  return found;
 }
 
 function show(fragment) {
@@ -140,7 +142,7 @@ async function begin() {
     const replies = await Promise.all(kept.map((body) => outbox.send(body)));
     take(replies.at(-1));
     if (replies.at(-1).status === 200) notices.tell("sent");
-  } else lookAhead();
+  } else lookAhead().then((found) => { if (found === "behind") refresh(); }); // drawn while the last answer was on its way
   pool.whenShown(boxes, () => { reports.send("start"); pause.begin(); settle(); });
 }
 

@@ -51,6 +51,20 @@ def test_a_reload_without_a_connection_keeps_the_answer(
     assert desk.log() == [("answer", "tie")]
 
 
+def test_a_page_drawn_before_the_last_answer_arrived_mends_itself(desk: Desk, tab: Page) -> None:
+    drawn = tab.context.request.get(desk.url).text()
+    tab.keyboard.press("ArrowLeft")
+    answered(tab, 1)
+    saved(tab)
+    tab.route(desk.url, lambda route: route.fulfill(body=drawn, content_type="text/html"), times=1)
+    tab.goto(desk.url)
+    answered(tab, 1)
+    tab.keyboard.press("ArrowRight")
+    answered(tab, 2)
+    saved(tab)
+    assert desk.log() == [("answer", "left"), ("answer", "right")]
+
+
 def test_an_answer_the_server_fails_on_can_be_sent_again(desk: Desk, tab: Page) -> None:
     def fail(route: Route) -> None:
         route.fulfill(status=500, body="no")
