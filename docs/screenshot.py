@@ -1,6 +1,6 @@
-"""Make docs/images/t1.png anew: the demo, served, at a pair of tool T1, in a window 1440 wide.
+"""Make a picture of docs/images anew: the demo, served, in a window 1440 wide.
 
-Usage: python -m docs.screenshot [--out docs/images/t1.png]
+Usage: python -m docs.screenshot [t1|report] [--out FILE] [--dark]
 """
 
 import argparse
@@ -17,7 +17,7 @@ from tests.browser.chromium import ARGUMENTS, chromium_path
 from tests.browser.desks import ready
 from tests.live import serving
 
-PERSON = "chiara@demo.example"
+ASSESSOR, RESEARCHER = "deniz@demo.example", "researcher@demo.example"
 ANSWERS = ("ArrowLeft", "ArrowRight", "ArrowLeft", "t")
 
 
@@ -32,20 +32,39 @@ def load_demo(url: str, folder: Path) -> None:
         subprocess.run(command, env={**os.environ, **settings}, check=True, capture_output=True)
 
 
-def sit_down(page: Page, url: str) -> None:
-    """Sign in as one of the demo's assessors and go on with pairs of pages."""
+def sign_in(page: Page, url: str, email: str) -> None:
+    """Sign in as one of the demo's people."""
     page.goto(url)
-    page.get_by_label("E-mail").fill(PERSON)
+    page.get_by_label("E-mail").fill(email)
     page.get_by_label("Password").fill(DEMO_PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
+
+
+def show_pair(page: Page, url: str, answers: int) -> None:
+    """Tool T1, at the pair where the assessor goes on, after some answers."""
+    sign_in(page, url, ASSESSOR)
     page.get_by_role("link", name="Continue").click()
     ready(page)
+    for number in range(answers):
+        page.keyboard.press(ANSWERS[number % len(ANSWERS)])
+        ready(page)
+    page.wait_for_timeout(1200)
+
+
+def show_report(page: Page, url: str) -> None:
+    """The head of the report: notes, figures and both matrices."""
+    page.set_viewport_size({"width": 1440, "height": 1200})
+    sign_in(page, url, RESEARCHER)
+    page.goto(f"{url}/studies/everyday-questions/report")
+    page.wait_for_load_state("networkidle")
 
 
 def main() -> None:
-    """Load, serve, sit down, look."""
+    """Load, serve, sign in, look."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("docs/images/t1.png"))
+    parser.add_argument("what", nargs="?", choices=["t1", "report"], default="t1")
+    parser.add_argument("--out", type=Path, help="docs/images/WHAT.png if left out")
+    parser.add_argument("--dark", action="store_true")
     parser.add_argument("--answers", type=int, default=0, help="answers given before the picture")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
@@ -54,13 +73,15 @@ def main() -> None:
         load_demo(url, folder)
         with serving(url, folder) as server:
             browser = playwright.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
-            page = browser.new_page(viewport={"width": 1440, "height": 900})
-            sit_down(page, server.url)
-            for number in range(options.answers):
-                page.keyboard.press(ANSWERS[number % len(ANSWERS)])
-                ready(page)
-            page.wait_for_timeout(1200)
-            page.screenshot(path=options.out)
+            page = browser.new_page(
+                viewport={"width": 1440, "height": 900},
+                color_scheme="dark" if options.dark else "light",
+            )
+            if options.what == "report":
+                show_report(page, server.url)
+            else:
+                show_pair(page, server.url, options.answers)
+            page.screenshot(path=options.out or Path(f"docs/images/{options.what}.png"))
             browser.close()
 
 

@@ -35,17 +35,18 @@ def test_the_demo_has_people_at_every_stage_and_is_loaded_once(session: Session)
         mine = session.scalars(select(Assignment).where(Assignment.user_id == user.id)).all()
         done = sum(row.finished_at is not None for row in mine)
         begun = sum(row.finished_at is None and row.answered > 0 for row in mine)
-        states[user.name] = (done == len(mine), begun > 0, done + begun == 0)
+        waiting = sum(row.answered == 0 for row in mine)
+        states[user.name] = (done == len(mine), begun > 0, waiting > 0)
         assert {row.tool for row in mine} == {Tool.PAIRS, Tool.GRADES}
         assert {row.round for row in mine} == {0, 1}
     _shows_every_kind_of_answer(session)
-    _two_have_finished_the_same_query_with_each_tool(session)
+    _several_queries_are_shared_under_each_tool(session)
     with pytest.raises(Conflict, match="loaded already"):
         load_demo(session, at=AT)
     assert sorted(states.values()) == [
         (False, False, True),
-        (False, True, False),
-        (False, True, False),
+        (False, True, True),
+        (True, False, False),
         (True, False, False),
         (True, False, False),
     ]
@@ -67,7 +68,7 @@ def _shows_every_kind_of_answer(session: Session) -> None:
     assert session.scalar(select(func.count()).select_from(TimerEvent)) > 20  # type: ignore[operator]
 
 
-def _two_have_finished_the_same_query_with_each_tool(session: Session) -> None:
+def _several_queries_are_shared_under_each_tool(session: Session) -> None:
     for tool in (Tool.PAIRS, Tool.GRADES):
         statement = (
             select(Assignment.query_id)
@@ -75,7 +76,7 @@ def _two_have_finished_the_same_query_with_each_tool(session: Session) -> None:
             .group_by(Assignment.query_id)
             .having(func.count() >= 2)
         )
-        assert session.scalars(statement).all()
+        assert len(session.scalars(statement).all()) >= 3, "intervals need several queries"
 
 
 def test_the_demo_comes_out_the_same_every_time(session: Session) -> None:
