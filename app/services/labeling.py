@@ -259,20 +259,18 @@ def _append(
         list_work.offer_next(session, assignment, live.session, study_id=live.query.study_id)
     time = timing.spent_on_entry(session, assignment, submission.active_ms, at)
     columns = kit.columns(entry.judgment) if entry.judgment is not None else {}
-    queries.append_entry(
-        session,
-        assignment,
-        {
-            "position": position,
-            "entry": entry.kind,
-            "active_ms": time.active_ms,
-            "wall_ms": time.wall_ms,
-            "note": submission.note or None,
-            "created_at": at,
-            **columns,
-        },
-        _summary(assignment, live, entry, time.active_ms, at),
-    )
+    row = {
+        "position": position,
+        "entry": entry.kind,
+        "active_ms": time.active_ms,
+        "wall_ms": time.wall_ms,
+        "note": submission.note or None,
+        "created_at": at,
+        **columns,
+    }
+    summary = _summary(assignment, live, entry, time.active_ms, at)
+    if not queries.append_entry(session, assignment, row, summary):
+        raise _stale()
 
 
 def _summary(

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Row, bindparam, insert, select, update
+from sqlalchemy import Row, bindparam, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, defer, joinedload
 from sqlalchemy.orm.attributes import set_committed_value
 
@@ -34,7 +35,13 @@ _SUMMARY = (
     *("checks", "checks_agreed", "finished_at"),
 )
 # Plain statements: a unit of work would cost more than all else that an answer does.
-_APPEND = insert(_JUDGMENTS).values({name: bindparam(name) for name in _EMPTY_ENTRY})
+_APPEND = {
+    dialect: insert(_JUDGMENTS)
+    .values({name: bindparam(name) for name in _EMPTY_ENTRY})
+    .on_conflict_do_nothing(index_elements=["assignment_id", "position"])
+    .returning(_JUDGMENTS.c.id)
+    for dialect, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
+}
 _SUM_UP = (
     update(_ASSIGNMENTS)
     .where(_ASSIGNMENTS.c.id == bindparam("assignment_id"))
@@ -61,14 +68,20 @@ def assignment_for_update(session: Session, assignment_id: int, user_id: int) ->
 
 def append_entry(
     session: Session, assignment: Assignment, entry: Mapping[str, Any], summary: Mapping[str, Any]
-) -> None:
-    """Add ``entry`` to the log of a locked assignment, and keep what sums the log up with it."""
+) -> bool:
+    """Add ``entry`` to the log, and keep what sums the log up with the assignment.
+
+    False, with nothing written and the transaction unharmed, where the log has that position.
+    """
     connection = session.connection()
-    connection.execute(_APPEND, {**_EMPTY_ENTRY, "assignment_id": assignment.id, **entry})
+    row = {**_EMPTY_ENTRY, "assignment_id": assignment.id, **entry}
+    if connection.scalar(_APPEND[connection.dialect.name], row) is None:
+        return False
     changes = {f"new_{name}": value for name, value in summary.items()}
     connection.execute(_SUM_UP, {"assignment_id": assignment.id, **changes})
     for name, value in summary.items():
         set_committed_value(assignment, name, value)
+    return True
 
 
 def query_with_study(session: Session, query_id: int) -> Query:
