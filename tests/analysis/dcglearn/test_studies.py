@@ -16,6 +16,7 @@ from analysis.dcglearn.gains import utilities
 from analysis.dcglearn.letor_studies import LETOR_FIGURES, QueryPool
 from analysis.dcglearn.list_study import ListStudy, accuracy_by_judgments, judgments_needed
 from analysis.dcglearn.simulated import permuted, random_pairs, true_gains
+from analysis.dcglearn.solver import Penalty
 from analysis.dcglearn.studies import (
     FIGURES,
     actively,
@@ -75,11 +76,19 @@ def test_weights_are_found_up_to_what_the_pairs_leave_open() -> None:
         assert curve.lines[f"T, Data {data}"][-1] > 0.85
 
 
-def test_pairs_with_the_best_ranking_teach_nothing_however_many() -> None:
-    curve = with_the_best(4, 1, other_documents=False, sizes=(20, 800))
+@pytest.mark.parametrize(
+    ("penalty", "least", "most"), [("weights", (0.59, 0.63), (0.69, 0.73)), ("steps", 0.64, 0.77)]
+)
+def test_pairs_with_the_best_ranking_teach_nothing_however_many(
+    penalty: Penalty, least: float | tuple[float, float], most: float | tuple[float, float]
+) -> None:
+    """The penalty alone decides what comes out; 12 runs, whose standard deviation is .04."""
+    curve = with_the_best(12, 9, other_documents=False, sizes=(20, 800), penalty=penalty)
+    ends = np.array([line[1] for line in curve.lines.values()])
+    assert (np.array(least) < ends).all()
+    assert (ends < np.array(most)).all()
     for line in curve.lines.values():
-        assert line[1] < 0.76
-        assert line[1] <= line[0] + 0.02
+        assert line[1] < line[0] + 0.05  # random pairs rise by .18
 
 
 def test_pairs_with_the_best_ranking_of_other_documents_teach_slowly() -> None:
