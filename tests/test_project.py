@@ -91,3 +91,10 @@ def test_no_unfinished_marks() -> None:
         path = ROOT / name
         if name != "tests/test_project.py" and path.suffix in {".py", ".js", ".html", ".css"}:
             assert not marks.search(path.read_text()), name
+
+
+def test_a_report_that_stands_alone_wears_the_colours_of_the_house() -> None:
+    """A report is one file and the library is used without the server: it brings its own copy."""
+    tokens = (ROOT / "static/css/tokens.css").read_text()
+    report = (ROOT / "analysis/report/page/report.css").read_text()
+    assert report.startswith(tokens.rstrip())
