@@ -109,7 +109,7 @@ def parents_table(rows: Sequence[Row], truth: Truth, measures: dict[str, str], n
 
 
 def seconds_table(rows: Sequence[Row], entries: Sequence[Entry], name: str) -> Table:
-    """Seconds a fold, tuning included, per ground truth."""
+    """Processor seconds a fold, tuning included, per ground truth."""
     truths = list(dict.fromkeys(row["truth"] for row in rows))
     lines: list[tuple[str, list[float | None]]] = []
     for entry in entries:

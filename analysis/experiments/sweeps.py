@@ -10,7 +10,7 @@ from analysis.data.synthetic import noisy_orders
 from analysis.data.topk import to_topk
 from analysis.experiments.compare import tuned_by
 from analysis.experiments.folds import Trials, Truth, trials_of, with_truth
-from analysis.experiments.grids import Grid, accepts, effort
+from analysis.experiments.grids import accepts, effort
 from analysis.experiments.store import Row, Task
 from analysis.experiments.tuning import tune
 from analysis.metrics import evaluate
@@ -25,12 +25,6 @@ BETA_MEASURES: dict[str, list[str]] = {
 
 K_MODELS = ["ranksvm", "rankboost", "ranknet", "listmle"]
 K_MEASURES = ["ndcg@5", "ndcg@10"]
-K_GRIDS: dict[str, Grid] = {
-    "ranksvm": [("c", [1e-5, 1e-3, 1e-1])],
-    "ranknet": [("l2", [1e4, 1e2, 1.0])],
-    "listmle": [("l2", [100.0, 1.0, 0.01])],
-}
-"""Coarser than in comparisons: full orders of hundreds of documents have millions of pairs."""
 K_FIXED: dict[str, dict[str, Any]] = {"rankboost": {"rounds": 150}}
 KS = [1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500]
 
@@ -83,7 +77,7 @@ def k_tasks(
             for k in [*(k for k in ks if k < longest), None]:
                 identity = _identity("sweep-k", trials, fold, model, seed)
                 arguments = {"fold": fold, "model": model, "k": k, "seed": seed}
-                tuned = {"grid": K_GRIDS.get(model), "fixed": K_FIXED.get(model)}
+                tuned = {**effort(model), "fixed": K_FIXED.get(model)}
                 yield Task({**identity, "k": k, "effort": tuned}, k_cell, arguments)
 
 
@@ -100,8 +94,7 @@ def k_cell(fold: Fold, model: str, k: int | None, seed: int) -> Row:
         name, given = "topk-listmle", {"k": k}
     if accepts(name, "seed"):
         given["seed"] = seed
-    grid = K_GRIDS.get(model)
-    tuned = tune(name, train, fold.validation, "ndcg@10", given=given, grid=grid)
+    tuned = tune(name, train, fold.validation, "ndcg@10", given=given)
     values = evaluate(fold.test, tuned.model.predict(fold.test), K_MEASURES)
     return {
         "settings": tuned.settings,

@@ -1,7 +1,7 @@
 """Fit a model with its settings chosen on validation data."""
 
 from dataclasses import dataclass
-from time import perf_counter
+from time import process_time
 
 from analysis.data.ranking import RankingData
 from analysis.experiments.grids import FIXED, GRIDS, Grid, Settings, accepts
@@ -11,7 +11,7 @@ from analysis.models import Ranker, model_class
 
 @dataclass(frozen=True)
 class Tuned:
-    """A fitted model, the settings that won, their validation score, and the seconds it took."""
+    """A fitted model, the settings that won, their validation score, and processor seconds."""
 
     model: Ranker
     settings: Settings
@@ -34,7 +34,7 @@ def tune(
     ``given`` settings are fixed, and not tuned; ``grid`` takes the place of the model's own;
     ``gains`` are learned ones for NDCG.
     """
-    start = perf_counter()
+    start = process_time()
     base = _base(name, measure, given or {})
     steps = GRIDS.get(name, []) if grid is None else grid
     best = None
@@ -46,7 +46,7 @@ def tune(
         ]
         best = max(tried, key=lambda attempt: attempt.score)
     best = best or _attempt(name, base, train, validation, measure, gains)
-    return Tuned(best.model, best.settings, best.score, perf_counter() - start)
+    return Tuned(best.model, best.settings, best.score, process_time() - start)
 
 
 def _base(name: str, measure: str, given: Settings) -> Settings:
