@@ -12,6 +12,7 @@ from analysis.data import (
     read_consensus,
     read_judgments,
     read_letor_export,
+    read_list_answers,
     read_pairs,
     read_preferences,
     read_qrels,
@@ -28,6 +29,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "grades.qrels": read_qrels,
     "judgments.jsonl": read_judgments,
     "pairs.tsv": read_pairs,
+    "lists.jsonl": read_list_answers,
     "timers.csv": read_timers,
     "preferences.jsonl": read_preferences,
 }

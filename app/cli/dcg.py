@@ -43,7 +43,8 @@ def register(cli: typer.Typer) -> None:
     summary = "Learn the gains and discounts of DCG from preferences between lists."
     group = typer.Typer(help=summary, rich_markup_mode=None)
     group.command(
-        epilog="Example: topkapi dcg learn lists.jsonl --grades grades.qrels --out learned.json"
+        epilog="Examples: topkapi dcg learn lists.jsonl --grades grades.qrels --out learned.json; "
+        "topkapi dcg learn --study tulips"
     )(learn)
     group.command(epilog="Example: topkapi dcg coherence --first exponential --second linear")(
         coherence
@@ -54,12 +55,16 @@ def register(cli: typer.Typer) -> None:
 
 def learn(
     lists: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             help="JSON Lines {query, left: [documents], right: [documents], answer}; the answer is "
             "left_much, left, same, right or right_much."
         ),
-    ],
+    ] = None,
+    study: Annotated[
+        str | None,
+        typer.Option(help="Slug of a study: its lists and its grades, instead of files."),
+    ] = None,
     grades: Annotated[
         Path | None,
         typer.Option(
@@ -88,7 +93,12 @@ def learn(
     as_json: AsJson = False,
 ) -> None:
     """Learn gains and discounts from people's preferences, and validate them across folds."""
-    preferences, queries = _preferences(lists, grades, cuts, levels, k)
+    if (lists is None) == (study is None):
+        raise Refused("name a file of preferences, or a study with --study")
+    if lists is None:
+        preferences, queries = _of_study(str(study), k, grades or cuts or levels)
+    else:
+        preferences, queries = _preferences(lists, grades, cuts, levels, k)
     found = learn_gains(
         preferences,
         groups=queries,
@@ -160,6 +170,18 @@ def simulate(
                 found[-1].draw(out / f"figure-{name}.png")
     plain = [curve.as_json() for curve in found]
     say(as_json, plain, "\n\n".join(curve.as_text() for curve in found))
+
+
+def _of_study(slug: str, k: int, of_files: object) -> tuple[Preferences, IntArray]:
+    """The preferences of a study, and a number for the query of each."""
+    from app.cli.common import open_sessions
+    from app.services import list_learning
+
+    if of_files:
+        raise Refused("--grades, --cuts and --levels are for files; a study has its own grades")
+    with open_sessions() as sessions, sessions.read() as session:
+        found = list_learning.preferences_of(session, slug, k)
+    return found.preferences, found.queries
 
 
 def _preferences(

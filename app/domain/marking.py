@@ -36,7 +36,7 @@ _HREF = re.compile(r"(?<=[\s\"'/])(?=(?:xlink:)?href\s*=\s*[\"']?(?![\"'#\s]))",
 
 def marked(html: str, terms: Sequence[str], *, links: bool = True) -> str:
     """The page with every term marked; without ``links`` they lead nowhere."""
-    pattern = _pattern(terms)
+    pattern = term_pattern(terms)
     parts: list[str] = []
     foreign = ""
     for kind, source, name in _tokens(html):
@@ -80,7 +80,7 @@ def _tame(name: str, tag: str, *, links: bool) -> str:
     return _HREF.sub("data-", tag) if name in ("a", "area") and not links else tag
 
 
-def _pattern(terms: Sequence[str]) -> re.Pattern[str] | None:
+def term_pattern(terms: Sequence[str]) -> re.Pattern[str] | None:
     """One group a term, longer ones first; a match begins where a word does."""
     if not terms:
         return None

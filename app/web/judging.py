@@ -1,6 +1,6 @@
 """From where an assignment stands to what the judging pages show."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -9,12 +9,14 @@ from app.domain.words import Tool
 from app.services.labeling import Standing
 from app.services.live import DocumentHead
 from app.services.tools import shown_in
+from app.web.list_panes import ListPane, list_panes
 from app.web.page_html import HTML
 from app.web.page_links import PageLink, PageLinks, Theme
 from app.web.reading import Reading
 
 _SIDES = {Tool.PAIRS: ("left", "right"), Tool.GRADES: ("page",)}
 _LABELS = {"left": "Left page", "right": "Right page", "page": "The page"}
+_VERBS = {Tool.PAIRS: "answered", Tool.GRADES: "graded", Tool.LISTS: "compared"}
 _CONTEST = {"left": "left", "right": "right", "page": "document"}
 
 
@@ -63,7 +65,7 @@ class QuestionView:
     assignment_id: int
     tool: Tool
     position: int
-    panes: Sequence[PaneView]
+    panes: Sequence[PaneView | ListPane]
     progress: ProgressView
     can_undo: bool
     can_redo: bool
@@ -76,17 +78,18 @@ class QuestionView:
 
 
 def question_view(
-    standing: Standing, links: PageLinks, terms: Sequence[str], reading: Reading
+    standing: Standing,
+    links: PageLinks,
+    terms: Sequence[str],
+    reading: Reading,
+    texts: Mapping[str, str],
 ) -> QuestionView:
-    """The question that is open, with links to its pages."""
-    numbers = shown_in(standing.state)
-    heads = [standing.documents[number] for number in numbers]
-    # Both pages of a pair lie on one ground: stored HTML is light, so its neighbour is too.
-    theme: Theme = "light" if any(head.media_type == HTML for head in heads) else "auto"
-    panes = []
-    for side, head in zip(_SIDES[standing.tool], heads, strict=bool(heads)):
-        link = PageLink(standing.query.study_id, head.id, theme, reading.size, tuple(terms))
-        panes.append(_pane(side, head, links.address(link, head.path), link, standing))
+    """The question that is open, with links to its pages; ``texts`` are for snippets in lists."""
+    panes: Sequence[PaneView | ListPane]
+    if standing.tool is Tool.LISTS:
+        panes = list_panes(standing, links, terms, reading, texts)
+    else:
+        panes = _panes(standing, links, terms, reading)
     return QuestionView(
         assignment_id=standing.assignment_id,
         tool=standing.tool,
@@ -97,6 +100,20 @@ def question_view(
         can_redo=standing.can_redo,
         active_ms=standing.active_ms,
     )
+
+
+def _panes(
+    standing: Standing, links: PageLinks, terms: Sequence[str], reading: Reading
+) -> list[PaneView]:
+    numbers = shown_in(standing.state)
+    heads = [standing.documents[number] for number in numbers]
+    # Both pages of a pair lie on one ground: stored HTML is light, so its neighbour is too.
+    theme: Theme = "light" if any(head.media_type == HTML for head in heads) else "auto"
+    panes = []
+    for side, head in zip(_SIDES[standing.tool], heads, strict=bool(heads)):
+        link = PageLink(standing.query.study_id, head.id, theme, reading.size, tuple(terms))
+        panes.append(_pane(side, head, links.address(link, head.path), link, standing))
+    return panes
 
 
 def _pane(
@@ -132,7 +149,7 @@ def progress_view(progress: Progress, scale: int, tool: Tool) -> ProgressView:
         - min(1.0, (answered + progress.low) / full),
         guess=min(0.99, (answered + left) / full),
         is_exact=progress.exact or tool is not Tool.PAIRS,
-        verb="graded" if tool is Tool.GRADES else "answered",
+        verb=_VERBS[tool],
         quality=quality,
         goal=goal,
     )
@@ -143,6 +160,8 @@ def _words(progress: Progress, tool: Tool) -> str:
     quality, goal = _in_percent(progress)
     if tool is Tool.GRADES:
         return f"{answered} of {answered + left} pages graded, {left} left"
+    if tool is Tool.LISTS:
+        return f"{answered} of {answered + left} pairs of lists compared, {left} left"
     if progress.exact:
         return f"{answered} of {answered + left} questions answered, {left} left"
     if quality is not None:

@@ -5,7 +5,8 @@ const form = document.getElementById("answers");
 const stage = document.getElementById("main");
 const boxes = [...stage.querySelectorAll(".frames")];
 const away = document.createDocumentFragment(); // where pages are while the clock is paused
-const PARTS = ["progress", "panetabs", "entry", "left-title", "right-title", "page-title"];
+const PARTS = ["progress", "panetabs", "entry", "left-title", "right-title", "page-title", "left-count", "right-count", "left-list", "right-list"];
+const scrolls = new Map(); // list -> how far it was scrolled when it was taken away
 
 export { boxes, form, stage };
 
@@ -92,6 +93,7 @@ export function clearNote() {
 // Take the pages out of the document, not merely out of sight.
 export function curtain(time, why) {
   pool.noteScrolls(boxes);
+  stage.querySelectorAll(".pane__scroll").forEach((list) => scrolls.set(list, list.scrollTop));
   away.append(...stage.querySelectorAll(".panetabs, .split"));
   const node = document.importNode(document.getElementById("paused").content, true);
   node.querySelector("[data-slot=time]").textContent = time;
@@ -105,6 +107,8 @@ export function curtain(time, why) {
 export function unveil() {
   stage.querySelector(".paused").remove();
   stage.prepend(away);
+  scrolls.forEach((top, list) => { list.scrollTop = top; });
+  scrolls.clear();
   clockFace(false);
 }
 

@@ -8,6 +8,7 @@ import { Outbox } from "./outbox.js";
 import { wireActivity, wirePause } from "./pause.js";
 import * as pool from "./pool.js";
 import * as prospects from "./prospects.js";
+import { wireReader } from "./reader.js";
 import { wireLetters, wireSizes } from "./reading.js";
 import * as stage from "./stage.js";
 import { wireTabs } from "./tabs.js";
@@ -130,10 +131,11 @@ document.addEventListener("htmx:afterSettle", (event) => { if (event.target.id =
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
 listen({ key: onKey, active: () => clock.touch(), problem: (kind) => { if (kind === "expired") refresh(); } });
-wireSizes(() => pool.resize(boxes));
+const resizeLists = wireReader(stage.stage);
+wireSizes(() => { pool.resize(boxes); resizeLists(); });
 wireLetters();
 wireDivider(document.getElementById("divider"));
-const markTabs = form.classList.contains("answers--five") ? () => {} : wireTabs(stage.stage);
+const markTabs = stage.stage.querySelector(".panetabs") ? wireTabs(stage.stage) : () => {};
 
 async function begin() {
   const kept = outbox.recover();

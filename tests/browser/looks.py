@@ -7,13 +7,21 @@ _OVERLAPS = """() => {
   const open = document.querySelector(':popover-open') ?? document;
   const wide = document.documentElement.clientWidth;
   const kinds = 'a, button, input, textarea, h1, h2, h3, p, li, time, .badge, th, td';
+  // What a list has scrolled out of sight lies over nothing.
+  const seen = (e) => {
+    const b = e.getBoundingClientRect();
+    const box = e.closest('.pane__scroll')?.getBoundingClientRect();
+    if (!box) return b;
+    const [top, bottom] = [Math.max(b.top, box.top), Math.min(b.bottom, box.bottom)];
+    return new DOMRect(b.left, top, b.width, Math.max(0, bottom - top));
+  };
   const name = (e) => `${e.tagName} "${e.textContent.trim().slice(0, 30)}"`;
   const parts = [...open.querySelectorAll(kinds)]
     .filter((e) => e.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
     .filter((e) => !e.closest('.vh, .skip, .toast, svg'))
     .filter((e) => getComputedStyle(e.closest('thead, .pane__head') ?? e).clipPath === 'none')
     .filter((e) => open !== document || !e.closest('[popover]'))
-    .map((e) => [e, e.getBoundingClientRect()])
+    .map((e) => [e, seen(e)])
     .filter(([, b]) => b.width > 1 && b.height > 1 && b.left >= -1 && b.right <= wide + 1);
   const found = [];
   for (const [a, p] of parts) for (const [b, q] of parts) {

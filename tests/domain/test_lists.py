@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import combinations
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -64,8 +65,8 @@ steps = st.lists(
 @given(choice=KINDS, moves=steps, seed=st.text(max_size=8))
 def test_every_prefix_of_a_log_replays_to_the_question_asked_next(
     choice: PairChoice,
-    moves: list,
-    seed: str,  # type: ignore[type-arg]
+    moves: list[Any],
+    seed: str,
 ) -> None:
     plan = make_plan(choice, seed=seed)
     live = ListSession(plan)

@@ -31,6 +31,7 @@ from app.services.exports import EXPORTS, ExportOptions, export_session, open_ex
 from app.services.reports import ReportCache
 from tests.exporting import NOTE, START, add_features, judge, make_grades, make_judged_study
 from tests.factories import make_assignment, make_study, make_user, queries_of
+from tests.ranked import compare_lists
 
 ANSA, BAO, CHIDI, DEE = (f"{name}@tulips.example" for name in ("ansa", "bao", "chidi", "dee"))
 Read = Callable[[Path], Any]
@@ -395,6 +396,8 @@ def test_an_export_that_is_given_up_leaves_nothing_open(
     judged: Sessions, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.services.exports.service._CHUNK", 1)
+    with judged.write.begin() as session:
+        compare_lists(session, "tulips", "ansa@tulips.example")
     for name in EXPORTS:
         with export_session(judged) as session:
             assert next(open_export(session, "tulips", name).chunks)

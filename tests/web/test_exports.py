@@ -12,6 +12,7 @@ from app.services.exports import EXPORTS
 from app.web import downloads
 from tests.exporting import make_judged_study
 from tests.factories import make_study, make_user, sign_in
+from tests.ranked import compare_lists
 
 ANSA = "ansa@tulips.example"
 API = "/api/v1/studies/tulips/exports"
@@ -34,11 +35,14 @@ def test_page_api_and_command_give_the_same_bytes(
     client: httpx.Client,
     headers: dict[str, str],
     options: dict[str, str],
+    sessions: Sessions,
     database_url: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
+    with sessions.write.begin() as session:
+        compare_lists(session, "tulips", ANSA)
     words = ["--assessor", ANSA] if "assessor" in options else []
     words += ["--pseudonyms"] if "pseudonyms" in options else []
     for name in EXPORTS:

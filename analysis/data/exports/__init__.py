@@ -19,6 +19,7 @@ from analysis.data.exports.labels import (
     read_letor_export,
     read_qrels,
 )
+from analysis.data.exports.lists import ListAnswer, list_lines, read_list_answers
 from analysis.data.exports.pairs import PairAnswer, pair_lines, read_pairs
 from analysis.data.exports.preferences import Preference, preference_lines, read_preferences
 from analysis.data.exports.timers import ClockEvent, read_timers, timer_lines
@@ -29,6 +30,7 @@ __all__ = [
     "ConsensusList",
     "Label",
     "LetorRow",
+    "ListAnswer",
     "LoggedEntry",
     "PairAnswer",
     "Preference",
@@ -38,6 +40,7 @@ __all__ = [
     "consensus_lines",
     "judgment_lines",
     "letor_lines",
+    "list_lines",
     "pair_lines",
     "preference_lines",
     "qrels_lines",
@@ -45,6 +48,7 @@ __all__ = [
     "read_consensus",
     "read_judgments",
     "read_letor_export",
+    "read_list_answers",
     "read_pairs",
     "read_preferences",
     "read_qrels",

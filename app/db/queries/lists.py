@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import cast
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Assignment, Candidate, JudgmentRow, Query, Ranking
+from app.db.models import Assignment, Candidate, Content, JudgmentRow, Query, Ranking
 from app.domain.log import EntryKind
 from app.domain.words import Tool
 
@@ -148,6 +148,13 @@ def known_grades(
         for row in cast(Iterable[tuple[int, int, int]], session.execute(statement)):
             if row[1] in wanted:
                 yield row
+
+
+def openings(session: Session, hashes: Collection[str], length: int) -> dict[str, str]:
+    """The first characters of the plain texts of contents."""
+    statement = select(Content.hash, func.substr(Content.text, 1, length))
+    rows = session.execute(statement.where(Content.hash.in_(list(hashes))))
+    return {digest: text or "" for digest, text in rows}
 
 
 def _few(numbers: Collection[int]) -> Iterator[list[int]]:

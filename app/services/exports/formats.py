@@ -18,7 +18,7 @@ from analysis.data.exports import (
 )
 from app.db.queries import exports as queries
 from app.domain.words import Tool
-from app.services.exports import consensus, labels, sureness
+from app.services.exports import consensus, labels, lists, sureness
 from app.services.exports.records import (
     clock_record,
     log_records,
@@ -165,6 +165,13 @@ EXPORTS: Mapping[str, ExportFormat] = {
             "text/tab-separated-values; charset=utf-8",
             _PAIRS,
             _pairs,
+        ),
+        ExportFormat(
+            "lists.jsonl",
+            "Every preference between two lists that stands, as `topkapi dcg learn` reads it.",
+            _JSONL,
+            frozenset({Tool.LISTS}),
+            lists.list_preferences,
         ),
         ExportFormat(
             "timers.csv",

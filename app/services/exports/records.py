@@ -76,10 +76,9 @@ def grades_of(work: Work, rows: Sequence[JudgmentRow]) -> dict[str, int] | None:
 def log_records(work: Work, rows: Sequence[JudgmentRow]) -> Iterator[LoggedEntry]:
     """Every entry of a log, whether it stands or was taken back."""
     standing = _standing(rows)
-    names = work.names
     graded = work.assignment.tool is Tool.GRADES
     for row in rows:
-        left = None if row.left_id is None else names.get(row.left_id)
+        left, right = _sides(work, row)
         yield LoggedEntry(
             study=work.study,
             query=work.query.name,
@@ -91,7 +90,7 @@ def log_records(work: Work, rows: Sequence[JudgmentRow]) -> Iterator[LoggedEntry
             entry=row.entry.value,
             kind=None if row.question_kind is None else row.question_kind.value,
             left=None if graded else left,
-            right=None if row.right_id is None else names.get(row.right_id),
+            right=right,
             document=left if graded else None,
             answer=row.answer,
             effective=row.position in standing,
@@ -100,6 +99,18 @@ def log_records(work: Work, rows: Sequence[JudgmentRow]) -> Iterator[LoggedEntry
             note=row.note,
             at=row.created_at,
         )
+
+
+def _sides(work: Work, row: JudgmentRow) -> tuple[str | None, str | None]:
+    """What an entry is about: pages by their ids, or the systems of two lists."""
+    names, left, right = work.names, row.left_id, row.right_id
+    if work.assignment.tool is Tool.LISTS:
+        names = {each["id"]: each["system"] for each in work.assignment.plan["lists"]}
+        left, right = row.left_ranking_id, row.right_ranking_id
+    return (
+        None if left is None else names.get(left),
+        None if right is None else names.get(right),
+    )
 
 
 def preferences_in(rows: Sequence[JudgmentRow]) -> Iterator[tuple[int, int, str]]:

@@ -18,6 +18,7 @@ from app.services.desk import desk_of
 from app.services.finishing import summary_of
 from app.services.labeling import Standing
 from app.services.live import LiveSessions
+from app.services.snippets import snippet_texts
 from app.web import htmx
 from app.web.deps import (
     ClaimantToken,
@@ -37,13 +38,18 @@ from app.web.labeling_views import (
     TermsView,
     WorkView,
 )
+from app.web.list_results import compared_view
 from app.web.markdown import to_html
 from app.web.pages import render
 from app.web.reading import reading_of
 from app.web.results import finished_view
 
 router = APIRouter(prefix="/assignments/{assignment_id}", include_in_schema=False)
-_PAGES = {Tool.PAIRS: "labeling/pairs.html", Tool.GRADES: "labeling/grades.html"}
+_PAGES = {
+    Tool.PAIRS: "labeling/pairs.html",
+    Tool.GRADES: "labeling/grades.html",
+    Tool.LISTS: "labeling/lists.html",
+}
 
 
 @router.get("")
@@ -174,7 +180,8 @@ def _standing(request: Request, session: Session, user: User, assignment_id: int
 def _question(request: Request, session: Session, user: User, standing: Standing) -> QuestionView:
     query = standing.query
     terms = highlights.terms_for(session, user_id=user.id, query_id=query.id, query=query.text)
-    return question_view(standing, request.app.state.page_links, terms, reading_of(request))
+    texts = snippet_texts(session, standing)
+    return question_view(standing, request.app.state.page_links, terms, reading_of(request), texts)
 
 
 def _show(
@@ -192,6 +199,9 @@ def _show(
         return render(request, "labeling/_question.html", fragment, status=status)
     if standing.finished:
         summary = summary_of(session, standing, user_id=user.id)
+        if standing.tool is Tool.LISTS:
+            compared = compared_view(standing, summary)
+            return render(request, "labeling/compared.html", compared, status=status)
         page = finished_view(standing, summary)
         return render(request, "labeling/finished.html", page, status=status)
     view = _work_view(request, session, user, standing, stale)
@@ -213,7 +223,7 @@ def _work_view(
         reading=reading_of(request),
         user_id=user.id,
         offered=Plan.from_json(standing.plan).answers if by_pairs else (),
-        grades=() if by_pairs else _grades(standing, desk.settings.grades),
+        grades=_grades(standing, desk.settings.grades) if standing.tool is Tool.GRADES else (),
         guidelines=to_html(desk.guidelines),
         stale=stale,
     )

@@ -54,6 +54,20 @@ class GradeQuestion(BaseModel):
     document: DocumentOut
 
 
+class ListOut(BaseModel):
+    """A ranking, best page first; ``id`` is the system that made it."""
+
+    id: str
+    documents: list[DocumentOut]
+
+
+class ListQuestion(BaseModel):
+    """T3: which of two rankings is better."""
+
+    left: ListOut
+    right: ListOut
+
+
 class ProgressOut(BaseModel):
     """Answers that stand, questions expected to be left, and the range that holds nine in ten.
 
@@ -104,6 +118,20 @@ class GradeResult(BaseModel):
     grades: dict[str, str]
 
 
+class ComparisonOut(BaseModel):
+    """Two systems as their rankings stood on the screen, and what was said of them."""
+
+    left: str
+    right: str
+    answer: str
+
+
+class ListResult(BaseModel):
+    """Every answer about two rankings, in the order they were asked."""
+
+    comparisons: list[ComparisonOut]
+
+
 class ProblemOut(BaseModel):
     """Why a submission was refused."""
 
@@ -120,10 +148,10 @@ class AssignmentOut(BaseModel):
     study: StudyName
     query: QueryOut
     position: int
-    question: PairQuestion | GradeQuestion | None
+    question: PairQuestion | GradeQuestion | ListQuestion | None
     answers: list[str]
     progress: ProgressOut
-    result: PairResult | GradeResult | None
+    result: PairResult | GradeResult | ListResult | None
     can_undo: bool
     can_redo: bool
     active_ms: int
@@ -145,7 +173,7 @@ class AssignmentSummary(BaseModel):
 
 
 class JudgmentIn(Body):
-    """An answer: the pages as they were shown, and what is said of them."""
+    """An answer: the pages, or the systems of two lists, as they were shown, and what is said."""
 
     position: Position
     left: Name | None = None

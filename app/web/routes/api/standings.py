@@ -7,6 +7,8 @@ from sqlalchemy.orm import Session
 from app.db.queries import labeling as queries
 from app.domain.confidence import Confidence
 from app.domain.grading import UNJUDGEABLE, AskingGrade, Graded, GradePlan
+from app.domain.list_plan import ListPlan, ShownList
+from app.domain.lists import AskingLists, Compared, ListAnswer
 from app.domain.plan import Plan
 from app.domain.session import Asking, Finished
 from app.domain.words import Tool
@@ -14,10 +16,14 @@ from app.services.labeling import Standing
 from app.services.tools import shown_in
 from app.web.routes.api.models import (
     AssignmentOut,
+    ComparisonOut,
     ConfidenceOut,
     DocumentOut,
     GradeQuestion,
     GradeResult,
+    ListOut,
+    ListQuestion,
+    ListResult,
     PageConfidenceOut,
     PairQuestion,
     PairResult,
@@ -62,10 +68,14 @@ def answers_of(standing: Standing) -> list[str]:
     """The answers the study offers for this tool."""
     if standing.tool is Tool.GRADES:
         return [*GradePlan.from_json(standing.plan).grades, UNJUDGEABLE]
+    if standing.tool is Tool.LISTS:
+        return [answer.value for answer in ListAnswer]
     return [answer.value for answer in Plan.from_json(standing.plan).answers]
 
 
-def _question(session: Session, standing: Standing) -> PairQuestion | GradeQuestion | None:
+def _question(
+    session: Session, standing: Standing
+) -> PairQuestion | GradeQuestion | ListQuestion | None:
     heads = [standing.documents[number] for number in shown_in(standing.state)]
     texts = queries.texts_by_hash(session, [head.content_hash for head in heads]) if heads else {}
     shown = [
@@ -74,13 +84,37 @@ def _question(session: Session, standing: Standing) -> PairQuestion | GradeQuest
     ]
     if isinstance(standing.state, Asking):
         return PairQuestion(left=shown[0], right=shown[1])
+    if isinstance(standing.state, AskingLists):
+        by_number = dict(zip(shown_in(standing.state), shown, strict=True))
+        left, right = (
+            _list(each, by_number) for each in (standing.state.left, standing.state.right)
+        )
+        return ListQuestion(left=left, right=right)
     return GradeQuestion(document=shown[0]) if isinstance(standing.state, AskingGrade) else None
 
 
-def _result(standing: Standing) -> PairResult | GradeResult | None:
+def _list(shown: ShownList, documents: Mapping[int, DocumentOut]) -> ListOut:
+    return ListOut(id=shown.system, documents=[documents[number] for number in shown.documents])
+
+
+def _list_result(standing: Standing, compared: Compared) -> ListResult:
+    systems = {each.id: each.system for each in ListPlan.from_json(standing.plan).lists}
+    return ListResult(
+        comparisons=[
+            ComparisonOut(left=systems[each.left], right=systems[each.right], answer=each.answer)
+            for each in compared.answers
+        ]
+    )
+
+
+def _result(standing: Standing) -> PairResult | GradeResult | ListResult | None:
+    if not standing.finished:
+        return None
     names = {number: head.name for number, head in standing.documents.items()}
     if isinstance(standing.state, Finished):
         return _pair_result(standing.state, names)
+    if isinstance(standing.state, Compared):
+        return _list_result(standing, standing.state)
     if isinstance(standing.state, Graded):
         given = standing.state.grades
         return GradeResult(grades={names[each.document]: each.grade for each in given})

@@ -1,0 +1,40 @@
+"""``lists.jsonl``: every preference between two rankings that stands, as ``dcg learn`` reads it."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.data.exports.codec import Names, json_lines, read_json_lines
+
+
+@dataclass(frozen=True, slots=True)
+class ListAnswer:
+    """Two rankings as they stood on the screen, best page first, and what was said of them.
+
+    ``answer`` is left_much, left, same, right or right_much; the systems made the rankings.
+    """
+
+    query: str
+    left: Names
+    right: Names
+    answer: str
+    left_system: str
+    right_system: str
+    assessor: str
+    round: int
+    active_ms: int
+
+
+def list_lines(records: Iterable[ListAnswer]) -> Iterator[str]:
+    """The lines of ``lists.jsonl``.
+
+    >>> answer = ListAnswer("q1", ("d1",), ("d2",), "left", "bm25", "lm", "ansa@here.example", 0, 9)
+    >>> next(list_lines([answer]))[:62]
+    '{"query": "q1", "left": ["d1"], "right": ["d2"], "answer": "le'
+    """
+    return json_lines(records)
+
+
+def read_list_answers(path: str | Path) -> list[ListAnswer]:
+    """Read ``lists.jsonl``, plain or gzip."""
+    return read_json_lines(path, ListAnswer)

@@ -1,0 +1,95 @@
+"""`topkapi dcg learn --study`: gains and discounts from a study's own lists and grades."""
+
+import json
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from app.cli import main
+from app.db.engine import make_engine, make_sessions
+from app.db.models import Candidate
+from app.domain.lists import AskingLists
+from app.services.live import LiveSessions
+from tests.factories import queries_of
+from tests.ranked import Judge, give_lists, grade_pages, make_ranked_study
+
+
+def fill(url: str) -> None:
+    """Three studies: judged and graded, judged without grades, not judged."""
+    engine = make_engine(url)
+    with make_sessions(engine).write.begin() as session:
+        study = make_ranked_study(session, slug="tulips", systems=5, queries=8)
+        grade_pages(session, study)
+        grades = {row.document_id: row.grade or 0 for row in session.scalars(select(Candidate))}
+
+        def by_worth(state: AskingLists) -> str:
+            left, right = (
+                sum(grades.get(page, 0) / (place + 1) for place, page in enumerate(each.documents))
+                for each in (state.left, state.right)
+            )
+            if abs(left - right) < 0.3:
+                return "same"
+            much = "_much" if abs(left - right) > 3 else ""
+            return f"left{much}" if left > right else f"right{much}"
+
+        for query in queries_of(session, study):
+            Judge(session, give_lists(session, study, query), LiveSessions()).to_the_end(by_worth)
+        bare = make_ranked_study(session, slug="bare")
+        Judge(session, give_lists(session, bare), LiveSessions()).to_the_end()
+        make_ranked_study(session, slug="new")
+    engine.dispose()
+
+
+@pytest.fixture
+def folder(database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
+    fill(database_url)
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(list(words))
+    captured = capsys.readouterr()
+    assert isinstance(ended.value.code, int)
+    return ended.value.code, captured.out, captured.err
+
+
+def test_a_study_and_its_exports_teach_the_same(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ("--bootstrap", "0", "--k", "5", "--json")
+    code, said, _ = run(capsys, "dcg", "learn", "--study", "tulips", *options)
+    assert code == 0
+    of_study = json.loads(said)
+    assert sum(of_study["counts"].values()) == 80
+    assert of_study["ungraded"] == 0
+    assert of_study["validation"]["learned"]["all"] > 0.8
+    assert run(capsys, "export", "tulips", "lists.jsonl", "--out", "lists.jsonl")[0] == 0
+    pages = [(query, place) for query in range(8) for place in range(8)]
+    qrels = (f"q{query} 0 q{query}-d{place} {place % 5}\n" for query, place in pages)
+    (folder / "grades.qrels").write_text("".join(qrels))
+    code, said, _ = run(capsys, "dcg", "learn", "lists.jsonl", "--grades", "grades.qrels", *options)
+    assert code == 0
+    of_files = json.loads(said)
+    assert of_files["counts"] == of_study["counts"]
+    assert of_files["gains"] == pytest.approx(of_study["gains"], abs=1e-6)
+    assert of_files["discounts"] == pytest.approx(of_study["discounts"], abs=1e-6)
+
+
+def test_refusals_say_what_is_missing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert folder.exists()
+    for words, reason in (
+        (("--study", "new"), "nobody has compared two lists yet"),
+        (("--study", "bare"), "no page of its lists has a grade"),
+        (("--study", "gone"), "There is no study 'gone'"),
+        ((), "name a file of preferences, or a study"),
+        (("lists.jsonl", "--study", "new"), "name a file of preferences, or a study"),
+        (("--study", "tulips", "--levels", "3"), "a study has its own grades"),
+    ):
+        code, _, error = run(capsys, "dcg", "learn", *words)
+        assert code != 0
+        assert reason in error
+        assert error.count("\n") == 1

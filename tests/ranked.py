@@ -1,0 +1,142 @@
+"""Studies with rankings of systems, and people who compare them: what tests of T3 work on."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.db.models import Assignment, Candidate, Query, Ranking, Study, User
+from app.domain.lists import AskingLists
+from app.domain.log import EntryKind
+from app.domain.rotation import Share
+from app.domain.study import StudySettings
+from app.domain.words import Tool
+from app.services import labeling
+from app.services.assigning import assign
+from app.services.labeling import Standing, Submission
+from app.services.live import LiveSessions
+from app.services.tools import Said
+from tests.factories import make_study, make_user, queries_of
+
+Opinion = Callable[[AskingLists], str]
+
+
+def make_ranked_study(
+    session: Session,
+    *,
+    slug: str | None = None,
+    systems: int = 4,
+    queries: int = 1,
+    documents: int = 8,
+    **settings: Any,
+) -> Study:
+    """A study in which every query has rankings of systems, each another order of its pages."""
+    study = make_study(session, slug=slug, queries=queries, documents=documents)
+    rules = {"k": 5, "tools": (Tool.PAIRS, Tool.GRADES, Tool.LISTS), **settings}
+    study.settings = StudySettings(**rules).as_json()
+    add_rankings(session, study, systems)
+    return study
+
+
+def add_rankings(session: Session, study: Study, systems: int = 3) -> None:
+    """Rankings of so many systems for every query, each another order of its pages."""
+    for query in queries_of(session, study):
+        pages = pages_of(session, query)
+        for number in range(systems):
+            turned = [*pages[number:], *pages[:number]]
+            ranked = turned if number % 2 else turned[::-1]
+            session.add(Ranking(query_id=query.id, system=f"system-{number}", documents=ranked))
+    session.flush()
+
+
+def compare_lists(session: Session, slug: str, email: str) -> None:
+    """Add lists to a study, which ``email`` compares to the end for its first query."""
+    study = session.scalars(select(Study).where(Study.slug == slug)).one()
+    user = session.scalars(select(User).where(User.email == email)).one()
+    settings = StudySettings.from_json(study.settings)
+    study.settings = replace(settings, tools=(*settings.tools, Tool.LISTS)).as_json()
+    add_rankings(session, study)
+    work = give_lists(session, study, user=user)
+    Judge(session, work, LiveSessions()).to_the_end()
+
+
+def pages_of(session: Session, query: Query) -> Sequence[int]:
+    """The query's pages in their order."""
+    statement = select(Candidate.document_id).where(Candidate.query_id == query.id)
+    return session.scalars(statement.order_by(Candidate.position)).all()
+
+
+def grade_pages(session: Session, study: Study) -> None:
+    """Give every page a known grade from 0 to 4, by its place."""
+    for query in queries_of(session, study):
+        statement = select(Candidate).where(Candidate.query_id == query.id)
+        for candidate in session.scalars(statement):
+            candidate.grade = candidate.position % 5
+    session.flush()
+
+
+def give_lists(
+    session: Session,
+    study: Study,
+    query: Query | None = None,
+    *,
+    user: User | None = None,
+    round: int = 0,
+    seed: str = "seed",
+) -> Assignment:
+    """Work with lists for ``user`` (a new person) on ``query`` (the study's first)."""
+    query = query or queries_of(session, study)[0]
+    user = user or make_user(session)
+    share = Share(user.id, query.id, Tool.LISTS, round)
+    return assign(session, study, [share], seed=seed)[0]
+
+
+def first_page_decides(state: AskingLists) -> str:
+    """Prefers the list whose first page has the smaller number."""
+    return "left" if state.left.documents[0] < state.right.documents[0] else "right_much"
+
+
+class Judge:
+    """One assessor at work with lists, through the labeling service."""
+
+    def __init__(self, session: Session, assignment: Assignment, live: LiveSessions) -> None:
+        self._session, self._live = session, live
+        self._ids: dict[str, Any] = {
+            "assignment_id": assignment.id,
+            "user_id": assignment.user_id,
+        }
+
+    def look(self) -> Standing:
+        """Where the assignment stands."""
+        return labeling.standing(self._session, self._live, **self._ids)
+
+    def shown(self) -> tuple[str, str]:
+        """The systems of the lists on the screen."""
+        state = self.look().state
+        assert isinstance(state, AskingLists)
+        return state.left.system, state.right.system
+
+    def say(self, opinion: Opinion = first_page_decides) -> Standing:
+        """Answer the open question."""
+        before = self.look()
+        assert isinstance(before.state, AskingLists)
+        left, right = before.state.left.system, before.state.right.system
+        said = Said(opinion(before.state), left=left, right=right)
+        return self._submit(Submission(before.position, said=said, active_ms=1000))
+
+    def step(self, kind: EntryKind) -> Standing:
+        """Undo or redo."""
+        return self._submit(Submission(self.look().position, kind))
+
+    def to_the_end(self, opinion: Opinion = first_page_decides) -> int:
+        """Answer all questions; how many there were."""
+        count = 0
+        while not self.look().finished:
+            self.say(opinion)
+            count += 1
+        return count
+
+    def _submit(self, submission: Submission) -> Standing:
+        return labeling.submit(self._session, self._live, **self._ids, submission=submission)

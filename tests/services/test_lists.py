@@ -1,0 +1,300 @@
+"""Work with lists on both databases: plans, offers, resuming, several people at once."""
+
+import threading
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.db.engine import Sessions
+from app.db.models import Assignment, Candidate, JudgmentRow, Ranking, Study
+from app.domain.errors import Conflict, Invalid, OutOfTurn
+from app.domain.list_plan import unordered
+from app.domain.lists import AskingLists, Compared
+from app.domain.log import EntryKind
+from app.domain.words import Tool
+from app.services import giving, labeling, list_choice
+from app.services.assigning import assign_rotation, preview_rotation
+from app.services.exports import ExportOptions, StudySource, open_export
+from app.services.labeling import Submission
+from app.services.list_evidence import as_preferences, grades_of, said_in_study
+from app.services.live import LiveSessions
+from app.services.tools import Said
+from tests.exporting import judge as judge_log
+from tests.exporting import make_grades
+from tests.factories import make_user, queries_of
+from tests.ranked import Judge, give_lists, grade_pages, make_ranked_study
+
+Pairs = set[tuple[int, int]]
+
+
+def asked_of(session: Session, assignment: Assignment) -> list[tuple[int, int]]:
+    statement = select(JudgmentRow.left_ranking_id, JudgmentRow.right_ranking_id).where(
+        JudgmentRow.assignment_id == assignment.id, JudgmentRow.entry == EntryKind.ANSWER
+    )
+    rows = session.execute(statement.order_by(JudgmentRow.position))
+    return [unordered((row[0] or 0, row[1] or 0)) for row in rows]
+
+
+@pytest.mark.parametrize("choice", ["all", "random", "active"])
+def test_every_pair_once_and_then_it_is_finished(session: Session, choice: str) -> None:
+    study = make_ranked_study(session, lists_pairs=choice, lists_size=6)
+    work = give_lists(session, study)
+    judge = Judge(session, work, LiveSessions())
+    assert judge.to_the_end() == 6
+    assert len(set(asked_of(session, work))) == 6
+    assert work.finished_at is not None
+    assert (work.answered, work.expected_left) == (6, 0)
+    assert isinstance(judge.look().state, Compared)
+
+
+def test_undo_redo_and_a_repeated_submission(session: Session) -> None:
+    study = make_ranked_study(session, lists_pairs="active")
+    work, live = give_lists(session, study), LiveSessions()
+    judge = Judge(session, work, live)
+    first = judge.shown()
+    judge.say()
+    second = judge.shown()
+    judge.step(EntryKind.UNDO)
+    assert judge.shown() == first
+    judge.step(EntryKind.REDO)
+    assert judge.shown() == second
+    ids: dict[str, Any] = {"assignment_id": work.id, "user_id": work.user_id}
+    said = Said(first_answer(session, work), left=first[0], right=first[1])
+    again = labeling.submit(session, live, **ids, submission=Submission(0, said=said))
+    assert again.position == 3
+    swapped = Said("left", left=second[1], right=second[0])
+    with pytest.raises(OutOfTurn):
+        labeling.submit(session, live, **ids, submission=Submission(3, said=swapped))
+
+
+def first_answer(session: Session, work: Assignment) -> str:
+    statement = select(JudgmentRow.answer).where(JudgmentRow.assignment_id == work.id)
+    return str(session.scalars(statement.order_by(JudgmentRow.position)).first())
+
+
+def test_resuming_elsewhere_shows_the_stored_pair_though_others_went_on(
+    session: Session,
+) -> None:
+    study = make_ranked_study(session, systems=6, queries=2, lists_pairs="active", lists_size=5)
+    grade_pages(session, study)
+    mine, other = (
+        give_lists(session, study, seed="a"),
+        give_lists(session, study, round=1, seed="b"),
+    )
+    here = Judge(session, mine, LiveSessions())
+    here.say()
+    here.say()
+    shown = here.shown()
+    Judge(session, other, LiveSessions()).to_the_end()
+    assert Judge(session, mine, LiveSessions()).shown() == shown, "another process, nothing kept"
+    assert here.shown() == shown
+    here.say()
+    assert Judge(session, mine, LiveSessions()).shown() == here.shown()
+
+
+def test_a_recorded_pair_is_replayed_even_if_the_choice_would_now_fall_elsewhere(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = make_ranked_study(session, systems=5, lists_pairs="active")
+    work = give_lists(session, study)
+    judge = Judge(session, work, LiveSessions())
+    for _ in range(4):
+        judge.say()
+    before = judge.look()
+
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("a replay chooses nothing")
+
+    monkeypatch.setattr(list_choice, "next_pair", never)
+    again = Judge(session, work, LiveSessions()).look()
+    assert (again.state, again.position) == (before.state, before.position)
+
+
+def test_people_in_turn_are_never_offered_the_same_pair(session: Session) -> None:
+    study = make_ranked_study(session, systems=5, lists_pairs="active", lists_size=4)
+    grade_pages(session, study)
+    works = [give_lists(session, study, round=n, seed=str(n)) for n in range(3)]
+    assert [work.plan["size"] for work in works] == [4, 4, 2], "ten pairs in all"
+    live = LiveSessions()
+    judges = [Judge(session, work, live) for work in works]
+    while not all(judge.look().finished for judge in judges):
+        open_now = [judge for judge in judges if not judge.look().finished]
+        shown = [frozenset(judge.shown()) for judge in open_now]
+        assert len(set(shown)) == len(shown)
+        for judge in open_now:
+            judge.say()
+    asked = [pair for work in works for pair in asked_of(session, work)]
+    assert len(asked) == len(set(asked)) == 10
+    with pytest.raises(Conflict, match=r"10 pairs of lists of q0 is given out .* lists_repeats"):
+        give_lists(session, study, round=3)
+
+
+def test_people_at_once_are_never_offered_the_same_pair(sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
+        study = make_ranked_study(session, systems=7, lists_pairs="active", lists_size=7)
+        grade_pages(session, study)
+        works = [give_lists(session, study, round=n, seed=str(n)) for n in range(3)]
+        session.expunge_all()
+    failures: list[BaseException] = []
+
+    def work_on(work: Assignment) -> None:
+        live = LiveSessions()
+        try:
+            for _ in range(7):
+                with sessions.write.begin() as own:
+                    Judge(own, work, live).say()
+        except BaseException as error:  # told to the test, which would not see it otherwise
+            failures.append(error)
+
+    threads = [threading.Thread(target=work_on, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert failures == []
+    with sessions.read() as session:
+        asked = [pair for work in works for pair in asked_of(session, work)]
+    assert len(asked) == len(set(asked)) == 21
+
+
+def test_with_repeats_everyone_compares_all(session: Session) -> None:
+    study = make_ranked_study(session, lists_repeats=True)
+    first, second = give_lists(session, study), give_lists(session, study, round=1)
+    assert first.plan["size"] == second.plan["size"] == 6
+
+
+def test_withdrawn_pairs_are_free_and_taken_up_only_while_they_are(session: Session) -> None:
+    study = make_ranked_study(session, lists_pairs="active")
+    ansa, bao = make_user(session), make_user(session)
+    work = give_lists(session, study, user=ansa)
+    Judge(session, work, LiveSessions()).say()
+    with pytest.raises(Conflict, match="given out already"):
+        give_lists(session, study, user=bao, round=1)
+    giving.withdraw(session, study, work.id)
+    back = giving.assign_one(session, study, email=ansa.email, query="q0", tool=Tool.LISTS, round=1)
+    assert back.id == work.id
+    giving.withdraw(session, study, work.id)
+    give_lists(session, study, user=bao, round=1)
+    with pytest.raises(Conflict, match="given to others after it was withdrawn"):
+        giving.assign_one(session, study, email=ansa.email, query="q0", tool=Tool.LISTS, round=1)
+
+
+def test_a_query_without_two_rankings_is_refused_when_it_is_assigned(session: Session) -> None:
+    study = make_ranked_study(session, queries=2)
+    for ranking in session.scalars(
+        select(Ranking).where(Ranking.query_id == queries_of(session, study)[1].id)
+    ).all()[1:]:
+        session.delete(ranking)
+    session.flush()
+    with pytest.raises(Conflict, match="q1 has only the one of 'system-0'"):
+        give_lists(session, study, queries_of(session, study)[1])
+    people = [make_user(session).id, make_user(session).id]
+    with pytest.raises(Conflict, match="Import rankings of at least two systems"):
+        preview_rotation(session, study, people, rounds=1, lists=True)
+    assert session.scalars(select(Assignment)).all() == []
+
+
+def test_lists_go_round_on_their_own(session: Session) -> None:
+    study = make_ranked_study(session, queries=6, lists_repeats=True)
+    people = [make_user(session).id for _ in range(3)]
+    ruled = assign_rotation(session, study, people, rounds=1)
+    assert {row.tool for row in ruled} == {Tool.PAIRS, Tool.GRADES}
+    made = assign_rotation(session, study, people, rounds=2, lists=True)
+    assert {row.tool for row in made} == {Tool.LISTS}
+    assert len(made) == 12
+    assert giving.last_rotation(session, study, lists=True)[0] == people
+    only = make_ranked_study(session, slug="only", tools=(Tool.LISTS,))
+    assert len(assign_rotation(session, only, people[:1], rounds=1)) == 1
+
+
+def test_under_the_rule_lists_go_round_with_the_others(session: Session) -> None:
+    study = make_ranked_study(session, queries=6, lists_in_rotation=True)
+    people = [make_user(session).id for _ in range(3)]
+    with pytest.raises(Invalid, match="goes round with the others"):
+        assign_rotation(session, study, people, rounds=1, lists=True)
+    made = assign_rotation(session, study, people, rounds=1)
+    assert {row.tool for row in made} == set(Tool)
+    met = [(row.user_id, row.query_id) for row in made]
+    assert len(met) == len(set(met))
+
+
+def grade_all(session: Session, study: Study) -> None:
+    for query in queries_of(session, study):
+        judge_log(session, make_grades(session, make_user(session), query))
+
+
+def test_grades_are_those_of_people_and_else_those_that_came_with_the_study(
+    session: Session,
+) -> None:
+    study = make_ranked_study(session, queries=2, lists_pairs="all")
+    grade_pages(session, study)
+    first, second = queries_of(session, study)
+    graded = make_grades(session, make_user(session), first)
+    judge_log(session, graded, undo_at=4)
+    for query in (first, second):
+        Judge(session, give_lists(session, study, query), LiveSessions()).to_the_end()
+    said = said_in_study(session, study.id, 5)
+    found = grades_of(session, said)
+    assert found.n_grades == 5
+    steps = {"bad": 0, "fair": 1, "good": 2, "excellent": 3, "perfect": 4}
+    statement = select(JudgmentRow).where(JudgmentRow.assignment_id == graded.id)
+    log = session.scalars(statement.order_by(JudgmentRow.position)).all()
+    last = {row.left_id: steps[row.answer] for row in log if row.answer is not None}
+    shown = {page for each in said if each.query_id == first.id for page in each.left}
+    assert {page: found.of[first.id, page] for page in shown} == {p: last[p] for p in shown}
+    known = {
+        row.document_id: row.grade
+        for row in session.scalars(select(Candidate).where(Candidate.query_id == second.id))
+    }
+    assert all(found.of[second.id, p] == known[p] for q, p in found.of if q == second.id)
+    assert as_preferences(said, found, 5).ungraded == 0
+
+
+def test_a_grown_model_asks_what_it_is_least_sure_of(session: Session) -> None:
+    study = make_ranked_study(
+        session, systems=8, queries=2, documents=12, lists_pairs="active", lists_size=28
+    )
+    grade_pages(session, study)
+    first, second = queries_of(session, study)
+    by_grade = {row.document_id: row.grade or 0 for row in session.scalars(select(Candidate)).all()}
+
+    def worth(pages: tuple[int, ...]) -> float:
+        return sum(by_grade[page] / (place + 1) for place, page in enumerate(pages))
+
+    def by_worth(state: AskingLists) -> str:
+        gap = worth(state.left.documents) - worth(state.right.documents)
+        return "same" if abs(gap) < 0.2 else "left" if gap > 0 else "right"
+
+    Judge(session, give_lists(session, study, first), LiveSessions()).to_the_end(by_worth)
+    work = give_lists(session, study, second)
+    judge = Judge(session, work, LiveSessions())
+    gaps = []
+    while isinstance(state := judge.look().state, AskingLists):
+        gaps.append(abs(worth(state.left.documents) - worth(state.right.documents)))
+        judge.say(by_worth)
+    third = len(gaps) // 3
+    assert sum(gaps[:third]) < 0.6 * sum(gaps[-third:]), "close ones first, plain ones last"
+
+
+def test_exports_of_lists(session: Session) -> None:
+    study = make_ranked_study(session, slug="ranked", systems=3)
+    ansa = make_user(session, email="ansa@lehto.example")
+    judge = Judge(session, give_lists(session, study, user=ansa), LiveSessions())
+    judge.say(lambda _: "left_much")
+    judge.step(EntryKind.UNDO)
+    judge.to_the_end(lambda _: "right")
+    session.commit()
+    text = b"".join(open_export(session, "ranked", "lists.jsonl").chunks).decode()
+    assert text.count("\n") == 3
+    assert text.count('"answer": "right"') == 3
+    assert '"left_system": "system-' in text
+    log = b"".join(
+        open_export(session, "ranked", "judgments.jsonl", ExportOptions(pseudonyms=True)).chunks
+    ).decode()
+    assert log.count('"tool": "lists"') == 5
+    assert log.count('"left": "system-') == 4
+    assert log.count('"right": null') == 1
+    source = StudySource(session, "ranked")
+    assert [work.assignment.tool for work in source.all_works()] == [Tool.LISTS]

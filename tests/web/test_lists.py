@@ -1,0 +1,169 @@
+"""Lists through the API and through plain pages, without a browser."""
+
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import select
+
+from app.db.engine import Sessions
+from app.db.models import Document, User
+from app.domain.words import Role
+from app.services import tokens
+from tests.factories import make_user, queries_of, sign_in
+from tests.judging import Job
+from tests.ranked import give_lists, grade_pages, make_ranked_study
+
+ANSWERS = ["left_much", "left", "same", "right", "right_much"]
+
+
+@pytest.fixture
+def job(sessions: Sessions) -> Job:
+    """A new assessor with lists to compare, each pair chosen when it is due."""
+    with sessions.write.begin() as session:
+        study = make_ranked_study(session, systems=5, lists_pairs="active", lists_size=8)
+        grade_pages(session, study)
+        work = give_lists(session, study)
+        _, token = tokens.issue_token(session, session.get_one(User, work.user_id), "test")
+        return Job(work.id, token)
+
+
+def body_of(state: dict[str, Any], answer: str) -> dict[str, Any]:
+    question = state["question"]
+    return {
+        "position": state["position"],
+        "left": question["left"]["id"],
+        "right": question["right"]["id"],
+        "answer": answer,
+        "active_ms": 900,
+    }
+
+
+def test_a_program_compares_lists_to_the_end(client: httpx.Client, job: Job) -> None:
+    state = client.get(job.url, headers=job.headers).json()
+    assert state["tool"] == "lists"
+    assert state["answers"] == ANSWERS
+    left, right = state["question"]["left"], state["question"]["right"]
+    assert set(left) == {"id", "documents"}
+    assert len(left["documents"]) == len(right["documents"]) == 5
+    assert set(left["documents"][0]) == {"id", "title", "url", "text"}
+    said: list[dict[str, str]] = []
+    while state["state"] == "asking":
+        assert state["progress"]["answered"] + state["progress"]["expected_left"] == 8
+        body = body_of(state, ANSWERS[len(said) % 5])
+        said.append({name: body[name] for name in ("left", "right", "answer")})
+        reply = client.post(f"{job.url}/judgments", headers=job.headers, json=body)
+        assert reply.status_code == 200, reply.text
+        state = reply.json()
+    assert state["result"] == {"comparisons": said}
+    assert len({frozenset((each["left"], each["right"])) for each in said}) == 8
+
+
+def test_undo_redo_stale_and_unknown_answers(client: httpx.Client, job: Job) -> None:
+    first = client.get(job.url, headers=job.headers).json()
+    body = body_of(first, "same")
+    second = client.post(f"{job.url}/judgments", headers=job.headers, json=body).json()
+    again = client.post(f"{job.url}/judgments", headers=job.headers, json=body)
+    assert (again.status_code, again.json()["position"]) == (200, 1)
+    other = {**body, "answer": "left"}
+    refused = client.post(f"{job.url}/judgments", headers=job.headers, json=other)
+    assert refused.status_code == 409
+    assert refused.json()["question"] == second["question"]
+    swapped = body_of(second, "left")
+    swapped["left"], swapped["right"] = swapped["right"], swapped["left"]
+    reply = client.post(f"{job.url}/judgments", headers=job.headers, json=swapped)
+    assert (reply.status_code, reply.json()["problem"]["code"]) == (409, "out_of_turn")
+    wrong = {**body_of(second, "tie")}
+    reply = client.post(f"{job.url}/judgments", headers=job.headers, json=wrong)
+    assert reply.status_code == 422
+    assert "left_much, left, same, right, right_much" in reply.text
+    undone = client.post(f"{job.url}/undo", headers=job.headers, json={"position": 1}).json()
+    assert undone["question"] == first["question"]
+    redone = client.post(f"{job.url}/redo", headers=job.headers, json={"position": 2}).json()
+    assert redone["question"] == second["question"]
+
+
+def test_an_administrator_gives_lists_out_by_program(
+    client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        make_ranked_study(session, slug="ranked", queries=3)
+        admin = make_user(session, role=Role.ADMIN)
+        judges = [make_user(session).email for _ in range(2)]
+        _, token = tokens.issue_token(session, admin, "test")
+    headers = {"Authorization": f"Bearer {token}"}
+    body = {"assessors": judges, "lists": True, "dry_run": True}
+    url = "/api/v1/studies/ranked/rotation"
+    preview = client.post(url, headers=headers, json=body).json()
+    made = client.post(url, headers=headers, json={**body, "dry_run": False}).json()
+    assert {each["tool"] for each in made["work"]} == {"lists"}
+    assert preview["work"] == made["work"]
+    two = client.post(url, headers=headers, json={**body, "rounds": 2})
+    assert two.status_code == 409
+    assert "lists_repeats" in two.json()["detail"]
+
+
+def test_the_grid_offers_lists_apart(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        make_ranked_study(session, slug="ranked", queries=3)
+        admin = make_user(session, role=Role.ADMIN)
+        people = [make_user(session).id for _ in range(2)]
+    sign_in(app, client, admin)
+    page = client.get("/studies/ranked/assign").text
+    assert "Give out T3 lists instead" in page
+    assert "<b>T3</b>" not in page
+    wanted = "&".join(f"people={number}" for number in people)
+    page = client.get(f"/studies/ranked/assign?lists=true&rounds=1&{wanted}").text
+    assert "<b>T3</b>" in page
+    assert "Create 3 assignments" in page
+    form = {"people": people, "rounds": 1, "lists": "true"}
+    assert client.post("/studies/ranked/assign", data=form).status_code == 303
+    refused = client.post("/studies/ranked/assign", data={**form, "rounds": 2})
+    assert refused.status_code == 409
+    assert "lists_repeats" in refused.text
+
+
+HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)><svg onload=alert(1)>'
+
+
+def test_titles_snippets_and_addresses_are_escaped(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        study = make_ranked_study(session)
+        for page in session.scalars(select(Document).where(Document.study_id == study.id)):
+            page.title = f"{page.title} {HOSTILE}"
+            page.url = f"javascript:{HOSTILE}"
+        queries_of(session, study)[0].text = f"tulips {HOSTILE}"
+        work = give_lists(session, study)
+        user = session.get_one(User, work.user_id)
+    sign_in(app, client, user)
+    text = client.get(f"/assignments/{work.id}").text
+    assert "Page 0 &#34;&gt;&lt;script&gt;" in text
+    assert "<script>alert" not in text
+    assert "<img" not in text
+    assert "<svg onload" not in text
+    assert 'href="javascript:' not in text
+
+
+def test_without_a_script_the_form_works(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        study = make_ranked_study(session, systems=2)
+        work = give_lists(session, study)
+        user = session.get_one(User, work.user_id)
+        state = [each["system"] for each in work.plan["lists"]]
+    sign_in(app, client, user)
+    page = client.get(f"/assignments/{work.id}").text
+    left = state[0] if f'name="left" value="{state[0]}"' in page else state[1]
+    right = next(each for each in state if each != left)
+    data = {"position": 0, "left": left, "right": right, "answer": "right_much"}
+    reply = client.post(f"/assignments/{work.id}/judgments", data=data)
+    assert reply.status_code == 303
+    page = client.get(f"/assignments/{work.id}").text
+    assert "Finished and saved" in page
+    assert "Right much better" in page
