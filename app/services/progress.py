@@ -96,14 +96,15 @@ def by_query(
 
 def matrix(
     session: Session, users: Sequence[User], asked: Sequence[Query], at: datetime | None = None
-) -> dict[tuple[int, int], Cell]:
-    """Who is how far with what, by the numbers of person and query."""
+) -> dict[tuple[int, int], list[Cell]]:
+    """Who is how far with what, by the numbers of person and query; lists may come on top."""
     at = at or now()
-    found: dict[tuple[int, int], Cell] = {}
+    found: dict[tuple[int, int], list[Cell]] = {}
     rows = queries.cells(session, [user.id for user in users], [query.id for query in asked])
-    for user, query, tool, number, answered, left, finished_at, last_at in rows:
+    in_order = sorted(rows, key=lambda row: list(Tool).index(row.tool))
+    for user, query, tool, number, answered, left, finished_at, last_at in in_order:
         state, note = _said(answered, left, finished_at, last_at, at)
-        found[user, query] = Cell(tool, number + 1, state, note)
+        found.setdefault((user, query), []).append(Cell(tool, number + 1, state, note))
     return found
 
 

@@ -30,7 +30,7 @@ class ProgressView:
     people_paging: Paging
     queries: Sequence[tuple[Query, Line]]
     query_paging: Paging
-    cells: Mapping[tuple[int, int], Cell]
+    cells: Mapping[tuple[int, int], Sequence[Cell]]
     latest: Sequence[Finished]
     choices: Choices
     values: Mapping[str, str]

@@ -16,6 +16,7 @@ from app.services.labeling import Submission
 from app.services.live import LiveSessions
 from app.services.tools import Said
 from tests.factories import make_assignment, make_study, make_user, queries_of
+from tests.ranked import add_rankings, give_lists
 
 
 def ordered(sort: str = "name", *, search: str = "", limit: int = 10, offset: int = 0) -> Ordered:
@@ -98,20 +99,27 @@ def test_the_matrix_says_how_far_each_piece_is(session: Session, study: Study) -
     rows, _ = progress.people(session, study, ordered(), progress.overview(session, study))
     users = [user for user, _ in rows]
     queries = queries_of(session, study)
+    add_rankings(session, study)
+    bao = next(user for user in users if user.name == "Bao")
+    study.settings = {**study.settings, "tools": ["pairs", "grades", "lists"]}
+    give_lists(session, study, queries[1], user=bao)
     cells = progress.matrix(session, users, queries, at=now() + timedelta(days=4))
     notes = {
         (user.name, query.external_id): cells.get((user.id, query.id))
         for user in users
         for query in queries
     }
-    assert {key: (cell.state, cell.note) for key, cell in notes.items() if cell} == {
-        ("Ansa", "q0"): ("done", "done"),
-        ("Ansa", "q1"): ("late", "idle 4 d"),
-        ("Bao", "q1"): ("wait", "waiting"),
-        ("Bao", "q2"): ("wait", "waiting"),
+    said = {
+        key: [(c.tool, c.state, c.note) for c in found] for key, found in notes.items() if found
+    }
+    assert said == {
+        ("Ansa", "q0"): [(Tool.PAIRS, "done", "done")],
+        ("Ansa", "q1"): [(Tool.PAIRS, "late", "idle 4 d")],
+        ("Bao", "q1"): [(Tool.PAIRS, "wait", "waiting"), (Tool.LISTS, "wait", "waiting")],
+        ("Bao", "q2"): [(Tool.PAIRS, "wait", "waiting")],
     }
     cells = progress.matrix(session, users, queries)
-    assert cells[users[0].id, queries[1].id].note == "33 %"
+    assert cells[users[0].id, queries[1].id][0].note == "33 %"
 
 
 def test_what_was_finished_last_comes_first(session: Session, study: Study) -> None:
