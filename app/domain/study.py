@@ -88,6 +88,13 @@ class StudySettings:
             values["grades"] = tuple(Grade(**grade) for grade in values["grades"])
         return cls(**values)
 
+    def steering(self) -> dict[str, Any]:
+        """What sessions are made from: all but the idle limit and the words that explain grades."""
+        stored = self.as_json()
+        del stored["idle_seconds"]
+        stored["grades"] = [grade.name for grade in self.grades]
+        return stored
+
     def _pairs(self, order: Sequence[ItemId], seed: str) -> Plan:
         known = SORTERS.get(self.sorter)
         return Plan(

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from app.db.base import now
 from app.db.models import Assignment, Study
 from app.db.queries import assigning as queries
+from app.db.queries.studies import hold_settings
 from app.domain.errors import Conflict, Invalid, NotFound
 from app.domain.rotation import Share, refuse_breach, rotation, ruled_tools
 from app.domain.study import StudySettings, stored_plan
@@ -98,6 +99,7 @@ def assign(
 
     ``rotated`` says from which rotation they come, so that a later round can go on from it.
     """
+    hold_settings(session, study)
     settings = StudySettings.from_json(study.settings)
     refuse_unknown(session, study, settings, wanted)
     _refuse_breaches(session, study, wanted)

@@ -66,6 +66,43 @@ class ReassignForm(BaseModel):
     next: Annotated[str, Field(max_length=1000)] = ""
 
 
+class SettingsForm(BaseModel):
+    """The settings of a study as typed; without ``whole`` those alone that are never fixed.
+
+    ``grades`` has a line for each, from worst to best: the name, and after a colon what it means.
+    """
+
+    seen: Line = ""
+    whole: bool = False
+    name: Annotated[str, Field(max_length=1000)] = ""
+    idle_seconds: Line = ""
+    grades: Annotated[str, Field(max_length=20_000)] = ""
+    tools: list[Line] = []
+    k: Line = ""
+    sorter: Line = ""
+    allow_ties: bool = False
+    allow_bad: bool = False
+    reuse_answers: bool = False
+    infer_transitive: bool = False
+    best_of: Line = ""
+    recheck: Line = ""
+    check_per_cent: Line = ""
+    budget: Line = ""
+    stop_at: Line = ""
+    pair_limit: Line = ""
+    lists_in_rotation: bool = False
+    lists_pairs: Line = ""
+    lists_size: Line = ""
+    lists_repeats: bool = False
+
+
+class GuidelinesForm(BaseModel):
+    """Guidelines in Markdown, and the version they were changed from."""
+
+    seen: Line = ""
+    guidelines: Annotated[str, Field(max_length=1_000_000)] = ""
+
+
 class ConfirmForm(BaseModel):
     """A name typed once more, so that nothing is deleted by a slip."""
 

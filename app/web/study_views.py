@@ -7,6 +7,7 @@ from typing import Any
 from app.db.models import Study
 from app.domain.study import StudySettings
 from app.services.studies import Deletion
+from app.web.admin_forms import GuidelinesForm, SettingsForm
 from app.web.admin_views import Refusal
 from app.web.paging import Choices, Paging
 
@@ -66,6 +67,27 @@ class GuidelinesPageView:
 
     head: StudyHead
     html: str
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsView:
+    """What a study decides, as a form; ``fixed`` settings are those that work was made from."""
+
+    head: StudyHead
+    form: SettingsForm
+    sorters: Mapping[str, str]
+    fixed: bool
+    refusal: Refusal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GuidelinesFormView:
+    """The guidelines to be changed; ``begun`` says that somebody has judged by them."""
+
+    head: StudyHead
+    form: GuidelinesForm
+    begun: bool
+    refusal: Refusal | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,3 +45,12 @@ def count_studies(session: Session) -> int:
 def study_of_slug(session: Session, slug: str) -> Study | None:
     """The study with this public name."""
     return session.scalar(select(Study).where(Study.slug == slug))
+
+
+def hold_settings(session: Session, study: Study, *, to_change: bool = False) -> None:
+    """Read the study anew; nobody changes it, or with ``to_change`` makes work from it, meanwhile.
+
+    On SQLite writing transactions follow each other anyway.
+    """
+    session.flush()
+    session.refresh(study, with_for_update={"read": not to_change})

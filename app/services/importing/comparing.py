@@ -120,15 +120,17 @@ class _Comparison:
 
     def _head_changes(self) -> bool:
         head, study = self._checked.bundle.head, self._study
-        settings_changed = head.settings != StudySettings.from_json(study.settings)
-        if settings_changed and stored.assigned_queries(self._session, study.id):
+        there = StudySettings.from_json(study.settings)
+        steers = head.settings.steering() != there.steering()
+        if steers and stored.assigned_queries(self._session, study.id):
             self._problems.add(
                 head.place,
                 "settings",
                 "The settings differ from those under which work was assigned.",
                 "Put the old ones back, or import under another slug.",
             )
-        return settings_changed or (head.name, head.guidelines) != (study.name, study.guidelines)
+        before, after = (study.name, study.guidelines), (head.name, head.guidelines)
+        return head.settings != there or before != after
 
     def _added(
         self,

@@ -15,7 +15,7 @@ from app.services.importing.problems import Place, Problems
 from app.services.importing.reader import Reader
 from app.services.importing.values import BadValue, kind_of, shown, words
 
-_KINDS: dict[str, type] = {
+KINDS: dict[str, type] = {
     "k": int,
     "sorter": str,
     "allow_ties": bool,
@@ -35,7 +35,7 @@ _KINDS: dict[str, type] = {
     "lists_repeats": bool,
 }
 _OTHERS = ("name", "slug", "tools", "grades", "files")
-_KIND_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+KIND_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
@@ -106,8 +106,8 @@ class _Head:
     def read(self, guidelines: str) -> StudyHead | None:
         before = len(self._problems)
         for key in self._table:
-            if key not in _KINDS and key not in _OTHERS:
-                known = ", ".join(sorted((*_KINDS, *_OTHERS)))
+            if key not in KINDS and key not in _OTHERS:
+                known = ", ".join(sorted((*KINDS, *_OTHERS)))
                 self._add(key, "There is no such setting.", f"Known are {known}.")
         name, files, settings = self._name(), self._files(), self._settings()
         slug = self._slug(name)
@@ -160,7 +160,7 @@ class _Head:
 
     def _settings(self) -> StudySettings | None:
         before = len(self._problems)
-        values = {key: self._value(key) for key in _KINDS if key in self._table}
+        values = {key: self._value(key) for key in KINDS if key in self._table}
         if "tools" in self._table:
             values["tools"] = self._tools()
         if "grades" in self._table:
@@ -174,11 +174,11 @@ class _Head:
             return None
 
     def _value(self, key: str) -> Any:
-        value, kind = self._table[key], _KINDS[key]
+        value, kind = self._table[key], KINDS[key]
         if kind is float and type(value) is int:
             value = float(value)
         if type(value) is not kind:
-            self._add(key, f"This is {kind_of(value)}.", f"Give {_KIND_WORDS[kind]}.")
+            self._add(key, f"This is {kind_of(value)}.", f"Give {KIND_WORDS[kind]}.")
         return value
 
     def _tools(self) -> tuple[Tool, ...]:

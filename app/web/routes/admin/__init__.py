@@ -8,6 +8,7 @@ from app.web.routes.admin import (
     invitations,
     people,
     progress,
+    settings,
     studies,
     work,
 )
@@ -21,6 +22,7 @@ ROUTERS = (
     people.router,
     invitations.router,
     studies.router,
+    settings.router,
     deleting.router,
     assigning.router,
     work.router,

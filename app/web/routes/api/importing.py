@@ -1,12 +1,12 @@
-"""Studies in by program: imported whole or refused whole; archived, copied, deleted."""
+"""Studies in by program: imported whole or refused whole; changed, archived, copied, deleted."""
 
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
-from app.services import studies
+from app.services import changing, studies
 from app.services.importing import ImportReport
 from app.web.brief import ApiAdminAtDoor
 from app.web.deps import ApiAdmin, SessionDep
@@ -73,6 +73,11 @@ class StudyChange(Body):
     """What is to change; what is left out stays."""
 
     archived: bool | None = None
+    name: str | None = None
+    guidelines: str | None = None
+    settings: dict[str, Any] | None = Field(
+        None, description="Some settings by name; once work is assigned most are fixed."
+    )
 
 
 class StudyState(BaseModel):
@@ -117,8 +122,16 @@ async def post_study(
 
 @router.patch("/{slug}")
 def patch_study(session: SessionDep, user: ApiAdmin, slug: Slug, body: StudyChange) -> StudyState:
-    """Archive a study, or take it up again."""
+    """Change name, guidelines or settings; archive a study, or take it up again."""
     study = studies.required_study(session, slug)
+    changing.change_study(
+        session,
+        study,
+        name=body.name,
+        guidelines=body.guidelines,
+        settings=body.settings,
+        actor_id=user.id,
+    )
     if body.archived is True:
         studies.archive(session, study, actor_id=user.id)
     if body.archived is False:

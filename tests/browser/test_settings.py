@@ -1,0 +1,56 @@
+"""Settings and guidelines are changed by keyboard, and what is fixed says so."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, Page, expect
+
+from app.domain.study import StudySettings
+from app.domain.words import Role, Tool
+from tests.browser.desks import Site
+from tests.factories import make_assignment, make_study, make_user, queries_of
+
+pytestmark = pytest.mark.browser
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
+
+
+def accessible(page: Page) -> None:
+    found = Axe().run(page, options=RULES)
+    assert found.violations_count == 0, found.generate_report()
+
+
+def test_an_administrator_changes_a_study_until_work_is_assigned(
+    any_site: Site, context: BrowserContext
+) -> None:
+    with any_site.sessions.write.begin() as session:
+        user = make_user(session, role=Role.ADMIN)
+        study = make_study(session)
+        study.settings = StudySettings(k=3, tools=(Tool.PAIRS, Tool.GRADES)).as_json()
+        slug, study_id = study.slug, study.id
+    context.add_cookies([any_site.cookie(user)])
+    page = context.new_page()
+    page.goto(f"{any_site.server.url}/studies/{slug}")
+    page.get_by_role("link", name="Change the settings").press("Enter")
+    accessible(page)
+    page.get_by_label("Top k").fill("2000")
+    page.get_by_role("checkbox", name="Ties").press("Space")
+    page.get_by_label("Name").press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("it can be at most 1000")
+    page.get_by_label("Top k").fill("5")
+    page.get_by_role("button", name="Save the settings").press("Enter")
+    expect(page.get_by_text("no ties, bad allowed")).to_be_visible()
+
+    page.get_by_role("link", name="Guidelines").press("Enter")
+    page.get_by_role("link", name="Change the guidelines").press("Enter")
+    accessible(page)
+    page.get_by_label("Guidelines in Markdown").fill("# Look twice\n\nThen choose.")
+    page.get_by_role("button", name="Save the guidelines").press("Enter")
+    expect(page.get_by_role("heading", name="Look twice")).to_be_visible()
+
+    with any_site.sessions.write.begin() as session:
+        found = session.get_one(type(study), study_id)
+        make_assignment(session, query=queries_of(session, found)[0])
+    page.goto(f"{any_site.server.url}/studies/{slug}/settings")
+    expect(page.get_by_text("Work is assigned.")).to_be_visible()
+    expect(page.get_by_label("Top k")).to_be_disabled()
+    expect(page.get_by_label("Pause after")).to_be_enabled()
+    accessible(page)
