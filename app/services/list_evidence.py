@@ -20,12 +20,16 @@ PageOfQuery = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Two lists of a query, best page first, and the answer; None where it is still open."""
+    """Two lists of a query, best page first, and the answer; None where it is still open.
+
+    ``rankings`` are the numbers of both.
+    """
 
     query_id: int
     left: tuple[int, ...]
     right: tuple[int, ...]
     answer: ListAnswer | None
+    rankings: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,7 @@ def said_in_study(
             tuple(lists[left].documents[:depth]),
             tuple(lists[right].documents[:depth]),
             ListAnswer(answer),
+            (left, right),
         )
         for left, right, answer in found
     ]

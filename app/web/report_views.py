@@ -14,6 +14,7 @@ class ReportView:
     pseudonyms: bool
     confidence: bool
     empty: bool
+    has_lists: bool
 
     @property
     def chosen(self) -> str:
@@ -24,3 +25,11 @@ class ReportView:
         """The query of an address that shows this."""
         wanted = {"pseudonyms": pseudonyms, "confidence": confidence}
         return "?" + "&".join(f"{name}=true" for name, chosen in wanted.items() if chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class ListReportView:
+    """The report on lists as markup; empty while nobody has compared any."""
+
+    head: StudyHead
+    body: str

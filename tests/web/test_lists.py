@@ -8,12 +8,13 @@ from fastapi import FastAPI
 from sqlalchemy import select
 
 from app.db.engine import Sessions
-from app.db.models import Document, User
+from app.db.models import Document, Study, User
 from app.domain.words import Role
 from app.services import tokens
+from app.services.live import LiveSessions
 from tests.factories import make_user, queries_of, sign_in
 from tests.judging import Job
-from tests.ranked import give_lists, grade_pages, make_ranked_study
+from tests.ranked import Judge, give_lists, grade_pages, make_ranked_study
 
 ANSWERS = ["left_much", "left", "same", "right", "right_much"]
 
@@ -124,6 +125,37 @@ def test_the_grid_offers_lists_apart(
     refused = client.post("/studies/ranked/assign", data={**form, "rounds": 2})
     assert refused.status_code == 409
     assert "lists_repeats" in refused.text
+
+
+def test_the_researchers_page_and_the_program_tell_the_same(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        study = make_ranked_study(session, slug="ranked", systems=4, queries=6)
+        grade_pages(session, study)
+        user = make_user(session, role=Role.RESEARCHER)
+        _, token = tokens.issue_token(session, user, "test")
+    sign_in(app, client, user)
+    headers = {"Authorization": f"Bearer {token}"}
+    assert "Nobody has compared two lists yet" in client.get("/studies/ranked/lists").text
+    refused = client.get("/api/v1/studies/ranked/lists", headers=headers)
+    assert (refused.status_code, "nobody has compared" in refused.text) == (422, True)
+    assert "Lists and gains" in client.get("/studies/ranked/report").text
+    with sessions.write.begin() as session:
+        same = session.get_one(Study, study.id)
+        for query in queries_of(session, same):
+            Judge(session, give_lists(session, same, query), LiveSessions()).to_the_end()
+    page = client.get("/studies/ranked/lists").text
+    found = client.get("/api/v1/studies/ranked/lists", headers=headers).json()
+    assert found["pairs"] == 36
+    assert found["left"]["decided"] == 36
+    best = found["systems"][0]
+    assert best["system"] in page
+    assert best["wins"] > best["losses"]
+    assert "How many preferences are decided right" in page
+    assert len(found["learned"]["discounts"]) == 5
+    again = client.get("/api/v1/studies/ranked/lists", headers=headers).json()
+    assert again == found
 
 
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)><svg onload=alert(1)>'

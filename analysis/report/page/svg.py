@@ -165,3 +165,61 @@ def forest(people: Sequence[Json]) -> str:
         parts.append(_dot("a", x(100 * found["value"]), y))
     said = ", ".join(f"{name} {percent(found['value'])}" for name, found in rows)
     return _svg(bottom + 32, f"Estimated error rate by assessor: {said}", parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A named line with a value for each place, and bounds around it if they are known."""
+
+    name: str
+    values: Sequence[float]
+    bounds: Sequence[tuple[float, float]] | None = None
+
+
+def lines(
+    title: str,
+    places: Sequence[float],
+    curves: Sequence[Curve],
+    unit: str,
+    *,
+    least: float = 0.0,
+) -> str:
+    """Up to three curves over ``places``: solid with its band, dashed, dotted."""
+    highs = [v for curve in curves for v in curve.values]
+    highs += [high for curve in curves for _, high in curve.bounds or ()]
+    least = min([least, *(v for curve in curves for v in curve.values)])
+    up = [least + step for step in ticks(max(highs, default=1.0) - least, 5)]
+    x, y = Scale(places[0], places[-1], 44, 450), Scale(least, up[-1], 216, 14)
+    parts = [
+        _line("rule", 44, y(m), 450, y(m)) + _words(36, y(m) + 4, f"{m:.3g}", "end") for m in up
+    ]
+    parts += [_words(x(place), 238, f"{place:g}") for place in places]
+    parts.append(_words((x(places[0]) + x(places[-1])) / 2, 260, unit))
+    for kind, curve in zip(("a", "b", "c"), curves, strict=False):
+        parts.append(_curve(kind, curve, places, x, y))
+    ends = [y(curve.values[-1]) for curve in curves]
+    for at, curve in zip(_spread(ends), curves, strict=True):
+        parts.append(_words(458, at + 4, curve.name, "start", "name"))
+    said = "; ".join(f"{c.name} {', '.join(decimals(v, 2) for v in c.values)}" for c in curves)
+    return _svg(268, f"{title}, by {unit}: {said}", parts)
+
+
+def _curve(kind: str, curve: Curve, places: Sequence[float], x: Scale, y: Scale) -> str:
+    band = ""
+    if curve.bounds:
+        upper = [(place, ends[1]) for place, ends in zip(places, curve.bounds, strict=True)]
+        lower = [(place, ends[0]) for place, ends in zip(places, curve.bounds, strict=True)]
+        around = _points([*upper, *reversed(lower)], x, y)
+        band = f'<polygon class="band-{kind}" points="{around}"/>'
+    along = list(zip(places, curve.values, strict=True))
+    dots = "".join(_dot(kind, x(place), y(value)) for place, value in along) if kind == "a" else ""
+    return f'{band}<polyline class="{kind}" points="{_points(along, x, y)}"/>{dots}'
+
+
+def _spread(ends: Sequence[float], least: float = 18.0) -> list[float]:
+    """Heights of labels, moved down where they would lie on the one above."""
+    placed: dict[int, float] = {}
+    above = -least
+    for number in sorted(range(len(ends)), key=lambda number: ends[number]):
+        above = placed[number] = max(ends[number], above + least)
+    return [placed[number] for number in range(len(ends))]

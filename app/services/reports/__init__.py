@@ -4,6 +4,7 @@ The numerical libraries are loaded when the first report is made, not when the s
 """
 
 from app.services.reports.cache import ReportCache
-from app.services.reports.forms import as_json, as_markup, zipped
+from app.services.reports.forms import as_json, as_markup, lists_as_markup, zipped
+from app.services.reports.lists import ListReports
 
-__all__ = ["ReportCache", "as_json", "as_markup", "zipped"]
+__all__ = ["ListReports", "ReportCache", "as_json", "as_markup", "lists_as_markup", "zipped"]

@@ -19,6 +19,13 @@ def as_markup(report: dict[str, Any]) -> str:
     return render_body(report, framed=True)
 
 
+def lists_as_markup(report: dict[str, Any]) -> str:
+    """The report on lists under the head of a study's page; every name in it is escaped."""
+    from analysis.report.page.preferences import render_lists
+
+    return render_lists(report)
+
+
 def zipped(report: dict[str, Any]) -> bytes:
     """The files of a report but its plots; the same report gives the same bytes."""
     from analysis.report.files import report_texts

@@ -5,12 +5,15 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
+from app.domain.errors import Invalid
+from app.domain.study import StudySettings
+from app.domain.words import Tool
 from app.services import studies
-from app.services.reports import ReportCache, as_markup, zipped
+from app.services.reports import ListReports, ReportCache, as_markup, lists_as_markup, zipped
 from app.web.deps import ResearcherUser, SessionDep
 from app.web.downloads import ExportSession
 from app.web.pages import render
-from app.web.report_views import ReportView
+from app.web.report_views import ListReportView, ReportView
 from app.web.routes.admin.studies import study_head
 
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
@@ -36,6 +39,7 @@ def get_report(
         pseudonyms=pseudonyms,
         confidence=confidence,
         empty=not any(tool["people"] for tool in found["tools"]),
+        has_lists=Tool.LISTS in StudySettings.from_json(study.settings).tools,
     )
     return render(request, "reports/page.html", view)
 
@@ -54,6 +58,25 @@ def get_report_files(
     name = f'attachment; filename="{slug}-report.zip"'
     headers = {"Content-Disposition": name}
     return Response(zipped(found), media_type="application/zip", headers=headers)
+
+
+@router.get("/lists")
+def get_list_report(
+    request: Request,
+    session: SessionDep,
+    reading: ExportSession,
+    user: ResearcherUser,
+    slug: Slug,
+) -> Response:
+    """Which systems win, and what preferences between their lists teach."""
+    study = studies.required_study(session, slug)
+    kept: ListReports = request.app.state.list_reports
+    try:
+        body = lists_as_markup(kept.report(reading, slug))
+    except Invalid:
+        body = ""
+    head = study_head(session, study, user, "report")
+    return render(request, "reports/lists.html", ListReportView(head, body))
 
 
 def _cache(request: Request) -> ReportCache:

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from app.services.reports import ReportCache, as_json
+from app.services.reports import ListReports, ReportCache, as_json
 from app.web.deps import ApiResearcher
 from app.web.downloads import ExportSession
 from app.web.routes.api.study_models import Slug
@@ -35,3 +35,20 @@ def get_study_report(
     cache: ReportCache = request.app.state.reports
     found = cache.report(session, slug, pseudonyms=pseudonyms, confidence=confidence)
     return Response(as_json(found), media_type="application/json")
+
+
+_LISTS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Systems with their shares of wins, and what `topkapi dcg learn` learns.",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
+
+
+@router.get("/lists", response_class=Response, responses=_LISTS)
+def get_study_lists(
+    request: Request, session: ExportSession, _user: ApiResearcher, slug: Slug
+) -> Response:
+    """Which systems win, and what preferences between their lists teach."""
+    kept: ListReports = request.app.state.list_reports
+    return Response(as_json(kept.report(session, slug)), media_type="application/json")
