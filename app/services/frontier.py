@@ -108,7 +108,7 @@ def _curve(setting: Setting, processes: int | None) -> Iterator[Point]:
     ]
     pool = ProcessPoolExecutor(processes) if processes != 1 and len(jobs) > 1 else None
     with pool or nullcontext():
-        chunks = list((pool.map if pool else map)(_qualities, jobs))
+        chunks = list((pool.map if pool else map)(qualities_of, jobs))
     qualities = np.concatenate(chunks)
     spread = qualities.std(axis=0, ddof=1) if len(qualities) > 1 else np.zeros(len(counts))
     for column, count in enumerate(counts):
@@ -122,7 +122,7 @@ def _counts(plan: Plan) -> tuple[int, ...]:
     return tuple(sorted({max(1, min(most, round(share * usual))) for share in BUDGETS}))
 
 
-def _qualities(job: tuple[Setting, int, int, tuple[int, ...]]) -> NDArray[np.float64]:
+def qualities_of(job: tuple[Setting, int, int, tuple[int, ...]]) -> NDArray[np.float64]:
     """kappa-NDCG of the lists of some runs after each of ``counts`` questions: (runs, counts)."""
     setting, number, runs, counts = job
     n, k = len(setting.plan.order), setting.plan.k

@@ -6,9 +6,13 @@ answer about the pair (a, b) is expected to lower the sum of the worths' varianc
     (1 - 2e)^2 * sum_i cov([a above b], c_i)^2 / (q (1 - q)),    q = e + (1 - 2e) P(a above b)
 
 (the law of total variance for an answer that is wrong with probability e). The covariances are
-taken over the chains. c falls from rank to rank by a factor, `fade_at`, that is greater than the
-half by which the gains of kappa-NDCG fall: a document that may yet turn out good must not be lost
-while others are compared. The factor falls as questions are asked.
+taken over the chains. Their squares come out too large by what chance does to a mean over so few,
+and most so for pairs that nothing is known about and that matter least: that much is taken off.
+
+c falls from rank to rank by a factor, `fade_at`, that is greater than the half by which the gains
+of kappa-NDCG fall: a document that may yet turn out good must not be lost while others are
+compared. The factor falls as questions are asked. Where a pair is asked only once, nothing can be
+confirmed by asking it again, other pages have to bear witness, and interest stays broader.
 """
 
 import numpy as np
@@ -22,13 +26,16 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
 CANDIDATES = 20  # documents, the most promising ones, among which pairs are compared
-FADE_FIRST, FADE_LAST = 0.8, 0.65
+CANDIDATES_ONCE = 28  # the same where no pair is asked twice
+_FADES = (0.8, 0.65)  # at the first question, and when as many are asked as is usual
+_FADES_ONCE = (0.85, 0.7)
 _ONE_THREAD = 200_000  # multiplications: OpenBLAS shares out among cores what takes more
 
 
-def fade_at(share: float) -> float:
+def fade_at(share: float, limit: int) -> float:
     """How interest falls with rank when ``share`` of the usual number of questions is asked."""
-    return FADE_FIRST + (FADE_LAST - FADE_FIRST) * min(1.0, share)
+    first, last = _FADES_ONCE if limit == 1 else _FADES
+    return first + (last - first) * min(1.0, share)
 
 
 def worths(beliefs: Beliefs, k: int, fade: float) -> FloatArray:
@@ -52,7 +59,7 @@ def best_question(beliefs: Beliefs, k: int, *, fade: float, limit: int) -> Pair 
     table = worths(beliefs, k, fade)
     means = table.mean(axis=1)
     promising = living[np.argsort(-means[living], kind="stable")]
-    count = CANDIDATES
+    count = CANDIDATES_ONCE if limit == 1 else CANDIDATES
     while True:
         pairs = _open_pairs(beliefs, promising[:count], limit)
         if pairs[0].size:
@@ -82,11 +89,26 @@ def _most_telling(
     share = above.mean(axis=1)
     centred = (table[promising] - means[promising, None]).astype(np.float32)
     covariances = _product(above, centred.T) / np.float32(beliefs.chains)
+    squares = (covariances * covariances).sum(axis=1) - _by_chance(above, share, centred)
     error = beliefs.error_rate
     chance = error + (1.0 - 2.0 * error) * share
-    settled = (covariances * covariances).sum(axis=1) / (chance * (1.0 - chance))
-    best = int(np.argmax(settled))
+    best = int(np.argmax(squares / (chance * (1.0 - chance))))
     return int(first[best]), int(second[best])
+
+
+def _by_chance(
+    above: NDArray[np.float32], share: NDArray[np.float32], centred: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """What sampling alone adds to the sum of squared covariances of each pair.
+
+    A mean of (B - p)(c - m) over the chains has the variance E[(B - p)^2 (c - m)^2] / chains, and
+    (B - p)^2 is p^2 where a is not above b and 1 - 2p more where it is.
+    """
+    spread = (centred * centred).sum(axis=0)
+    chains = np.float32(spread.size)
+    with_b = above @ spread / chains
+    added: NDArray[np.float32] = share * share * spread.mean() + (1 - 2 * share) * with_b
+    return added / chains
 
 
 def _product(many: NDArray[np.float32], few: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -119,7 +119,7 @@ class RobustSorter:
 
     @property
     def _fade(self) -> float:
-        return fade_at(len(self.steps) / max(1, self.span))
+        return fade_at(len(self.steps) / max(1, self.span), self.limit)
 
     def _note(self, step: Step) -> None:
         if isinstance(step, Told):
