@@ -55,7 +55,7 @@ def fold_numbers(answers: IntArray, n_folds: int, seed: int, groups: IntArray | 
     names = np.arange(answers.size) if groups is None else np.unique(groups, return_inverse=True)[1]
     n_groups = int(names.max(initial=-1)) + 1
     if n_groups < n_folds:
-        raise BadData(f"{n_groups} queries cannot fill {n_folds} folds: judge more pairs")
+        raise BadData(f"{n_groups} queries cannot fill {n_folds} folds: take fewer folds")
     fold: IntArray = np.random.default_rng(seed).permutation(np.arange(n_groups) % n_folds)[names]
     return fold
 

@@ -37,7 +37,7 @@ def test_the_demo_has_people_at_every_stage_and_is_loaded_once(session: Session)
         begun = sum(row.finished_at is None and row.answered > 0 for row in mine)
         waiting = sum(row.answered == 0 for row in mine)
         states[user.name] = (done == len(mine), begun > 0, waiting > 0)
-        assert {row.tool for row in mine} == {Tool.PAIRS, Tool.GRADES}
+        assert {row.tool for row in mine} == set(Tool)
         assert {row.round for row in mine} == {0, 1}
     _shows_every_kind_of_answer(session)
     _several_queries_are_shared_under_each_tool(session)
@@ -56,6 +56,7 @@ def _shows_every_kind_of_answer(session: Session) -> None:
     rows = session.scalars(select(JudgmentRow)).all()
     answers = {row.answer for row in rows}
     assert {"left", "right", "tie", "bad", "perfect"} <= answers
+    assert {"left_much", "same", "right_much"} <= answers
     assert any("_bad" in str(answer) for answer in answers)
     assert any("_unjudgeable" in str(answer) for answer in answers)
     assert {row.entry for row in rows} >= {EntryKind.ANSWER, EntryKind.UNDO}

@@ -31,6 +31,7 @@ _STAFF = (
     ("Aylin Demir", "admin@demo.example", Role.ADMIN),
     ("Rosa Keller", "researcher@demo.example", Role.RESEARCHER),
 )
+_LISTS = timedelta(hours=30)  # before the demo is loaded, lists were compared
 _BETWEEN = timedelta(hours=7)  # from one piece of work to the next
 
 
@@ -94,9 +95,9 @@ def load_demo(session: Session, *, at: datetime | None = None) -> Demo:
         actor_id=admin.id,
         at=at - timedelta(days=10),
     )
-    _let_work(
-        session, study, work, dict(zip((u.id for u in assessors), ASSESSORS, strict=True)), at
-    )
+    people_at_work = dict(zip((u.id for u in assessors), ASSESSORS, strict=True))
+    _let_work(session, study, work, people_at_work, at)
+    work += _let_compare(session, study, people_at_work, admin.id, at)
     return Demo(
         slug=study.slug,
         assignments=len(work),
@@ -144,6 +145,34 @@ def _let_work(
             sitting = Sitting(session, live, row, judge, clock)
             sitting.work(share)
             clock = sitting.at + _BETWEEN * random.uniform(0.6, 1.3)
+
+
+def _let_compare(
+    session: Session, study: Study, people: Mapping[int, Assessor], admin_id: int, at: datetime
+) -> list[Assignment]:
+    """Give out lists to everyone; who has nothing else left to do compares them to the end."""
+    work = assign_rotation(
+        session,
+        study,
+        list(people),
+        rounds=ROUNDS,
+        seed=_SEED,
+        lists=True,
+        actor_id=admin_id,
+        at=at - timedelta(days=2),
+    )
+    truth, grades = _truth(), _grades(session, study)
+    names = {row.id: row.external_id for row in session.scalars(select(Query))}
+    live = LiveSessions()
+    for row in work:
+        person = people[row.user_id]
+        if person.finished < len(names):
+            continue
+        query = names[row.query_id]
+        random = Random(f"{person.email}/lists/{query}")
+        judge = Judge(person.habits, truth[query], grades[query], (), random)
+        Sitting(session, live, row, judge, at - _LISTS * random.uniform(0.5, 1)).work(1.0)
+    return work
 
 
 def _in_order(work: Sequence[Assignment]) -> list[Assignment]:

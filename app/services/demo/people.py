@@ -8,7 +8,9 @@ from random import Random
 
 from app.domain.answers import Answer
 from app.domain.grading import UNJUDGEABLE
+from app.domain.lists import ListAnswer
 
+_MUCH = 4.0  # a difference of worth from which a list is much better
 _ON_TIE = ("Both would do.", "They say the same in other words.", "Neither tells how to check it.")
 _ON_BAD = ("Only links and search words.", "Another subject altogether.", "It just sells.")
 _ON_CHOICE = (
@@ -128,6 +130,19 @@ class Judge:
             if self._grades[name] == 0 and self._happens(0.12):
                 return unjudgeable if self._happens(0.4) else bad
         return None
+
+    def compare_lists(self, left: Sequence[str], right: Sequence[str]) -> ListAnswer:
+        """The answer to two lists: what they are worth, read from the top, now and then misread."""
+        blur = self._random.gauss(0, 6 * self.habits.error)
+        gap = self._worth(left) - self._worth(right) + blur
+        if abs(gap) < 1 + self.habits.ties:
+            return ListAnswer.SAME
+        if gap > 0:
+            return ListAnswer.LEFT_MUCH if gap > _MUCH else ListAnswer.LEFT
+        return ListAnswer.RIGHT_MUCH if gap < -_MUCH else ListAnswer.RIGHT
+
+    def _worth(self, pages: Sequence[str]) -> float:
+        return sum(self._grades[page] / place for place, page in enumerate(pages, start=1))
 
     def grade(self, page: str) -> str:
         """The grade of a page, one step off now and then."""

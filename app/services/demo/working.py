@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from sqlalchemy.orm import Session
 
 from app.db.models import Assignment
+from app.domain.lists import AskingLists
 from app.domain.log import EntryKind
 from app.domain.session import Asking
 from app.domain.words import TimerKind, Tool
@@ -14,6 +15,8 @@ from app.services.labeling import Standing, Submission
 from app.services.live import LiveSessions
 from app.services.timing import Report
 from app.services.tools import Said, shown_in
+
+_READ = 3  # of many results in a list only the first are read closely
 
 
 class Sitting:
@@ -47,7 +50,7 @@ class Sitting:
     def _answer(self, standing: Standing) -> Standing:
         pages = [standing.documents[number].name for number in shown_in(standing.state)]
         said = self._said(standing, pages)
-        active_ms = self._judge.active_ms(*pages)
+        active_ms = self._judge.active_ms(*pages[:_READ])
         self._perhaps_pause(active_ms // 2)
         self.at += timedelta(milliseconds=active_ms) + self._judge.hesitation()
         note = self._judge.note(said.answer)
@@ -58,9 +61,19 @@ class Sitting:
     def _said(self, standing: Standing, pages: list[str]) -> Said:
         if self._tool is Tool.GRADES:
             return Said(self._judge.grade(pages[0]), document=pages[0])
+        if isinstance(standing.state, AskingLists):
+            return self._compared(standing, standing.state)
         assert isinstance(standing.state, Asking)
         left, right = pages
         return Said(self._judge.compare(left, right).value, left=left, right=right)
+
+    def _compared(self, standing: Standing, asked: AskingLists) -> Said:
+        left, right = (
+            [standing.documents[number].name for number in each.documents]
+            for each in (asked.left, asked.right)
+        )
+        answer = self._judge.compare_lists(left, right)
+        return Said(answer.value, left=asked.left.system, right=asked.right.system)
 
     def _submit(self, submission: Submission) -> Standing:
         return labeling.submit(
