@@ -13,7 +13,7 @@ from app.domain.errors import Conflict
 from app.domain.list_plan import ListPlan, ListRules, ShownList, SidedPair, plan_lists, unordered
 from app.domain.lists import ListSession
 from app.domain.words import Tool
-from app.services import list_choice
+from app.services.list_choice import Chooser
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class ListPlans:
         wanted = set(query_ids)
         if not preview:
             queries.take_turn(session, wanted)
-        self._session, self._study, self._rules = session, study, rules
-        self._preview = preview
+        self._session, self._rules, self._preview = session, rules, preview
+        self._chooser = Chooser(session, study.id)
         self._lists = queries.rankings_of_queries(session, wanted)
         self._taken, self._reserved = _given_out(session, wanted)
 
@@ -63,10 +63,7 @@ class ListPlans:
         opened = ListSession(plan)
         if opened.needs_pair and not self._preview:
             taken = frozenset() if plan.repeats else frozenset(self._taken[query_id])
-            pair = list_choice.next_pair(
-                self._session, opened, study_id=self._study.id, query_id=query_id, taken=taken
-            )
-            opened.offer(pair)
+            opened.offer(self._chooser.next_pair(opened, query_id=query_id, taken=taken))
         self._taken[query_id] |= opened.asked
         self._reserved[query_id] += plan.size
         return Prepared(plan.as_json(), opened.offered)
@@ -98,15 +95,8 @@ def offer_next(
     if not live.plan.repeats:
         pairs, _ = _given_out(session, {assignment.query_id}, but=assignment.id)
         taken = frozenset(pairs[assignment.query_id])
-    pair = list_choice.next_pair(
-        session,
-        live,
-        study_id=study_id,
-        query_id=assignment.query_id,
-        taken=taken,
-        assignment_id=assignment.id,
-    )
-    live.offer(pair)
+    chooser = Chooser(session, study_id, but=assignment.id)
+    live.offer(chooser.next_pair(live, query_id=assignment.query_id, taken=taken))
 
 
 def _given_out(

@@ -14,10 +14,11 @@ from app.domain.list_plan import unordered
 from app.domain.lists import AskingLists, Compared
 from app.domain.log import EntryKind
 from app.domain.words import Tool
-from app.services import giving, labeling, list_choice
+from app.services import giving, labeling
 from app.services.assigning import assign_rotation, preview_rotation
 from app.services.exports import ExportOptions, StudySource, open_export
 from app.services.labeling import Submission
+from app.services.list_choice import Chooser
 from app.services.list_evidence import as_preferences, grades_of, said_in_study
 from app.services.live import LiveSessions
 from app.services.tools import Said
@@ -107,7 +108,7 @@ def test_a_recorded_pair_is_replayed_even_if_the_choice_would_now_fall_elsewhere
     def never(*_: object, **__: object) -> None:
         raise AssertionError("a replay chooses nothing")
 
-    monkeypatch.setattr(list_choice, "next_pair", never)
+    monkeypatch.setattr(Chooser, "next_pair", never)
     again = Judge(session, work, LiveSessions()).look()
     assert (again.state, again.position) == (before.state, before.position)
 
