@@ -30,7 +30,9 @@ the command (all five official ones where it names no number); settings are chos
 validation part of each fold by NDCG@10 (kappa-NDCG@10 on top-k ground truth). Seconds are
 processor time. Top-k ground truth is made from grades by ordering equal grades at random with seed
 0, as Niu et al. do, so its values hold a good part of chance and are not comparable with values on
-a ground truth that people made. Best values are bold.
+a ground truth that people made. Equal scores keep row order, and the files of OHSUMED begin with
+relevant documents: the documents of every query are shuffled first, by the same seed. Best values
+are bold.
 
 Some design choices were made after looking at test folds of these same collections, so the rows
 they concern are optimistic by an unknown, small amount: AdaRank's update (seven variants for each

@@ -4,10 +4,9 @@ As labels it is k + 1 - rank in T and 0 in F ([NGLC12]_, section 3.2.1). A list 
 k (few documents, bad pages): its labels still begin at k.
 """
 
-from zlib import crc32
-
 import numpy as np
 
+from analysis.data.keyed import keyed_draws
 from analysis.data.ranking import RankingData
 from analysis.errors import BadData
 from analysis.typing import FloatArray, IntArray
@@ -19,27 +18,8 @@ def truth_order(data: RankingData, seed: int | None = 0) -> IntArray:
     Equal labels are ordered at random by ``seed``, as [NGLC12]_ do for graded sets; with ``seed``
     None they keep their row order.
     """
-    ties = np.arange(data.n_rows) if seed is None else _keys(data, seed)
+    ties = np.arange(data.n_rows) if seed is None else keyed_draws(data, seed)
     return np.lexsort((ties, -data.labels, data.queries))
-
-
-def _keys(data: RankingData, seed: int) -> IntArray:
-    """A keyed hash of query id and place, so that a query is ordered alike in every fold it is in.
-
-    The hash is the finaliser of SplitMix64 over the three numbers.
-    """
-    names = np.array([crc32(name.encode()) for name in data.query_ids], dtype=np.uint64)
-    place = np.arange(data.n_rows) - np.repeat(data.offsets[:-1], data.sizes)
-    key = _mix(np.array([seed % 2**64], dtype=np.uint64))
-    return _mix(_mix(key ^ np.repeat(names, data.sizes)) ^ place.astype(np.uint64))
-
-
-def _mix(values: IntArray) -> IntArray:
-    with np.errstate(over="ignore"):
-        mixed = values + np.uint64(0x9E3779B97F4A7C15)
-        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return mixed ^ (mixed >> np.uint64(31))
 
 
 def truth_ranks(data: RankingData, seed: int | None = 0) -> IntArray:

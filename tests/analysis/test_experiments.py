@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import permutation_test
 
-from analysis.data import RankingData, make_folds
+from analysis.data import RankingData, make_folds, write_letor
+from analysis.data.keyed import shuffled
 from analysis.errors import BadData
 from analysis.experiments.bounds import check_bounds, counterexample, lemma_1, query_bounds
 from analysis.experiments.compare import Entry, compare_tasks, gather, mean_over_folds
@@ -208,6 +209,25 @@ def test_truths_of_a_fold_and_trials_from_a_file(tmp_path: Path) -> None:
     assert whole.labels[: whole.sizes[0]].max() == whole.sizes[0]
     with pytest.raises(BadData, match="no such file"):
         load_trials(tmp_path / "missing")
+
+
+def test_a_file_with_its_best_documents_first_pays_no_model_of_equal_scores(
+    tmp_path: Path,
+) -> None:
+    labels = np.tile([2.0, 1.0, 0.0, 0.0, 0.0, 0.0], 200)
+    features = np.arange(1200.0)[:, None]
+    data = RankingData(features, labels, np.arange(0, 1201, 6))
+    assert evaluate(data, np.zeros(1200), ["ndcg@3"])["ndcg@3"] == 1.0
+    write_letor(data, tmp_path / "sorted.txt")
+    for fold in load_trials(tmp_path / "sorted.txt").folds:
+        blind = evaluate(fold.test, np.zeros(fold.test.n_rows), ["ndcg@3"])["ndcg@3"]
+        assert blind < 0.6  # .42 in expectation
+    first, second = shuffled(data), shuffled(data.select([7, 3]))
+    np.testing.assert_array_equal(first.select([7, 3]).features, second.features)
+    rows = first.features[:, 0].astype(int)
+    np.testing.assert_array_equal(labels[rows], first.labels)
+    np.testing.assert_array_equal(np.sort(rows), np.arange(1200))
+    assert (shuffled(data, 1).labels != first.labels).any()
 
 
 @pytest.mark.parametrize("seed", range(30))
