@@ -132,10 +132,12 @@ def claimant(request: Request, session: Session) -> tuple[User, Claim]:
 
 
 async def sent_token_of_claimant(request: Request, sent: SentToken) -> str | None:
-    """The CSRF token; who shows no sign-in at all is turned away before the form is read."""
+    """The CSRF token; who shows no sign-in, or no such token, is turned away before all else."""
     cookies: Cookies = request.app.state.cookies
-    if cookies.claim_of(request) is None:
+    claim = cookies.claim_of(request)
+    if claim is None:
         raise SignInNeeded("Sign in to go on.")
+    check_csrf(request, claim.nonce, sent, cookies)
     return sent
 
 
