@@ -13,6 +13,7 @@ from app.db.engine import make_engine, make_sessions
 from app.secret import load_secret
 from app.services.live import LiveSessions
 from app.services.reports import ListReports, ReportCache
+from app.services.snapshots import Snapshots
 from app.services.uploading import UploadDesk, UploadStore
 from app.web.cookies import Cookies
 from app.web.deps import Places
@@ -83,6 +84,7 @@ def _equip(app: FastAPI, settings: Settings) -> None:
     state.sessions = make_sessions(state.engine)
     state.head_revision = migrations.head_revision()
     state.live = LiveSessions()
+    state.snapshots = Snapshots()
     state.reports = ReportCache()
     state.list_reports = ListReports()
     state.places = Places(state.engine.dialect.name)

@@ -4,9 +4,10 @@
 
 First a study of 50 queries with 1,000 candidates each, judged by 20 people; then one of 2,000
 queries for 200 assessors, two rounds with two tools; then the same with everybody on every query.
-Each is a whole request, answered in this process; ``cpu_ms`` is what it costs on a machine that is
-busy with other things. The limit is 150 ms for the first study and the queue; the program ends with
-1 where it is missed.
+Each is a whole request, answered in this process; ``first_ms`` is the first of its kind, before
+sums of a large study are kept for some seconds; ``cpu_ms`` is what it costs on a machine that is
+busy with other things. The limit is 150 ms for the first study and the queue, 300 ms for the last;
+the program ends with 1 where it is missed.
 """
 
 import argparse
@@ -38,7 +39,7 @@ from app.main import create_app
 from tests.clients import open_client
 from tests.factories import sign_in
 
-LIMIT_MS = 150
+LIMIT_MS, FULL_LIMIT_MS = 150, 300
 BOTH = (Tool.PAIRS, Tool.GRADES)
 
 
@@ -141,7 +142,9 @@ def give(
 
 
 def timed(act: Callable[[], Any], runs: int = 7) -> dict[str, float]:
+    begin = time.perf_counter()
     act()
+    first = 1000 * (time.perf_counter() - begin)
     times, works = [], []
     for _ in range(runs):
         begin, begin_cpu = time.perf_counter(), time.process_time()
@@ -149,6 +152,7 @@ def timed(act: Callable[[], Any], runs: int = 7) -> dict[str, float]:
         times.append(1000 * (time.perf_counter() - begin))
         works.append(1000 * (time.process_time() - begin_cpu))
     return {
+        "first_ms": round(first, 1),
         "median_ms": round(statistics.median(times), 1),
         "least_ms": round(min(times), 1),
         "cpu_ms": round(statistics.median(works), 1),
@@ -216,7 +220,10 @@ def main() -> int:
         engine.dispose()
     print(json.dumps(results, indent=1))
     worst = max(results[key]["median_ms"] for key in ("queue", "deep dashboard", "deep poll"))
-    return 0 if worst < LIMIT_MS else 1
+    widest = max(
+        (each["median_ms"] for name, each in results.items() if "full " in name), default=0
+    )
+    return 0 if worst < LIMIT_MS and widest < FULL_LIMIT_MS else 1
 
 
 if __name__ == "__main__":

@@ -66,11 +66,12 @@ def main() -> None:
     parser.add_argument("--answers", type=int, default=100)
     parser.add_argument("--reading-ms", type=int, default=800)
     parser.add_argument("--kilobytes", type=int, default=50)
+    parser.add_argument("--database", help="address of an empty database; SQLite if left out")
     options = parser.parse_args()
     random = Random(1)
     pages = [page_of(number, options.kilobytes, random) for number in range(50)]
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        url = f"sqlite:///{Path(folder) / 'bench.db'}"
+        url = options.database or f"sqlite:///{Path(folder) / 'bench.db'}"
         migrations.upgrade(url)
         engine = make_engine(url)
         with serving(url, Path(folder)) as server:

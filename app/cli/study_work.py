@@ -152,7 +152,7 @@ def progress_command(slug: Slug, as_json: AsJson = False) -> None:
     with open_sessions() as sessions, sessions.read() as session:
         study = studies.required_study(session, slug)
         seen = progress.overview(session, study)
-        people, _ = progress.people(session, study, Ordered("name", False, "", _ALL, 0), seen)
+        people, _ = progress.people(session, Ordered("name", False, "", _ALL, 0), seen)
     rows = [{"assessor": user.email, "name": user.name, **_facts(line)} for user, line in people]
     data = {
         "study": slug,

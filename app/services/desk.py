@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from app.db.queries import labeling as queries
-from app.db.queries.queue import assignments_of_user
+from app.db.queries.queue import work_in_study
 from app.domain.study import StudySettings
 from app.services import timing
 from app.services.labeling import Standing, assignment_at_work
@@ -26,11 +26,7 @@ def desk_of(session: Session, standing: Standing, *, user_id: int) -> Desk:
     """The desk for an assignment of this person."""
     assignment = assignment_at_work(session, standing.assignment_id, user_id)
     study = queries.query_with_study(session, assignment.query_id).study
-    mine = [
-        row.id
-        for row in assignments_of_user(session, user_id)
-        if row.query.study_id == standing.query.study_id
-    ]
+    mine = work_in_study(session, user_id, standing.query.study_id)
     return Desk(
         guidelines=study.guidelines,
         settings=StudySettings.from_json(study.settings),

@@ -1,8 +1,9 @@
 """How far a study is: in all, by person, by query; what is left, and at what pace."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -11,8 +12,10 @@ from app.db.models import Query, Study, User
 from app.db.queries import progress as queries
 from app.db.queries.progress import Ordered, Sums
 from app.domain.words import Tool
+from app.services.snapshots import Snapshot, Snapshots
 
 IDLE = timedelta(days=2)
+NO_WORK = Sums(0, 0, 0, 0, 0, 0, 0, 0, None)
 _LATEST = 6
 _FAST, _ENOUGH = 0.4, 20  # of the study's pace, after so many answers
 
@@ -57,15 +60,21 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The study as a whole, and each of its tools."""
+    """The study as a whole, each of its tools, and what they were summed up from."""
 
     all: Line
     tools: Mapping[Tool, Line]
+    work: Snapshot
 
 
-def overview(session: Session, study: Study) -> Overview:
-    """How far the study is as a whole."""
-    tools = queries.by_tool(session, study.id)
+def overview(session: Session, study: Study, snapshots: Snapshots | None = None) -> Overview:
+    """How far the study is as a whole; with ``snapshots`` a large one as of some seconds ago."""
+    work = (snapshots or Snapshots()).of(session, study.id)
+    tools = {
+        tool: _added(sums for _, used, sums in work.people if used is tool)
+        for tool in Tool
+        if any(used is tool for _, used, _ in work.people)
+    }
     typical = _typical(tools)
     lines = {tool: _line(sums, typical.get(tool)) for tool, sums in tools.items()}
     total = _line(_added(tools.values()), None)
@@ -73,25 +82,59 @@ def overview(session: Session, study: Study) -> Overview:
     times = [line.ms_left for line in lines.values() if line.left]
     ms_left = sum(time for time in times if time is not None) if None not in times else None
     whole = Line(total.sums, left, total.ms_per_answer, ms_left, total.consistency, total.share)
-    return Overview(whole, lines)
+    return Overview(whole, lines, work)
 
 
 def people(
-    session: Session, study: Study, wanted: Ordered, seen: Overview
+    session: Session, wanted: Ordered, seen: Overview
 ) -> tuple[list[tuple[User, Line]], int]:
     """Some of the people, each with their work."""
-    rows, total = queries.people_page(session, study.id, wanted)
+    parts: dict[int, list[Sums]] = {}
+    for user_id, _, sums in seen.work.people:
+        parts.setdefault(user_id, []).append(sums)
+    mine = {user_id: _added(many) for user_id, many in parts.items()}
+    found = queries.matching_people(session, mine, wanted.search)
+    users = {user.id: user for user in found}
+    order = _in_order(list(users), mine, wanted)
     typical = _typical_of_all(seen)
-    return [(user, _line(sums, typical)) for user, sums in rows], total
+    page = order[wanted.offset : wanted.offset + wanted.limit]
+    return [(users[each], _line(mine[each], typical)) for each in page], len(order)
 
 
 def by_query(
     session: Session, study: Study, wanted: Ordered, seen: Overview
 ) -> tuple[list[tuple[Query, Line]], int]:
-    """Some of the queries, each with its work."""
-    rows, total = queries.queries_page(session, study.id, wanted)
-    typical = _typical_of_all(seen)
-    return [(query, _line(sums, typical)) for query, sums in rows], total
+    """Some of the queries, each with its work; their sums are made for those alone if they can."""
+    found = list(queries.matching_queries(session, study.id, wanted.search))
+    ordered_by_sums = wanted.sort != "query"
+    sums = seen.work.queries(session) if ordered_by_sums else {}
+    order = _in_order(found, sums, wanted)
+    page = order[wanted.offset : wanted.offset + wanted.limit]
+    if not ordered_by_sums:
+        sums = queries.by_query(session, study.id, page)
+    asked, typical = queries.queries_of(session, page), _typical_of_all(seen)
+    return [(asked[each], _line(sums.get(each, NO_WORK), typical)) for each in page], len(order)
+
+
+def _in_order(found: list[int], sums: Mapping[int, Sums], wanted: Ordered) -> list[int]:
+    """``found`` sorted as wanted; it comes in the order of names, what has no value goes last."""
+    value = _VALUES.get(wanted.sort)
+    if value is None:
+        return found[::-1] if wanted.descending else found
+    values = {each: value(sums[each]) for each in found if each in sums}
+    known = [each for each in sorted(found) if values.get(each) is not None]
+    known.sort(key=lambda each: values[each], reverse=wanted.descending)
+    return known + [each for each in sorted(found) if values.get(each) is None]
+
+
+_VALUES: Mapping[str, Callable[[Sums], Any]] = {
+    "finished": lambda sums: sums.finished,
+    "answered": lambda sums: sums.answered,
+    "expected_left": lambda sums: sums.expected_left,
+    "pace": lambda sums: sums.active_ms / sums.answered if sums.answered else None,
+    "consistency": lambda sums: sums.checks_agreed / sums.checks if sums.checks else None,
+    "last": lambda sums: sums.last_entry_at,
+}
 
 
 def matrix(
@@ -108,9 +151,9 @@ def matrix(
     return found
 
 
-def latest(session: Session, study: Study) -> list[Finished]:
+def latest(session: Session, seen: Overview) -> list[Finished]:
     """What was finished last."""
-    return [Finished(*row) for row in queries.latest_finished(session, study.id, _LATEST)]
+    return [Finished(*row) for row in seen.work.latest(session, _LATEST)]
 
 
 def is_very_fast(line: Line, seen: Overview) -> bool:

@@ -6,7 +6,6 @@ from enum import StrEnum
 
 from sqlalchemy.orm import Session
 
-from app.db.models import Assignment
 from app.db.queries import queue as queries
 from app.domain.words import Tool
 
@@ -74,7 +73,7 @@ _ORDER = {WorkState.BEGUN: 0, WorkState.WAITING: 1, WorkState.FINISHED: 2}
 
 def queue_of_user(session: Session, user_id: int) -> Queue:
     """The queue, from the sums kept with each assignment; no log is read."""
-    works = [_work(assignment) for assignment in queries.assignments_of_user(session, user_id)]
+    works = [_work(*row) for row in queries.work_of_user(session, user_id)]
     works.sort(key=lambda work: (_ORDER[work.state], -_moment(work)))
     return Queue(tuple(works))
 
@@ -83,20 +82,31 @@ def _moment(work: Work) -> float:
     return work.last_entry_at.timestamp() if work.last_entry_at else 0.0
 
 
-def _work(row: Assignment) -> Work:
-    if row.finished_at is not None:
+def _work(
+    number: int,
+    study: str,
+    query: str,
+    description: str,
+    tool: Tool,
+    answered: int,
+    expected_left: int | None,
+    active_ms: int,
+    last_entry_at: datetime | None,
+    finished_at: datetime | None,
+) -> Work:
+    if finished_at is not None:
         state = WorkState.FINISHED
     else:
-        state = WorkState.BEGUN if row.last_entry_at is not None else WorkState.WAITING
+        state = WorkState.BEGUN if last_entry_at is not None else WorkState.WAITING
     return Work(
-        assignment_id=row.id,
-        study=row.query.study.name,
-        query=row.query.text,
-        description=row.query.description,
-        tool=row.tool,
+        assignment_id=number,
+        study=study,
+        query=query,
+        description=description,
+        tool=tool,
         state=state,
-        answered=row.answered,
-        expected_left=row.expected_left,
-        active_ms=row.active_ms,
-        last_entry_at=row.last_entry_at,
+        answered=answered,
+        expected_left=expected_left,
+        active_ms=active_ms,
+        last_entry_at=last_entry_at,
     )

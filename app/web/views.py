@@ -6,7 +6,8 @@ from typing import Self
 
 from app.db.models import User
 from app.domain.words import Role
-from app.services.queue import Queue
+from app.services.queue import Queue, Work
+from app.web.paging import Choices, Paging, offset_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,13 @@ class SignInView:
 
 @dataclass(frozen=True, slots=True)
 class QueueView:
-    """The assessor's queue."""
+    """The assessor's queue, of which the table shows some at a time."""
 
     queue: Queue
+    paging: Paging
+    choices: Choices
+
+    @property
+    def shown(self) -> tuple[Work, ...]:
+        """The work on this page of the table."""
+        return self.queue.works[offset_of(self.paging.number, self.paging.size) : self.paging.last]

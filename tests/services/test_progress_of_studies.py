@@ -73,13 +73,13 @@ def test_a_study_without_work_has_nothing_to_tell(session: Session) -> None:
 def test_people_are_sorted_filtered_and_cut_by_the_database(session: Session, study: Study) -> None:
     seen = progress.overview(session, study)
     for sort in PEOPLE_SORTS:
-        rows, total = progress.people(session, study, ordered(sort), seen)
+        rows, total = progress.people(session, ordered(sort), seen)
         assert (total, {user.name for user, _ in rows}) == (2, {"Ansa", "Bao"})
-    rows, _ = progress.people(session, study, ordered("-answered"), seen)
+    rows, _ = progress.people(session, ordered("-answered"), seen)
     assert [(user.name, line.sums.answered) for user, line in rows] == [("Ansa", 40), ("Bao", 0)]
-    rows, total = progress.people(session, study, ordered(search="BA"), seen)
+    rows, total = progress.people(session, ordered(search="BA"), seen)
     assert [(user.name, line.left) for user, line in rows] == [("Bao", 60)]
-    rows, total = progress.people(session, study, ordered(limit=1, offset=1), seen)
+    rows, total = progress.people(session, ordered(limit=1, offset=1), seen)
     assert ([user.name for user, _ in rows], total) == (["Bao"], 2)
 
 
@@ -96,7 +96,7 @@ def test_every_query_is_listed_with_its_work(session: Session, study: Study) -> 
 
 
 def test_the_matrix_says_how_far_each_piece_is(session: Session, study: Study) -> None:
-    rows, _ = progress.people(session, study, ordered(), progress.overview(session, study))
+    rows, _ = progress.people(session, ordered(), progress.overview(session, study))
     users = [user for user, _ in rows]
     queries = queries_of(session, study)
     add_rankings(session, study)
@@ -123,7 +123,7 @@ def test_the_matrix_says_how_far_each_piece_is(session: Session, study: Study) -
 
 
 def test_what_was_finished_last_comes_first(session: Session, study: Study) -> None:
-    (last,) = progress.latest(session, study)
+    (last,) = progress.latest(session, progress.overview(session, study))
     assert (last.person, last.query, last.tool, last.answered) == ("Ansa", "q0", Tool.PAIRS, 30)
 
 
@@ -131,7 +131,7 @@ def test_someone_much_quicker_than_the_others_is_pointed_at(session: Session, st
     quick = make_user(session, name="Dora")
     piece(session, study, quick, 2, round=1, answered=50, active_ms=50_000, last_entry_at=now())
     seen = progress.overview(session, study)
-    rows, _ = progress.people(session, study, ordered(), seen)
+    rows, _ = progress.people(session, ordered(), seen)
     assert {user.name: progress.is_very_fast(line, seen) for user, line in rows} == {
         "Ansa": False, "Bao": False, "Dora": True,
     }  # fmt: skip

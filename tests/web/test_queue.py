@@ -81,3 +81,22 @@ def test_queries_are_shown_as_text(
         make_assignment(session, user=ansa, query=query)
     sign_in(app, client, ansa)
     assert "<img" not in client.get("/").text
+
+
+def test_a_long_queue_is_shown_some_at_a_time(
+    app: FastAPI, client: httpx.Client, sessions: Sessions, ansa: User
+) -> None:
+    with sessions.write.begin() as session:
+        queries = queries_of(session, make_study(session, queries=103, documents=1))
+        works = [make_assignment(session, user=ansa, query=query) for query in queries]
+        works[102].last_entry_at = works[102].finished_at = now()
+    sign_in(app, client, ansa)
+    first, second = client.get("/").text, client.get("/?page=2").text
+    assert first.count('<th scope="row">') == 100
+    assert "1 to 100 of 103 queries" in first
+    assert 'href="/?page=2"' in first
+    assert second.count('<th scope="row">') == 3
+    assert "1 of 103 finished." in second
+    assert f'href="/assignments/{works[102].id}"' in second
+    assert "data-enter" in second
+    assert client.get("/?page=0").status_code == 422

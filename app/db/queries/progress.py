@@ -1,6 +1,6 @@
 """How far a study is, summed up by the database from the columns of assignments; no log is read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -54,21 +54,33 @@ def _whole(value: ColumnElement[Any]) -> ColumnElement[Any]:
     return cast(value, BigInteger)
 
 
-def by_tool(session: Session, study_id: int) -> dict[Tool, Sums]:
-    """The study's work summed up for each tool."""
-    statement = _of_study(select(Assignment.tool, *_sums().values()), study_id)
-    found = {row[0]: Sums(*row[1:]) for row in session.execute(statement.group_by(Assignment.tool))}
-    return {tool: found[tool] for tool in Tool if tool in found}
+def by_person(session: Session, study_id: int) -> list[tuple[int, Tool, Sums]]:
+    """The study's work summed up for each person and tool: one look at every piece of it."""
+    keys = Assignment.user_id, Assignment.tool
+    statement = _of_study(select(*keys, *_sums().values()), study_id).group_by(*keys)
+    return [(row[0], row[1], Sums(*row[2:])) for row in session.execute(statement)]
+
+
+def by_query(
+    session: Session, study_id: int, query_ids: Sequence[int] | None = None
+) -> dict[int, Sums]:
+    """The study's work summed up for each query that has any, or for some queries alone."""
+    statement = _of_study(select(Assignment.query_id, *_sums().values()), study_id)
+    if query_ids is not None:
+        statement = statement.where(Assignment.query_id.in_(query_ids))
+    rows = session.execute(statement.group_by(Assignment.query_id))
+    return {row[0]: Sums(*row[1:]) for row in rows}
 
 
 def work_counts(session: Session, study_id: int) -> dict[str, int]:
     """Pieces of work, begun and finished."""
-    sums = by_tool(session, study_id).values()
-    return {
-        "assignments": sum(each.assigned for each in sums),
-        "begun": sum(each.begun for each in sums),
-        "finished": sum(each.finished for each in sums),
-    }
+    counts = (
+        func.count(),
+        func.count(Assignment.last_entry_at),
+        func.count(Assignment.finished_at),
+    )
+    row = session.execute(_of_study(select(*counts), study_id)).one()
+    return dict(zip(("assignments", "begun", "finished"), row, strict=True))
 
 
 class Ordered(NamedTuple):
@@ -81,92 +93,34 @@ class Ordered(NamedTuple):
     offset: int
 
 
-def _orders() -> Mapping[str, ColumnElement[Any]]:
-    sums = _sums()
-    answered = func.nullif(sums["answered"], 0)
-    checks = func.nullif(sums["checks"], 0)
-    return {
-        **sums,
-        "pace": sums["active_ms"] * 1.0 / answered,
-        "consistency": sums["checks_agreed"] * 1.0 / checks,
-        "share": sums["finished"] * 1.0 / func.nullif(sums["assigned"], 0),
-    }
-
-
 PEOPLE_SORTS = ("name", "finished", "answered", "pace", "expected_left", "consistency", "last")
 QUERY_SORTS = ("query", "finished", "answered", "pace", "expected_left", "last")
 
 
-def people_page(
-    session: Session, study_id: int, wanted: Ordered
-) -> tuple[list[tuple[User, Sums]], int]:
-    """Some of the people with their work summed up, and how many there are."""
-    summed = _of_study(
-        select(Assignment.user_id, *(part.label(name) for name, part in _orders().items())),
-        study_id,
-    )
-    grouped = summed.group_by(Assignment.user_id).subquery()
-    keys = {"name": User.name, "last": grouped.c.last_entry_at}
-    statement = select(User, *(grouped.c[name] for name in Sums._fields)).join(
-        grouped, grouped.c.user_id == User.id
-    )
-    if wanted.search:
+def matching_people(session: Session, user_ids: Collection[int], search: str) -> Sequence[User]:
+    """Those of the people whose name or e-mail holds the words, by name."""
+    statement = select(User).where(User.id.in_(user_ids)).order_by(User.name, User.id)
+    if search:
         statement = statement.where(
-            User.name.icontains(wanted.search, autoescape=True)
-            | User.email.icontains(wanted.search, autoescape=True)
+            User.name.icontains(search, autoescape=True)
+            | User.email.icontains(search, autoescape=True)
         )
-    return _cut(
-        session, statement, keys.get(wanted.sort, grouped.c.get(wanted.sort)), User.id, wanted
-    )
+    return session.scalars(statement).all()
 
 
-def queries_page(
-    session: Session, study_id: int, wanted: Ordered
-) -> tuple[list[tuple[Query, Sums]], int]:
-    """Some of the queries with their work summed up, and how many there are."""
-    summed = _of_study(
-        select(Assignment.query_id, *(part.label(name) for name, part in _orders().items())),
-        study_id,
-    )
-    if wanted.sort == "query":  # the page is known without the sums, which are made for it alone
-        summed = summed.where(Assignment.query_id.in_(_page_of_queries(study_id, wanted)))
-    grouped = summed.group_by(Assignment.query_id).subquery()
-    keys = {"query": Query.position, "last": grouped.c.last_entry_at}
-    columns = (func.coalesce(grouped.c[name], 0) for name in Sums._fields[:-1])
-    statement = (
-        select(Query, *columns, grouped.c.last_entry_at)
-        .outerjoin(grouped, grouped.c.query_id == Query.id)
-        .where(*_queries(study_id, wanted.search))
-    )
-    key = keys.get(wanted.sort, grouped.c.get(wanted.sort))
-    return _cut(session, statement, key, Query.id, wanted)
-
-
-def _queries(study_id: int, search: str) -> list[ColumnElement[bool]]:
-    where = [Query.study_id == study_id]
+def matching_queries(session: Session, study_id: int, search: str) -> Sequence[int]:
+    """Numbers of the study's queries that hold the words, or all, in the study's order."""
+    statement = select(Query.id).where(Query.study_id == study_id)
     if search:
         found = Query.text.icontains(search, autoescape=True) | (Query.external_id == search)
-        where.append(found)
-    return where
+        statement = statement.where(found)
+    return session.scalars(statement.order_by(Query.position, Query.id)).all()
 
 
-def _page_of_queries(study_id: int, wanted: Ordered) -> Select[int]:
-    order = Query.position.desc() if wanted.descending else Query.position.asc()
-    statement = select(Query.id).where(*_queries(study_id, wanted.search)).order_by(order, Query.id)
-    return statement.limit(wanted.limit).offset(wanted.offset)
-
-
-def _cut(
-    session: Session, statement: Select[*tuple[Any, ...]], key: Any, last: Any, wanted: Ordered
-) -> tuple[list[tuple[Any, Sums]], int]:
-    order = key.desc().nulls_last() if wanted.descending else key.asc().nulls_last()
-    counted = statement.add_columns(func.count().over()).order_by(order, last)
-    rows = session.execute(counted.limit(wanted.limit).offset(wanted.offset)).all()
-    if not rows and wanted.offset:  # behind the last page nobody counts
-        total = session.scalar(select(func.count()).select_from(statement.subquery())) or 0
-    else:
-        total = rows[0][-1] if rows else 0
-    return [(row[0], Sums(*row[1:-1])) for row in rows], total
+def queries_of(session: Session, query_ids: Sequence[int]) -> dict[int, Query]:
+    """Queries by their numbers."""
+    statement = select(Query).where(Query.id.in_(query_ids))
+    return {query.id: query for query in session.scalars(statement)}
 
 
 def cells(
@@ -202,15 +156,25 @@ def latest_finished(session: Session, study_id: int, limit: int) -> Sequence[Row
         )
         .join(Query, Query.id == Assignment.query_id)
         .join(User, User.id == Assignment.user_id)
+        .where(Assignment.id.in_(_last_ids(study_id, limit)))
+        .order_by(Assignment.finished_at.desc(), Assignment.id.desc())
+    )
+    return session.execute(statement).all()
+
+
+def _last_ids(study_id: int, limit: int) -> Select[int]:
+    """Chosen before anything is joined: only what is finished has to be looked at."""
+    mine = select(Query.id).where(Query.study_id == study_id)
+    return (
+        select(Assignment.id)
         .where(
-            Query.study_id == study_id,
+            Assignment.query_id.in_(mine),
             Assignment.withdrawn_at.is_(None),
             Assignment.finished_at.is_not(None),
         )
         .order_by(Assignment.finished_at.desc(), Assignment.id.desc())
         .limit(limit)
     )
-    return session.execute(statement).all()
 
 
 def _of_study(statement: Select[*tuple[Any, ...]], study_id: int) -> Select[*tuple[Any, ...]]:

@@ -1,15 +1,61 @@
 """Select statements of the assessor's queue."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Row, select
 from sqlalchemy.orm import Session, contains_eager, defer
 
 from app.db.models import Assignment, Query, Study
 
 
+def work_of_user(session: Session, user_id: int) -> Sequence[Row[*tuple[Any, ...]]]:
+    """The person's work in studies that are going on, in the order given, as plain columns.
+
+    Number, study, query, description, tool, answers, what is left, time, last and final moment.
+    """
+    statement = (
+        select(
+            Assignment.id,
+            Study.name,
+            Query.text,
+            Query.description,
+            Assignment.tool,
+            Assignment.answered,
+            Assignment.expected_left,
+            Assignment.active_ms,
+            Assignment.last_entry_at,
+            Assignment.finished_at,
+        )
+        .join(Assignment.query)
+        .join(Query.study)
+        .where(
+            Assignment.user_id == user_id,
+            Assignment.withdrawn_at.is_(None),
+            Study.archived_at.is_(None),
+        )
+        .order_by(Study.id, Assignment.round, Query.position, Assignment.id)
+    )
+    return session.execute(statement).all()
+
+
+def work_in_study(session: Session, user_id: int, study_id: int) -> Sequence[int]:
+    """Numbers of the person's work in one study, in the order given."""
+    statement = (
+        select(Assignment.id)
+        .join(Assignment.query)
+        .where(
+            Assignment.user_id == user_id,
+            Assignment.withdrawn_at.is_(None),
+            Query.study_id == study_id,
+        )
+        .order_by(Assignment.round, Query.position, Assignment.id)
+    )
+    return session.scalars(statement).all()
+
+
 def assignments_of_user(session: Session, user_id: int) -> Sequence[Assignment]:
-    """The person's work in studies that are going on, with query and study, in the order given."""
+    """The same as rows with query and study."""
     statement = (
         select(Assignment)
         .join(Assignment.query)

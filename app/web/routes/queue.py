@@ -1,17 +1,28 @@
 """The assessor's queue."""
 
-from fastapi import APIRouter, Request
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from app.services.queue import queue_of_user
 from app.web.deps import CurrentUser, SessionDep
 from app.web.pages import render
+from app.web.paging import LARGEST_PAGE, Choices, Paging
 from app.web.views import QueueView
 
 router = APIRouter(include_in_schema=False)
+SIZE = 100
 
 
 @router.get("/")
-def get_queue(request: Request, session: SessionDep, user: CurrentUser) -> Response:
-    """All work of the person, and one button to go on."""
-    return render(request, "queue/page.html", QueueView(queue_of_user(session, user.id)))
+def get_queue(
+    request: Request,
+    session: SessionDep,
+    user: CurrentUser,
+    page: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 1,
+) -> Response:
+    """The work of the person, some at a time, and one button to go on."""
+    queue = queue_of_user(session, user.id)
+    paging = Paging(page, SIZE, len(queue.works))
+    return render(request, "queue/page.html", QueueView(queue, paging, Choices("/", {})))

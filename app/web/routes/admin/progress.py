@@ -81,8 +81,8 @@ def _view(
     wanted: tuple[Ordered, Ordered],
     pages: tuple[int, int],
 ) -> ProgressView:
-    seen = progress.overview(session, study)
-    people, people_total = progress.people(session, study, wanted[0], seen)
+    seen = progress.overview(session, study, request.app.state.snapshots)
+    people, people_total = progress.people(session, wanted[0], seen)
     asked, query_total = progress.by_query(session, study, wanted[1], seen)
     path = str(request.app.url_path_for("get_progress", slug=study.slug))
     numbers = {
@@ -97,7 +97,7 @@ def _view(
         queries=asked,
         query_paging=Paging(pages[1], QUERIES, query_total),
         cells=progress.matrix(session, [each for each, _ in people], [query for query, _ in asked]),
-        latest=progress.latest(session, study),
+        latest=progress.latest(session, seen),
         choices=choices,
         values=values,
     )

@@ -87,7 +87,7 @@ def get_progress_assessors(
     """How far each assessor is; a minus before `sort` turns the order round."""
     study = studies.required_study(session, slug)
     wanted = _ordered(sort, search, limit, offset)
-    rows, total = progress.people(session, study, wanted, progress.overview(session, study))
+    rows, total = progress.people(session, wanted, progress.overview(session, study))
     say_total(response, total)
     return [
         AssessorLine(assessor=user.email, name=user.name, **_line(line).model_dump())

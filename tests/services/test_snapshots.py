@@ -1,0 +1,48 @@
+"""Sums that took long are shared for some seconds; the others are always new."""
+
+from sqlalchemy.orm import Session
+
+from app.db.base import now
+from app.services import progress
+from app.services.snapshots import SECONDS, Snapshots
+from tests.factories import make_assignment, make_study, make_user, queries_of
+
+
+class Clock:
+    """Shows the time it is told."""
+
+    def __init__(self) -> None:
+        self.at = 0.0
+
+    def __call__(self) -> float:
+        return self.at
+
+
+def test_what_took_long_is_kept_for_some_seconds(session: Session) -> None:
+    study = make_study(session, queries=2)
+    first, second = queries_of(session, study)
+    row = make_assignment(session, query=first)
+    clock = Clock()
+    kept = Snapshots(clock, worth=0.0)
+    before = progress.overview(session, study, kept)
+    assert (before.all.sums.assigned, before.work.latest(session, 6)) == (1, [])
+    assert set(before.work.queries(session)) == {first.id}
+    row.finished_at = row.last_entry_at = now()
+    make_assignment(session, query=second)
+    clock.at = SECONDS - 0.1
+    again = progress.overview(session, study, kept)
+    assert again.work is before.work
+    assert again.work.latest(session, 6) == []
+    clock.at = SECONDS + 0.1
+    after = progress.overview(session, study, kept)
+    assert (after.all.sums.assigned, after.all.sums.finished) == (2, 1)
+    assert len(after.work.latest(session, 6)) == 1
+    assert set(after.work.queries(session)) == {first.id, second.id}
+
+
+def test_what_is_quick_is_never_kept(session: Session) -> None:
+    study = make_study(session)
+    kept = Snapshots()
+    assert progress.overview(session, study, kept).all.sums.assigned == 0
+    make_assignment(session, user=make_user(session), query=queries_of(session, study)[0])
+    assert progress.overview(session, study, kept).all.sums.assigned == 1
