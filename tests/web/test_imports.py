@@ -95,6 +95,7 @@ def test_a_refused_study_lists_its_problems(
     assert re.search(
         r"queries\.jsonl</td><td class=\"r\"><span class=\"unit\">line </span>3<", page
     )
+    assert re.search(r"Read without a problem: 2 queries, \d+ pages of \d+ bytes, \d+ cand", page)
     assert client.post(f"{address}/confirm").status_code == 409
     assert slugs(sessions) == []
 

@@ -6,7 +6,8 @@ a study already imported, has the same one.
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from app.domain.words import Tool
@@ -14,7 +15,7 @@ from app.services.importing import limits
 from app.services.importing.bundle import Bundle, find_bundle
 from app.services.importing.contents import content_hash
 from app.services.importing.pages import PAGES, file_type
-from app.services.importing.problems import Place, Problems
+from app.services.importing.problems import Place, Problems, StudyRefused
 from app.services.importing.reader import Progress, Reader, no_progress
 from app.services.importing.records import (
     CandidateRecord,
@@ -41,6 +42,16 @@ class Checked:
     document_paths: set[str] = field(default_factory=set)
     bytes: int = 0
     places: dict[str, Place] = field(default_factory=dict)  # of queries, for later refusals
+
+    def counts(self) -> dict[str, int]:
+        """How much was read."""
+        return {
+            "queries": len(self.queries),
+            "documents": len(self.documents),
+            "candidates": sum(map(len, self.candidates.values())),
+            "rankings": len(self.rankings),
+            "bytes": self.bytes,
+        }
 
     @property
     def content_hash(self) -> str:
@@ -84,13 +95,24 @@ def check_study(source: Source, progress: Progress = no_progress) -> Checked:
     problems.refuse_if_any()
     assert bundle is not None
     checker = _Checker(Checked(bundle), problems)
-    checker.queries(bundle.queries(reader))
-    checker.documents(bundle.documents(reader))
-    checker.candidates(bundle.candidates(reader))
-    checker.rankings(bundle.rankings(reader))
-    checker.files(reader)
-    problems.refuse_if_any()
+    with counting(checker.checked):
+        checker.queries(bundle.queries(reader))
+        checker.documents(bundle.documents(reader))
+        checker.candidates(bundle.candidates(reader))
+        checker.rankings(bundle.rankings(reader))
+        checker.files(reader)
+        problems.refuse_if_any()
     return checker.checked
+
+
+@contextmanager
+def counting(checked: Checked) -> Iterator[None]:
+    """Let a refusal say what was read until then."""
+    try:
+        yield
+    except StudyRefused as refused:
+        refused.read = checked.counts()
+        raise
 
 
 class _Checker:

@@ -15,7 +15,7 @@ from app.db.models import Study
 from app.db.queries import importing as stored
 from app.domain.errors import Conflict
 from app.domain.study import StudySettings
-from app.services.importing.checking import Checked, candidate_mark, mark_of
+from app.services.importing.checking import Checked, candidate_mark, counting, mark_of
 from app.services.importing.problems import Place, Problems
 from app.services.importing.values import shown
 
@@ -51,8 +51,9 @@ def compare(session: Session, checked: Checked) -> Changes:
     if study is None:
         return _all_of(checked)
     problems = Problems()
-    changes = _Comparison(session, study, checked, problems).changes()
-    problems.refuse_if_any()
+    with counting(checked):
+        changes = _Comparison(session, study, checked, problems).changes()
+        problems.refuse_if_any()
     if not changes:
         raise Unchanged(
             f"The study {study.slug!r} is there already, and nothing in these files is new."

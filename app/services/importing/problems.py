@@ -36,13 +36,17 @@ class Problem:
 
 
 class StudyRefused(Invalid):
-    """A study that cannot be imported; nothing was written. ``problems`` are the first of them."""
+    """A study that cannot be imported; nothing was written. ``problems`` are the first of them.
+
+    ``read`` counts what was found good before the refusal.
+    """
 
     code = "study_refused"
 
     def __init__(self, problems: tuple[Problem, ...], *, more: bool = False) -> None:
         self.problems = problems
         self.more = more
+        self.read: dict[str, int] = {}
         count = f"the first {len(problems)} problems" if more else _counted(len(problems))
         lines = "".join(f"\n- {problem}" for problem in problems)
         super().__init__(f"The study was not imported; {count} to mend:{lines}")

@@ -104,7 +104,8 @@ class UploadDesk:
                 report = step(upload, source, progress)
         except StudyRefused as refused:
             problems = tuple(each.as_json() for each in refused.problems)
-            self._refuse(upload, problems=problems, more_problems=refused.more)
+            known = {"problems": problems, "more_problems": refused.more, "read": refused.read}
+            self._refuse(upload, **known)
         except AppError as refusal:
             self._refuse(upload, message=str(refusal))
         except Exception:

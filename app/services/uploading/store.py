@@ -57,6 +57,7 @@ class Upload:
     report: Mapping[str, Any] | None = None
     problems: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
     more_problems: bool = False
+    read: Mapping[str, int] = field(default_factory=dict)  # before a refusal
     message: str = ""
 
     @property
