@@ -19,6 +19,8 @@ _SIGNS = re.compile(
     re.MULTILINE,
 )
 
+_ROW = re.compile(r"^[ \t]*\|.*$", re.MULTILINE)
+
 Parts = tuple[tuple[str, int | None], ...]
 
 
@@ -42,7 +44,8 @@ def without_markdown(text: str) -> str:
     >>> without_markdown("# Tulips\\n\\n- Leave it **on**, see [here](https://a.example)")
     ' Tulips\\n\\n Leave it on, see here'
     """
-    return _SIGNS.sub("", _LINK.sub(r"\1", text))
+    prose = _SIGNS.sub("", _LINK.sub(r"\1", text))
+    return _ROW.sub(lambda row: row.group().replace("|", " "), prose)
 
 
 def _best_start(found: Sequence[tuple[int, str | None]], length: int) -> int:

@@ -39,6 +39,11 @@ def test_without_a_term_the_page_begins_at_its_beginning() -> None:
     assert snippet("One two.", []) == (("One two.", None),)
 
 
+def test_tables_are_read_as_prose() -> None:
+    text = "| cause | cure |\n|---|:--|\n| cold | wait |\na | b"
+    assert " ".join(without_markdown(text).split()) == "cause cure cold wait a | b"
+
+
 def test_markdown_is_read_as_prose() -> None:
     text = '## Keep *cut* tulips\n\n* _one_two_\n> said `x` [link](https://a.example "t") 2 * 3'
     assert " ".join(without_markdown(text).split()) == ("Keep cut tulips one_two said x link 2 * 3")
