@@ -20,7 +20,7 @@ from app.services.simulating import Setting, summarise
 
 SIZES = "20x5,20x10,20x20,50x5,50x10,50x20,100x5,100x10,100x20"
 RATES = (0.05, 0.10, 0.20)
-OTHERS = 1000  # runs of the other sorters, which take no time
+OTHERS = 500  # runs of the other sorters, which take no time
 CHUNK = 10
 
 
