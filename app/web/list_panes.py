@@ -9,7 +9,7 @@ from app.domain.snippets import Parts, snippet, without_markdown
 from app.services.labeling import Standing
 from app.services.live import DocumentHead
 from app.web.page_html import HTML, MARKDOWN
-from app.web.page_links import PageLink, PageLinks
+from app.web.page_links import PageLink, PageLinks, Theme
 from app.web.reading import Reading
 
 _OTHER = {"left": "right", "right": "left"}
@@ -54,7 +54,7 @@ def list_panes(
     def result(number: int, side: str, other: ShownList) -> ResultView:
         head = standing.documents[number]
         light = head.media_type == HTML
-        theme = "light" if light else "auto"
+        theme: Theme = "light" if light else "auto"
         link = PageLink(standing.query.study_id, head.id, theme, reading.size, tuple(terms))
         return ResultView(
             title=head.title or head.name,
