@@ -1,7 +1,17 @@
 """The card that says how sure each list is, where the report was asked to count it."""
 
 from analysis.report.figures import Json
-from analysis.report.page.markup import card, decimals, how, percent, quiet, table, text, whole
+from analysis.report.page.markup import (
+    card,
+    decimals,
+    how,
+    percent,
+    quiet,
+    stack,
+    table,
+    text,
+    whole,
+)
 from analysis.report.page.words import HOW
 
 MOST_LISTS = 200
@@ -16,7 +26,8 @@ def sureness(report: Json) -> str:
         return ""
     title, words = HOW["confidence"]
     if not found["lists"]:
-        return card(title, quiet("No session with pairs is finished yet."), name="confidence")
+        nothing = quiet("No session with pairs is finished yet.")
+        return stack("confidence", [card(title, nothing)])
     people = table(
         ["Assessor", "Lists", *FIGURES],
         [[text(row["assessor"]), whole(row["lists"]), *_figures(row)] for row in found["people"]],
@@ -33,7 +44,7 @@ def sureness(report: Json) -> str:
     if len(rows) > MOST_LISTS:
         more = f"The first {MOST_LISTS} of {whole(len(rows))}; all are in confidence.csv."
     tip = how("confidence", title, words)
-    return card(title, people, lists, quiet(more), name="confidence", tip=tip)
+    return stack("confidence", [card(title, people, lists, quiet(more), tip=tip)])
 
 
 def _figures(row: Json) -> list[str]:
