@@ -3,6 +3,7 @@ from sqlalchemy import inspect
 from app.db import migrations
 from app.db.base import Base
 from app.db.engine import make_engine
+from tests.databases import PostgresqlTemplate
 
 
 def test_up_down_up_leaves_what_the_models_say(empty_database_url: str) -> None:
@@ -45,3 +46,19 @@ def test_every_constraint_has_its_name_on_both_databases(database_url: str) -> N
         stored |= {index["name"] for index in found.get_indexes(table.name)}
         assert wanted <= stored, table.name
     engine.dispose()
+
+
+def test_pages_are_stored_uncompressed_on_postgresql(
+    postgresql_template: PostgresqlTemplate,
+) -> None:
+    """An import of 200 MB of pages took two and a half times as long with compression."""
+    statement = (
+        "SELECT attname, attstorage::text FROM pg_attribute "
+        "WHERE attrelid = 'contents'::regclass AND attname IN ('data', 'text') ORDER BY attname"
+    )
+    with postgresql_template.copy() as url:
+        engine = make_engine(url)
+        with engine.connect() as connection:
+            found = connection.exec_driver_sql(statement).all()
+        engine.dispose()
+    assert [tuple(row) for row in found] == [("data", "e"), ("text", "e")]
