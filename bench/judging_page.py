@@ -1,6 +1,7 @@
 """From a key press to the next pair, fully shown: measured in Chromium, with pages of 50 kB.
 
 Usage: python -m bench.judging_page [--answers 100] [--reading-ms 800] [--kilobytes 50]
+           [--database URL]
 """
 
 import argparse
