@@ -1,7 +1,7 @@
 """Sums of a study's work; those of a large one are kept for some seconds.
 
 A dashboard asks every five seconds, and again with every click. To sum up hundreds of thousands of
-pieces of work takes a good part of a second, so what took long is shared meanwhile.
+pieces of work takes a second, so what took long is shared meanwhile, the longer the longer it took.
 """
 
 import time
@@ -17,6 +17,7 @@ from app.db.queries.progress import Sums
 from app.domain.words import Tool
 
 SECONDS = 5.0  # the pace of the dashboard
+PATIENCE = 20  # at most one part in so many of a process's time goes into sums
 WORTH = 0.1  # seconds that it took: what is quicker is looked at anew each time
 CAPACITY = 32  # studies
 
@@ -71,7 +72,7 @@ class Snapshots:
             with self._lock:
                 self._kept.pop(study_id, None)
                 if took >= self._worth:
-                    self._kept[study_id] = (self._clock() + SECONDS, found)
+                    self._kept[study_id] = (begin + max(SECONDS, PATIENCE * took), found)
                     while len(self._kept) > CAPACITY:
                         self._kept.popitem(last=False)
             return found

@@ -4,17 +4,18 @@ from sqlalchemy.orm import Session
 
 from app.db.base import now
 from app.services import progress
-from app.services.snapshots import SECONDS, Snapshots
+from app.services.snapshots import PATIENCE, SECONDS, Snapshots
 from tests.factories import make_assignment, make_study, make_user, queries_of
 
 
 class Clock:
-    """Shows the time it is told."""
+    """Shows the time it is told, and goes on by a tick each time it is looked at."""
 
-    def __init__(self) -> None:
-        self.at = 0.0
+    def __init__(self, tick: float = 0.0) -> None:
+        self.at, self.tick = 0.0, tick
 
     def __call__(self) -> float:
+        self.at += self.tick
         return self.at
 
 
@@ -38,6 +39,17 @@ def test_what_took_long_is_kept_for_some_seconds(session: Session) -> None:
     assert (after.all.sums.assigned, after.all.sums.finished) == (2, 1)
     assert len(after.work.latest(session, 6)) == 1
     assert set(after.work.queries(session)) == {first.id, second.id}
+
+
+def test_the_longer_it_took_the_longer_it_is_kept(session: Session) -> None:
+    study = make_study(session)
+    clock = Clock(tick=1.0)  # summing up takes one tick
+    kept = Snapshots(clock)
+    before = progress.overview(session, study, kept)
+    clock.at = PATIENCE - 2.0
+    assert progress.overview(session, study, kept).work is before.work
+    clock.at = PATIENCE + 2.0
+    assert progress.overview(session, study, kept).work is not before.work
 
 
 def test_what_is_quick_is_never_kept(session: Session) -> None:
