@@ -11,6 +11,7 @@ from analysis.experiments.compare import Entry, compare_cell
 from analysis.experiments.folds import load_trials
 from analysis.metrics import evaluate
 from analysis.models import RankNet
+from bench.results import HEAD, sections
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared" / "data"
@@ -76,6 +77,23 @@ def table_cell(heading: str, caption: str, row: str, column: str) -> float:
         if cells[0] == row:
             return float(re.sub(r"[*†]", "", cells[columns.index(column)]))
     raise AssertionError(f"no row {row} in {caption}")
+
+
+def test_the_results_page_is_what_make_results_writes() -> None:
+    """The commands of the page, in order, and nothing above the first of them but the preface."""
+    text = RESULTS.read_text(encoding="utf-8")
+    assert text.startswith(HEAD)
+    shown = re.findall(r"^## (.+)\n\n`topkapi rank (.+)`$", text, flags=re.MULTILINE)
+    wanted = sections("../shared/data", quick=False)
+    assert shown == [(heading, " ".join(words)) for heading, words in wanted]
+    assert len(re.findall("^## ", text, flags=re.MULTILINE)) == len(wanted) + 1  # the findings
+    for word in ("FocusedSVM is above", "best inside 0 < beta < 1", "plateau", "Top-k ListMLE is"):
+        assert word in text.split("## The papers' findings")[1]
+
+
+@pytest.mark.parametrize("row", ["TopMargin", "TopSlack"])
+def test_the_structural_models_reach_their_figures_on_mq2008(row: str) -> None:
+    assert table_cell("All models, MQ2008", "Graded MQ2008", row, "N@10") >= 0.505
 
 
 def test_a_row_of_the_results_page_is_what_its_command_gives() -> None:
