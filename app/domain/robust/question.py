@@ -6,13 +6,14 @@ answer about the pair (a, b) is expected to lower the sum of the worths' varianc
     (1 - 2e)^2 * sum_i cov([a above b], c_i)^2 / (q (1 - q)),    q = e + (1 - 2e) P(a above b)
 
 (the law of total variance for an answer that is wrong with probability e). The covariances are
-taken over the chains. Their squares come out too large by what chance does to a mean over so few,
-and most so for pairs that nothing is known about and that matter least: that much is taken off.
+taken over the chains. c falls from rank to rank by a factor, `fade_at`, that is greater than the
+half by which the gains of kappa-NDCG fall: a document that may yet turn out good must not be lost
+while others are compared. The factor falls as questions are asked.
 
-c falls from rank to rank by a factor, `fade_at`, that is greater than the half by which the gains
-of kappa-NDCG fall: a document that may yet turn out good must not be lost while others are
-compared. The factor falls as questions are asked. Where a pair is asked only once, nothing can be
-confirmed by asking it again, other pages have to bear witness, and interest stays broader.
+Where a pair is asked only once, nothing can be confirmed by asking it again, other pages have to
+bear witness, and interest stays broader. With it more pairs are compared of which nothing is known:
+the squares of their covariances come out too large by what chance does to a mean over so few
+chains, and that much is taken off.
 """
 
 import numpy as np
@@ -63,7 +64,7 @@ def best_question(beliefs: Beliefs, k: int, *, fade: float, limit: int) -> Pair 
     while True:
         pairs = _open_pairs(beliefs, promising[:count], limit)
         if pairs[0].size:
-            return _most_telling(beliefs, table, means, promising[:count], pairs)
+            return _most_telling(beliefs, table, promising[:count], pairs, once=limit == 1)
         if count >= promising.size:
             return None
         count *= 2
@@ -80,16 +81,20 @@ def _open_pairs(beliefs: Beliefs, promising: IntArray, limit: int) -> tuple[IntA
 def _most_telling(
     beliefs: Beliefs,
     table: FloatArray,
-    means: FloatArray,
     promising: IntArray,
     pairs: tuple[IntArray, IntArray],
+    *,
+    once: bool,
 ) -> Pair:
     first, second = pairs
     above = (beliefs.scores[first] > beliefs.scores[second]).astype(np.float32)
     share = above.mean(axis=1)
-    centred = (table[promising] - means[promising, None]).astype(np.float32)
+    worth = table[promising]
+    centred = (worth - worth.mean(axis=1, keepdims=True)).astype(np.float32)
     covariances = _product(above, centred.T) / np.float32(beliefs.chains)
-    squares = (covariances * covariances).sum(axis=1) - _by_chance(above, share, centred)
+    squares = (covariances * covariances).sum(axis=1)
+    if once:
+        squares -= _by_chance(above, share, centred)
     error = beliefs.error_rate
     chance = error + (1.0 - 2.0 * error) * share
     best = int(np.argmax(squares / (chance * (1.0 - chance))))
