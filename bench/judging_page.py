@@ -76,7 +76,7 @@ def main() -> None:
         migrations.upgrade(url)
         engine = make_engine(url)
         with serving(url, Path(folder)) as server:
-            desk = make_desk(Site(server, make_sessions(engine)), pages=pages, k=10)
+            desk = make_desk(Site(server, make_sessions(engine)), pages=pages, k=20)
             browser = playwright.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
             page = desk.sit_down(browser.new_context(viewport={"width": 1440, "height": 900}))
             page.evaluate(WATCH)
