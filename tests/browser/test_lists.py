@@ -274,5 +274,6 @@ def test_on_a_phone_the_lists_are_a_strip_with_tabs(site: Site, browser: Browser
     expect(page.locator("#right-list")).to_be_in_viewport(ratio=0.9)
     page.get_by_role("button", name="Right better", exact=True).click()
     answered(page, 1)
+    saved(page)
     assert desk.log() == [("answer", "right")]
     context.close()
