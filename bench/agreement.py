@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from sklearn.metrics import cohen_kappa_score, confusion_matrix  # type: ignore[import-untyped]
+from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from analysis.aggregation import kemeny_cost, majority_table, supervised_kemeny
 from analysis.agreement import cohen_kappa, from_scores, pair_tables, tau_b

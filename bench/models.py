@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.datasets import load_svmlight_file  # type: ignore[import-untyped]
-from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+from sklearn.datasets import load_svmlight_file
+from sklearn.linear_model import LogisticRegression
 
 from analysis.data import RankingData, read_letor, to_topk, write_letor
 from analysis.models import MODELS

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from random import Random
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+from sklearn.linear_model import LogisticRegression
 
 from analysis.metrics import kappa_ndcg_of_lists
 from app.domain.answers import Preference

@@ -6,6 +6,7 @@ walked line by line, to name the line that has to be mended.
 
 import gzip
 import re
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +49,7 @@ def read_bytes(path: str | Path) -> bytes:
         packed = stream.read(2) == b"\x1f\x8b"
     try:
         return gzip.decompress(Path(path).read_bytes()) if packed else Path(path).read_bytes()
-    except (EOFError, OSError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
+    except (EOFError, OSError, zlib.error) as error:
         raise BadData(f"{path}: damaged gzip file ({error})") from None
 
 

@@ -1,5 +1,6 @@
 """The inequalities of [LGNC13]_, section 5, checked query by query on data and scores."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +9,8 @@ from analysis.data.ranking import RankingData
 from analysis.data.topk import to_topk, truth_order
 from analysis.typing import FloatArray
 
-PHI = {
+MarginLoss = Callable[[FloatArray], FloatArray]
+PHI: dict[str, MarginLoss] = {
     "hinge": lambda margins: np.maximum(0.0, 1.0 - margins),
     "exponential": lambda margins: np.exp(np.minimum(-margins, 700.0)),
     "logistic, base 2": lambda margins: np.logaddexp(0.0, -margins) / np.log(2.0),
@@ -85,7 +87,7 @@ def _dcg(scores: FloatArray, gains: FloatArray, k: int) -> float:
     return float(gains[order] @ (1.0 / np.log2(np.arange(2, order.size + 2))))
 
 
-def _pair_losses(scores: FloatArray, k: int, phi) -> tuple[float, float]:  # type: ignore[no-untyped-def]
+def _pair_losses(scores: FloatArray, k: int, phi: MarginLoss) -> tuple[float, float]:
     rows = [float(phi(scores[place] - scores[place + 1 :]).sum()) for place in range(scores.size)]
     return sum(rows[:k]), sum(rows)
 

@@ -45,16 +45,14 @@ def comparison_table(
         }
         for entry in entries
     }
-    lines: list[tuple[str, list[float | None]]] = [
-        (title(entry.model, entry.k), [mean_over_folds(found[entry][each]) for each in columns])
-        for entry in entries
-    ]
+    names = [title(entry.model, entry.k) for entry in entries]
+    means = [[mean_over_folds(found[entry][each]) for each in columns] for entry in entries]
     marks: set[tuple[str, str]] = set()
     for column, heading in enumerate(columns):
         marks |= _beaten(
             [
-                (line[0], line[1][column], found[entry][heading])  # type: ignore[misc]
-                for line, entry in zip(lines, entries, strict=True)
+                (shown, row[column], found[entry][heading])
+                for shown, row, entry in zip(names, means, entries, strict=True)
             ],
             heading,
         )
@@ -62,6 +60,9 @@ def comparison_table(
         f"worse than the best of its column: paired randomisation test over queries, p < {ALPHA} "
         "after Holm's correction for the models of the column"
     )
+    lines: list[tuple[str, list[float | None]]] = [
+        (shown, [*row]) for shown, row in zip(names, means, strict=True)
+    ]
     return Table(name, list(columns), lines, frozenset(marks), note if marks else "")
 
 

@@ -25,11 +25,11 @@ class Table:
 
     def best(self, column: int) -> str | None:
         """The printed form of a column's best value."""
-        values = [row[column] for _, row in self.rows if row[column] is not None]
+        values = [value for _, row in self.rows if (value := row[column]) is not None]
         if not values or not self.bold:
             return None
         pick = min if self.columns[column] in self.lower else max
-        return self.shown(pick(values))  # type: ignore[type-var]
+        return self.shown(pick(values))
 
     def shown(self, value: float | None) -> str:
         """A value with the table's digits."""

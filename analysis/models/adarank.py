@@ -1,5 +1,6 @@
 """AdaRank: boosting of single features against a measure of whole lists."""
 
+from functools import partial
 from typing import Literal, Self
 
 import numpy as np
@@ -69,7 +70,7 @@ class AdaRank(LinearRanker):
             alpha = vote(float(edges[last]))
             weights[turn + 1] = weights[turn]
             weights[turn + 1, last] += alpha
-            staging.add(lambda features, f=last, a=alpha: a * features[:, f])  # type: ignore[misc]
+            staging.add(partial(_weak, feature=last, alpha=alpha))
             chances = self._update(chances, data, weights[turn + 1], alpha * quality[last])
         self.coef_ = weights[staging.best(self.rounds)]
         return self
@@ -85,3 +86,8 @@ class AdaRank(LinearRanker):
             fresh = np.exp(-whole[self.measure])
         result: FloatArray = fresh / fresh.sum()
         return result
+
+
+def _weak(features: FloatArray, *, feature: int, alpha: float) -> FloatArray:
+    """A weak ranker of AdaRank: one feature with its vote."""
+    return alpha * features[:, feature]

@@ -94,7 +94,7 @@ class FocusedNet(LinearRanker):
             raise BadData(f"2^{k} subsets are too many: use listwise='top1' for k over 24")
         self.k, self.beta, self.l2, self.listwise, self.seed = k, beta, l2, listwise, seed
 
-    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:  # noqa: ARG002
+    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
         """Learn the weights by exact Newton steps."""
         data = to_topk(data, self.k, seed=self.seed)
         pairs, lists = focused_pairs(data), make_lists(data)

@@ -76,7 +76,7 @@ class FocusedSVM(LinearRanker):
         self.k, self.beta, self.c, self.label_margin = k, beta, c, label_margin
         self.epsilon, self.seed = epsilon, seed
 
-    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:  # noqa: ARG002
+    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
         """Learn the weights by cutting planes."""
         risk = self.risk(to_topk(data, self.k, seed=self.seed))
         self.coef_ = cutting_planes(risk, data.n_features, self.c, epsilon=self.epsilon)

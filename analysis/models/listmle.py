@@ -99,7 +99,7 @@ class ListMLE(LinearRanker):
     def __init__(self, *, l2: float = 1.0, seed: int = 0) -> None:
         self.l2, self.seed = l2, seed
 
-    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:  # noqa: ARG002
+    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
         """Learn the weights by exact Newton steps."""
         parts = ordered_blocks(data, getattr(self, "k", None), self.seed)
         start = np.zeros(data.n_features)

@@ -54,7 +54,7 @@ class ListNet(LinearRanker):
     def __init__(self, *, l2: float = 0.1) -> None:
         self.l2 = l2
 
-    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:  # noqa: ARG002
+    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
         """Learn the weights by exact Newton steps."""
         data = with_preferences(data)
         features = np.asarray(data.features, dtype=np.float64)

@@ -46,7 +46,7 @@ class RankCosine(LinearRanker):
     def __init__(self, *, max_steps: int = 20_000) -> None:
         self.max_steps = max_steps
 
-    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:  # noqa: ARG002
+    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
         """Minimise by L-BFGS; labels all equal give weights 0."""
         data = with_preferences(data)
         start = Regression(l2=1.0).fit(data).coef_

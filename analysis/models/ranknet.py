@@ -25,7 +25,7 @@ class RankNet(LinearRanker):
     def __init__(self, *, l2: float = 10.0, k: int | None = None, seed: int = 0) -> None:
         self.l2, self.k, self.seed = l2, k, seed
 
-    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:  # noqa: ARG002
+    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
         """Learn the weights by exact Newton steps."""
         data = data if self.k is None else to_topk(data, self.k, seed=self.seed)
         pairs = require_pairs(make_pairs(data))

@@ -50,7 +50,7 @@ class RankSVM(LinearRanker):
         self.c, self.loss, self.by_query, self.label_margin = c, loss, by_query, label_margin
         self.k, self.epsilon, self.seed = k, epsilon, seed
 
-    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:  # noqa: ARG002
+    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
         """Learn the weights."""
         if self.c <= 0:
             raise BadData(f"C must be above 0, not {self.c}")

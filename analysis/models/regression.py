@@ -22,7 +22,7 @@ class Regression(LinearRanker):
     def __init__(self, *, l2: float = 1.0) -> None:
         self.l2 = l2
 
-    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:  # noqa: ARG002
+    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
         """Solve the normal equations."""
         if self.l2 < 0:
             raise BadData(f"a penalty l2 must be at least 0, not {self.l2}")

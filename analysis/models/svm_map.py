@@ -101,7 +101,7 @@ class SVMMAP(LinearRanker):
     def __init__(self, *, c: float = 100.0, epsilon: float = 1e-3) -> None:
         self.c, self.epsilon = c, epsilon
 
-    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:  # noqa: ARG002
+    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
         """Learn the weights by cutting planes."""
         features = np.asarray(data.features, dtype=np.float64)
         halves = split_halves(

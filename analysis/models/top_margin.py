@@ -48,7 +48,7 @@ class TopMargin(LinearRanker):
         self.n, self.c, self.loss = n, c, loss
         self.rebreaks, self.epsilon = rebreaks, epsilon
 
-    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:  # noqa: ARG002
+    def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
         """Learn the weights by cutting planes, once and again for each re-breaking of ties."""
         lists = top_lists(data, self.n, self.loss)
         if not lists:

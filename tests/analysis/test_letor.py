@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_svmlight_file  # type: ignore[import-untyped]
+from sklearn.datasets import load_svmlight_file
 
 from analysis.data import (
     RankingData,

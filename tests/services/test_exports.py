@@ -6,7 +6,7 @@ from typing import Any
 
 import ir_measures
 import pytest
-from sklearn.datasets import load_svmlight_file  # type: ignore[import-untyped]
+from sklearn.datasets import load_svmlight_file
 from sqlalchemy import Engine, select
 
 from analysis.data import (

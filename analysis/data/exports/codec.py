@@ -5,12 +5,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from analysis.data.exports.files import numbered_lines
 from analysis.errors import BadData
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
 Names = tuple[str, ...]
 Groups = tuple[tuple[str, ...], ...]
 Numbers = tuple[float, ...]
@@ -71,7 +74,7 @@ def _record(kind: type[T], line: str, place: str) -> T:
     if not isinstance(found, dict):
         raise BadData(f"{place}: not an object")
     values = {}
-    for field in fields(kind):  # type: ignore[arg-type]
+    for field in fields(kind):
         if field.name in found:
             values[field.name] = _READ[field.type](found[field.name], f"{place}: {field.name}")
         elif field.default is MISSING:

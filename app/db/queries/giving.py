@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from sqlalchemy import Row, func, select
+from sqlalchemy import ColumnElement, Row, func, select
 from sqlalchemy.orm import Session, contains_eager
 
 from app.db.models import Assignment, Query, User
@@ -115,7 +115,7 @@ STATES: Mapping[str, str] = {
 }
 
 
-def _state(state: str) -> list:  # type: ignore[type-arg]
+def _state(state: str) -> Sequence[ColumnElement[bool]]:
     gone, done = Assignment.withdrawn_at, Assignment.finished_at
     begun = Assignment.last_entry_at
     return {

@@ -6,6 +6,7 @@ from typing import cast
 from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session
 
+from app.db.base import Json
 from app.db.models import Assignment, Candidate, Content, JudgmentRow, Query, Ranking
 from app.domain.log import EntryKind
 from app.domain.words import Tool
@@ -35,9 +36,9 @@ def take_turn(session: Session, query_ids: Collection[int]) -> None:
 
 def list_work_of_queries(
     session: Session, query_ids: Collection[int]
-) -> Sequence[Row[int, int, dict, dict | None]]:  # type: ignore[type-arg]
+) -> Sequence[Row[int, int, Json, Json | None]]:
     """Assignment, query, plan and offer of the work with lists that was not withdrawn."""
-    found: list[Row[int, int, dict, dict | None]] = []  # type: ignore[type-arg]
+    found: list[Row[int, int, Json, Json | None]] = []
     for few in _few(query_ids):
         statement = select(
             Assignment.id, Assignment.query_id, Assignment.plan, Assignment.offered

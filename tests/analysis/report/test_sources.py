@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+from sklearn.metrics import cohen_kappa_score
 
 from analysis.data.exports import PairAnswer, TopK, pair_lines, topk_lines
 from analysis.errors import BadData
