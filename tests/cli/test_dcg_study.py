@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from app.cli import main
 from app.db.engine import make_engine, make_sessions
 from app.db.models import Candidate
 from app.domain.lists import AskingLists
 from app.services.live import LiveSessions
+from tests.commands import run_command
 from tests.factories import queries_of
 from tests.ranked import Judge, give_lists, grade_pages, make_ranked_study
 
@@ -50,11 +50,7 @@ def folder(database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main(list(words))
-    captured = capsys.readouterr()
-    assert isinstance(ended.value.code, int)
-    return ended.value.code, captured.out, captured.err
+    return run_command(capsys, [*words])
 
 
 def test_a_study_and_its_exports_teach_the_same(

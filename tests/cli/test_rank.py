@@ -9,15 +9,11 @@ import pytest
 from analysis.data import RankingData, read_letor, write_letor
 from analysis.metrics import evaluate
 from analysis.models import load_model
-from app.cli import main
+from tests.commands import run_command
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main(["rank", *arguments])
-    captured = capsys.readouterr()
-    assert isinstance(ended.value.code, int)
-    return ended.value.code, captured.out, captured.err
+    return run_command(capsys, ["rank", *arguments])
 
 
 def graded(seed: int, first: int, n_queries: int = 12) -> RankingData:

@@ -8,6 +8,7 @@ import pytest
 from app.cli import main
 from app.db.engine import make_engine, make_sessions
 from app.domain.answers import Answer, Question
+from tests.commands import run_command
 from tests.exporting import add_features, by_worth, judge, make_grades
 from tests.factories import make_assignment, make_study, make_user, queries_of
 
@@ -56,11 +57,7 @@ def sqlite_folder(sqlite_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main(["rank", *words])
-    captured = capsys.readouterr()
-    assert isinstance(ended.value.code, int)
-    return ended.value.code, captured.out, captured.err
+    return run_command(capsys, ["rank", *words])
 
 
 def test_a_study_is_compared_and_what_is_left_out_is_said(

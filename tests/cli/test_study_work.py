@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import main
 from app.db.engine import make_engine, make_sessions
 from app.domain.study import StudySettings
 from app.domain.words import Tool
+from tests.commands import run_command
 from tests.factories import make_study, make_user
 
 EMAILS = [f"p{number}@x.example" for number in range(4)]
@@ -28,11 +28,7 @@ def _study(sqlite_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    out, err = capsys.readouterr()
-    assert isinstance(ended.value.code, int)
-    return ended.value.code, out, err
+    return run_command(capsys, [*arguments])
 
 
 def to(emails: list[str]) -> list[str]:

@@ -1,0 +1,16 @@
+"""The command line, run within a test."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from app.cli import main
+
+
+def run_command(capsys: pytest.CaptureFixture[str], words: Sequence[str]) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of `topkapi` with ``words``."""
+    with pytest.raises(SystemExit) as ended:
+        main(list(words))
+    out, err = capsys.readouterr()
+    assert isinstance(ended.value.code, int)
+    return ended.value.code, out, err
