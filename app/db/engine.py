@@ -6,19 +6,24 @@ quicker); a reading one takes no lock that a writer would wait for. On both data
 transaction cannot write.
 """
 
+import select
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection as SqliteConnection
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import ArgumentError, InvalidatePoolError
 from sqlalchemy.orm import Session, sessionmaker
+from sqlalchemy.pool import ConnectionPoolEntry
 
 POOL_SIZE = (
     20  # connections a process may hold; app.web.deps admits fewer requests than that at once
 )
 BUSY_MS = 30_000
+RESTED_SECONDS = 5.0
 READ_ONLY = {"topkapi_read_only": True, "postgresql_readonly": True}
 
 
@@ -54,7 +59,9 @@ def make_engine(url: str, *, foreign_keys: bool = True) -> Engine:
     """An engine for either database; migrations alone switch SQLite's foreign keys off."""
     parsed = normal_url(url)
     if parsed.get_backend_name() == "postgresql":
-        return create_engine(parsed, pool_size=POOL_SIZE, max_overflow=0, pool_pre_ping=True)
+        engine = create_engine(parsed, pool_size=POOL_SIZE, max_overflow=0)
+        _replace_dead_connections(engine)
+        return engine
     assert parsed.database is not None
     Path(parsed.database).absolute().parent.mkdir(parents=True, exist_ok=True)
     engine = create_engine(parsed, pool_size=POOL_SIZE, max_overflow=0)
@@ -69,6 +76,38 @@ def make_sessions(engine: Engine) -> Sessions:
         read=sessionmaker(reading, expire_on_commit=False),
         write=sessionmaker(engine, expire_on_commit=False),
     )
+
+
+def _replace_dead_connections(engine: Engine) -> None:
+    """Hand out no connection of PostgreSQL that has ended, as after a restart of the server.
+
+    To ask each one whether it is alive would cost a round trip with every request. A server that
+    ends a connection says so, and that can be seen without asking; one that vanished, or a network
+    that forgot about the connection, shows only when asked, so those that have rested are.
+    """
+
+    def on_checkin(_connection: Any, record: ConnectionPoolEntry) -> None:
+        record.info["rests_since"] = time.monotonic()
+
+    def on_checkout(connection: DBAPIConnection, record: ConnectionPoolEntry, _proxy: Any) -> None:
+        since = record.info.get("rests_since")
+        if since is None:
+            return  # it is new
+        try:
+            if _has_news(connection) or time.monotonic() - since > RESTED_SECONDS:
+                engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error as error:
+            raise InvalidatePoolError("the connection has ended") from error
+
+    event.listen(engine, "checkin", on_checkin)
+    event.listen(engine, "checkout", on_checkout)
+
+
+def _has_news(connection: DBAPIConnection) -> bool:
+    """Whether the server has sent something that nobody asked for."""
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
 
 
 def _prepare_sqlite(engine: Engine, *, foreign_keys: bool) -> None:

@@ -1,4 +1,5 @@
 import threading
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -10,6 +11,7 @@ from app.db.engine import Sessions, make_engine, normal_url
 from app.db.models import Assignment, Content, JudgmentRow, Study, User
 from app.domain.log import EntryKind
 from app.domain.words import Role
+from tests.databases import PostgresqlTemplate
 from tests.factories import make_assignment, make_study, make_user
 
 
@@ -44,6 +46,61 @@ def test_a_reading_session_cannot_write(sessions: Sessions) -> None:
             session.flush()
     with sessions.write.begin() as session:  # the connection goes back fit for writing
         make_user(session)
+
+
+@pytest.fixture
+def postgresql(postgresql_template: PostgresqlTemplate) -> Iterator[Engine]:
+    with postgresql_template.copy() as url:
+        engine = make_engine(url)
+        yield engine
+        engine.dispose()
+
+
+def _end_all_others(engine: Engine) -> None:
+    """What a restart of the server does to the connections of a program."""
+    other = make_engine(engine.url.render_as_string(hide_password=False))
+    with other.begin() as connection:
+        ended = connection.execute(
+            text(
+                "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        ).scalar_one()
+    other.dispose()
+    assert ended == 3
+
+
+@pytest.mark.parametrize("rested_seconds", [0.0, 3600.0])
+def test_connections_that_the_server_ended_are_replaced(
+    postgresql: Engine, monkeypatch: pytest.MonkeyPatch, rested_seconds: float
+) -> None:
+    monkeypatch.setattr("app.db.engine.RESTED_SECONDS", rested_seconds)
+    opened = [postgresql.connect() for _ in range(3)]
+    for connection in opened:
+        connection.execute(text("SELECT 1"))
+    for connection in opened:
+        connection.close()
+    _end_all_others(postgresql)
+    for _ in range(4):
+        with postgresql.begin() as connection:
+            assert connection.execute(text("SELECT 1")).scalar_one() == 1
+
+
+def test_only_connections_that_have_rested_are_asked_whether_they_live(
+    postgresql: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with postgresql.begin() as connection:
+        connection.execute(text("SELECT 1"))
+    said: list[str] = []
+    event.listen(postgresql, "before_cursor_execute", lambda *args: said.append(args[2]))
+    monkeypatch.setattr(postgresql.dialect, "do_ping", lambda _connection: said.append("ping"))
+    with postgresql.begin() as connection:
+        connection.execute(text("SELECT 2"))
+    assert said == ["SELECT 2"]
+    monkeypatch.setattr("app.db.engine.RESTED_SECONDS", 0.0)
+    with postgresql.begin() as connection:
+        connection.execute(text("SELECT 3"))
+    assert said == ["SELECT 2", "ping", "SELECT 3"]
 
 
 def test_readers_do_not_wait_for_a_writer(sessions: Sessions) -> None:
