@@ -78,6 +78,16 @@ def make_sessions(engine: Engine) -> Sessions:
     )
 
 
+def connection_of(session: Session) -> Connection:
+    """The session's connection, for statements that run with every request.
+
+    They go past the session, whose keeping track of objects costs more than all else they do. As
+    usual, what the session holds is written first.
+    """
+    session.flush()
+    return session.connection()
+
+
 def _replace_dead_connections(engine: Engine) -> None:
     """Hand out no connection of PostgreSQL that has ended, as after a restart of the server.
 

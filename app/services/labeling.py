@@ -14,8 +14,9 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.db.base import now
-from app.db.models import Assignment, JudgmentRow
+from app.db.models import JudgmentRow
 from app.db.queries import labeling as queries
+from app.db.queries.labeling import AssignmentHead
 from app.domain.answers import Judgment, QuestionKind
 from app.domain.checks import self_consistency
 from app.domain.errors import LogRefusal, NotFound, StaleForm, Withdrawn
@@ -25,7 +26,7 @@ from app.domain.progress import Progress
 from app.domain.words import Tool
 from app.services import list_work, timing
 from app.services.live import DocumentHead, LiveAssignment, LiveSessions, QueryHead
-from app.services.tools import KITS, AnySession, AnyState, Said, shown_in
+from app.services.tools import KITS, AnyState, Said, shown_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def standing(session: Session, live: LiveSessions, *, assignment_id: int, user_i
     assignment = assignment_at_work(session, assignment_id, user_id)
     current = _caught_up(session, live, assignment)
     try:
-        return _standing(assignment, current)
+        return _standing(current, assignment.active_ms)
     finally:
         live.put(current)
 
@@ -90,7 +91,7 @@ def peek(
         if position != current.session.length:
             raise _stale()
         return [
-            (words, _standing(assignment, replace(current, session=_after(current.session, entry))))
+            (words, _standing(_after(current, entry), assignment.active_ms))
             for words, entry in _possible(current)
         ]
     finally:
@@ -106,10 +107,10 @@ def _possible(live: LiveAssignment) -> Iterator[tuple[tuple[str, ...], Entry[Any
         yield (EntryKind.REDO.value,), Entry(EntryKind.REDO)
 
 
-def _after(session: AnySession, entry: Entry[Any]) -> AnySession:
-    twin = session.fork()
+def _after(live: LiveAssignment, entry: Entry[Any]) -> LiveAssignment:
+    twin = live.session.fork()
     twin.append(entry)
-    return twin
+    return replace(live, session=twin)
 
 
 def submit(
@@ -125,26 +126,27 @@ def submit(
     locked = queries.assignment_for_update(session, assignment_id, user_id)
     assignment = _required(locked, assignment_id)
     current = _caught_up(session, live, assignment)
+    active_ms = assignment.active_ms
     try:
         if submission.position == current.session.length:
             entry = _entry(current, submission)
-            _append(session, assignment, current, entry, submission, at or now())
+            active_ms = _append(session, assignment, current, entry, submission, at or now())
         else:
             _accept_repetition(session, current, submission)
     except LogRefusal:
         live.put(current)
         raise
-    result = _standing(assignment, current)
+    result = _standing(current, active_ms)
     live.put(current)
     return result
 
 
-def assignment_at_work(session: Session, assignment_id: int, user_id: int) -> Assignment:
+def assignment_at_work(session: Session, assignment_id: int, user_id: int) -> AssignmentHead:
     """The person's assignment, to look at; a refusal if it is not theirs or was withdrawn."""
     return _required(queries.assignment_of(session, assignment_id, user_id), assignment_id)
 
 
-def _required(assignment: Assignment | None, assignment_id: int) -> Assignment:
+def _required(assignment: AssignmentHead | None, assignment_id: int) -> AssignmentHead:
     if assignment is None:
         raise NotFound(f"There is no assignment {assignment_id} of yours.")
     if assignment.withdrawn_at is not None:
@@ -155,11 +157,11 @@ def _required(assignment: Assignment | None, assignment_id: int) -> Assignment:
     return assignment
 
 
-def _standing(assignment: Assignment, live: LiveAssignment) -> Standing:
+def _standing(live: LiveAssignment, active_ms: int) -> Standing:
     kit, session = KITS[live.tool], live.session
     state = kit.state(session)
     return Standing(
-        assignment_id=assignment.id,
+        assignment_id=live.id,
         tool=live.tool,
         query=live.query,
         documents=live.documents,
@@ -171,11 +173,11 @@ def _standing(assignment: Assignment, live: LiveAssignment) -> Standing:
         scale=live.scale,
         can_undo=session.can_undo,
         can_redo=session.can_redo,
-        active_ms=assignment.active_ms,
+        active_ms=active_ms,
     )
 
 
-def _caught_up(session: Session, live: LiveSessions, assignment: Assignment) -> LiveAssignment:
+def _caught_up(session: Session, live: LiveSessions, assignment: AssignmentHead) -> LiveAssignment:
     """The live session brought to the end of the log, or one built from the whole log."""
     kept = live.take(assignment.id)
     if kept is not None:
@@ -201,9 +203,9 @@ def _agrees(live: LiveAssignment, tail: list[Entry[Any]]) -> bool:
     return True
 
 
-def _open(session: Session, assignment: Assignment) -> LiveAssignment:
+def _open(session: Session, assignment: AssignmentHead) -> LiveAssignment:
     query = queries.query_with_study(session, assignment.query_id)
-    plan = assignment.plan
+    plan = queries.plan_of(session, assignment.id)
     heads = queries.document_heads(session, plan["order"])
     documents = {row[0]: DocumentHead(*row) for row in heads}
     kit = KITS[assignment.tool]
@@ -247,17 +249,18 @@ def _entry(live: LiveAssignment, submission: Submission) -> Entry[Any]:
 
 def _append(
     session: Session,
-    assignment: Assignment,
+    assignment: AssignmentHead,
     live: LiveAssignment,
     entry: Entry[Any],
     submission: Submission,
     at: datetime,
-) -> None:
+) -> int:
+    """Write an entry that the live session takes; the active time of the assignment with it."""
     kit, position = KITS[live.tool], live.session.length
     live.session.append(entry)
     if isinstance(live.session, ListSession) and live.session.needs_pair:
         list_work.offer_next(session, assignment, live.session, study_id=live.query.study_id)
-    time = timing.spent_on_entry(session, assignment, submission.active_ms, at)
+    time = timing.spent_on_entry(assignment, submission.active_ms, at)
     columns = kit.columns(entry.judgment) if entry.judgment is not None else {}
     row = {
         "position": position,
@@ -269,12 +272,17 @@ def _append(
         **columns,
     }
     summary = _summary(assignment, live, entry, time.active_ms, at)
-    if not queries.append_entry(session, assignment, row, summary):
+    if not queries.append_entry(session, assignment.id, row, summary):
         raise _stale()
+    return assignment.active_ms + time.active_ms
 
 
 def _summary(
-    assignment: Assignment, live: LiveAssignment, entry: Entry[Any], active_ms: int, at: datetime
+    assignment: AssignmentHead,
+    live: LiveAssignment,
+    entry: Entry[Any],
+    active_ms: int,
+    at: datetime,
 ) -> dict[str, Any]:
     """What queues and dashboards show of the log, kept with the assignment."""
     kit = KITS[live.tool]
@@ -292,7 +300,7 @@ def _summary(
     }
 
 
-def _checks(assignment: Assignment, live: LiveAssignment, entry: Entry[Any]) -> tuple[int, int]:
+def _checks(assignment: AssignmentHead, live: LiveAssignment, entry: Entry[Any]) -> tuple[int, int]:
     """The count of checks and of those that agreed, made anew where the entry can change it."""
     is_check = isinstance(entry.judgment, Judgment) and entry.judgment.kind is QuestionKind.CHECK
     if live.tool is Tool.PAIRS and (is_check or entry.kind is not EntryKind.ANSWER):

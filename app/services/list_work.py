@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Assignment, Query, Study
 from app.db.queries import lists as queries
+from app.db.queries.labeling import AssignmentHead
 from app.domain.errors import Conflict
 from app.domain.list_plan import ListPlan, ListRules, ShownList, SidedPair, plan_lists, unordered
 from app.domain.lists import ListSession
@@ -87,7 +88,7 @@ def refuse_restoring(session: Session, row: Assignment) -> None:
 
 
 def offer_next(
-    session: Session, assignment: Assignment, live: ListSession, *, study_id: int
+    session: Session, assignment: AssignmentHead, live: ListSession, *, study_id: int
 ) -> None:
     """Choose the next pair of a session, one that nobody else compares unless pairs repeat."""
     queries.take_turn(session, [assignment.query_id])

@@ -7,6 +7,7 @@ from app.db.base import now
 from app.db.engine import Sessions
 from app.db.models import User
 from app.db.queries import accounts as queries
+from app.db.queries.accounts import Account
 from app.domain.errors import Forbidden, WrongCredentials
 from app.services import passwords, throttling
 
@@ -44,7 +45,7 @@ def sign_in(
     return user
 
 
-def refuse_unusable(user: User, visitor: Visitor) -> None:
+def refuse_unusable(user: User | Account, visitor: Visitor) -> None:
     """Refuse an account that was disabled, and a demo account from another machine."""
     if user.disabled_at is not None:
         raise Forbidden("This account is disabled. Ask the person who invited you.")

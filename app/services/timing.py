@@ -11,9 +11,10 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from app.db.base import now
-from app.db.models import Assignment, TimerEvent
+from app.db.models import TimerEvent
 from app.db.queries import labeling as assignments
 from app.db.queries import timing as queries
+from app.db.queries.labeling import AssignmentHead
 from app.domain.errors import NotFound
 from app.domain.timing import Spent, Start, spent
 from app.domain.words import TimerKind
@@ -46,7 +47,7 @@ def record_event(
     if report.kind is TimerKind.START:
         active_ms = time_on_question(session, assignment)
     else:
-        active_ms = spent_on_entry(session, assignment, report.active_ms, at).active_ms
+        active_ms = spent_on_entry(assignment, report.active_ms, at).active_ms
     event = TimerEvent(
         assignment_id=assignment.id,
         kind=report.kind,
@@ -59,17 +60,15 @@ def record_event(
     return active_ms
 
 
-def spent_on_entry(session: Session, assignment: Assignment, active_ms: int, at: datetime) -> Spent:
+def spent_on_entry(assignment: AssignmentHead, active_ms: int, at: datetime) -> Spent:
     """The time since the last entry, as the browser tells it and the server's clock allows."""
-    found = queries.last_start(session, assignment)
-    return spent(
-        active_ms,
-        since=assignment.last_entry_at or assignment.created_at,
-        now=at,
-        start=Start(*found) if found else None,
-    )
+    start = None
+    if assignment.started_at is not None and assignment.started_ms is not None:
+        start = Start(assignment.started_at, assignment.started_ms)
+    since = assignment.last_entry_at or assignment.created_at
+    return spent(active_ms, since=since, now=at, start=start)
 
 
-def time_on_question(session: Session, assignment: Assignment) -> int:
+def time_on_question(session: Session, assignment: AssignmentHead) -> int:
     """How long the open question has been looked at, in milliseconds."""
     return queries.most_active_ms(session, assignment)

@@ -11,6 +11,7 @@ from app.db.base import now
 from app.db.engine import Sessions
 from app.db.models import ApiToken, User
 from app.db.queries import accounts as queries
+from app.db.queries.accounts import Bearer
 from app.domain.errors import Invalid, NotFound, SignInNeeded
 from app.services import audit
 
@@ -45,7 +46,7 @@ def revoke_token(
         audit.record(session, actor_id, "token.revoke", str(token_id), name=token.name)
 
 
-def owner_of(session: Session, plain: str) -> ApiToken:
+def owner_of(session: Session, plain: str) -> Bearer:
     """The valid token, with its owner; a disabled owner's token is not valid."""
     token = queries.token_with_user(session, hash_token(plain))
     if token is None or token.user.disabled_at is not None:
@@ -53,7 +54,7 @@ def owner_of(session: Session, plain: str) -> ApiToken:
     return token
 
 
-def note_use(token: ApiToken, where: Session | Sessions) -> None:
+def note_use(token: Bearer, where: Session | Sessions) -> None:
     """Note that the token was used, at most once a minute.
 
     A request that writes notes it in its own transaction; one that reads needs another for it.
@@ -61,7 +62,7 @@ def note_use(token: ApiToken, where: Session | Sessions) -> None:
     at = now()
     if token.last_used_at is not None and at - token.last_used_at <= _NOTE_USE_EVERY:
         return
-    statement = update(ApiToken).where(ApiToken.id == token.id).values(last_used_at=at)
+    statement = update(ApiToken).where(ApiToken.id == token.token_id).values(last_used_at=at)
     if isinstance(where, Session):
         where.execute(statement)
         return

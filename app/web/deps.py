@@ -15,7 +15,8 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.orm import Session
 
 from app.db.engine import POOL_SIZE, Sessions
-from app.db.models import ApiToken, User
+from app.db.models import User
+from app.db.queries.accounts import Account, Bearer
 from app.domain.errors import BadToken, Forbidden, SignInNeeded
 from app.domain.words import Role
 from app.services import tokens
@@ -25,6 +26,7 @@ from app.web.views import PersonView
 from app.web.visitors import visitor_of
 
 T = TypeVar("T")
+Someone = TypeVar("Someone", User, Account, PersonView)
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
@@ -172,20 +174,21 @@ Credentials = Annotated[HTTPAuthorizationCredentials, Depends(sent_credentials)]
 
 def bearer_of(
     request: Request, session: Session, credentials: HTTPAuthorizationCredentials
-) -> ApiToken:
+) -> Bearer:
     """The valid token of an API request, with its owner."""
     token = tokens.owner_of(session, credentials.credentials)
     refuse_unusable(token.user, visitor_of(request))
     return token
 
 
-def api_user(request: Request, session: SessionDep, credentials: Credentials) -> User:
+def api_user(request: Request, session: SessionDep, credentials: Credentials) -> PersonView:
     """Who the bearer token of an API request belongs to; cookies are not looked at."""
     token = bearer_of(request, session, credentials)
     reads = request.method in SAFE_METHODS
     tokens.note_use(token, request.app.state.sessions if reads else session)
-    request.state.user = PersonView.of(token.user)
-    return token.user
+    person = PersonView.of(token.user)
+    request.state.user = person
+    return person
 
 
 def check_csrf(request: Request, nonce: str | None, sent: str | None, cookies: Cookies) -> None:
@@ -194,15 +197,15 @@ def check_csrf(request: Request, nonce: str | None, sent: str | None, cookies: C
         raise BadToken("This form is out of date. Load the page again and send it once more.")
 
 
-def require(user: User, *roles: Role) -> User:
+def require(user: Someone, *roles: Role) -> Someone:
     """The one place that compares roles."""
     if user.role not in roles:
         raise Forbidden(f"This needs the role {' or '.join(roles)}; yours is {user.role}.")
     return user
 
 
-def _with_role(find: Callable[..., User], *roles: Role) -> Callable[..., User]:
-    def check(user: Annotated[User, Depends(find)]) -> User:
+def _with_role(find: Callable[..., Someone], *roles: Role) -> Callable[..., Someone]:
+    def check(user: Annotated[Someone, Depends(find)]) -> Someone:
         return require(user, *roles)
 
     return check
@@ -213,6 +216,6 @@ RowId = Annotated[int, Path(ge=1, le=2**31 - 1)]  # what a database's integer ca
 CurrentUser = Annotated[User, Depends(current_user)]
 ResearcherUser = Annotated[User, Depends(_with_role(current_user, *_RESEARCH))]
 AdminUser = Annotated[User, Depends(_with_role(current_user, Role.ADMIN))]
-ApiUser = Annotated[User, Depends(api_user)]
-ApiResearcher = Annotated[User, Depends(_with_role(api_user, *_RESEARCH))]
-ApiAdmin = Annotated[User, Depends(_with_role(api_user, Role.ADMIN))]
+ApiUser = Annotated[PersonView, Depends(api_user)]
+ApiResearcher = Annotated[PersonView, Depends(_with_role(api_user, *_RESEARCH))]
+ApiAdmin = Annotated[PersonView, Depends(_with_role(api_user, Role.ADMIN))]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from app.db.models import User
+from app.db.queries.accounts import Account
 from app.domain.words import Role
 from app.services.queue import Queue, Work
 from app.web.paging import Choices, Paging, offset_of
@@ -20,7 +21,7 @@ class PersonView:
     role: Role
 
     @classmethod
-    def of(cls, user: User) -> Self:
+    def of(cls, user: User | Account) -> Self:
         """What pages and the log need of ``user``."""
         return cls(user.id, user.name, user.email, user.role)
 

@@ -1,11 +1,13 @@
 """Select statements about people, tokens and failed sign-ins."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import bindparam, func, select
-from sqlalchemy.orm import InstrumentedAttribute, Session, joinedload
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from app.db.engine import connection_of
 from app.db.models import ApiToken, SignInAttempt, User
 from app.domain.words import Role
 
@@ -34,17 +36,48 @@ def active_admins(session: Session) -> int:
     return session.scalars(statement).one()
 
 
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A person as a request has to know them: who they are, and whether they may come in."""
+
+    id: int
+    email: str
+    name: str
+    role: Role
+    demo: bool
+    disabled_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bearer:
+    """A token that was sent, and its owner."""
+
+    token_id: int
+    last_used_at: datetime | None
+    user: Account
+
+
 # Built once: it runs with every request of a program.
 _VALID_TOKEN = (
-    select(ApiToken)
-    .options(joinedload(ApiToken.user))
+    select(
+        ApiToken.id,
+        ApiToken.last_used_at,
+        User.id,
+        User.email,
+        User.name,
+        User.role,
+        User.demo,
+        User.disabled_at,
+    )
+    .join(User, User.id == ApiToken.user_id)
     .where(ApiToken.token_hash == bindparam("token_hash"), ApiToken.revoked_at.is_(None))
 )
 
 
-def token_with_user(session: Session, token_hash: str) -> ApiToken | None:
+def token_with_user(session: Session, token_hash: str) -> Bearer | None:
     """The token that is still valid under this hash, with its owner."""
-    return session.scalars(_VALID_TOKEN, {"token_hash": token_hash}).one_or_none()
+    found = connection_of(session).execute(_VALID_TOKEN, {"token_hash": token_hash}).one_or_none()
+    return None if found is None else Bearer(found[0], found[1], Account(*found[2:]))
 
 
 def failures(

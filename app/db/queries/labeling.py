@@ -1,52 +1,113 @@
-"""What judging reads: an assignment with its study, its log from a position on, pages by number."""
+"""What judging reads: an assignment with its clock, its log from a position on, pages by number.
+
+Most of this runs with every answer. Statements are built once, which costs as much as running them.
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, cast
 
-from sqlalchemy import Row, bindparam, select, update
+from sqlalchemy import Executable, Row, bindparam, func, literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.orm import Session, defer, joinedload
-from sqlalchemy.orm.attributes import set_committed_value
+from sqlalchemy.orm import Session, joinedload
 
 from app.db.base import Base
-from app.db.models import Assignment, Content, Document, JudgmentRow, Query
+from app.db.engine import connection_of
+from app.db.models import Assignment, Content, Document, JudgmentRow, Query, TimerEvent
+from app.domain.words import TimerKind, Tool
 
-# Built once: these run with every answer, and building a statement costs as much as running it.
-# The plan is left out: it can be long, never changes, and is kept with the live session.
-_ASSIGNMENT = (
-    select(Assignment)
-    .options(defer(Assignment.plan))
+
+@dataclass(frozen=True, slots=True)
+class AssignmentHead:
+    """An assignment without its plan, which can be long, never changes, and is kept elsewhere.
+
+    ``started_at`` is when a clock was last started since the last entry of the log, and
+    ``started_ms`` what it stood at.
+    """
+
+    id: int
+    query_id: int
+    tool: Tool
+    created_at: datetime
+    withdrawn_at: datetime | None
+    active_ms: int
+    last_entry_at: datetime | None
+    checks: int
+    checks_agreed: int
+    offered: dict[str, Any] | None
+    started_at: datetime | None
+    started_ms: int | None
+
+
+_BEFORE_ALL = literal(datetime(1970, 1, 1, tzinfo=UTC), Assignment.last_entry_at.type)
+_LAST_START = (
+    select(TimerEvent.id)
+    .where(
+        TimerEvent.assignment_id == Assignment.id,
+        TimerEvent.created_at > func.coalesce(Assignment.last_entry_at, _BEFORE_ALL),
+        TimerEvent.kind == TimerKind.START,
+    )
+    .order_by(TimerEvent.created_at.desc(), TimerEvent.id.desc())
+    .limit(1)
+    .correlate(Assignment)
+    .scalar_subquery()
+)
+_HEAD = (
+    select(
+        Assignment.id,
+        Assignment.query_id,
+        Assignment.tool,
+        Assignment.created_at,
+        Assignment.withdrawn_at,
+        Assignment.active_ms,
+        Assignment.last_entry_at,
+        Assignment.checks,
+        Assignment.checks_agreed,
+        Assignment.offered,
+        TimerEvent.created_at,
+        TimerEvent.active_ms,
+    )
+    .outerjoin(TimerEvent, TimerEvent.id == _LAST_START)
     .where(Assignment.id == bindparam("assignment_id"), Assignment.user_id == bindparam("user_id"))
 )
-_LOCKED = _ASSIGNMENT.with_for_update()
+_LOCKED_HEAD = _HEAD.with_for_update(of=Assignment)
+_JUDGMENTS = Base.metadata.tables[JudgmentRow.__tablename__]
+_ASSIGNMENTS = Base.metadata.tables[Assignment.__tablename__]
 _LOG = (
-    select(JudgmentRow)
+    select(
+        JudgmentRow.entry,
+        JudgmentRow.question_kind,
+        JudgmentRow.left_id,
+        JudgmentRow.right_id,
+        JudgmentRow.left_ranking_id,
+        JudgmentRow.right_ranking_id,
+        JudgmentRow.answer,
+    )
     .where(
         JudgmentRow.assignment_id == bindparam("assignment_id"),
         JudgmentRow.position >= bindparam("position"),
     )
     .order_by(JudgmentRow.position)
 )
-_JUDGMENTS = Base.metadata.tables[JudgmentRow.__tablename__]
-_ASSIGNMENTS = Base.metadata.tables[Assignment.__tablename__]
-_EMPTY_ENTRY = {column.name: None for column in _JUDGMENTS.columns if column.name != "id"}
+_EMPTY_ENTRY = {
+    f"entry_{column.name}": None for column in _JUDGMENTS.columns if column.name != "id"
+}
 _SUMMARY = (
     *("offered", "answered", "expected_left", "active_ms", "last_entry_at"),
     *("checks", "checks_agreed", "finished_at"),
 )
-# Plain statements: a unit of work would cost more than all else that an answer does.
 _APPEND = {
     dialect: insert(_JUDGMENTS)
-    .values({name: bindparam(name) for name in _EMPTY_ENTRY})
+    .values({name.removeprefix("entry_"): bindparam(name) for name in _EMPTY_ENTRY})
     .on_conflict_do_nothing(index_elements=["assignment_id", "position"])
-    .returning(_JUDGMENTS.c.id)
+    .returning(_JUDGMENTS.c.assignment_id)
     for dialect, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
 }
-_SUM_UP = (
-    update(_ASSIGNMENTS)
-    .where(_ASSIGNMENTS.c.id == bindparam("assignment_id"))
-    .values({name: bindparam(f"new_{name}") for name in _SUMMARY})
-)
+_SUM_UP = update(_ASSIGNMENTS).values({name: bindparam(f"new_{name}") for name in _SUMMARY})
+_SUM_UP_ONE = _SUM_UP.where(_ASSIGNMENTS.c.id == bindparam("entry_assignment_id"))
+_ADDED = _APPEND["postgresql"].cte("added")
+_APPEND_AND_SUM_UP = _SUM_UP.where(_ASSIGNMENTS.c.id == _ADDED.c.assignment_id)
 # A pair has two pages; a list of any length has to be spelled out anew each time it is asked for.
 _TEXTS_OF_TWO = select(Content.hash, Content.text).where(
     Content.hash.in_([bindparam("first"), bindparam("last")])
@@ -56,31 +117,50 @@ _TEXTS = select(Content.hash, Content.text).where(
 )
 
 
-def assignment_of(session: Session, assignment_id: int, user_id: int) -> Assignment | None:
+def assignment_of(session: Session, assignment_id: int, user_id: int) -> AssignmentHead | None:
     """The person's assignment, to look at."""
-    return session.scalar(_ASSIGNMENT, {"assignment_id": assignment_id, "user_id": user_id})
+    return _head(session, _HEAD, assignment_id, user_id)
 
 
-def assignment_for_update(session: Session, assignment_id: int, user_id: int) -> Assignment | None:
+def assignment_for_update(
+    session: Session, assignment_id: int, user_id: int
+) -> AssignmentHead | None:
     """The person's assignment, locked until the transaction ends."""
-    return session.scalar(_LOCKED, {"assignment_id": assignment_id, "user_id": user_id})
+    return _head(session, _LOCKED_HEAD, assignment_id, user_id)
+
+
+def _head(
+    session: Session, statement: Executable, assignment_id: int, user_id: int
+) -> AssignmentHead | None:
+    whose = {"assignment_id": assignment_id, "user_id": user_id}
+    found = connection_of(session).execute(statement, whose).one_or_none()
+    return None if found is None else AssignmentHead(*found)
+
+
+def plan_of(session: Session, assignment_id: int) -> dict[str, Any]:
+    """What steers the replay of an assignment."""
+    return session.scalars(select(Assignment.plan).where(Assignment.id == assignment_id)).one()
 
 
 def append_entry(
-    session: Session, assignment: Assignment, entry: Mapping[str, Any], summary: Mapping[str, Any]
+    session: Session, assignment_id: int, entry: Mapping[str, Any], summary: Mapping[str, Any]
 ) -> bool:
     """Add ``entry`` to the log, and keep what sums the log up with the assignment.
 
     False, with nothing written and the transaction unharmed, where the log has that position.
     """
-    connection = session.connection()
-    row = {**_EMPTY_ENTRY, "assignment_id": assignment.id, **entry}
-    if connection.scalar(_APPEND[connection.dialect.name], row) is None:
+    connection = connection_of(session)
+    values = {
+        **_EMPTY_ENTRY,
+        "entry_assignment_id": assignment_id,
+        **{f"entry_{name}": value for name, value in entry.items()},
+        **{f"new_{name}": value for name, value in summary.items()},
+    }
+    if connection.dialect.name == "postgresql":  # both at once, for each is a round trip
+        return connection.execute(_APPEND_AND_SUM_UP, values).rowcount == 1
+    if connection.scalar(_APPEND["sqlite"], values) is None:
         return False
-    changes = {f"new_{name}": value for name, value in summary.items()}
-    connection.execute(_SUM_UP, {"assignment_id": assignment.id, **changes})
-    for name, value in summary.items():
-        set_committed_value(assignment, name, value)
+    connection.execute(_SUM_UP_ONE, values)
     return True
 
 
@@ -91,9 +171,12 @@ def query_with_study(session: Session, query_id: int) -> Query:
 
 
 def log_from(session: Session, assignment_id: int, position: int) -> Sequence[JudgmentRow]:
-    """The entries of the log from ``position`` on."""
-    found = session.scalars(_LOG, {"assignment_id": assignment_id, "position": position})
-    return found.all()
+    """The entries of the log from ``position`` on.
+
+    The rows are plain and have those attributes of `JudgmentRow` that say what was answered.
+    """
+    where = {"assignment_id": assignment_id, "position": position}
+    return cast(Sequence[JudgmentRow], connection_of(session).execute(_LOG, where).all())
 
 
 def entry_at(session: Session, assignment_id: int, position: int) -> JudgmentRow | None:

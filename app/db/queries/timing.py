@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Assignment, TimerEvent
+from app.db.models import TimerEvent
+from app.db.queries.labeling import AssignmentHead
 from app.domain.words import TimerKind
 
 _BEFORE_ALL = datetime(1970, 1, 1, tzinfo=UTC)
@@ -13,22 +14,10 @@ _SINCE_ENTRY = (
     TimerEvent.assignment_id == bindparam("assignment_id"),
     TimerEvent.created_at > bindparam("since"),
 )
-_LAST_START = (
-    select(TimerEvent.created_at, TimerEvent.active_ms)
-    .where(*_SINCE_ENTRY, TimerEvent.kind == TimerKind.START)
-    .order_by(TimerEvent.id.desc())
-    .limit(1)
-)
 _MOST_ACTIVE = select(func.max(TimerEvent.active_ms)).where(*_SINCE_ENTRY)
 
 
-def last_start(session: Session, assignment: Assignment) -> tuple[datetime, int] | None:
-    """When a clock was last started since the last entry of the log, and what it stood at."""
-    found = session.execute(_LAST_START, _since_entry(assignment)).one_or_none()
-    return None if found is None else (found.created_at, found.active_ms)
-
-
-def most_active_ms(session: Session, assignment: Assignment) -> int:
+def most_active_ms(session: Session, assignment: AssignmentHead) -> int:
     """The most that any clock has told since the last entry of the log."""
     return session.scalar(_MOST_ACTIVE, _since_entry(assignment)) or 0
 
@@ -42,7 +31,7 @@ def count_pauses(session: Session, assignment_id: int) -> int:
     return session.scalar(statement) or 0
 
 
-def _since_entry(assignment: Assignment) -> dict[str, int | datetime]:
+def _since_entry(assignment: AssignmentHead) -> dict[str, int | datetime]:
     return {
         "assignment_id": assignment.id,
         "since": assignment.last_entry_at or _BEFORE_ALL,

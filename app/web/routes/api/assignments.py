@@ -6,7 +6,6 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials
 from sqlalchemy.orm import Session
 
-from app.db.models import User
 from app.db.queries import queue as queue_queries
 from app.domain.errors import AnswerNotAllowed, LogRefusal, Withdrawn
 from app.domain.log import EntryKind
@@ -25,6 +24,7 @@ from app.web.routes.api.models import (
     StudyName,
 )
 from app.web.routes.api.standings import assignment_out
+from app.web.views import PersonView
 
 router = APIRouter(prefix="/api/v1/assignments", tags=["judging"])
 Number = Annotated[int, Query(ge=0, le=2**31 - 1)]
@@ -106,7 +106,7 @@ async def post_redo(
     return await _submitted(request, credentials, assignment_id, submission)
 
 
-def _standing(request: Request, session: Session, user: User, assignment_id: int) -> Standing:
+def _standing(request: Request, session: Session, user: PersonView, assignment_id: int) -> Standing:
     live: LiveSessions = request.app.state.live
     return labeling.standing(session, live, assignment_id=assignment_id, user_id=user.id)
 
@@ -125,7 +125,7 @@ async def _submitted(
 
 
 def _submit(
-    request: Request, session: Session, user: User, assignment_id: int, submission: Submission
+    request: Request, session: Session, user: PersonView, assignment_id: int, submission: Submission
 ) -> Response:
     live: LiveSessions = request.app.state.live
     problem: ProblemOut | None = None
