@@ -12,6 +12,7 @@ from app.db import migrations
 from app.db.engine import make_engine, make_sessions
 from app.secret import load_secret
 from app.services.live import LiveSessions
+from app.services.page_texts import PageTexts
 from app.services.reports import ListReports, ReportCache
 from app.services.snapshots import Snapshots
 from app.services.uploading import UploadDesk, UploadStore
@@ -84,6 +85,7 @@ def _equip(app: FastAPI, settings: Settings) -> None:
     state.sessions = make_sessions(state.engine)
     state.head_revision = migrations.head_revision()
     state.live = LiveSessions()
+    state.texts = PageTexts()
     state.snapshots = Snapshots()
     state.reports = ReportCache()
     state.list_reports = ListReports()

@@ -73,7 +73,8 @@ def get_assignment(
     request: Request, session: SessionDep, user: ApiUser, assignment_id: RowId
 ) -> AssignmentOut:
     """Where one of my assignments stands: the open question, or the result."""
-    return assignment_out(session, _standing(request, session, user, assignment_id))
+    standing = _standing(request, session, user, assignment_id)
+    return assignment_out(session, request.app.state.texts, standing)
 
 
 @router.post("/{assignment_id}/judgments", response_model=AssignmentOut, responses=REFUSED)
@@ -138,7 +139,7 @@ def _submit(
     except LogRefusal as refusal:
         problem = ProblemOut(code=refusal.code, detail=str(refusal))
         after = _standing(request, session, user, assignment_id)
-    body = assignment_out(session, after)
+    body = assignment_out(session, request.app.state.texts, after)
     body.problem = problem
     content = body.model_dump_json()
     return Response(content, status_code=409 if problem else 200, media_type="application/json")

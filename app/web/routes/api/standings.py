@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 
 from sqlalchemy.orm import Session
 
-from app.db.queries import labeling as queries
 from app.domain.confidence import Confidence
 from app.domain.grading import UNJUDGEABLE, AskingGrade, Graded, GradePlan
 from app.domain.list_plan import ListPlan, ShownList
@@ -13,6 +12,7 @@ from app.domain.plan import Plan
 from app.domain.session import Asking, Finished
 from app.domain.words import Tool
 from app.services.labeling import Standing
+from app.services.page_texts import PageTexts
 from app.services.tools import shown_in
 from app.web.routes.api.models import (
     AssignmentOut,
@@ -33,7 +33,7 @@ from app.web.routes.api.models import (
 )
 
 
-def assignment_out(session: Session, standing: Standing) -> AssignmentOut:
+def assignment_out(session: Session, texts: PageTexts, standing: Standing) -> AssignmentOut:
     """The state with the texts of the pages it asks about."""
     query, progress = standing.query, standing.progress
     return AssignmentOut(
@@ -48,7 +48,7 @@ def assignment_out(session: Session, standing: Standing) -> AssignmentOut:
             narrative=query.narrative,
         ),
         position=standing.position,
-        question=_question(session, standing),
+        question=_question(session, texts, standing),
         answers=answers_of(standing),
         progress=ProgressOut(
             answered=progress.answered,
@@ -74,12 +74,12 @@ def answers_of(standing: Standing) -> list[str]:
 
 
 def _question(
-    session: Session, standing: Standing
+    session: Session, texts: PageTexts, standing: Standing
 ) -> PairQuestion | GradeQuestion | ListQuestion | None:
     heads = [standing.documents[number] for number in shown_in(standing.state)]
-    texts = queries.texts_by_hash(session, [head.content_hash for head in heads]) if heads else {}
+    found = texts.of(session, [head.content_hash for head in heads])
     shown = [
-        DocumentOut(id=head.name, title=head.title, url=head.url, text=texts[head.content_hash])
+        DocumentOut(id=head.name, title=head.title, url=head.url, text=found[head.content_hash])
         for head in heads
     ]
     if isinstance(standing.state, Asking):
