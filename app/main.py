@@ -30,7 +30,9 @@ from app.web.routes.api import assignments, me, studies
 from app.web.routes.api import exports as api_exports
 from app.web.routes.api import reports as api_reports
 
+# They are tried in this order, so the one that takes the most requests comes first.
 ROUTERS = (
+    assignments.router,
     health.router,
     accounts.router,
     queue.router,
@@ -39,7 +41,6 @@ ROUTERS = (
     exports.router,
     reports.router,
     me.router,
-    assignments.router,
     studies.router,
     api_exports.router,
     api_reports.router,
