@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import FastAPI
-from sqlalchemy import func, select
+from sqlalchemy import event, func, select
 
 from app.db.engine import Sessions
 from app.db.models import JudgmentRow
@@ -194,7 +194,26 @@ def test_an_entry_that_another_process_wrote_first_is_refused_with_the_state(
     assert refused.status_code == 409
     assert refused.json()["problem"]["code"] == "stale_form"
     assert refused.json()["question"] == first.json()["question"]
+    assert refused.json()["active_ms"] == first.json()["active_ms"]
+    assert refused.json()["progress"]["answered"] == 1
     assert _count(sessions) == 1
+
+
+def test_an_answer_asks_little_of_the_database(app: FastAPI, job: Job) -> None:
+    """Each statement costs every answer time: a token, an assignment, its log, what is written."""
+    said: list[str] = []
+    engine = app.state.engine
+    with open_client(app) as client:
+        state = client.get(job.url, headers=job.headers).json()
+        for _ in range(9):  # by then every page has been asked about
+            reply = client.post(f"{job.url}/judgments", headers=job.headers, json=answer_to(state))
+            state = reply.json()
+        event.listen(engine, "before_cursor_execute", lambda *args: said.append(args[2]))
+        client.post(f"{job.url}/judgments", headers=job.headers, json=answer_to(state))
+    reads = [each for each in said if each.startswith("SELECT")]
+    writes = [each for each in said if each.startswith(("INSERT", "UPDATE", "WITH"))]
+    assert len(reads) == 3
+    assert len(writes) == (1 if engine.dialect.name == "postgresql" else 2)
 
 
 def _count(sessions: Sessions) -> int:
