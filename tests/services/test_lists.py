@@ -45,7 +45,6 @@ def test_every_pair_once_and_then_it_is_finished(session: Session, choice: str) 
     judge = Judge(session, work, LiveSessions())
     assert judge.to_the_end() == 6
     assert len(set(asked_of(session, work))) == 6
-    session.refresh(work)
     assert work.finished_at is not None
     assert (work.answered, work.expected_left) == (6, 0)
     assert isinstance(judge.look().state, Compared)

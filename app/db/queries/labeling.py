@@ -11,6 +11,7 @@ from typing import Any, cast
 from sqlalchemy import Executable, Row, bindparam, func, literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm.util import identity_key
 
 from app.db.base import Base
 from app.db.engine import connection_of
@@ -157,11 +158,15 @@ def append_entry(
         **{f"new_{name}": value for name, value in summary.items()},
     }
     if connection.dialect.name == "postgresql":  # both at once, for each is a round trip
-        return connection.execute(_APPEND_AND_SUM_UP, values).rowcount == 1
-    if connection.scalar(_APPEND["sqlite"], values) is None:
-        return False
-    connection.execute(_SUM_UP_ONE, values)
-    return True
+        added = connection.execute(_APPEND_AND_SUM_UP, values).rowcount == 1
+    else:
+        added = connection.scalar(_APPEND["sqlite"], values) is not None
+        if added:
+            connection.execute(_SUM_UP_ONE, values)
+    loaded = session.identity_map.get(identity_key(Assignment, assignment_id))
+    if loaded is not None:
+        session.expire(loaded, _SUMMARY)  # it was written past the session
+    return added
 
 
 def query_with_study(session: Session, query_id: int) -> Query:
