@@ -1,4 +1,4 @@
-"""Which pair to ask: the one whose answer is expected to settle most about the head of the list.
+"""Which pair to ask: the one that, with the question after it, should settle most about the head.
 
 Every document has a worth c(rank) in each chain, falling with its rank and 0 outside the top k. An
 answer about the pair (a, b) is expected to lower the sum of the worths' variances by
@@ -8,12 +8,13 @@ answer about the pair (a, b) is expected to lower the sum of the worths' varianc
 (the law of total variance for an answer that is wrong with probability e). The covariances are
 taken over the chains. c falls from rank to rank by a factor, `fade_at`, that is greater than the
 half by which the gains of kappa-NDCG fall: a document that may yet turn out good must not be lost
-while others are compared. The factor falls as questions are asked.
+while others are compared. The factor falls as questions are asked; where a pair is asked only once,
+nothing can be confirmed by asking it again, other pages have to bear witness, and interest stays
+broader.
 
-Where a pair is asked only once, nothing can be confirmed by asking it again, other pages have to
-bear witness, and interest stays broader. With it more pairs are compared of which nothing is known:
-the squares of their covariances come out too large by what chance does to a mean over so few
-chains, and that much is taken off.
+The best pair by itself is not the best to begin with: two answers may only together tell which
+page is better. So for some of the best pairs and both answers to them the chains are weighed by
+that answer, and what the best question then would settle is added.
 """
 
 import numpy as np
@@ -24,13 +25,14 @@ from app.domain.robust.beliefs import Beliefs
 from app.domain.robust.gains import interest
 
 FloatArray = NDArray[np.float64]
+SingleArray = NDArray[np.float32]
 IntArray = NDArray[np.intp]
 
 CANDIDATES = 20  # documents, the most promising ones, among which pairs are compared
-CANDIDATES_ONCE = 28  # the same where no pair is asked twice
+FIRSTS = 12  # pairs, the best by themselves, for which one looks a question further
+SECONDS = 50  # pairs among which the question after is sought
 _FADES = (0.8, 0.65)  # at the first question, and when as many are asked as is usual
 _FADES_ONCE = (0.85, 0.7)
-_ONE_THREAD = 200_000  # multiplications: OpenBLAS shares out among cores what takes more
 
 
 def fade_at(share: float, limit: int) -> float:
@@ -60,11 +62,13 @@ def best_question(beliefs: Beliefs, k: int, *, fade: float, limit: int) -> Pair 
     table = worths(beliefs, k, fade)
     means = table.mean(axis=1)
     promising = living[np.argsort(-means[living], kind="stable")]
-    count = CANDIDATES_ONCE if limit == 1 else CANDIDATES
+    count = CANDIDATES
     while True:
-        pairs = _open_pairs(beliefs, promising[:count], limit)
-        if pairs[0].size:
-            return _most_telling(beliefs, table, promising[:count], pairs, once=limit == 1)
+        first, second = _open_pairs(beliefs, promising[:count], limit)
+        if first.size:
+            centred = (table - means[:, None])[promising[:count]].astype(np.float32)
+            best = _most_telling(beliefs, centred, first, second, limit)
+            return int(first[best]), int(second[best])
         if count >= promising.size:
             return None
         count *= 2
@@ -79,45 +83,54 @@ def _open_pairs(beliefs: Beliefs, promising: IntArray, limit: int) -> tuple[IntA
 
 
 def _most_telling(
-    beliefs: Beliefs,
-    table: FloatArray,
-    promising: IntArray,
-    pairs: tuple[IntArray, IntArray],
-    *,
-    once: bool,
-) -> Pair:
-    first, second = pairs
+    beliefs: Beliefs, centred: SingleArray, first: IntArray, second: IntArray, limit: int
+) -> int:
+    """Which of the pairs to ask, of documents with ``centred`` worths."""
     above = (beliefs.scores[first] > beliefs.scores[second]).astype(np.float32)
-    share = above.mean(axis=1)
-    worth = table[promising]
-    centred = (worth - worth.mean(axis=1, keepdims=True)).astype(np.float32)
-    covariances = _product(above, centred.T) / np.float32(beliefs.chains)
-    squares = (covariances * covariances).sum(axis=1)
-    if once:
-        squares -= _by_chance(above, share, centred)
     error = beliefs.error_rate
-    chance = error + (1.0 - 2.0 * error) * share
-    best = int(np.argmax(squares / (chance * (1.0 - chance))))
-    return int(first[best]), int(second[best])
+    alike = np.full((1, beliefs.chains), 1.0 / beliefs.chains, dtype=np.float32)
+    now = np.concatenate(
+        [
+            falls(above[start : start + SECONDS], centred, alike, error)[0]
+            for start in range(0, len(above), SECONDS)
+        ]
+    )
+    order = np.argsort(-now, kind="stable")
+    firsts, seconds = order[:FIRSTS], order[:SECONDS]
+    said = _weights(above[firsts], beliefs.errors)
+    chance = said.mean(axis=2)
+    after = falls(above[seconds], centred, _normed(said), error).reshape(firsts.size, 2, -1)
+    for place, pair in enumerate(firsts):
+        if beliefs.asked[first[pair], second[pair]] + 1 >= limit:
+            after[place, :, place] = 0.0
+    return int(firsts[np.argmax(now[firsts] + (chance * after.max(axis=2)).sum(axis=1))])
 
 
-def _by_chance(
-    above: NDArray[np.float32], share: NDArray[np.float32], centred: NDArray[np.float32]
-) -> NDArray[np.float32]:
-    """What sampling alone adds to the sum of squared covariances of each pair.
+def falls(
+    above: SingleArray, centred: SingleArray, weights: SingleArray, error: float
+) -> SingleArray:
+    """How far a question about each pair lowers the sum of variances: (weightings, pairs).
 
-    A mean of (B - p)(c - m) over the chains has the variance E[(B - p)^2 (c - m)^2] / chains, and
-    (B - p)^2 is p^2 where a is not above b and 1 - 2p more where it is.
+    ``above`` (pairs, chains) is 1 where the first of the pair is above the second, ``centred``
+    (documents, chains) is their worth, and each row of ``weights`` (weightings, chains) sums to 1.
+    One small product a weighting: for a large one OpenBLAS would wake its threads.
     """
-    spread = (centred * centred).sum(axis=0)
-    chains = np.float32(spread.size)
-    with_b = above @ spread / chains
-    added: NDArray[np.float32] = share * share * spread.mean() + (1 - 2 * share) * with_b
-    return added / chains
+    weighed = weights[:, :, None] * centred.T
+    share = weights @ above.T
+    covariances = above @ weighed - share[:, :, None] * weighed.sum(axis=1)[:, None, :]
+    chance = error + (1.0 - 2.0 * error) * share
+    fallen: SingleArray = np.einsum("wpd,wpd->wp", covariances, covariances)
+    fallen *= (1.0 - 2.0 * error) ** 2 / (chance * (1.0 - chance))
+    return fallen
 
 
-def _product(many: NDArray[np.float32], few: NDArray[np.float32]) -> NDArray[np.float32]:
-    """``many @ few`` in pieces small enough that no threads are started for them."""
-    rows = max(1, _ONE_THREAD // max(1, few.size))
-    pieces = [many[start : start + rows] @ few for start in range(0, len(many), rows)]
-    return np.concatenate(pieces)
+def _weights(above: SingleArray, errors: SingleArray) -> SingleArray:
+    """How probable each chain makes a yes and a no to each question: (pairs, 2, chains)."""
+    yes: SingleArray = errors + (1 - 2 * errors) * above
+    return np.stack([yes, 1 - yes], axis=1)
+
+
+def _normed(said: SingleArray) -> SingleArray:
+    weights: SingleArray = said.reshape(-1, said.shape[2])
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights
