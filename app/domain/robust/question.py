@@ -91,22 +91,21 @@ def _most_telling(
     alike = np.full((1, beliefs.chains), 1.0 / beliefs.chains, dtype=np.float32)
     now = np.concatenate(
         [
-            falls(above[start : start + SECONDS], centred, alike, error)[0]
+            _falls(above[start : start + SECONDS], centred, alike, error)[0]
             for start in range(0, len(above), SECONDS)
         ]
     )
     order = np.argsort(-now, kind="stable")
     firsts, seconds = order[:FIRSTS], order[:SECONDS]
-    said = _weights(above[firsts], beliefs.errors)
-    chance = said.mean(axis=2)
-    after = falls(above[seconds], centred, _normed(said), error).reshape(firsts.size, 2, -1)
+    chance, weights = _answered(above[firsts], beliefs.errors)
+    after = _falls(above[seconds], centred, weights, error).reshape(firsts.size, 2, -1)
     for place, pair in enumerate(firsts):
         if beliefs.asked[first[pair], second[pair]] + 1 >= limit:
             after[place, :, place] = 0.0
     return int(firsts[np.argmax(now[firsts] + (chance * after.max(axis=2)).sum(axis=1))])
 
 
-def falls(
+def _falls(
     above: SingleArray, centred: SingleArray, weights: SingleArray, error: float
 ) -> SingleArray:
     """How far a question about each pair lowers the sum of variances: (weightings, pairs).
@@ -124,13 +123,9 @@ def falls(
     return fallen
 
 
-def _weights(above: SingleArray, errors: SingleArray) -> SingleArray:
-    """How probable each chain makes a yes and a no to each question: (pairs, 2, chains)."""
+def _answered(above: SingleArray, errors: SingleArray) -> tuple[SingleArray, SingleArray]:
+    """The chance of a yes and of a no to each question, and the chains weighed by them in turn."""
     yes: SingleArray = errors + (1 - 2 * errors) * above
-    return np.stack([yes, 1 - yes], axis=1)
-
-
-def _normed(said: SingleArray) -> SingleArray:
-    weights: SingleArray = said.reshape(-1, said.shape[2])
-    weights /= weights.sum(axis=1, keepdims=True)
-    return weights
+    said = np.stack([yes, 1 - yes], axis=1)
+    weights = said / said.sum(axis=2, keepdims=True)
+    return said.mean(axis=2), weights.reshape(-1, errors.size)
