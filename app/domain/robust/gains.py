@@ -16,7 +16,7 @@ def discounts(k: int) -> FloatArray:
     return np.asarray(1.0 / np.log2(np.arange(2, k + 2)))
 
 
-def interest(k: int, fade: float) -> FloatArray:
-    """How much a question should care about the ranks 1 to k: ``fade``^(rank - 1), summing to 1."""
-    weights = fade ** np.arange(k, dtype=float)
+def interest(ranks: int, fade: float) -> FloatArray:
+    """How much a question should care about the first ranks: ``fade``^(rank - 1), summing to 1."""
+    weights = fade ** np.arange(ranks, dtype=float)
     return np.asarray(weights / weights.sum())

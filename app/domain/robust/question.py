@@ -1,7 +1,8 @@
 """Which pair to ask: the one that, with the question after it, should settle most about the head.
 
-Every document has a worth c(rank) in each chain, falling with its rank and 0 outside the top k. An
-answer about the pair (a, b) is expected to lower the sum of the worths' variances by
+Every document has a worth c(rank) in each chain, falling with its rank and 0 outside the top k (the
+top `BREADTH` if that is more: who is fifth is learned from those who may be sixth). An answer about
+the pair (a, b) is expected to lower the sum of the worths' variances by
 
     (1 - 2e)^2 * sum_i cov([a above b], c_i)^2 / (q (1 - q)),    q = e + (1 - 2e) P(a above b)
 
@@ -28,6 +29,7 @@ FloatArray = NDArray[np.float64]
 SingleArray = NDArray[np.float32]
 IntArray = NDArray[np.intp]
 
+BREADTH = 10  # ranks, at the least, that a question cares about
 CANDIDATES = 20  # documents, the most promising ones, among which pairs are compared
 FIRSTS = 12  # pairs, the best by themselves, for which one looks a question further
 SECONDS = 50  # pairs among which the question after is sought
@@ -43,9 +45,10 @@ def fade_at(share: float, limit: int) -> float:
 
 def worths(beliefs: Beliefs, k: int, fade: float) -> FloatArray:
     """c(rank) of every document in every chain: (documents, chains)."""
-    best = beliefs.best(k)
+    ranks = max(k, BREADTH)
+    best = beliefs.best(ranks)
     table = np.zeros((beliefs.n, beliefs.chains))
-    table[best.T, np.arange(beliefs.chains)] = interest(k, fade)[: best.shape[1], None]
+    table[best.T, np.arange(beliefs.chains)] = interest(ranks, fade)[: best.shape[1], None]
     return table
 
 
