@@ -31,7 +31,10 @@ def simulate(
     n: Annotated[int, typer.Option(min=0, max=1000, help="Documents of a query.")] = 50,
     k: Annotated[int, typer.Option(min=1, help="Length of the list.")] = 10,
     sorter: Annotated[
-        str, typer.Option(help=f"{', '.join(SORTERS)}, or all; several with commas.")
+        str,
+        typer.Option(
+            help=f"{', '.join(SORTERS)}, or all; several with commas. robust takes minutes."
+        ),
     ] = "heap",
     runs: Annotated[int, typer.Option(min=1, help="Simulated sessions of each kind.")] = 1000,
     error: Annotated[
