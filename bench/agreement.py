@@ -10,6 +10,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -119,9 +120,9 @@ def against_milp() -> None:
         for _ in range(20):
             rankings = np.array([rng.permutation(30) for _ in range(5)])
             votes = majority_table(rankings, np.ones(5), k=k)
-            seconds, best = timed(lambda v=votes: exact_cost(v), repeats=1)  # type: ignore[misc]
+            seconds, best = timed(partial(exact_cost, votes), repeats=1)
             peer.append(seconds)
-            seconds, order = timed(lambda r=rankings, k=k: supervised_kemeny(r, k=k))  # type: ignore[misc]
+            seconds, order = timed(partial(supervised_kemeny, rankings, k=k))
             ours.append(seconds)
             excess.append(kemeny_cost(votes, order) / best - 1)
             plain = supervised_kemeny(rankings, k=k, refine=False)

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, Annotated, Any, cast
 
 import typer
 
@@ -90,7 +90,7 @@ def _packed(stream: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
         yield stream
         return
     with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed:
-        yield packed  # type: ignore[misc]
+        yield cast(IO[bytes], packed)  # it reads and writes as one, but is not typed so
 
 
 def _facts(found: Export, study: str, out: str, size: int) -> dict[str, Any]:

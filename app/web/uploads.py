@@ -70,15 +70,14 @@ def _is_form(request: Request) -> bool:
 
 async def _stream(request: Request, store: UploadStore, path: Path) -> int:
     size = 0
-    target = open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")  # noqa: SIM115
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        async for block in request.stream():
-            size += len(block)
-            store.refuse_larger(size)
-            await run_in_threadpool(target.write, block)
+        with open(descriptor, "wb") as target:
+            async for block in request.stream():
+                size += len(block)
+                store.refuse_larger(size)
+                await run_in_threadpool(target.write, block)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-    finally:
-        target.close()
     return size

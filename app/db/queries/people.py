@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import TypeVar
 
 from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session, joinedload
@@ -9,6 +10,7 @@ from sqlalchemy.orm import Session, joinedload
 from app.db.models import ApiToken, Assignment, Invitation, User
 from app.domain.words import Role
 
+Row = TypeVar("Row")
 SORTS = {"name": User.name, "email": User.email, "role": User.role, "created": User.created_at}
 
 
@@ -31,7 +33,7 @@ def users_page(
     return found.all(), total
 
 
-def _filtered(statement: Select, search: str, role: Role | None) -> Select:  # type: ignore[type-arg]
+def _filtered(statement: Select[Row], search: str, role: Role | None) -> Select[Row]:
     if search:
         statement = statement.where(
             or_(

@@ -1,5 +1,6 @@
 """A study as arrays: what reports and consensus lists are counted from."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import nan
@@ -79,7 +80,7 @@ def _take_query(
     return pages
 
 
-class _Collected:
+class _Collected(ABC):
     """What one tool collected: labels by query, and, if wanted, the logs.
 
     ``k`` is the greatest of the finished lists: a study's setting may have changed since.
@@ -95,9 +96,9 @@ class _Collected:
         self._sessions = SessionColumns()
         self._logs = logs
 
+    @abstractmethod
     def take(self, query: int, place: Mapping[int, int], work: Work, answers: Answers) -> None:
         """Take one session; of several rounds of a person the last finished one gives labels."""
-        raise NotImplementedError
 
     def end_query(self, query: int) -> None:
         """Turn the labels of a query into an array, NaN where a page has none."""
