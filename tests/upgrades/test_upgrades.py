@@ -4,10 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from app.config import Settings
 from app.db import migrations
-from app.db.engine import make_engine
+from app.db.engine import make_engine, make_sessions
+from app.db.models import Assignment
+from app.domain.plan_digest import plan_digest
 from app.main import create_app
 from tests.clients import open_client
 from tests.judging import Job
@@ -50,6 +53,15 @@ def look(url: str, folder: Path, expected: Expected, *, answer: bool = False) ->
     return found
 
 
+def digests_agree(url: str) -> bool:
+    """Whether every plan has the digest that the program computes of it."""
+    engine = make_engine(url)
+    with make_sessions(engine).read.begin() as session:
+        rows = session.execute(select(Assignment.plan, Assignment.plan_digest)).all()
+    engine.dispose()
+    return all(plan_digest(plan) == digest for plan, digest in rows)
+
+
 def test_a_schema_is_stored() -> None:
     assert RELEASED
 
@@ -65,6 +77,7 @@ def test_sessions_go_on_through_upgrade_and_downgrade(
     migrations.downgrade(url, revision)
     migrations.upgrade(url)
     assert look(url, tmp_path, expected) == expected
+    assert digests_agree(url)
 
     answered = look(url, tmp_path, expected, answer=True)
     moved = [
