@@ -1,7 +1,7 @@
 """What an answer costs on the browser's path: the answer, what may come next, both pages.
 
     .venv/bin/python -m bench.browser_path
-    .venv/bin/python -m bench.browser_path --database sqlite --kilobytes 50 --assessors 200 --think 5
+    .venv/bin/python -m bench.browser_path --kilobytes 50 --assessors 200 --think 5
 
 One real server with one worker; the clients are another process, which does what the page does: it
 posts the answer, asks what may come next unless the reply says so, and fetches the pages that its
@@ -119,9 +119,7 @@ class Measured:
     requests: float
 
 
-def run(
-    server: LiveServer, jobs: list[Job], path: str, answers: int, think: float = 0
-) -> Measured:
+def run(server: LiveServer, jobs: list[Job], path: str, answers: int, think: float = 0) -> Measured:
     """Judge ``jobs`` at once, in a process of the clients' own."""
     cookies = Cookies(load_secret(server.secret_file), lifetime=timedelta(hours=72), secure=False)
     task = {
@@ -166,7 +164,9 @@ def _told(job: Job, cookies: Cookies, delay: float) -> dict[str, Any]:
 
 def show(label: str, found: Measured) -> None:
     p50, p95, p99 = (
-        1e3 * percentile(found.whole, share) if share != 0.5 else 1e3 * statistics.median(found.whole)
+        1e3 * percentile(found.whole, share)
+        if share != 0.5
+        else 1e3 * statistics.median(found.whole)
         for share in (0.5, 0.95, 0.99)
     )
     print(

@@ -74,7 +74,8 @@ def answer_by_name(left: str, right: str) -> str:
 async def judge_in_browser(port: int, job: dict[str, Any], answers: int, think: float) -> list[Any]:
     """Judge as the page does; each answer as [seconds, start]."""
     line = await Connection.open(port, {"Cookie": job["cookie"]})
-    url, times = f"/assignments/{job['assignment']}", []
+    url = f"/assignments/{job['assignment']}"
+    times: list[list[float]] = []
     await asyncio.sleep(job["delay"] * think)
     text = (await line.send("GET", url)).body.decode()
     line.headers |= {"X-CSRF-Token": job["csrf"], "HX-Request": "true"}
@@ -106,7 +107,8 @@ async def _next(line: Connection, url: str, text: str) -> str:
 async def judge_by_program(port: int, job: dict[str, Any], answers: int, think: float) -> list[Any]:
     """Judge through the API; each answer as [seconds, start]."""
     line = await Connection.open(port, {"Authorization": f"Bearer {job['token']}"})
-    url, times = f"/api/v1/assignments/{job['assignment']}", []
+    url = f"/api/v1/assignments/{job['assignment']}"
+    times: list[list[float]] = []
     state = json.loads((await line.send("GET", url)).body)
     while len(times) < answers and state["state"] == "asking":
         await asyncio.sleep(think)

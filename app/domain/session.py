@@ -151,7 +151,7 @@ class PairSession(LoggedSession[Judgment]):
 
     def _part(self) -> None:
         self.milestones = self.milestones.copied()
-        self._course = self._course.fork(self._done)
+        self._course = self._course.fork()
 
     @property
     def _stage(self) -> Stage:
