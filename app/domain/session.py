@@ -60,6 +60,7 @@ class Finished:
 
 
 State = Asking | Finished
+_QUICKLY_REPLAYED = 500  # answers; a replay of so many takes about a millisecond
 
 
 class PairSession(LoggedSession[Judgment]):
@@ -134,6 +135,11 @@ class PairSession(LoggedSession[Judgment]):
         super().append(entry, recorded=recorded)
         if entry.kind is EntryKind.ANSWER:
             self._offer = None
+
+    @property
+    def foresees(self) -> bool:
+        """A sampled sorter takes its time, and in a long log each page taken out is a replay."""
+        return not self._course.sampled and self.answered <= _QUICKLY_REPLAYED
 
     @property
     def trusts_log(self) -> bool:

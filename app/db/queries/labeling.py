@@ -15,7 +15,15 @@ from sqlalchemy.orm.util import identity_key
 
 from app.db.base import Base
 from app.db.engine import connection_of
-from app.db.models import Assignment, Content, Document, JudgmentRow, Query, TimerEvent
+from app.db.models import (
+    Assignment,
+    Content,
+    Document,
+    Highlight,
+    JudgmentRow,
+    Query,
+    TimerEvent,
+)
 from app.domain.words import TimerKind, Tool
 
 
@@ -24,7 +32,8 @@ class AssignmentHead:
     """An assignment without its plan, which can be long, never changes, and is kept elsewhere.
 
     ``started_at`` is when a clock was last started since the last entry of the log, and
-    ``started_ms`` what it stood at.
+    ``started_ms`` what it stood at. ``terms`` are what the person has chosen to highlight, if they
+    have.
     """
 
     id: int
@@ -39,6 +48,7 @@ class AssignmentHead:
     offered: dict[str, Any] | None
     started_at: datetime | None
     started_ms: int | None
+    terms: list[str] | None
 
 
 _BEFORE_ALL = literal(datetime(1970, 1, 1, tzinfo=UTC), Assignment.last_entry_at.type)
@@ -68,8 +78,13 @@ _HEAD = (
         Assignment.offered,
         TimerEvent.created_at,
         TimerEvent.active_ms,
+        Highlight.terms,
     )
     .outerjoin(TimerEvent, TimerEvent.id == _LAST_START)
+    .outerjoin(
+        Highlight,
+        (Highlight.user_id == Assignment.user_id) & (Highlight.query_id == Assignment.query_id),
+    )
     .where(Assignment.id == bindparam("assignment_id"), Assignment.user_id == bindparam("user_id"))
 )
 _LOCKED_HEAD = _HEAD.with_for_update(of=Assignment)
