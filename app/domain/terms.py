@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from app.domain.errors import Invalid
 
@@ -24,6 +25,7 @@ _STOP_WORDS = frozenset((
 _WORD = re.compile(r"\w+(?:[-'’.]\w+)*")
 
 
+@lru_cache(maxsize=1024)
 def query_terms(text: str) -> tuple[str, ...]:
     """The telling words of a query in their order, each once."""
     words = [word for word in _WORD.findall(text) if _tells(word)]

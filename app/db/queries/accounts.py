@@ -80,6 +80,18 @@ def token_with_user(session: Session, token_hash: str) -> Bearer | None:
     return None if found is None else Bearer(found[0], found[1], Account(*found[2:]))
 
 
+_ACCOUNT = select(User.id, User.email, User.name, User.role, User.demo, User.disabled_at).where(
+    User.id == bindparam("user_id"), User.session_version == bindparam("version")
+)
+
+
+def account_of(session: Session, user_id: int, version: int) -> Account | None:
+    """The person, if their sign-ins still have this version."""
+    whose = {"user_id": user_id, "version": version}
+    found = connection_of(session).execute(_ACCOUNT, whose).one_or_none()
+    return None if found is None else Account(*found)
+
+
 def failures(
     session: Session, by: InstrumentedAttribute[str], value: str, since: datetime
 ) -> tuple[int, datetime | None]:
