@@ -2,7 +2,8 @@
 
 Frame and headers keep scripts from running and files from loading. Some elements open a connection
 all the same, before anything is loaded: hints to a browser (`<link rel=preconnect>`), inner frames,
-refreshes, pings. They are left out here, wherever they are.
+refreshes, pings. They are left out here, wherever they are. So does a link to elsewhere when it is
+pressed, although it leads nowhere from inside a frame: it keeps its looks and loses its address.
 """
 
 import re
@@ -27,6 +28,9 @@ _CONNECTS = frozenset(("srcdoc", "ping", "attributionsrc", "manifest"))
 _ANIMATES = frozenset(("animate", "set", "animatetransform", "animatemotion", "animatecolor"))
 _SHOWS = frozenset(("link", "image", "feimage", "use"))  # `href` names what is shown
 _REFERENCES = frozenset(("href", "xlink:href"))
+_NOWHERE = "javascript:"  # scripts are off: nothing happens, and it still looks like a link
+_BLANK = re.compile(r"[\0- ]")
+_ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*+:|[/\\]{2}", re.IGNORECASE)
 
 
 def start_tag(name: str, attributes: Attributes, *, closes: bool, links: bool) -> str:
@@ -66,7 +70,7 @@ def _kept(name: str, attributes: Attributes, *, links: bool) -> Attributes | Non
         return None if target.strip().lower() in _REFERENCES else attributes
     if name in _INNER:
         return [each for each in attributes if each[0] in _INNER_KEEPS]
-    return attributes if links or name in _SHOWS else _leading_nowhere(attributes)
+    return attributes if name in _SHOWS else _references(attributes, links=links)
 
 
 def _style_link(attributes: dict[str, str]) -> Attributes | None:
@@ -78,10 +82,21 @@ def _style_link(attributes: dict[str, str]) -> Attributes | None:
     return [each for each in kept.items() if each[0] in _LINK_KEEPS]
 
 
-def _leading_nowhere(attributes: Attributes) -> Iterator[tuple[str, str]]:
+def _references(attributes: Attributes, *, links: bool) -> Iterator[tuple[str, str]]:
+    """Yield the attributes, links that may not lead anywhere with an address of nothing."""
     for name, value in attributes:
-        is_outside = name in _REFERENCES and not value.strip().startswith("#")
-        yield f"data-{name}" if is_outside else name, value
+        leads = name not in _REFERENCES or _is_within_page(value) or (links and _is_near(value))
+        yield name, value if leads else _NOWHERE
+
+
+def _is_within_page(address: str) -> bool:
+    return address.strip().startswith("#")
+
+
+def _is_near(address: str) -> bool:
+    """Return whether the address is relative, as browsers read it: they drop line ends."""
+    compact = _BLANK.sub("", address)
+    return not _ELSEWHERE.match(compact)
 
 
 def _written(name: str, value: str) -> str:

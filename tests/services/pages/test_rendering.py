@@ -155,9 +155,9 @@ def test_text_that_browsers_show_without_scripts_is_marked() -> None:
         "{}", "<svg>{}</svg>", "<svg><style>{}</style></svg>", "<math><style>{}</style></math>",
         "<svg><style><p>{}", "<noscript>{}</noscript>", "<template>{}</template>", "<title>{}",
         "<textarea>{}", "<style><!--</style>{}-->", "<!--><p>{}-->", "<svg><title/>{}",
-        "<select>{}", "<table>{}", "<svg><desc>{}", "<math><mtext>{}", "<frameset>{}", 
-        "<style><<!--{}</style>", "<iframe>{}</iframe>", "<noscript><p title='</noscript>{}'>", "<xmp>{}</xmp>",
-        "<script/>{}", "<svg><script/>{}", "<svg><![CDATA[>{}]]>", "<plaintext>{}",
+        "<select>{}", "<table>{}", "<svg><desc>{}", "<math><mtext>{}", "<frameset>{}",
+        "<style><<!--{}</style>", "<iframe>{}</iframe>", "<noscript><p title='</noscript>{}'>",
+        "<xmp>{}</xmp>", "<script/>{}", "<svg><script/>{}", "<svg><![CDATA[>{}]]>", "<plaintext>{}",
     ],
 )  # fmt: skip
 def test_hints_are_gone_wherever_they_are(rel: str, around: str) -> None:
@@ -194,12 +194,22 @@ def test_what_would_open_connections_is_turned_off(page: str, written: str) -> N
     assert rendered_html(page, []) == written
 
 
-def test_links_lead_nowhere_where_they_should_not() -> None:
-    page = "<a class=x href='http://out'>a</a><a href=#here>b</a><svg><a xlink:href=y><use href=z>"
-    written = '<a class="x" {}href="http://out">a</a><a href="#here">b</a>'
-    written += '<svg><a {}xlink:href="y"><use href="z"></svg>'
-    assert rendered_html(page, []) == written.format("", "")
-    assert rendered_html(page, [], links=False) == written.format("data-", "data-")
+@pytest.mark.parametrize(
+    "address",
+    ["http://out", "//out", "\\\\out", "/\\out", " HtTp:out", "ht\ntp://out", "/\t/out",
+     "mailto:a@b", "javascript:x", "data:text/html,x", "&#104;ttp://out"],
+)  # fmt: skip
+def test_a_link_to_elsewhere_has_no_address(address: str) -> None:
+    assert rendered_html(f'<a href="{address}" b>', []) == '<a href="javascript:" b>'
+    assert rendered_html(f'<svg><a xlink:href="{address}">', []).startswith(
+        '<svg><a xlink:href="javascript:">'
+    )
+
+
+def test_outside_a_frame_links_lead_to_their_page_only() -> None:
+    page = '<a class="x" href="b/c.html">a</a><a href="#here">b</a><svg><use href="z"></svg>'
+    assert rendered_html(page, []) == page
+    assert rendered_html(page, [], links=False) == page.replace("b/c.html", "javascript:")
 
 
 @pytest.mark.parametrize(
