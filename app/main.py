@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
+from anyio import CapacityLimiter
 from fastapi import FastAPI
 
 from app.assets import asset_dir
@@ -13,6 +14,7 @@ from app.db.engine import make_engine, make_sessions
 from app.secret import load_secret
 from app.services.live import LiveSessions
 from app.services.page_texts import PageTexts
+from app.services.pages.shown import ShownPages
 from app.services.reports import ListReports, ReportCache
 from app.services.snapshots import Snapshots
 from app.services.uploading import UploadDesk, UploadStore
@@ -87,6 +89,8 @@ def _equip(app: FastAPI, settings: Settings) -> None:
     state.head_revision = migrations.head_revision()
     state.live = LiveSessions()
     state.texts = PageTexts()
+    state.pages = ShownPages()
+    state.renderings = CapacityLimiter(2)
     state.snapshots = Snapshots()
     state.reports = ReportCache()
     state.list_reports = ListReports()
