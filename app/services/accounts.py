@@ -103,8 +103,7 @@ def end_sessions(user: User) -> None:
 
 
 def _keep_an_admin(session: Session, user: User) -> None:
-    is_active_admin = user.role is Role.ADMIN and user.disabled_at is None
-    if is_active_admin and queries.active_admins(session) == 1:
+    if list(queries.lock_active_admins(session)) == [user.id]:
         raise Conflict(f"{user.email} is the last administrator; make another one first.")
 
 
