@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from app.db.base import now
 from app.db.models import ApiToken, User
 from app.db.queries import accounts as queries
+from app.db.queries import people
 from app.db.queries.accounts import Bearer
 from app.domain.errors import Invalid, NotFound, SignInNeeded
 from app.services import audit
@@ -41,9 +42,21 @@ def revoke_token(
     token = session.get(ApiToken, token_id)
     if token is None or (user_id is not None and token.user_id != user_id):
         raise NotFound(f"There is no token {token_id}.")
+    _revoke(session, token, actor_id)
+
+
+def revoke_all(session: Session, user: User, *, actor_id: int | None = None) -> int:
+    """End every token of ``user`` at once and return how many there were."""
+    found = people.tokens_of_user(session, user.id)
+    for token in found:
+        _revoke(session, token, actor_id)
+    return len(found)
+
+
+def _revoke(session: Session, token: ApiToken, actor_id: int | None) -> None:
     if token.revoked_at is None:
         token.revoked_at = now()
-        audit.record(session, actor_id, "token.revoke", str(token_id), name=token.name)
+        audit.record(session, actor_id, "token.revoke", str(token.id), name=token.name)
 
 
 def owner_of(session: Session, plain: str) -> Bearer:
