@@ -188,6 +188,21 @@ def test_workers_share_their_counts(sessions: Sessions, ansa: User) -> None:
         door.sign_in(ansa.email, PASSWORD, AWAY, at=NOON)
 
 
+def test_tries_at_once_at_two_workers_are_bounded_too(sessions: Sessions, ansa: User) -> None:
+    with authenticator_on(sessions) as one, authenticator_on(sessions) as other:
+
+        def attempt(number: int) -> type[Exception]:
+            with pytest.raises((WrongCredentials, TooManyAttempts)) as refusal:
+                (one, other)[number % 2].sign_in(ansa.email, "x", AWAY, at=NOON)
+            return refusal.type
+
+        with ThreadPoolExecutor(8) as pool:
+            kinds = list(pool.map(attempt, range(32)))
+    assert TRIES_PER_SOURCE <= kinds.count(WrongCredentials) <= 2 * TRIES_PER_SOURCE
+    with authenticator_on(sessions) as third, pytest.raises(TooManyAttempts):
+        third.sign_in(ansa.email, PASSWORD, AWAY, at=NOON)
+
+
 def test_signing_in_waits_for_no_lock_and_is_throttled_all_the_same(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
