@@ -1,18 +1,14 @@
 """Write a report: JSON, CSV tables, one HTML page, plots, consensus lists."""
 
-import csv
 import json
 from collections.abc import Iterable, Iterator
-from io import StringIO
 from pathlib import Path
-from typing import Any
 
 from analysis.aggregation import consensus_qrels
+from analysis.data.exports.cells import csv_text
 from analysis.report.figures import Json
 from analysis.report.page import render_page
 from analysis.report.plots import PLOTS, save_plot
-
-RUNNABLE = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the start of a formula
 
 
 def to_json(report: Json) -> str:
@@ -109,18 +105,6 @@ def _flat(record: Json, prefix: str = "") -> Json:
 
 
 def to_csv(rows: list[Json]) -> str:
-    """Rows as CSV; the columns are all that occur, and no cell is a formula."""
+    """Rows as CSV; the columns are all that occur, and no text is a formula."""
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    stream = StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow([_cell(row.get(column)) for column in columns])
-    return stream.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    """Text that a spreadsheet would run gets an apostrophe before it; None is an empty cell."""
-    if isinstance(value, str) and value.startswith(RUNNABLE):
-        return f"'{value}"
-    return "" if value is None else value
+    return csv_text([columns, *([row.get(column) for column in columns] for row in rows)])

@@ -200,8 +200,7 @@ def bearer_of(
 def api_user(request: Request, session: SessionDep, credentials: Credentials) -> PersonView:
     """Who the bearer token of an API request belongs to; cookies are not looked at."""
     token = bearer_of(request, session, credentials)
-    reads = request.method in SAFE_METHODS
-    tokens.note_use(token, request.app.state.sessions if reads else session)
+    request.app.state.token_uses.note(token)
     person = PersonView.of(token.user)
     request.state.user = person
     return person
