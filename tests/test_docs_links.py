@@ -2,9 +2,11 @@
 
 import ast
 import importlib
+import json
 import re
 import shlex
 from contextlib import redirect_stdout
+from dataclasses import Field, fields
 from functools import cache
 from io import StringIO
 from pathlib import Path
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import COMMANDS, main
+from app.domain.study import StudySettings
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -94,6 +97,19 @@ def test_commands_and_their_options_exist(page: Path) -> None:
         assert words[0] in COMMANDS or words[0].startswith("--"), words
         if words[0] in COMMANDS:
             assert options_of(" ".join(words)) <= options_of(help_for(words)), words
+
+
+@pytest.mark.parametrize("field", fields(StudySettings), ids=lambda field: field.name)
+def test_every_setting_of_a_study_is_described_with_its_default(field: Field[object]) -> None:
+    text = (DOCS / "studies.md").read_text(encoding="utf-8")
+    row = re.search(rf"^\| `{field.name}` \| (.+?) \|", text, re.MULTILINE)
+    assert row, field.name
+    if field.default is None:
+        assert row[1] == "none"
+    elif field.name == "grades":
+        assert row[1] == ", ".join(grade.name for grade in StudySettings().grades)
+    else:
+        assert row[1] == f"`{json.dumps(field.default)}`"
 
 
 @every_page
