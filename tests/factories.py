@@ -1,6 +1,5 @@
 """Makers of rows. Each adds to the session and flushes; the caller commits."""
 
-import hashlib
 import itertools
 from collections.abc import Sequence
 
@@ -12,6 +11,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Assignment, Candidate, Content, Document, Query, Study, User
 from app.domain.draws import shuffled
 from app.domain.words import Role, Tool
+from app.services.importing.contents import content_hash
 
 PASSWORD = "a long enough password"
 _NUMBERS = itertools.count(1)
@@ -44,7 +44,7 @@ def make_user(
 def make_content(session: Session, text: str, media_type: str = "text/plain") -> Content:
     """Bytes with their plain text, stored once."""
     data = text.encode()
-    digest = hashlib.sha256(data).hexdigest()
+    digest = content_hash(media_type, data)
     found = session.get(Content, digest)
     if found is None:
         found = Content(hash=digest, media_type=media_type, data=data, size=len(data), text=text)

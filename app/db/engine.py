@@ -6,8 +6,11 @@ quicker); a reading one takes no lock that a writer would wait for. On both data
 transaction cannot write.
 """
 
+import os
 import select
+import stat
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection as SqliteConnection
@@ -63,10 +66,26 @@ def make_engine(url: str, *, foreign_keys: bool = True) -> Engine:
         _replace_dead_connections(engine)
         return engine
     assert parsed.database is not None
-    Path(parsed.database).absolute().parent.mkdir(parents=True, exist_ok=True)
+    _make_private(Path(parsed.database).absolute())
     engine = create_engine(parsed, pool_size=POOL_SIZE, max_overflow=0)
     _prepare_sqlite(engine, foreign_keys=foreign_keys)
     return engine
+
+
+def _make_private(path: Path) -> None:
+    """Let nobody but the owner read a new database file, and no stranger an older one.
+
+    SQLite gives its WAL and its shared memory the mode of the database. What a group may do with a
+    file that is there is left as it was set.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
+    for each in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))):
+        with suppress(FileNotFoundError, PermissionError):  # it may be another's, who sees to it
+            mode = each.stat().st_mode
+            if mode & 0o007:
+                each.chmod(stat.S_IMODE(mode) & ~0o007)
 
 
 def make_sessions(engine: Engine) -> Sessions:

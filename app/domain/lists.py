@@ -80,9 +80,9 @@ class ListSession(LoggedSession[Comparison]):
         return AskingLists(self._lists[left], self._lists[right])
 
     @property
-    def names(self) -> dict[RankingId, str]:
-        """The systems by the numbers of their rankings."""
-        return {number: each.system for number, each in self._lists.items()}
+    def ids(self) -> dict[str, RankingId]:
+        """The numbers of the rankings by the systems that made them."""
+        return {each.system: number for number, each in self._lists.items()}
 
     @property
     def asked(self) -> frozenset[SidedPair]:

@@ -2,7 +2,8 @@
 
 Every submission names the position of the log it is meant for. If the log holds that very entry,
 it was a repetition and is answered with the state; if it holds another one, or is not that far, the
-submission is refused and nothing is written. No answer is ever applied to a pair that was not
+submission is refused and nothing is written. A judgment is made of what the submission says was
+shown, and then held against the open question: no answer is ever applied to a pair that was not
 shown.
 """
 
@@ -22,6 +23,7 @@ from app.domain.checks import self_consistency
 from app.domain.errors import LogRefusal, NotFound, StaleForm, Withdrawn
 from app.domain.lists import ListSession
 from app.domain.log import Entry, EntryKind
+from app.domain.plan_digest import plan_digest
 from app.domain.progress import Progress
 from app.domain.words import Tool
 from app.services import list_work, timing
@@ -179,7 +181,7 @@ def _standing(live: LiveAssignment, active_ms: int) -> Standing:
 
 def _caught_up(session: Session, live: LiveSessions, assignment: AssignmentHead) -> LiveAssignment:
     """The live session brought to the end of the log, or one built from the whole log."""
-    kept = live.take(assignment.id)
+    kept = live.take(assignment.key)
     if kept is not None:
         known = max(kept.session.length - 1, 0)
         rows = queries.log_from(session, assignment.id, known)
@@ -211,6 +213,7 @@ def _open(session: Session, assignment: AssignmentHead) -> LiveAssignment:
     kit = KITS[assignment.tool]
     opened = kit.open(plan)
     return LiveAssignment(
+        key=(assignment.id, assignment.created_at, plan_digest(plan)),
         id=assignment.id,
         tool=assignment.tool,
         plan=plan,
@@ -226,9 +229,9 @@ def _open(session: Session, assignment: AssignmentHead) -> LiveAssignment:
             narrative=query.narrative,
         ),
         documents=documents,
-        names=opened.names
+        ids=opened.ids
         if isinstance(opened, ListSession)
-        else {number: head.name for number, head in documents.items()},
+        else {head.name: number for number, head in documents.items()},
         scale=kit.progress(opened).high,
     )
 
@@ -243,7 +246,7 @@ def _entry(live: LiveAssignment, submission: Submission) -> Entry[Any]:
     if submission.kind is not EntryKind.ANSWER:
         return Entry(submission.kind)
     assert submission.said is not None
-    judgment = KITS[live.tool].judgment(live.session, submission.said, live.names)
+    judgment = KITS[live.tool].judgment(live.session, submission.said, live.ids)
     return Entry(EntryKind.ANSWER, judgment)
 
 
@@ -315,7 +318,7 @@ def _accept_repetition(session: Session, live: LiveAssignment, submission: Submi
         raise _stale()
     if submission.said is not None:
         kit = KITS[live.tool]
-        if not kit.says(kit.from_row(row), submission.said, live.names):
+        if not kit.says(kit.from_row(row), submission.said, live.ids):
             raise _stale()
 
 

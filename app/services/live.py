@@ -2,6 +2,7 @@
 
 A live session is only ever a faster way to what the log says: whoever takes one checks it against
 the log, and drops it where they disagree. Several processes may keep one of the same assignment.
+It is found by number, creation and digest of the plan: a number alone could be used again.
 """
 
 from collections import OrderedDict
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
+from app.db.queries.labeling import AssignmentKey
 from app.domain.progress import Progress
 from app.domain.words import Tool
 from app.services.tools import KITS, AnySession
@@ -46,16 +48,18 @@ class QueryHead:
 class LiveAssignment:
     """A session at work, with what never changes about it: its plan, its query, its pages.
 
-    ``scale`` is the most questions that were expected at its beginning.
+    ``key`` has the digest of ``plan``; ``ids`` are those of what is judged, by name; ``scale`` is
+    the most questions that were expected at its beginning.
     """
 
+    key: AssignmentKey
     id: int
     tool: Tool
     plan: Mapping[str, Any]
     session: AnySession
     query: QueryHead
     documents: dict[int, DocumentHead]
-    names: dict[int, str]
+    ids: dict[str, int]
     scale: int
     _told: tuple[int, Progress] | None = None
 
@@ -73,17 +77,17 @@ class LiveSessions:
     def __init__(self, capacity: int = 2000) -> None:
         self._capacity = capacity
         self._lock = Lock()
-        self._kept: OrderedDict[int, LiveAssignment] = OrderedDict()
+        self._kept: OrderedDict[AssignmentKey, LiveAssignment] = OrderedDict()
 
-    def take(self, assignment_id: int) -> LiveAssignment | None:
+    def take(self, key: AssignmentKey) -> LiveAssignment | None:
         """The live session of an assignment, if one is kept and nobody has it now."""
         with self._lock:
-            return self._kept.pop(assignment_id, None)
+            return self._kept.pop(key, None)
 
     def put(self, live: LiveAssignment) -> None:
         """Keep a session for the next request; the ones unused for longest go first."""
         with self._lock:
-            self._kept[live.id] = live
-            self._kept.move_to_end(live.id)
+            self._kept[live.key] = live
+            self._kept.move_to_end(live.key)
             while len(self._kept) > self._capacity:
                 self._kept.popitem(last=False)

@@ -18,18 +18,21 @@ from app.db.engine import connection_of
 from app.db.models import Assignment, Content, Document, JudgmentRow, Query, TimerEvent
 from app.domain.words import TimerKind, Tool
 
+AssignmentKey = tuple[int, datetime, str]
+
 
 @dataclass(frozen=True, slots=True)
 class AssignmentHead:
     """An assignment without its plan, which can be long, never changes, and is kept elsewhere.
 
     ``started_at`` is when a clock was last started since the last entry of the log, and
-    ``started_ms`` what it stood at.
+    ``started_ms`` what it stood at. ``plan_digest`` tells the plan apart from any other.
     """
 
     id: int
     query_id: int
     tool: Tool
+    plan_digest: str
     created_at: datetime
     withdrawn_at: datetime | None
     active_ms: int
@@ -39,6 +42,11 @@ class AssignmentHead:
     offered: dict[str, Any] | None
     started_at: datetime | None
     started_ms: int | None
+
+    @property
+    def key(self) -> AssignmentKey:
+        """What no other assignment has, were its number used again: number, creation and plan."""
+        return self.id, self.created_at, self.plan_digest
 
 
 _BEFORE_ALL = literal(datetime(1970, 1, 1, tzinfo=UTC), Assignment.last_entry_at.type)
@@ -59,6 +67,7 @@ _HEAD = (
         Assignment.id,
         Assignment.query_id,
         Assignment.tool,
+        Assignment.plan_digest,
         Assignment.created_at,
         Assignment.withdrawn_at,
         Assignment.active_ms,
