@@ -1,7 +1,7 @@
 """Everything a researcher wants to know about one set of list preferences, from arrays."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,13 @@ from analysis.dcglearn.intervals import Intervals, bootstrap_intervals, shares_o
 from analysis.dcglearn.learner import DCGLearn
 from analysis.dcglearn.preferences import ANSWERS, Preferences
 from analysis.dcglearn.solver import Penalty
-from analysis.dcglearn.validation import Report, by_training_size, cross_validate, tie_sweep
+from analysis.dcglearn.validation import (
+    Report,
+    TieRow,
+    by_training_size,
+    cross_validate,
+    tie_sweep,
+)
 from analysis.errors import BadData
 from analysis.typing import IntArray
 
@@ -30,7 +36,7 @@ class Learned:
     validation: Report
     intervals: Intervals | None
     sizes: dict[int, float]
-    ties: list[dict[str, float]]
+    ties: list[TieRow]
 
     def as_json(self) -> dict[str, Any]:
         """Plain values under stable names; what cannot be computed is null."""
@@ -46,7 +52,7 @@ class Learned:
             "gain_intervals": None if bounds is None else bounds.gains.T.tolist(),
             "discount_intervals": None if bounds is None else bounds.discounts.T.tolist(),
             "accuracy_by_training_pairs": {str(n): share for n, share in self.sizes.items()},
-            "ties": self.ties,
+            "ties": [asdict(row) for row in self.ties],
         }
         plain: dict[str, Any] = _without_nan(document)
         return plain
@@ -103,7 +109,7 @@ def _sizes(preferences: Preferences, c: float, seed: int) -> dict[int, float]:
     return by_training_size(preferences, sizes, c=c, seed=seed) if decided > 1 else {}
 
 
-def _ties(preferences: Preferences, c: float, n_folds: int, seed: int) -> list[dict[str, float]]:
+def _ties(preferences: Preferences, c: float, n_folds: int, seed: int) -> list[TieRow]:
     if not preferences.tied.any():
         return []
     values = [c * share for share in (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)]

@@ -50,6 +50,15 @@ class Report:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class TieRow:
+    """Held-out accuracy and mean difference of worth of tied pairs at one C of ties."""
+
+    c_ties: float
+    accuracy: float
+    tie_difference: float
+
+
 def fold_numbers(answers: IntArray, n_folds: int, seed: int, groups: IntArray | None) -> IntArray:
     """A fold 0 .. n_folds - 1 per pair; pairs of one group (a query) share their fold."""
     names = np.arange(answers.size) if groups is None else np.unique(groups, return_inverse=True)[1]
@@ -184,20 +193,16 @@ def tie_sweep(
     c: float = 1.0,
     n_folds: int = 5,
     seed: int = 0,
-) -> list[dict[str, float]]:
+) -> list[TieRow]:
     """Figure 20: held-out accuracy and mean difference of tied pairs by C of ties."""
     folds = fold_numbers(preferences.answers, n_folds, seed, None)
     rows = []
     for value in values:
         margins = held_out_margins(preferences, _fit_with(c, value / c), folds)
         difference = np.abs(margins[preferences.tied])
-        rows.append(
-            {
-                "c_ties": value,
-                "accuracy": _share(margins, preferences.answers, ~preferences.tied),
-                "tie_difference": float(difference.mean()) if difference.size else float("nan"),
-            }
-        )
+        mean = float(difference.mean()) if difference.size else float("nan")
+        accurate = _share(margins, preferences.answers, ~preferences.tied)
+        rows.append(TieRow(value, accurate, mean))
     return rows
 
 

@@ -268,8 +268,8 @@ def _learned_text(found: Learned, out: Path | None) -> str:
     lines += ["", *(f"mean difference, {n}: {v:.3f}" for n, v in report.differences.items())]
     for row in found.ties:
         lines.append(
-            f"C of ties {row['c_ties']:g}: accuracy {row['accuracy']:.3f}, "
-            f"tie difference {row['tie_difference']:.3f}"
+            f"C of ties {row.c_ties:g}: accuracy {row.accuracy:.3f}, "
+            f"tie difference {row.tie_difference:.3f}"
         )
     return "\n".join(lines + ([f"\nwritten to {out}"] if out else []))
 

@@ -79,7 +79,7 @@ def test_accuracy_rises_with_training_pairs() -> None:
 
 def test_a_heavier_tie_draws_held_out_ties_together() -> None:
     rows = tie_sweep(simulated_answers(300, 1, 4, noise=3.0), (0.0, 1.0, 10.0), c=1.0)
-    differences = [row["tie_difference"] for row in rows]
+    differences = [row.tie_difference for row in rows]
     assert differences == sorted(differences, reverse=True)
     assert differences[-1] < differences[0]
 
