@@ -13,7 +13,6 @@ counts. Sources are in ``analysis/REFERENCES.md``; settled questions in ``docs/m
 """
 
 from analysis.agreement.assessors import error_rates, rest_counts
-from analysis.agreement.bootstrap import Resamples, grouped_sums, resamples, same_assessors
 from analysis.agreement.chisquare import ChiSquare, Permuted, chi_square, permute_queries
 from analysis.agreement.coefficients import (
     RatingSums,
@@ -48,6 +47,7 @@ from analysis.agreement.tables import (
     pair_tables,
 )
 from analysis.agreement.transitivity import Circles, circles
+from analysis.resampling import Resamples, grouped_sums, resamples, same_assessors
 
 __all__ = [
     "BETTER",

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.agreement.bootstrap import same_assessors
 from analysis.agreement.preferences import Block, Preferences
 from analysis.agreement.ratios import ratio
+from analysis.resampling import same_assessors
 from analysis.typing import FloatArray, IntArray
 
 

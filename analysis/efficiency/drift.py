@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.agreement.bootstrap import Resamples
 from analysis.agreement.ratios import ratio
 from analysis.efficiency.table import resampled_medians
 from analysis.efficiency.timings import Sessions, Timings
+from analysis.resampling import Resamples
 from analysis.typing import FloatArray, IntArray
 
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.agreement.bootstrap import Resamples
 from analysis.agreement.ratios import ratio
 from analysis.efficiency.timings import Sessions, Timings
+from analysis.resampling import Resamples
 from analysis.typing import FloatArray, IntArray
 
 MOST_LEVELS = 1024  # steps of a resampled median: its resolution is a 1024th of the values

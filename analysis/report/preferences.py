@@ -10,9 +10,11 @@ from analysis.errors import AnalysisError
 from analysis.report.figures import UNDEFINED, figure
 from analysis.report.pooled import nested
 from analysis.report.schema import LeftPreference, ListReport, Reason, SystemRow
+from analysis.resampling import draw_counts, percentiles
 from analysis.typing import FloatArray, IntArray
 
 RESAMPLES = 1000
+TAIL = 0.05  # on each side of an interval of 90 %
 FOLDS = 5
 
 
@@ -80,12 +82,11 @@ def system_table(duels: Duels, seed: int = 0) -> tuple[SystemRow, ...]:
     [('a', 0.75, 1, 1), ('b', 0.25, 0, 1)]
     """
     points, counts = _by_query(duels)
-    draws = np.random.default_rng(seed)
     n = points.shape[0]
-    weights = draws.multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
+    weights = draw_counts(np.random.default_rng(seed), n, RESAMPLES)
     with np.errstate(invalid="ignore"):
         shares = (weights @ points) / (weights @ counts)
-    low, high = np.nanquantile(shares, (0.05, 0.95), axis=0)
+    low, high = percentiles(shares, TAIL)
     rows = []
     for number, name in enumerate(duels.systems):
         compared = counts[:, number].sum()

@@ -1,6 +1,6 @@
-"""Intervals from resampled queries: pairs of one query depend on each other, queries do not."""
+"""Bootstrap over whole queries: pairs of one query depend on each other, queries do not."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,9 +96,53 @@ def resamples(
     strata_of = _strata(labels)
     for members in strata_of:
         n = members.size
-        times = rng.multinomial(n - 1, np.full(n, 1 / n), size=draws)
+        times = draw_counts(rng, n, draws, size=n - 1)
         weights[:, chosen[members]] = times * (n / (n - 1))
     return Resamples(weights, int(chosen.size), level, int(chosen.size) - len(strata_of))
+
+
+def draw_counts(
+    rng: np.random.Generator, n: int, draws: int, *, size: int | None = None
+) -> IntArray:
+    """Count how often each of ``n`` queries is drawn in each resample: (draws, n).
+
+    Parameters
+    ----------
+    rng
+        Source of randomness.
+    n
+        Number of queries.
+    draws
+        Number of resamples.
+    size
+        Queries drawn per resample, with replacement; ``n`` if None.
+    """
+    return rng.multinomial(n if size is None else size, np.full(n, 1 / n), size=draws)
+
+
+def resampled_rows(groups: IntArray, runs: int, seed: int) -> Iterator[IntArray]:
+    """Yield the rows of each resample of whole groups, drawn with replacement.
+
+    Parameters
+    ----------
+    groups
+        Group of each row, (n,).
+    runs
+        Number of resamples.
+    seed
+        Seed; the resample of one number does not depend on how many there are.
+    """
+    unique, owner = np.unique(groups, return_inverse=True)
+    members = [np.flatnonzero(owner == group) for group in range(unique.size)]
+    for run in range(runs):
+        drawn = np.random.default_rng([seed, run]).integers(0, unique.size, unique.size)
+        yield np.concatenate([members[group] for group in drawn])
+
+
+def percentiles(values: FloatArray | Sequence[FloatArray], tail: float) -> FloatArray:
+    """Return both ends of percentile intervals over axis 0 of (draws, ...), NaN left out."""
+    ends: FloatArray = np.nanquantile(values, (tail, 1 - tail), axis=0)
+    return ends
 
 
 def same_assessors(query: IntArray, assessor: IntArray, n_queries: int) -> IntArray:
