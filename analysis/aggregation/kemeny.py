@@ -130,7 +130,7 @@ def _quick_sorted(lead: FloatArray, initial: IntArray) -> IntArray:
 
 
 def _groups(lead: FloatArray, order: IntArray) -> list[IntArray]:
-    """Circles of majorities in topological order, as near to ``order`` as that allows.
+    """TriadCounts of majorities in topological order, as near to ``order`` as that allows.
 
     Some cheapest order has them so: every majority between two groups is met.
     """

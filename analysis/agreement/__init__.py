@@ -46,7 +46,7 @@ from analysis.agreement.tables import (
     agreement_matrix,
     pair_tables,
 )
-from analysis.agreement.transitivity import Circles, circles
+from analysis.agreement.transitivity import TriadCounts, count_triads
 from analysis.resampling import Resamples, grouped_sums, resamples, same_assessors
 
 __all__ = [
@@ -56,7 +56,6 @@ __all__ = [
     "WORSE",
     "Block",
     "ChiSquare",
-    "Circles",
     "Judgments",
     "LeftBias",
     "ListSimilarity",
@@ -67,13 +66,14 @@ __all__ = [
     "Repeated",
     "Resamples",
     "Scores",
+    "TriadCounts",
     "agreed",
     "agreement",
     "agreement_matrix",
     "alpha_of_table",
     "chi_square",
-    "circles",
     "cohen_kappa",
+    "count_triads",
     "error_rates",
     "fleiss_kappa",
     "from_judgments",

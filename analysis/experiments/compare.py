@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.data.folds import Fold
-from analysis.experiments.folds import Trials, Truth, with_truth
+from analysis.experiments.folds import FoldSet, Truth, with_truth
 from analysis.experiments.grids import accepts, effort
 from analysis.experiments.store import Row, Task
 from analysis.experiments.tuning import tune
@@ -40,7 +40,7 @@ class Entry:
 
 
 def compare_tasks(
-    trials: Trials,
+    fold_set: FoldSet,
     entries: Sequence[Entry],
     truths: Sequence[Truth] = ("graded", "topk"),
     *,
@@ -50,12 +50,12 @@ def compare_tasks(
 ) -> Iterator[Task]:
     """One task per model, fold and ground truth; ``gains`` are learned ones for NDCG."""
     for truth in truths:
-        for fold in trials.folds:
+        for fold in fold_set.folds:
             for entry in entries:
                 identity = {
                     "experiment": "compare",
-                    "data": trials.name,
-                    "data_hash": trials.digest,
+                    "data": fold_set.name,
+                    "data_hash": fold_set.digest,
                     "truth": truth,
                     "fold": fold.name,
                     "model": entry.model,

@@ -17,7 +17,7 @@ Truth = Literal["graded", "topk", "full"]
 
 
 @dataclass(frozen=True)
-class Trials:
+class FoldSet:
     """Named folds of one collection and a hash over all of them."""
 
     name: str
@@ -25,7 +25,7 @@ class Trials:
     digest: str
 
 
-def load_trials(path: str | Path, *, seed: int = 0) -> Trials:
+def load_fold_set(path: str | Path, *, seed: int = 0) -> FoldSet:
     """Official folds of a LETOR folder, or five seeded folds of a single LETOR file.
 
     The documents of a query are shuffled by ``seed``: OHSUMED's files have relevant documents
@@ -35,7 +35,7 @@ def load_trials(path: str | Path, *, seed: int = 0) -> Trials:
     if not path.exists():
         raise BadData(f"{path}: no such file or folder")
     folds = list(read_folds(path) if path.is_dir() else make_folds(read_letor(path), seed=seed))
-    return trials_of(path.name, [_shuffled(fold, seed) for fold in folds])
+    return fold_set_of(path.name, [_shuffled(fold, seed) for fold in folds])
 
 
 def _shuffled(fold: Fold, seed: int) -> Fold:
@@ -43,11 +43,11 @@ def _shuffled(fold: Fold, seed: int) -> Fold:
     return Fold(fold.name, *parts)
 
 
-def trials_of(name: str, folds: list[Fold]) -> Trials:
+def fold_set_of(name: str, folds: list[Fold]) -> FoldSet:
     """Folds with the hash that result rows carry."""
     parts = [part for fold in folds for part in (fold.train, fold.validation, fold.test)]
     digests = "".join(part.digest() for part in parts)
-    return Trials(name, folds, sha256(digests.encode()).hexdigest()[:12])
+    return FoldSet(name, folds, sha256(digests.encode()).hexdigest()[:12])
 
 
 def with_truth(fold: Fold, truth: Truth, k: int, seed: int) -> Fold:

@@ -7,7 +7,7 @@ Gains 2^label - 1 are scaled by 2^-(highest label of the query): the scale cance
 import numpy as np
 
 from analysis.metrics.gains import Gains
-from analysis.metrics.page import Page
+from analysis.metrics.query_batch import QueryBatch
 from analysis.typing import FloatArray
 
 
@@ -29,43 +29,43 @@ def scaled_gains(labels: FloatArray, top: FloatArray) -> FloatArray:
     return gains
 
 
-def ndcg(page: Page, k: int | None, *, expected: bool) -> FloatArray:
+def ndcg(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
     """Standard NDCG@k ([JK02]_; [NGLC12]_, section 3.3.1), 0 where nothing is relevant, (b,).
 
     On labels of a top-k ground truth it is kappa-NDCG@k ([NGLC12]_, equation (2)).
     """
-    return _ndcg(page, k, expected=expected, letor4=False)
+    return _ndcg(batch, k, expected=expected, letor4=False)
 
 
-def learned_ndcg(page: Page, k: int | None, *, expected: bool, gains: Gains) -> FloatArray:
+def learned_ndcg(batch: QueryBatch, k: int | None, *, expected: bool, gains: Gains) -> FloatArray:
     """NDCG@k with gains of labels and discounts that were learned ([ZZCX13]_), (b,).
 
     Without k it is cut where the discounts end; a k beyond them is refused.
     """
-    discounts = gains.cut(k)[: page.width]
+    discounts = gains.cut(k)[: batch.width]
     depth = discounts.size
     if expected:
-        found = page.tie_means(gains.of_labels(page.ranked(page.width)))[:, :depth]
+        found = batch.tie_means(gains.of_labels(batch.ranked(batch.width)))[:, :depth]
     else:
-        found = gains.of_labels(page.ranked(depth))
-    ideal = gains.of_labels(page.best(depth)) @ discounts
+        found = gains.of_labels(batch.ranked(depth))
+    ideal = gains.of_labels(batch.best(depth)) @ discounts
     return np.divide(found @ discounts, ideal, out=np.zeros(ideal.shape), where=ideal > 0)
 
 
-def letor4_ndcg(page: Page, k: int | None, *, expected: bool) -> FloatArray:
+def letor4_ndcg(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
     """NDCG@k by LETOR 4.0's script: also 0 where a query has fewer than k documents, (b,)."""
-    values = _ndcg(page, k, expected=expected, letor4=True)
-    return values if k is None else np.where(page.sizes >= k, values, 0.0)
+    values = _ndcg(batch, k, expected=expected, letor4=True)
+    return values if k is None else np.where(batch.sizes >= k, values, 0.0)
 
 
-def _ndcg(page: Page, k: int | None, *, expected: bool, letor4: bool) -> FloatArray:
-    depth = page.width if k is None else min(k, page.width)
+def _ndcg(batch: QueryBatch, k: int | None, *, expected: bool, letor4: bool) -> FloatArray:
+    depth = batch.width if k is None else min(k, batch.width)
     discounts = letor4_discounts(depth) if letor4 else standard_discounts(depth)
-    best = page.best(depth)
+    best = batch.best(depth)
     top = best[:, 0]
     if expected:
-        gains = page.tie_means(scaled_gains(page.ranked(page.width), top))[:, :depth]
+        gains = batch.tie_means(scaled_gains(batch.ranked(batch.width), top))[:, :depth]
     else:
-        gains = scaled_gains(page.ranked(depth), top)
+        gains = scaled_gains(batch.ranked(depth), top)
     ideal = scaled_gains(best, top) @ discounts
     return np.divide(gains @ discounts, ideal, out=np.zeros(ideal.shape), where=ideal > 0)

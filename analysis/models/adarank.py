@@ -9,24 +9,13 @@ from analysis.data.ranking import RankingData
 from analysis.errors import BadData
 from analysis.metrics import LOSSES, evaluate
 from analysis.models.base import LinearRanker
+from analysis.models.boosting.features import feature_quality
+from analysis.models.boosting.staging import Staging
 from analysis.models.listnet import with_preferences
 from analysis.models.rankboost import vote
-from analysis.models.staging import Staging
 from analysis.typing import FloatArray
 
 Update = Literal["multiplicative", "original"]
-
-
-def feature_quality(data: RankingData, measure: str) -> FloatArray:
-    """The measure of every single feature used as a score, (n_features, n_queries).
-
-    Tied documents count with the mean over their orders: many features are 0 for a whole query.
-    """
-    columns = [
-        evaluate(data, data.features[:, feature], [measure], per_query=True, ties="expected")
-        for feature in range(data.n_features)
-    ]
-    return np.stack([column[measure] for column in columns])
 
 
 def choose(edges: FloatArray, last: int | None) -> int:

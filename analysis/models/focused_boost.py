@@ -8,11 +8,11 @@ from analysis.data.ranking import RankingData
 from analysis.data.topk import to_topk, truth_order
 from analysis.errors import BadData
 from analysis.models.adarank import choose
-from analysis.models.factored import FactoredPairs
+from analysis.models.boosting.pair_weights import FactoredPairs
+from analysis.models.boosting.staging import Staging
+from analysis.models.boosting.stumps import Stump
+from analysis.models.boosting.weak_rankers import Family, FeatureFamily, StumpFamily
 from analysis.models.rankboost import StumpRanker, vote
-from analysis.models.staging import Staging
-from analysis.models.stumps import Stump
-from analysis.models.weak import Family, FeatureFamily, StumpFamily
 from analysis.typing import FloatArray
 
 Weak = Literal["features", "stumps"]

@@ -11,9 +11,9 @@ from analysis.data.topk import to_topk, truth_order
 from analysis.errors import BadData
 from analysis.models.base import LinearRanker
 from analysis.models.listnet import listnet_loss, softmax_by_query
-from analysis.models.newton import Derivatives, newton
-from analysis.models.pairs import Pairs, logistic, make_pairs, pair_loss
-from analysis.models.subsets import permutation_loss
+from analysis.models.losses.pairs import Pairs, logistic, make_pairs, pair_loss
+from analysis.models.losses.permutations import permutation_loss
+from analysis.models.optimise.newton import Derivatives, newton
 from analysis.typing import FloatArray
 
 Listwise = Literal["auto", "exact", "top1"]

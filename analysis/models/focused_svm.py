@@ -8,8 +8,8 @@ from analysis.data.ranking import RankingData
 from analysis.data.topk import to_topk, truth_order
 from analysis.errors import BadData
 from analysis.models.base import LinearRanker
-from analysis.models.cutting import Oracle, cutting_planes
-from analysis.models.pairs import hinge_risk, make_pairs
+from analysis.models.losses.pairs import hinge_risk, make_pairs
+from analysis.models.optimise.cutting_planes import Oracle, cutting_planes
 from analysis.models.svm_map import Halves, map_slack
 from analysis.typing import FloatArray
 

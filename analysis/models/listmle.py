@@ -9,7 +9,7 @@ from analysis.data.padding import blocks
 from analysis.data.ranking import RankingData
 from analysis.data.topk import truth_order
 from analysis.models.base import LinearRanker
-from analysis.models.newton import Derivatives, newton
+from analysis.models.optimise.newton import Derivatives, newton
 from analysis.typing import BoolArray, FloatArray
 
 SPREAD = 600.0  # scores further apart than this within a query would underflow: no such step

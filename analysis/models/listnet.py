@@ -7,7 +7,7 @@ import numpy as np
 from analysis.data.ranking import RankingData
 from analysis.data.topk import to_topk
 from analysis.models.base import LinearRanker
-from analysis.models.newton import Derivatives, newton
+from analysis.models.optimise.newton import Derivatives, newton
 from analysis.typing import FloatArray, IntArray
 
 

@@ -8,10 +8,10 @@ from analysis.data.ranking import RankingData
 from analysis.data.topk import to_topk, truth_order
 from analysis.errors import BadData
 from analysis.models.base import Ranker
-from analysis.models.factored import FactoredPairs
+from analysis.models.boosting.pair_weights import FactoredPairs
+from analysis.models.boosting.staging import Staging
+from analysis.models.boosting.stumps import Stump, StumpSearch, sum_of_stumps
 from analysis.models.listnet import with_preferences
-from analysis.models.staging import Staging
-from analysis.models.stumps import Stump, StumpSearch, sum_of_stumps
 from analysis.typing import FloatArray, IntArray
 
 SURE = 1.0 - 1e-9  # a weak ranker that is never wrong would get an infinite weight

@@ -9,7 +9,7 @@ from analysis.data.padding import blocks
 from analysis.data.ranking import RankingData
 from analysis.errors import BadData
 from analysis.models.base import LinearRanker
-from analysis.models.cutting import cutting_planes
+from analysis.models.optimise.cutting_planes import cutting_planes
 from analysis.typing import BoolArray, FloatArray, IntArray
 
 

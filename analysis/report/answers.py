@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.agreement import (
-    Circles,
     Judgments,
     Repeated,
     Resamples,
+    TriadCounts,
     agreement,
-    circles,
+    count_triads,
     left_bias,
     repeated,
 )
@@ -29,7 +29,7 @@ class AnswerQuality:
     judgments: Judgments | None
     sides: bool
     repeats: Repeated | None
-    triads: Circles | None
+    triads: TriadCounts | None
 
 
 def answer_quality(tool: ToolData) -> AnswerQuality:
@@ -37,7 +37,7 @@ def answer_quality(tool: ToolData) -> AnswerQuality:
     asked = tool.judgments
     if asked is None or not len(asked):
         return AnswerQuality(None, tool.sides, None, None)
-    return AnswerQuality(asked, tool.sides, repeated(asked), circles(asked))
+    return AnswerQuality(asked, tool.sides, repeated(asked), count_triads(asked))
 
 
 def self_consistency(

@@ -11,7 +11,7 @@ from analysis.efficiency import Sessions, Timings
 from analysis.efficiency.logs import TimedAnswer, timed_answers
 from analysis.errors import BadData
 
-SAID = {"left": 1, "tie": 0, "right": -1}
+ANSWER_CODES = {"left": 1, "tie": 0, "right": -1}
 Key = tuple[str, str, str, int]  # tool, query, assessor, round
 Log = Mapping[Key, list[TimedAnswer[LoggedEntry]]]
 
@@ -46,8 +46,8 @@ def stated(log: Log) -> Iterator[tuple[str, str, str, int, str]]:
     """Query, left, right, answer and assessor of every preference between two pages that stands."""
     for (tool, query, assessor, _), answers in log.items():
         for each in answers if tool == "pairs" else ():
-            said = SAID.get(each.row.answer or "")
-            if each.stands and said is not None:
+            said = ANSWER_CODES.get(each.row.answer or "")
+            if each.effective and said is not None:
                 yield query, str(each.row.left), str(each.row.right), said, assessor
 
 
@@ -78,7 +78,7 @@ def effort_of_log(
         position=[at for _, at, _ in timed],
         active=[each.active_ms / 1000 for _, _, each in timed],
         wall=[each.wall_ms / 1000 for _, _, each in timed],
-        effective=[each.stands for _, _, each in timed],
+        effective=[each.effective for _, _, each in timed],
     )
     return sessions, timings
 
@@ -86,7 +86,7 @@ def effort_of_log(
 def graded_pages(log: Log) -> dict[Key, set[str]]:
     """The pages with a standing grade in every session with grades."""
     return {
-        key: {str(each.row.document) for each in answers if each.stands}
+        key: {str(each.row.document) for each in answers if each.effective}
         for key, answers in log.items()
         if key[0] == "grades"
     }

@@ -32,7 +32,7 @@ from analysis.report.study import StudyData
 
 HEADER = ("query", "a", "b", "preference", "assessor")
 SEEN = 50  # lines that tell qrels from winners
-SAID = {
+ANSWER_CODES = {
     **dict.fromkeys(("a", "left", ">", "1"), 1),
     **dict.fromkeys(("b", "right", "<", "-1"), -1),
     **dict.fromkeys(("tie", "=", "0"), 0),
@@ -126,7 +126,7 @@ def _name(path: Path) -> str:
 
 def _pairs(_lines: Sequence[str], path: Path, _: str) -> Iterator[Row]:
     for place, (query, a, b, said, assessor) in read_tsv(path, HEADER):
-        answer = {a: 1, b: -1}.get(said, SAID.get(said.lower()))
+        answer = {a: 1, b: -1}.get(said, ANSWER_CODES.get(said.lower()))
         if answer is None:
             raise BadData(f"{place}: preference {said!r} is not a, b or tie")
         yield _distinct(Row(query, a, b, answer, assessor), place)

@@ -83,7 +83,7 @@ EXPLANATIONS = {
     "circles": Explanation(
         "Broken triples",
         "Of three pages that were all compared with each other: the share whose answers fit no "
-        "order, ties allowed. Circles A over B over C over A are among them.",
+        "order, ties allowed. TriadCounts A over B over C over A are among them.",
     ),
     "effort": Explanation(
         "Effort",

@@ -7,7 +7,7 @@ from math import isfinite, log2
 from markupsafe import Markup
 
 from analysis.dcglearn.intervals import shares_of_best
-from analysis.dcglearn.report import Learned
+from analysis.dcglearn.learned import Learned
 from analysis.dcglearn.validation import Shares, TieRow
 from analysis.report.page.environment import environment
 from analysis.report.page.explanations import EXPLANATIONS

@@ -15,7 +15,6 @@ from analysis.dcglearn.files import (
     read_scores,
 )
 from analysis.dcglearn.intervals import bootstrap_intervals, shares_of_best
-from analysis.dcglearn.simulated import random_pairs, true_gains
 from analysis.dcglearn.validation import (
     by_training_size,
     choose_c,
@@ -25,6 +24,7 @@ from analysis.dcglearn.validation import (
     usual_margins,
 )
 from analysis.errors import BadData
+from analysis.papers.dcg.simulated import random_pairs, true_gains
 from bench.image_search import convert
 
 IMAGE_SEARCH = Path(__file__).parents[4] / "shared/data/prefs-image-search"

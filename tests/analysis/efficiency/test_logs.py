@@ -48,7 +48,7 @@ def by_the_engine(log: Sequence[Line]) -> list[int]:
 @given(logs())
 def test_the_library_and_the_engine_agree_on_effective_answers(log: list[Line]) -> None:
     answers = timed_answers(log)
-    assert [each.row.number for each in answers if each.stands] == by_the_engine(log)
+    assert [each.row.number for each in answers if each.effective] == by_the_engine(log)
     assert [each.row.number for each in answers] == [
         line.number for line in log if line.entry == "answer"
     ]

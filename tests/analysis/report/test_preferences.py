@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analysis.dcglearn import Preferences
-from analysis.dcglearn.simulated import random_pairs, true_gains
+from analysis.papers.dcg.simulated import random_pairs, true_gains
 from analysis.report.page.lists import render_lists
 from analysis.report.preferences import Duels, list_report, system_table
 from analysis.report.serialise import record_of, to_json

@@ -8,10 +8,10 @@ import numpy as np
 from analysis.experiments.compare import Entry, gather, mean_over_folds
 from analysis.experiments.folds import Truth
 from analysis.experiments.grids import title
-from analysis.experiments.report import ALPHA, PARENTS
 from analysis.experiments.significance import holm, randomisation_test
 from analysis.experiments.store import Row
-from analysis.experiments.sweeps import BETA_MEASURES, BETAS, FOCUSED, beta_curves, k_curve
+from analysis.papers.comparison import ALPHA, PARENTS
+from analysis.papers.sweeps import BETA_MEASURES, BETAS, FOCUSED, beta_curves, k_curve
 
 NEAR = 0.01
 """A curve has reached its plateau within this much of its best value."""

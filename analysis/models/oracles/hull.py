@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.models.top_oracle import LEAST_LOSS, TopLists, loss_augmented
+from analysis.models.oracles.top_lists import LEAST_LOSS, TopLists, loss_augmented
 from analysis.typing import BoolArray, FloatArray, IntArray
 
 MOST_ROUNDS = 40

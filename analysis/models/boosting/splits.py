@@ -4,7 +4,7 @@ import numpy as np
 
 from analysis.data.ranking import RankingData
 from analysis.metrics.dcg import scaled_gains, standard_discounts
-from analysis.models.stumps import StumpSearch
+from analysis.models.boosting.stumps import StumpSearch
 from analysis.typing import BoolArray, FloatArray, IntArray
 
 

@@ -10,14 +10,12 @@ from hypothesis import strategies as st
 from analysis.data import RankingData, read_letor
 from analysis.dcglearn import DCGLearn, Gains, by_uncertainty, usual_gains
 from analysis.dcglearn.active import label_actively
-from analysis.dcglearn.coherence import coherence
-from analysis.dcglearn.curves import Curves
 from analysis.dcglearn.gains import utilities
-from analysis.dcglearn.letor_studies import LETOR_FIGURES, QueryPool
-from analysis.dcglearn.list_study import ListStudy, accuracy_by_judgments, judgments_needed
-from analysis.dcglearn.simulated import permuted, random_pairs, true_gains
 from analysis.dcglearn.solver import Penalty
-from analysis.dcglearn.studies import (
+from analysis.errors import BadData
+from analysis.papers.dcg.coherence import coherence
+from analysis.papers.dcg.curves import Curves
+from analysis.papers.dcg.figures import (
     FIGURES,
     actively,
     by_difference,
@@ -28,7 +26,9 @@ from analysis.dcglearn.studies import (
     with_noise,
     with_the_best,
 )
-from analysis.errors import BadData
+from analysis.papers.dcg.letor_figures import LETOR_FIGURES, QueryPool
+from analysis.papers.dcg.list_experiment import ListStudy, accuracy_by_judgments, judgments_needed
+from analysis.papers.dcg.simulated import permuted, random_pairs, true_gains
 
 MSLR = Path(__file__).parents[4] / "shared/data/MSLR-sample/msn1.fold1.train.5k.txt.gz"
 

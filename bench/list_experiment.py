@@ -1,12 +1,12 @@
 """Draw docs/figures/active-lists.svg: judgments of lists until learned gains are right.
 
-python -m bench.list_study
+python -m bench.list_experiment
 """
 
 from pathlib import Path
 
-from analysis.dcglearn.curves import Curves
-from analysis.dcglearn.list_study import ListStudy, accuracy_by_judgments, judgments_needed
+from analysis.papers.dcg.curves import Curves
+from analysis.papers.dcg.list_experiment import ListStudy, accuracy_by_judgments, judgments_needed
 
 
 def main(runs: int = 10) -> None:

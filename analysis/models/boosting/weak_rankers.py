@@ -5,9 +5,9 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from analysis.data.ranking import RankingData
-from analysis.models.adarank import feature_quality
-from analysis.models.splits import Splits
-from analysis.models.stumps import Stump, StumpSearch
+from analysis.models.boosting.features import feature_quality
+from analysis.models.boosting.splits import Splits
+from analysis.models.boosting.stumps import Stump, StumpSearch
 from analysis.typing import BoolArray, FloatArray
 
 

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from analysis.data.ranking import RankingData
 from analysis.data.topk import truth_order
 from analysis.errors import BadData
-from analysis.models.newton import Derivatives
+from analysis.models.optimise.newton import Derivatives
 from analysis.typing import FloatArray, IntArray
 
 MarginLoss = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray]]

@@ -8,12 +8,12 @@ import pytest
 
 from analysis.data import Fold, read_folds, to_topk
 from analysis.experiments.compare import Entry, compare_cell
-from analysis.experiments.folds import load_trials
+from analysis.experiments.folds import load_fold_set
 from analysis.metrics import evaluate
 from analysis.models import RankNet
 from bench.results import HEAD, sections
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SHARED = ROOT.parent / "shared" / "data"
 RESULTS = ROOT / "docs" / "results.md"
 pytestmark = pytest.mark.skipif(not SHARED.exists(), reason="shared research data are not here")
@@ -97,8 +97,8 @@ def test_the_structural_models_reach_their_figures_on_mq2008(row: str) -> None:
 
 
 def test_a_row_of_the_results_page_is_what_its_command_gives() -> None:
-    trials = load_trials(SHARED / "MQ2008")
-    rows = [compare_cell(fold, Entry("listnet"), "graded", 10, 0) for fold in trials.folds]
+    fold_set = load_fold_set(SHARED / "MQ2008")
+    rows = [compare_cell(fold, Entry("listnet"), "graded", 10, 0) for fold in fold_set.folds]
     for column, measure in (("N@1", "ndcg@1"), ("N@10", "ndcg@10"), ("ERR", "err")):
         mean = float(np.mean([np.mean(row["values"][measure]) for row in rows]))
         shown = table_cell("All models, MQ2008", "Graded MQ2008", "ListNet", column)

@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis.data.folds import Fold
 from analysis.experiments.compare import mean_over_folds
-from analysis.experiments.folds import Trials
+from analysis.experiments.folds import FoldSet
 from analysis.experiments.grids import accepts, effort, title
 from analysis.experiments.significance import holm, randomisation_test
 from analysis.experiments.store import Row, Task
@@ -24,15 +24,15 @@ BASELINES = ("regression", "ranksvm", "listnet", "topk-listmle")
 MODELS = ("top-margin", "top-slack", "toprank", *BASELINES)
 
 
-def toprank_tasks(trials: Trials, *, n: int = 10, seed: int = 0) -> Iterator[Task]:
+def toprank_tasks(fold_set: FoldSet, *, n: int = 10, seed: int = 0) -> Iterator[Task]:
     """One task per model, fold and kind of measure; ``n`` is how deep the loss of NDCG looks."""
-    for fold in trials.folds:
+    for fold in fold_set.folds:
         for model in MODELS:
             for family in FAMILIES:
                 identity = {
                     "experiment": "toprank",
-                    "data": trials.name,
-                    "data_hash": trials.digest,
+                    "data": fold_set.name,
+                    "data_hash": fold_set.digest,
                     "fold": fold.name,
                     "model": model,
                     "family": family,

@@ -1,6 +1,7 @@
 """One block of queries as measures see it: labels in the order that scores induce."""
 
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from analysis.data.padding import Block
 from analysis.typing import BoolArray, FloatArray, IntArray
 
 
-class Page:
+class QueryBatch:
     """Labels and scores of b queries padded to one width w.
 
     ``labels``, ``scores``, ``filled`` are (b, w); ``top_grade`` is the highest label of the whole
@@ -23,7 +24,7 @@ class Page:
         self._orders: dict[int, IntArray] = {}
 
     @classmethod
-    def of(cls, block: Block, labels: FloatArray, scores: FloatArray, top_grade: float) -> "Page":
+    def of(cls, block: Block, labels: FloatArray, scores: FloatArray, top_grade: float) -> Self:
         """Cut one block out of flat labels and scores, (n_rows,) each."""
         first, last = int(block.rows[0, 0]), int(block.rows[-1, -1])
         if block.filled.all() and last - first + 1 == block.rows.size:  # nothing to pad or reorder

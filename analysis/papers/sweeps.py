@@ -9,7 +9,7 @@ from analysis.data.folds import Fold, make_folds
 from analysis.data.synthetic import noisy_orders
 from analysis.data.topk import to_topk
 from analysis.experiments.compare import tuned_by
-from analysis.experiments.folds import Trials, Truth, trials_of, with_truth
+from analysis.experiments.folds import FoldSet, Truth, fold_set_of, with_truth
 from analysis.experiments.grids import accepts, effort
 from analysis.experiments.store import Row, Task
 from analysis.experiments.tuning import tune
@@ -30,13 +30,13 @@ KS = [1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500]
 
 
 def beta_tasks(
-    trials: Trials, truths: Sequence[Truth] = ("graded", "topk"), *, k: int = 10, seed: int = 0
+    fold_set: FoldSet, truths: Sequence[Truth] = ("graded", "topk"), *, k: int = 10, seed: int = 0
 ) -> Iterator[Task]:
     """One task per FocusedRank model, fold and ground truth; each holds the whole sweep."""
     for truth in truths:
-        for fold in trials.folds:
+        for fold in fold_set.folds:
             for model in FOCUSED:
-                identity = _identity("sweep-beta", trials, fold, model, seed)
+                identity = _identity("sweep-beta", fold_set, fold, model, seed)
                 arguments = {"fold": fold, "model": model, "truth": truth, "k": k, "seed": seed}
                 more = {"truth": truth, "k": k, "effort": effort(model)}
                 yield Task({**identity, **more}, beta_cell, arguments)
@@ -57,25 +57,25 @@ def beta_cell(fold: Fold, model: str, truth: Truth, k: int, seed: int) -> Row:
     return {"settings": middle.settings, "betas": BETAS, "values": values}
 
 
-def synthetic_trials(n_queries: int = 100, n_documents: int = 700, *, seed: int = 0) -> Trials:
+def synthetic_fold_set(n_queries: int = 100, n_documents: int = 700, *, seed: int = 0) -> FoldSet:
     """Five folds of seeded full orders whose noise grows with rank."""
     data = noisy_orders(n_queries, n_documents, seed=seed)
-    return trials_of(f"synthetic {n_queries}x{n_documents}", list(make_folds(data, seed=seed)))
+    return fold_set_of(f"synthetic {n_queries}x{n_documents}", list(make_folds(data, seed=seed)))
 
 
 def k_tasks(
-    trials: Trials,
+    fold_set: FoldSet,
     models: Sequence[str] = K_MODELS,
     ks: Sequence[int] = KS,
     *,
     seed: int = 0,
 ) -> Iterator[Task]:
     """One task per model, fold and k; k None is the full order, the last point of a curve."""
-    longest = max(int(fold.train.sizes.max()) for fold in trials.folds)
-    for fold in trials.folds:
+    longest = max(int(fold.train.sizes.max()) for fold in fold_set.folds)
+    for fold in fold_set.folds:
         for model in models:
             for k in [*(k for k in ks if k < longest), None]:
-                identity = _identity("sweep-k", trials, fold, model, seed)
+                identity = _identity("sweep-k", fold_set, fold, model, seed)
                 arguments = {"fold": fold, "model": model, "k": k, "seed": seed}
                 tuned = {**effort(model), "fixed": K_FIXED.get(model)}
                 yield Task({**identity, "k": k, "effort": tuned}, k_cell, arguments)
@@ -103,11 +103,11 @@ def k_cell(fold: Fold, model: str, k: int | None, seed: int) -> Row:
     }
 
 
-def _identity(experiment: str, trials: Trials, fold: Fold, model: str, seed: int) -> Row:
+def _identity(experiment: str, fold_set: FoldSet, fold: Fold, model: str, seed: int) -> Row:
     return {
         "experiment": experiment,
-        "data": trials.name,
-        "data_hash": trials.digest,
+        "data": fold_set.name,
+        "data_hash": fold_set.digest,
         "fold": fold.name,
         "model": model,
         "seed": seed,

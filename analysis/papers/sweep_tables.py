@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from analysis.experiments.grids import title
 from analysis.experiments.store import Row
-from analysis.experiments.sweeps import BETA_MEASURES, BETAS, FOCUSED, beta_curves, k_curve
 from analysis.experiments.tables import Table
+from analysis.papers.sweeps import BETA_MEASURES, BETAS, FOCUSED, beta_curves, k_curve
 
 
 def beta_table(rows: Sequence[Row], truth: str, name: str) -> Table:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from analysis.data.ranking import RankingData
-from analysis.dcglearn.curves import Curves
-from analysis.dcglearn.simulated import Pool, judged, true_gains
-from analysis.dcglearn.studies import (
+from analysis.errors import BadData
+from analysis.papers.dcg.curves import Curves
+from analysis.papers.dcg.figures import (
     active_and_random,
     agreement,
     chosen_c,
@@ -22,7 +22,7 @@ from analysis.dcglearn.studies import (
     only,
     share_right,
 )
-from analysis.errors import BadData
+from analysis.papers.dcg.simulated import Pool, judged, true_gains
 from analysis.typing import IntArray
 
 N_FOLDS = 5

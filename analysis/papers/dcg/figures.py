@@ -6,17 +6,17 @@ from functools import partial
 import numpy as np
 
 from analysis.dcglearn.active import fit_labels, label_actively
-from analysis.dcglearn.curves import Curves
 from analysis.dcglearn.learner import DCGLearn
 from analysis.dcglearn.similarity import accuracy, centred_similarity, t_similarity
-from analysis.dcglearn.simulated import (
+from analysis.dcglearn.solver import Penalty
+from analysis.papers.dcg.curves import Curves
+from analysis.papers.dcg.simulated import (
     Pool,
     pairs_with_the_best,
     random_pairs,
     true_gains,
     with_noisy_grades,
 )
-from analysis.dcglearn.solver import Penalty
 from analysis.typing import FloatArray, IntArray
 
 SIZES = (20, 50, 100, 200, 400, 800)

@@ -1,15 +1,15 @@
 """The most violated ranking under slack scaling: the largest product Delta (1 + lead).
 
 [CSX15]_, equation (9), looks for it among the rankings of largest lead + lambda Delta, the corners
-of the hull (``analysis.models.hull``). The largest product may belong to a ranking inside the hull,
-where no lambda reaches; branch and bound (``analysis.models.branching``) looks there.
+of the hull (module ``hull``). The largest product may belong to a ranking inside the hull, where no
+lambda reaches; branch and bound (module ``branch_and_bound``) looks there.
 """
 
 import numpy as np
 
-from analysis.models.branching import Search, search_below
-from analysis.models.hull import Corners, best_corners
-from analysis.models.top_oracle import LEAST_LOSS, TopLists, next_best
+from analysis.models.oracles.branch_and_bound import Search, search_below
+from analysis.models.oracles.hull import Corners, best_corners
+from analysis.models.oracles.top_lists import LEAST_LOSS, TopLists, next_best
 from analysis.typing import FloatArray, IntArray
 
 CLOSE = 1e-10

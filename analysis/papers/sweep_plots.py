@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from analysis.experiments.grids import title
 from analysis.experiments.store import Row
-from analysis.experiments.sweeps import (
+from analysis.papers.sweeps import (
     BETA_MEASURES,
     BETAS,
     FOCUSED,

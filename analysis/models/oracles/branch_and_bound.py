@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.models.top_oracle import TopLists
+from analysis.models.oracles.top_lists import TopLists
 from analysis.typing import BoolArray, FloatArray, IntArray
 
 MOST_STATES = 5040

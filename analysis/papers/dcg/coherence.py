@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.dcglearn.curves import Curves
 from analysis.dcglearn.gains import Gains, utilities
-from analysis.dcglearn.simulated import TEN_GRADES, permuted
 from analysis.errors import BadData
+from analysis.papers.dcg.curves import Curves
+from analysis.papers.dcg.simulated import TEN_GRADES, permuted
 from analysis.typing import FloatArray, IntArray
 
 
