@@ -29,7 +29,7 @@ class Resamples:
     def interval(
         self, sums: FloatArray, figure: Callable[[FloatArray], FloatArray]
     ) -> tuple[FloatArray, FloatArray]:
-        """Percentile interval of ``figure`` of the weighted sum over queries.
+        """Compute the percentile interval of ``figure`` of the weighted sum over queries.
 
         ``sums`` (n_queries, ...) are added with the weights of each resample; ``figure`` maps
         (draws, ...) to (draws, ...). Returns the two ends, each of the figure's shape.
@@ -39,7 +39,7 @@ class Resamples:
         return self.ends(figure(drawn))
 
     def ends(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The interval of figures (draws, ...) already computed in every resample."""
+        """Compute the interval of figures (draws, ...) of every resample."""
         values = np.asarray(values, dtype=float)
         shape = values.shape[1:]
         if self.n_used < 2:
@@ -50,7 +50,10 @@ class Resamples:
 
 
 def _quantiles(values: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]:
-    """Both tails over axis 0 of (draws, ...), NaN left out, NaN where too few are defined."""
+    """Compute both tails over axis 0 of (draws, ...), NaN left out.
+
+    NaN where too few are defined.
+    """
     defined = ~np.isnan(values)
     counts = defined.sum(axis=0)
     ordered = np.sort(values, axis=0)  # NaN last
@@ -146,7 +149,7 @@ def percentiles(values: FloatArray | Sequence[FloatArray], tail: float) -> Float
 
 
 def same_assessors(query: IntArray, assessor: IntArray, n_queries: int) -> IntArray:
-    """Strata (n_queries,): queries judged by the same set of assessors have the same number.
+    """Number the queries by the set of assessors who judged them: (n_queries,).
 
     ``query`` and ``assessor`` (r,) say who judged what, in any order and as often as they like.
 
@@ -162,7 +165,10 @@ def same_assessors(query: IntArray, assessor: IntArray, n_queries: int) -> IntAr
 
 
 def _strata(labels: IntArray) -> list[IntArray]:
-    """Positions by label; those of small strata together, two at least everywhere."""
+    """Group positions by label.
+
+    Small strata are merged, so that each has at least two.
+    """
     groups: list[IntArray] = [np.flatnonzero(labels == label) for label in np.unique(labels)]
     large = [group for group in groups if group.size >= LEAST_STRATUM]
     small = [group for group in groups if group.size < LEAST_STRATUM]
@@ -177,7 +183,7 @@ def _strata(labels: IntArray) -> list[IntArray]:
 def grouped_sums(
     weights: FloatArray, query: IntArray, group: IntArray, values: FloatArray, n_groups: int
 ) -> FloatArray:
-    """Weighted sums (draws, n_groups, width) of rows that belong to a query and a group.
+    """Compute weighted sums (draws, n_groups, width) of rows that belong to a query and a group.
 
     ``query`` and ``group`` (r,), ``values`` (r, width). The product is sparse: a group sees few
     of the queries.

@@ -30,12 +30,12 @@ class Consensus:
     departures: FloatArray
 
     def top(self, k: int) -> IntArray:
-        """The first ``k`` documents that anybody preferred to anything."""
+        """Return the first ``k`` documents that anybody preferred to anything."""
         backed = self.order[self.wins[self.order] > 0]
         return backed[:k]
 
     def labels(self, k: int) -> IntArray:
-        """Label k + 1 - rank of the first ``k`` documents, 0 of the others: (n,)."""
+        """Return label k + 1 - rank of the first ``k`` documents, 0 of the others: (n,)."""
         labels = np.zeros(self.order.size, dtype=np.int64)
         top = self.top(k)
         labels[top] = k - np.arange(top.size)
@@ -43,7 +43,7 @@ class Consensus:
 
 
 def consensus_of(block: Block, n_documents: int, weights: FloatArray) -> Consensus:
-    """Supervised Kemeny over the votes of one query, from Borda's order.
+    """Compute the supervised Kemeny consensus of one query, starting from Borda's order.
 
     ``weights`` (n_assessors,) of the whole study; a weight that is not known (NaN) is the mean of
     the others, or 1. In the votes of a top-k ground truth every document of the list is over
@@ -75,7 +75,10 @@ def _departures(block: Block, order: IntArray) -> FloatArray:
 
 
 def known_weights(weights: FloatArray) -> FloatArray:
-    """Weights with the mean in place of those not known; 1 for all if none is."""
+    """Replace unknown weights by the mean of the known ones.
+
+    Every weight is 1 if none is known.
+    """
     known = weights[~np.isnan(weights)]
     mean = float(known.mean()) if known.size else 1.0
     filled = np.where(np.isnan(weights), mean, weights)

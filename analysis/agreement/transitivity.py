@@ -49,7 +49,7 @@ def count_triads(judgments: Judgments) -> TriadCounts:
 
 
 def _session_triads(asked: Judgments) -> tuple[int, int, int]:
-    """Cycles, broken triples and triples of one session."""
+    """Count strict cycles, intransitive triples and all triples of one session."""
     documents, ends = np.unique(np.concatenate([asked.left, asked.right]), return_inverse=True)
     n = documents.size
     keys, first = np.unique(ends[: len(asked)] * n + ends[len(asked) :], return_index=True)
@@ -69,7 +69,9 @@ def _table(rows: IntArray, columns: IntArray, n: int) -> Matrix:
 
 
 def _from_traces(over: Matrix, tie: Matrix) -> tuple[int, int, int]:
-    """A triple is broken if it is a circle, a chain whose ends tie, or two ties and a preference.
+    """Count triples by traces of matrix products.
+
+    A triple is intransitive if it is a cycle, a chain whose ends tie, or two ties and a preference.
 
     Each kind is the trace of a product of three tables, so no triple is enumerated.
     """
@@ -81,7 +83,7 @@ def _from_traces(over: Matrix, tie: Matrix) -> tuple[int, int, int]:
 
 
 def _trace(product: Matrix, last: Matrix) -> float:
-    """Trace of ``product @ last`` without forming it."""
+    """Compute the trace of ``product @ last`` without forming it."""
     if isinstance(product, np.ndarray):
         return float(np.sum(product * last.T, dtype=np.float64))
     return float(product.multiply(last.T).sum())

@@ -33,7 +33,7 @@ def bootstrap_intervals(
     seed: int = 0,
     groups: IntArray | None = None,
 ) -> Intervals:
-    """Percentile intervals from resampled pairs, or resampled groups (queries) of them.
+    """Compute percentile intervals from resampled pairs, or resampled groups (queries) of them.
 
     ``model`` gives the settings. Resamples in which nothing can be learned are left out.
     """
@@ -56,7 +56,7 @@ def bootstrap_intervals(
 
 
 def shares_of_best(gains: Gains) -> FloatArray:
-    """Gains between 0 for the worst grade and 1 for the best, (L,).
+    """Scale gains to 0 for the worst grade and 1 for the best, (L,).
 
     >>> shares_of_best(Gains(np.array([1.0, 2.0, 5.0]), np.ones(1)))
     array([0.  , 0.25, 1.  ])

@@ -39,7 +39,7 @@ class Learned:
     ties: list[TieRow]
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values under stable names; what cannot be computed is null."""
+        """Return JSON values under stable names; undefined ones are null."""
         gains = self.model.gains_
         bounds = self.intervals
         document = {

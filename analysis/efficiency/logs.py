@@ -18,7 +18,7 @@ class TimedAnswer(Generic[E]):
 
 
 def timed_answers(entries: Iterable[E]) -> list[TimedAnswer[E]]:
-    """The answers of one session's log in their order, taken back or not.
+    """Return the answers of one session's log in their order, undone or not.
 
     An entry has ``entry`` (answer, undo or redo), ``active_ms`` and ``wall_ms``, be it a record of
     an export or a row of a database. An undo or redo has time of its own; it goes to the answer it

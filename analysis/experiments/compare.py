@@ -22,12 +22,12 @@ TOPK = [*(f"kappa-ndcg@{cut}" for cut in CUTS), "kappa-err"]
 
 
 def measures_of(truth: Truth) -> list[str]:
-    """The measures a table of this ground truth may show."""
+    """Return the measures that a table of this ground truth may show."""
     return TOPK if truth == "topk" else GRADED
 
 
 def tuned_by(truth: Truth) -> str:
-    """The measure that settings are chosen by."""
+    """Return the measure that settings are chosen by."""
     return "kappa-ndcg@10" if truth == "topk" else "ndcg@10"
 
 
@@ -48,7 +48,10 @@ def compare_tasks(
     seed: int = 0,
     gains: Gains | None = None,
 ) -> Iterator[Task]:
-    """One task per model, fold and ground truth; ``gains`` are learned ones for NDCG."""
+    """Yield one task per model, fold and ground truth.
+
+    ``gains`` are learned ones for NDCG.
+    """
     for truth in truths:
         for fold in fold_set.folds:
             for entry in entries:
@@ -96,7 +99,7 @@ def compare_cell(
 
 
 def gather(rows: Sequence[Row], truth: Truth, entry: Entry, measure: str) -> list[list[float]]:
-    """Values per query of one cell of the table, fold by fold."""
+    """Collect per-query values of one cell of the table, fold by fold."""
     mine = [
         row
         for row in rows
@@ -106,5 +109,5 @@ def gather(rows: Sequence[Row], truth: Truth, entry: Entry, measure: str) -> lis
 
 
 def mean_over_folds(parts: Sequence[Sequence[float]]) -> float:
-    """The mean of the folds' means, as published tables have it."""
+    """Return the mean of the folds' means, as in published tables."""
     return float(np.mean([np.mean(part) for part in parts]))

@@ -26,7 +26,7 @@ class FoldSet:
 
 
 def load_fold_set(path: str | Path, *, seed: int = 0) -> FoldSet:
-    """Official folds of a LETOR folder, or five seeded folds of a single LETOR file.
+    """Load the official folds of a LETOR folder, or five seeded folds of a LETOR file.
 
     The documents of a query are shuffled by ``seed``: OHSUMED's files have relevant documents
     first, and a model of equal scores would be paid for that (NDCG@10 .40 in place of .19).
@@ -44,14 +44,16 @@ def _shuffled(fold: Fold, seed: int) -> Fold:
 
 
 def fold_set_of(name: str, folds: list[Fold]) -> FoldSet:
-    """Folds with the hash that result rows carry."""
+    """Make a fold set with the digest that result rows carry."""
     parts = [part for fold in folds for part in (fold.train, fold.validation, fold.test)]
     digests = "".join(part.digest() for part in parts)
     return FoldSet(name, folds, sha256(digests.encode()).hexdigest()[:12])
 
 
 def with_truth(fold: Fold, truth: Truth, k: int, seed: int) -> Fold:
-    """The fold under another ground truth; equal grades are ordered by ``seed``.
+    """Return the fold under another ground truth.
+
+    Equal grades are ordered by ``seed``.
 
     A query's order does not depend on the fold or part it is in.
     """

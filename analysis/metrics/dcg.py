@@ -12,25 +12,33 @@ from analysis.typing import FloatArray
 
 
 def standard_discounts(depth: int) -> FloatArray:
-    """1 / log2(1 + j) for ranks j = 1 .. depth."""
+    """Return 1 / log2(1 + j) for ranks j = 1 .. depth."""
     discounts: FloatArray = 1.0 / np.log2(np.arange(2, depth + 2))
     return discounts
 
 
 def letor4_discounts(depth: int) -> FloatArray:
-    """1 for ranks 1 and 2, then 1 / log2(j): the rule of LETOR 4.0's evaluation script."""
+    """Return 1 for ranks 1 and 2, then 1 / log2(j).
+
+    This is the rule of LETOR 4.0's evaluation script.
+    """
     discounts: FloatArray = 1.0 / np.log2(np.maximum(np.arange(1, depth + 1), 2))
     return discounts
 
 
 def scaled_gains(labels: FloatArray, top: FloatArray) -> FloatArray:
-    """(2^label - 1) / 2^top, (b, depth), for the highest labels ``top`` (b,) of the queries."""
+    """Return (2^label - 1) / 2^top, (b, depth).
+
+    ``top`` (b,) holds the highest labels of the queries.
+    """
     gains: FloatArray = np.exp2(labels - top[:, None]) - np.exp2(-top)[:, None]
     return gains
 
 
 def ndcg(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
-    """Standard NDCG@k ([JK02]_; [NGLC12]_, section 3.3.1), 0 where nothing is relevant, (b,).
+    """Compute standard NDCG@k ([JK02]_; [NGLC12]_, section 3.3.1), (b,).
+
+    It is 0 where nothing is relevant.
 
     On labels of a top-k ground truth it is kappa-NDCG@k ([NGLC12]_, equation (2)).
     """
@@ -38,7 +46,7 @@ def ndcg(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
 
 
 def learned_ndcg(batch: QueryBatch, k: int | None, *, expected: bool, gains: Gains) -> FloatArray:
-    """NDCG@k with gains of labels and discounts that were learned ([ZZCX13]_), (b,).
+    """Compute NDCG@k with learned gains and discounts ([ZZCX13]_), (b,).
 
     Without k it is cut where the discounts end; a k beyond them is refused.
     """
@@ -53,7 +61,10 @@ def learned_ndcg(batch: QueryBatch, k: int | None, *, expected: bool, gains: Gai
 
 
 def letor4_ndcg(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
-    """NDCG@k by LETOR 4.0's script: also 0 where a query has fewer than k documents, (b,)."""
+    """Compute NDCG@k by LETOR 4.0's script, (b,).
+
+    It is also 0 where a query has fewer than k documents.
+    """
     values = _ndcg(batch, k, expected=expected, letor4=True)
     return values if k is None else np.where(batch.sizes >= k, values, 0.0)
 

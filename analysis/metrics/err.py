@@ -15,13 +15,16 @@ from analysis.typing import FloatArray
 
 
 def err(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
-    """ERR with the highest label of the whole data as y_max, (b,)."""
+    """Compute ERR with the highest label of the whole data as y_max, (b,)."""
     top = np.full(batch.labels.shape[0], batch.top_grade)
     return _err(batch, k, top, expected=expected)
 
 
 def kappa_err(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
-    """kappa-ERR ([NGLC12]_, equation (3)): y_max is the query's own best label, k, (b,)."""
+    """Compute kappa-ERR ([NGLC12]_, equation (3)), (b,).
+
+    y_max is the query's own best label, k.
+    """
     return _err(batch, k, batch.labels.max(axis=1), expected=expected)
 
 
@@ -37,7 +40,7 @@ def _err(batch: QueryBatch, k: int | None, top: FloatArray, *, expected: bool) -
 
 
 def _mean_products(batch: QueryBatch, passing: FloatArray) -> FloatArray:
-    """Mean over the orders of tied documents of the product of the first j factors, (b, w).
+    """Return the expected product of the first j factors over orders of tied documents, (b, w).
 
     Within a group the mean over all i-subsets of m factors follows from m - 1 factors:
     M(i, m) = (1 - i/m) M(i, m-1) + (i/m) a_m M(i-1, m-1).

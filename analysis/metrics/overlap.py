@@ -7,7 +7,7 @@ from analysis.typing import BoolArray, FloatArray, IntArray
 
 
 def rbo(batch: QueryBatch, persistence: float) -> FloatArray:
-    """Extrapolated rank-biased overlap of the true list and the first places of the ranking, (b,).
+    """Compute extrapolated rank-biased overlap of the true list and the top of the ranking, (b,).
 
     The true list are the documents with labels above 0, best first (equal labels by row); the
     ranking is cut to its length m: [WMZ10]_, equation (32) for lists of one length. 0 where no
@@ -17,7 +17,9 @@ def rbo(batch: QueryBatch, persistence: float) -> FloatArray:
 
 
 def compatibility(batch: QueryBatch, persistence: float) -> FloatArray:
-    """Highest rank-biased overlap with any ideal order, over its own: [CSV20]_, section 3, (b,).
+    """Compute the highest rank-biased overlap with any ideal order, over its own, (b,).
+
+    [CSV20]_, section 3.
 
     Documents of equal label may come in any order in an ideal list, so they take the ranking's.
     Overlaps are read down to the last document of the query, as ir_measures does.
@@ -45,7 +47,10 @@ def _overlap(batch: QueryBatch, truth: IntArray, p: float, *, extrapolate: bool)
 
 
 def _shared(order: IntArray, truth: IntArray, length: IntArray) -> IntArray:
-    """Documents common to the first d places of both lists, the true list ending at ``length``."""
+    """Count documents common to the first d ranks of both lists.
+
+    The true list ends at ``length``.
+    """
     width = order.shape[1]
     seen = np.arange(1, width + 1)
     in_order, in_truth = np.empty_like(order), np.empty_like(order)
@@ -62,6 +67,9 @@ def _ratio(top: FloatArray, bottom: FloatArray, defined: BoolArray) -> FloatArra
 
 
 def topk_01(batch: QueryBatch, k: int) -> FloatArray:
-    """0 where the first k places hold the labels of the best order, else 1: [XLL09]_, eq. (5)."""
+    """Return 0 where the first k documents have the labels of the best order, else 1.
+
+    [XLL09]_, equation (5).
+    """
     wrong: FloatArray = (batch.ranked(k) != batch.best(k)).any(axis=1).astype(float)
     return wrong

@@ -8,7 +8,10 @@ from analysis.typing import FloatArray
 
 
 def kendall_tau(batch: QueryBatch) -> FloatArray:
-    """Kendall's tau-b of labels and scores, 0 where either is constant, (b,)."""
+    """Compute Kendall's tau-b of labels and scores, (b,).
+
+    It is 0 where either is constant.
+    """
     concordant, label_pairs, score_pairs = (np.zeros(batch.labels.shape[0]) for _ in range(3))
     for shift in range(1, batch.width):
         both = batch.filled[:, shift:] & batch.filled[:, :-shift]
@@ -23,7 +26,7 @@ def kendall_tau(batch: QueryBatch) -> FloatArray:
 
 
 def wkt(batch: QueryBatch, k: int | None, *, capped: bool = False) -> FloatArray:
-    r"""Weighted Kendall's tau over the ideal DCG, an upper bound of 1 - NDCG@k, (b,).
+    r"""Compute weighted Kendall's tau over the ideal DCG, an upper bound of 1 - NDCG@k, (b,).
 
     .. math:: \tfrac1{N_k} \sum_{j \le k} \alpha(j) \sum_{l > j} [f(x_{y_j}) \le f(x_{y_l})]
 

@@ -7,7 +7,10 @@ from analysis.typing import FloatArray
 
 
 def precision(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
-    """Relevant documents among the first k, divided by k (also where a query has fewer), (b,)."""
+    """Compute the share of relevant documents among the first k, (b,).
+
+    It is divided by k also where a query has fewer documents.
+    """
     k = batch.width if k is None else k
     if expected:
         hits = batch.tie_means((batch.ranked(batch.width) > 0).astype(float))[:, :k]
@@ -18,7 +21,9 @@ def precision(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray
 
 
 def average_precision(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
-    """Mean precision at the relevant documents; 0 where nothing is relevant, (b,).
+    """Compute mean precision at the relevant documents, (b,).
+
+    It is 0 where nothing is relevant.
 
     With ``k`` relevant documents after rank k count as missed. ``expected`` gives the mean over all
     orders of tied documents in closed form: [MN08]_, equation (4).
@@ -31,7 +36,7 @@ def average_precision(batch: QueryBatch, k: int | None, *, expected: bool) -> Fl
 
 
 def _tied_gain(batch: QueryBatch, hits: FloatArray) -> FloatArray:
-    """Expected precision gained at each rank when tied documents come in random order."""
+    """Return expected precision gained at each rank when tied documents come in random order."""
     groups = batch.tie_groups
     flat = groups.ravel()
     size = np.bincount(flat)[flat].reshape(groups.shape)

@@ -51,7 +51,7 @@ class QueryBatch:
         return sizes
 
     def order(self, depth: int) -> IntArray:
-        """Places of the best ``depth`` documents, best first, (b, depth)."""
+        """Return positions of the best ``depth`` documents, best first, (b, depth)."""
         depth = min(depth, self.width)
         if depth not in self._orders:
             self._orders[depth] = self._top(depth) if 4 * depth < self.width else self._all(depth)
@@ -61,7 +61,10 @@ class QueryBatch:
         return np.argsort(-self.scores, axis=1, kind="stable")[:, :depth]
 
     def _top(self, depth: int) -> IntArray:
-        """The same by selection; queries whose cut falls into a tie are sorted in full."""
+        """Return the same by selection.
+
+        Queries whose cut falls into a tie are sorted in full.
+        """
         found = np.argpartition(-self.scores, depth - 1, axis=1)[:, :depth]
         found.sort(axis=1)
         values = np.take_along_axis(self.scores, found, axis=1)
@@ -72,11 +75,11 @@ class QueryBatch:
         return order
 
     def ranked(self, depth: int) -> FloatArray:
-        """Labels in score order, (b, depth)."""
+        """Return labels in score order, (b, depth)."""
         return np.take_along_axis(self.labels, self.order(depth), axis=1)
 
     def best(self, depth: int) -> FloatArray:
-        """The largest labels, best first, (b, depth)."""
+        """Return the largest labels, best first, (b, depth)."""
         depth = min(depth, self.width)
         if 4 * depth < self.width:
             top = -np.partition(-self.labels, depth - 1, axis=1)[:, :depth]
@@ -97,7 +100,7 @@ class QueryBatch:
         return np.cumsum(fresh.ravel()).reshape(scores.shape) - 1
 
     def tie_means(self, values: FloatArray) -> FloatArray:
-        """Values in score order (b, w), each replaced by the mean over its tie group."""
+        """Replace values in score order (b, w) by the mean over their tie group."""
         groups = self.tie_groups.ravel()
         means = np.bincount(groups, values.ravel()) / np.bincount(groups)
         return means[groups].reshape(values.shape)

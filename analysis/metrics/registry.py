@@ -40,7 +40,7 @@ LOSSES = ("topk-01", "wkt", "capped-wkt")
 
 
 def measure(name: str, ties: Ties = "stable", gains: Gains | None = None) -> Scorer:
-    """The function behind a measure's name, from a batch of queries to a value per query.
+    """Return the function of a measure's name, from a batch of queries to a value per query.
 
     ``gains`` take the place of 2^label - 1 and 1 / log2(1 + j) in ndcg and kappa-ndcg.
 

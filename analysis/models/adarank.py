@@ -19,7 +19,7 @@ Update = Literal["multiplicative", "original"]
 
 
 def choose(edges: FloatArray, last: int | None) -> int:
-    """The best weak ranker; one chosen last round is set aside once, and may return after that."""
+    """Choose the best weak ranker; the one chosen last round is skipped once."""
     if last is not None and edges.size > 1:
         edges = edges.copy()
         edges[last] = -np.inf
@@ -47,7 +47,7 @@ class AdaRank(LinearRanker):
         self.rounds, self.measure, self.update = rounds, measure, update
 
     def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
-        """Boost for the given number of rounds."""
+        """Fit by boosting for the given number of rounds."""
         data = with_preferences(data)
         quality = feature_quality(data, self.measure)
         chances = np.full(data.n_queries, 1.0 / data.n_queries)
@@ -78,5 +78,5 @@ class AdaRank(LinearRanker):
 
 
 def _weak(features: FloatArray, *, feature: int, alpha: float) -> FloatArray:
-    """A weak ranker of AdaRank: one feature with its vote."""
+    """Make a weak ranker of AdaRank: one feature with its vote."""
     return alpha * features[:, feature]

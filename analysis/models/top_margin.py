@@ -62,7 +62,7 @@ class TopMargin(LinearRanker):
         return self
 
     def risk(self, data: RankingData, lists: list[TopLists]) -> Oracle:
-        """The mean slack over the queries of ``data``, as an oracle."""
+        """Return the mean slack over the queries of ``data``, as an oracle."""
         features = np.asarray(data.features, dtype=np.float64)
         violation = type(self).violation
 

@@ -107,7 +107,7 @@ class TopRank(Ranker):
         return places
 
     def _order(self, base: FloatArray, others: FloatArray) -> IntArray:
-        """The documents of one query, best first, from scores (n,) and (n, 3)."""
+        """Order the documents of one query, best first, from scores (n,) and (n, 3)."""
         order = np.argsort(-base, kind="stable")
         t = min(self.candidates, order.size)
         top, rest = order[:t], order[t:]

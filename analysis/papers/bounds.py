@@ -29,7 +29,7 @@ class Bound:
 
 
 def check_bounds(data: RankingData, scores: FloatArray, k: int, *, seed: int = 0) -> list[Bound]:
-    """Every inequality of the section on the full order of ``data`` (ties by ``seed``)."""
+    """Check every inequality of the section on the full order of ``data`` (ties by ``seed``)."""
     sides: dict[str, list[tuple[float, float]]] = {}
     order = truth_order(data, seed)
     for start, stop in zip(data.offsets[:-1], data.offsets[1:], strict=True):
@@ -47,7 +47,7 @@ def _bound(name: str, pairs: FloatArray) -> Bound:
 
 
 def query_bounds(scores: FloatArray, k: int) -> list[tuple[str, float, float]]:
-    """Both sides of every inequality for one query, ``scores`` (n,) in true order."""
+    """Compute both sides of every inequality for one query, ``scores`` (n,) in true order."""
     n = scores.size
     k = min(k, n)
     gains = np.exp2(1.0 - np.arange(1, n + 1)) - np.exp2(1.0 - n)  # (2^(n-j) - 1) / 2^(n-1)
@@ -76,13 +76,13 @@ def query_bounds(scores: FloatArray, k: int) -> list[tuple[str, float, float]]:
 
 
 def _inversions(scores: FloatArray, k: int) -> FloatArray:
-    """For each of the first k true places, later documents scored at least as high: "<= 0"."""
+    """Count later documents scored at least as high, for each of the first k true ranks: "<= 0"."""
     counts = [np.count_nonzero(scores[place + 1 :] >= scores[place]) for place in range(k)]
     return np.array(counts, dtype=float)
 
 
 def _dcg(scores: FloatArray, gains: FloatArray, k: int) -> float:
-    """DCG@k where a tie counts against the better document, as "<= 0" does."""
+    """Compute DCG@k where a tie counts against the better document, as "<= 0" does."""
     order = np.lexsort((-np.arange(scores.size), -scores))[:k]
     return float(gains[order] @ (1.0 / np.log2(np.arange(2, order.size + 2))))
 
@@ -99,7 +99,7 @@ def _list_losses(scores: FloatArray, k: int) -> tuple[float, float]:
 
 
 def counterexample(n: int = 10) -> tuple[float, float]:
-    """Both sides of the printed (18) for k = 1 and the best of n documents scored last.
+    """Compute both sides of the printed (18) for k = 1, the best of n documents scored last.
 
     All scores are nearly equal: n - 1 inversions cost ListMLE only ln n.
 
@@ -113,7 +113,10 @@ def counterexample(n: int = 10) -> tuple[float, float]:
 
 
 def lemma_1(data: RankingData, scores: FloatArray, k: int, *, seed: int = 0) -> float:
-    """Largest change of WKT over five orders of Y_k that differ below place k: 0 by Lemma 1."""
+    """Return the largest change of WKT over five orders of Y_k, 0 by Lemma 1.
+
+    The orders differ below rank k.
+    """
     truth = to_topk(data, k, seed=seed)
     spread = 0.0
     for start, stop in zip(data.offsets[:-1], data.offsets[1:], strict=True):

@@ -20,7 +20,7 @@ ALPHA = 0.05
 
 
 def niu_columns(truth: Truth, rule: str) -> dict[str, str]:
-    """Columns of Tables 4 and 5 of [NGLC12]_: heading -> measure."""
+    """Return the columns of Tables 4 and 5 of [NGLC12]_: heading -> measure."""
     if truth == "topk":
         return {**{f"κ-N@{cut}": f"kappa-ndcg@{cut}" for cut in CUTS}, "κ-ERR": "kappa-err"}
     stem = "letor4-ndcg" if rule == "letor4" else "ndcg"
@@ -28,7 +28,7 @@ def niu_columns(truth: Truth, rule: str) -> dict[str, str]:
 
 
 def xia_columns() -> dict[str, str]:
-    """Columns of the tables of [XLL09]_."""
+    """Return the columns of the tables of [XLL09]_."""
     return {
         **{f"N@{cut}": f"ndcg@{cut}" for cut in (1, 3, 10)},
         **{f"P@{cut}": f"p@{cut}" for cut in (1, 3, 10)},
@@ -38,7 +38,10 @@ def xia_columns() -> dict[str, str]:
 def comparison_table(
     rows: Sequence[Row], entries: Sequence[Entry], truth: Truth, columns: dict[str, str], name: str
 ) -> Table:
-    """Means over folds; a dagger marks values that the column's best beats significantly."""
+    """Make a table of means over folds.
+
+    A dagger marks values that the column's best beats significantly.
+    """
     found = {
         entry: {
             heading: gather(rows, truth, entry, measure) for heading, measure in columns.items()
@@ -82,7 +85,10 @@ def _beaten(
 
 
 def parents_table(rows: Sequence[Row], truth: Truth, measures: dict[str, str], name: str) -> Table:
-    """FocusedRank minus each parent, with corrected p values of the paired randomisation test."""
+    """Make a table of FocusedRank minus each parent.
+
+    The p values of the paired randomisation test are corrected.
+    """
     have = {row["model"] for row in rows}
     pairs = [
         (child, parent)
@@ -110,7 +116,7 @@ def parents_table(rows: Sequence[Row], truth: Truth, measures: dict[str, str], n
 
 
 def seconds_table(rows: Sequence[Row], entries: Sequence[Entry], name: str) -> Table:
-    """Processor seconds a fold, tuning included, per ground truth."""
+    """Make a table of processor seconds per fold, tuning included, per ground truth."""
     truths = list(dict.fromkeys(row["truth"] for row in rows))
     lines: list[tuple[str, list[float | None]]] = []
     for entry in entries:

@@ -39,7 +39,7 @@ class Finding:
 def beats(
     rows: Sequence[Row], pairs: Sequence[tuple[str, str]], truth: Truth, measure: str
 ) -> list[Finding]:
-    """Whether the first model of each pair is significantly above the second, Holm over pairs."""
+    """Tell whether the first model of each pair is significantly better, Holm over pairs."""
     values = []
     for first, second in pairs:
         one, two = (gather(rows, truth, Entry(name), measure) for name in (first, second))
@@ -57,7 +57,7 @@ def beats(
 
 
 def focused_against_parents(rows: Sequence[Row], measure: str) -> list[Finding]:
-    """[NGLC12]_, section 4.2.2, on top-k ground truth."""
+    """Check [NGLC12]_, section 4.2.2, on top-k ground truth."""
     have = {row["model"] for row in rows}
     pairs = [
         (child, parent)
@@ -69,7 +69,7 @@ def focused_against_parents(rows: Sequence[Row], measure: str) -> list[Finding]:
 
 
 def interior_beta(rows: Sequence[Row], truth: str) -> list[Finding]:
-    """[NGLC12]_, section 4.2.3: the best beta lies between 0 and 1."""
+    """Check [NGLC12]_, section 4.2.3: the best beta is between 0 and 1."""
     found = []
     for model in (name for name in FOCUSED if any(row["model"] == name for row in rows)):
         curves = beta_curves(rows, truth, model)
@@ -89,7 +89,7 @@ def interior_beta(rows: Sequence[Row], truth: str) -> list[Finding]:
 
 
 def plateau(rows: Sequence[Row], measure: str) -> list[Finding]:
-    """[LGNC13]_, section 4.2: the curve over k rises quickly to a stable value."""
+    """Check [LGNC13]_, section 4.2: the curve over k rises quickly to a stable value."""
     found = []
     for model in dict.fromkeys(row["model"] for row in rows):
         curve = k_curve(rows, model, measure)

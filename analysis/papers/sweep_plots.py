@@ -24,7 +24,7 @@ DASHES = ("-", "--", "-.")
 
 
 def beta_figure(rows: Sequence[Row], truth: str, name: str) -> Figure:
-    """Each FocusedRank model over beta: NDCG on the left axis, ERR on the right."""
+    """Draw each FocusedRank model over beta: NDCG on the left axis, ERR on the right."""
     models = [model for model in FOCUSED if any(row["model"] == model for row in rows)]
     figure = _figure(4.6 * len(models), 3.4)
     for place, model in enumerate(models, start=1):
@@ -46,7 +46,7 @@ def beta_figure(rows: Sequence[Row], truth: str, name: str) -> Figure:
 
 
 def k_figure(rows: Sequence[Row], name: str, *, zoom: int = 100) -> Figure:
-    """NDCG against the full order over k: all of it above, k up to ``zoom`` below."""
+    """Draw NDCG against the full order over k: all of it above, k up to ``zoom`` below."""
     models = list(dict.fromkeys(row["model"] for row in rows))
     figure = _figure(3.6 * len(models), 6.0)
     for place, model in enumerate(models, start=1):

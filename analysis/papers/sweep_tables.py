@@ -9,7 +9,10 @@ from analysis.papers.sweeps import BETA_MEASURES, BETAS, FOCUSED, beta_curves, k
 
 
 def beta_table(rows: Sequence[Row], truth: str, name: str) -> Table:
-    """A row per beta, a column per model and measure, the best beta of each in bold."""
+    """Make a table of a row per beta, a column per model and measure.
+
+    The best beta of each is bold.
+    """
     models = [model for model in FOCUSED if any(row["model"] == model for row in rows)]
     columns, series = [], []
     for model in models:
@@ -25,7 +28,7 @@ def beta_table(rows: Sequence[Row], truth: str, name: str) -> Table:
 
 
 def k_table(rows: Sequence[Row], measure: str, name: str) -> Table:
-    """A row per k, a column per model."""
+    """Make a table of a row per k, a column per model."""
     models = list(dict.fromkeys(row["model"] for row in rows))
     curves = [k_curve(rows, model, measure) for model in models]
     lines: list[tuple[str, list[float | None]]] = [

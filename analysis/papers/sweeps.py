@@ -32,7 +32,10 @@ KS = [1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500]
 def beta_tasks(
     fold_set: FoldSet, truths: Sequence[Truth] = ("graded", "topk"), *, k: int = 10, seed: int = 0
 ) -> Iterator[Task]:
-    """One task per FocusedRank model, fold and ground truth; each holds the whole sweep."""
+    """Yield one task per FocusedRank model, fold and ground truth.
+
+    Each holds the whole sweep.
+    """
     for truth in truths:
         for fold in fold_set.folds:
             for model in FOCUSED:
@@ -58,7 +61,7 @@ def beta_cell(fold: Fold, model: str, truth: Truth, k: int, seed: int) -> Row:
 
 
 def synthetic_fold_set(n_queries: int = 100, n_documents: int = 700, *, seed: int = 0) -> FoldSet:
-    """Five folds of seeded full orders whose noise grows with rank."""
+    """Make five folds of seeded full orders whose noise grows with rank."""
     data = noisy_orders(n_queries, n_documents, seed=seed)
     return fold_set_of(f"synthetic {n_queries}x{n_documents}", list(make_folds(data, seed=seed)))
 
@@ -70,7 +73,10 @@ def k_tasks(
     *,
     seed: int = 0,
 ) -> Iterator[Task]:
-    """One task per model, fold and k; k None is the full order, the last point of a curve."""
+    """Yield one task per model, fold and k.
+
+    k None is the full order, the last point of a curve.
+    """
     longest = max(int(fold.train.sizes.max()) for fold in fold_set.folds)
     for fold in fold_set.folds:
         for model in models:
@@ -115,7 +121,7 @@ def _identity(experiment: str, fold_set: FoldSet, fold: Fold, model: str, seed: 
 
 
 def beta_curves(rows: Sequence[Row], truth: str, model: str) -> dict[str, list[float]]:
-    """Mean over folds of every measure at every beta."""
+    """Return the mean over folds of every measure at every beta."""
     mine = [row["values"] for row in rows if row["truth"] == truth and row["model"] == model]
     return {
         name: np.mean([values[name] for values in mine], axis=0).round(6).tolist()
@@ -124,7 +130,10 @@ def beta_curves(rows: Sequence[Row], truth: str, model: str) -> dict[str, list[f
 
 
 def k_curve(rows: Sequence[Row], model: str, measure: str) -> dict[int | None, float]:
-    """Mean over folds of a measure at every k; None is the full order."""
+    """Return the mean over folds of a measure at every k.
+
+    None is the full order.
+    """
     ks = list(dict.fromkeys(row["k"] for row in rows if row["model"] == model))
     return {
         k: float(

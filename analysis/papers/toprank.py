@@ -25,7 +25,10 @@ MODELS = ("top-margin", "top-slack", "toprank", *BASELINES)
 
 
 def toprank_tasks(fold_set: FoldSet, *, n: int = 10, seed: int = 0) -> Iterator[Task]:
-    """One task per model, fold and kind of measure; ``n`` is how deep the loss of NDCG looks."""
+    """Yield one task per model, fold and kind of measure.
+
+    ``n`` is the depth of the loss of NDCG.
+    """
     for fold in fold_set.folds:
         for model in MODELS:
             for family in FAMILIES:
@@ -67,7 +70,10 @@ def toprank_cell(fold: Fold, model: str, family: str, n: int, seed: int) -> Row:
 
 
 def toprank_tables(rows: Sequence[Row], data: str) -> list[Table]:
-    """Margin against slack scaling, TopSlack against TopRank, TopRank against the baselines."""
+    """Make the three tables.
+
+    Margin against slack scaling, TopSlack against TopRank, TopRank against the baselines.
+    """
     return [
         _table(rows, ("top-margin", "top-slack"), f"TopMargin and TopSlack, {data}"),
         _table(rows, ("top-slack", "toprank"), f"TopSlack and TopRank, {data}"),

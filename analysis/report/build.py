@@ -145,7 +145,7 @@ def _answers(quality: AnswerQuality, asked: Resamples) -> Answers:
 
 
 def _active(preferences: Preferences, tool: ToolData) -> IntArray:
-    """Assessors who did anything with the tool."""
+    """Return the assessors who used the tool."""
     found = [block.assessors for block in preferences.blocks]
     found += [tool.judgments.assessor] if tool.judgments is not None else []
     found += [tool.sessions.assessor] if tool.sessions is not None else []

@@ -11,7 +11,10 @@ from analysis.typing import FloatArray
 
 
 def agreement_weights(tables: PairTables) -> FloatArray:
-    """Mean agreement with the others (n_assessors,): the weight of a vote; NaN if not shared."""
+    """Return the mean agreement with the others as the weight of a vote (n_assessors,).
+
+    NaN where nothing is shared.
+    """
     _, who, counts = rest_counts(tables)
     sums = np.zeros((tables.n_assessors, 9))
     np.add.at(sums, who, counts)
@@ -19,7 +22,7 @@ def agreement_weights(tables: PairTables) -> FloatArray:
 
 
 def consensus(study: StudyData, preferences: Preferences, tables: PairTables) -> list[Consensus]:
-    """Supervised Kemeny of every judged query, queries in study order."""
+    """Compute supervised Kemeny of every judged query, queries in study order."""
     weights = agreement_weights(tables)
     blocks = sorted(preferences.blocks, key=lambda block: block.query)
     return [consensus_of(b, len(study.documents[b.query]), weights) for b in blocks]

@@ -28,7 +28,7 @@ def write_report(report: Report, folder: Path, *, plots: bool = True) -> list[Pa
 
 
 def report_texts(report: Report) -> dict[str, str]:
-    """The files of a report that are text, by name: all but the plots."""
+    """Return the text files of a report by name: all but the plots."""
     texts = {"report.json": to_json(report), "report.html": render_page(report)}
     texts |= {f"{name}.csv": to_csv(rows) for name, rows in csv_tables(report).items()}
     for tool in report.tools:
@@ -95,7 +95,10 @@ def _cells(tool: ToolReport) -> Iterator[Record]:
 
 
 def to_csv(rows: list[Record]) -> str:
-    """Rows as CSV; the columns are all that occur, and no cell is a formula."""
+    """Format rows as CSV.
+
+    The columns are all that occur, and no cell is a formula.
+    """
     columns = list(dict.fromkeys(key for row in rows for key in row))
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
@@ -106,7 +109,10 @@ def to_csv(rows: list[Record]) -> str:
 
 
 def _cell(value: object) -> object:
-    """Text that a spreadsheet would run gets an apostrophe before it; None is an empty cell."""
+    """Put an apostrophe before text that a spreadsheet would run.
+
+    None is an empty cell.
+    """
     if isinstance(value, str) and value.startswith(RUNNABLE):
         return f"'{value}"
     return "" if value is None else value

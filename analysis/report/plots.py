@@ -19,7 +19,7 @@ MOST_ROWS = 40
 
 
 def matrices(report: Report, figure: Figure) -> None:
-    """The agreement matrices beside each other, shares of the row with counts."""
+    """Draw the agreement matrices beside each other, shares of the row with counts."""
     axes = figure.subplots(1, len(report.tools), squeeze=False)[0]
     for axis, tool in zip(axes, report.tools, strict=True):
         found = tool.agreement.matrix
@@ -42,7 +42,7 @@ def matrices(report: Report, figure: Figure) -> None:
 
 
 def course(report: Report, figure: Figure) -> None:
-    """Median seconds a judgment over a session, with the interval of the median."""
+    """Draw median seconds per judgment over a session, with the interval of the median."""
     axis = figure.subplots()
     for (title, effort), look in zip(_timed(report), LOOKS, strict=False):
         found = effort.course
@@ -55,7 +55,7 @@ def course(report: Report, figure: Figure) -> None:
 
 
 def queries(report: Report, figure: Figure) -> None:
-    """Agreement by query, each tool from the most disputed query up."""
+    """Draw agreement by query, each tool from the most disputed query up."""
     axis = figure.subplots()
     for tool, look in zip(report.tools, LOOKS, strict=False):
         shares = [row.overall.value for row in tool.queries_by_disagreement]
@@ -65,7 +65,7 @@ def queries(report: Report, figure: Figure) -> None:
 
 
 def people(report: Report, figure: Figure) -> None:
-    """Agreement of each assessor with the rest, with intervals."""
+    """Draw agreement of each assessor with the rest, with intervals."""
     axis = figure.subplots()
     names = sorted({row.assessor for tool in report.tools for row in tool.people})[:MOST_ROWS]
     for shift, (tool, look) in enumerate(zip(report.tools, LOOKS, strict=False)):

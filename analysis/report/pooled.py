@@ -79,11 +79,11 @@ def mean_sums(query: IntArray, values: FloatArray, n_queries: int) -> FloatArray
 
 
 def defined_columns(values: FloatArray) -> FloatArray:
-    """(r, 2): each value and a 1, or two zeros where it is undefined."""
+    """Return each value and a 1, or two zeros where it is undefined: (r, 2)."""
     known = ~np.isnan(values)
     return np.stack([np.where(known, values, 0.0), known.astype(float)], axis=1)
 
 
 def mean_of(sums: FloatArray) -> FloatArray:
-    """Mean from sum and number on the last axis."""
+    """Compute the mean from sum and count on the last axis."""
     return ratio(sums[..., 0], sums[..., 1])

@@ -101,7 +101,7 @@ def system_table(duels: Duels, seed: int = 0) -> tuple[SystemRow, ...]:
 
 
 def _by_query(duels: Duels) -> tuple[FloatArray, FloatArray]:
-    """Points and comparisons of each system in each query, (queries, systems)."""
+    """Return points and comparisons of each system in each query, (queries, systems)."""
     place = np.unique(duels.queries, return_inverse=True)[1]
     shape = (int(place.max(initial=-1)) + 1, len(duels.systems))
     points, counts = np.zeros(shape), np.zeros(shape)

@@ -12,7 +12,10 @@ from analysis.report.study import StudyData
 def query_rows(
     study: StudyData, preferences: Preferences, tables: PairTables, lists: ListSimilarity | None
 ) -> tuple[QueryRow, ...]:
-    """One record a judged query, in order of disagreement; queries not shared come last."""
+    """Return one row per judged query, in order of disagreement.
+
+    Queries that are not shared come last.
+    """
     counts = tables.by_query()
     tau = mean_of(mean_sums(tables.query, tau_b(tables.counts), tables.n_queries))
     overlap = None if lists is None else mean_sums(lists.query, lists.rbo, tables.n_queries)

@@ -77,7 +77,7 @@ def read_preferences(
 
 
 def detect(lines: Sequence[str], path: Path) -> str:
-    """The format of a file, from its first lines."""
+    """Detect the format of a file from its first lines."""
     head = lines[0].split("\t")
     if tuple(word.strip().lower() for word in head) == HEADER:
         return "pairs"
@@ -100,7 +100,10 @@ def detect(lines: Sequence[str], path: Path) -> str:
 
 
 def _is_qrel(line: str) -> bool:
-    """Whether a line can be of TREC qrels; a label of 0 must not be taken for a winner."""
+    """Tell whether a line can be of TREC qrels.
+
+    A label of 0 must not be taken for a winner.
+    """
     words = line.split()
     return len(words) == 4 and words[1] == "0" and words[3].removeprefix("-").isdigit()
 
@@ -160,7 +163,7 @@ def _tags(lines: Sequence[str], path: Path, _: str) -> Iterator[Row]:
 
 
 def _tag(tag: str, path: Path, number: int) -> int:
-    """Left is negative in the file: the sign turns."""
+    """Parse a tag; left is negative in the file, so its sign changes."""
     try:
         return -int(np.sign(float(tag)))
     except ValueError:

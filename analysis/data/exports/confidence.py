@@ -38,7 +38,7 @@ class ConfidenceList:
 
 
 def confidence_lines(records: Iterable[ConfidenceList]) -> Iterator[str]:
-    """The lines of ``confidence.jsonl``."""
+    """Yield the lines of ``confidence.jsonl``."""
     return json_lines(records)
 
 

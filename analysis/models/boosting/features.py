@@ -8,7 +8,7 @@ from analysis.typing import FloatArray
 
 
 def feature_quality(data: RankingData, measure: str) -> FloatArray:
-    """The measure of every single feature used as a score, (n_features, n_queries).
+    """Evaluate every single feature used as a score, (n_features, n_queries).
 
     Tied documents count with the mean over their orders: many features are 0 for a whole query.
     """

@@ -32,7 +32,10 @@ class FactoredPairs:
         self.scores = np.zeros(places.size)
 
     def potentials(self) -> FloatArray:
-        """Weight of the pairs a document wins minus that of the pairs it loses, (n,); sums to 0."""
+        """Return the weight of the pairs a document wins less that of those it loses, (n,).
+
+        It sums to 0.
+        """
         mean = np.add.reduceat(self.scores, self.offsets[:-1]) / self.sizes
         level = self.scores - np.repeat(mean, self.sizes)
         if np.abs(level).max(initial=0.0) > FAR:
@@ -49,7 +52,7 @@ class FactoredPairs:
         return result
 
     def _by_logarithms(self, level: FloatArray) -> FloatArray:
-        """The same where documents are so far apart that exponentials vanish; query by query."""
+        """Compute the same query by query, for documents so far apart that exponentials vanish."""
         wins, losses = np.full(level.size, -np.inf), np.full(level.size, -np.inf)
         for start, stop in pairwise(self.offsets.tolist()):
             mine = level[start:stop]

@@ -35,7 +35,10 @@ class Splits:
         self.place = place
 
     def quality(self, above: BoolArray) -> FloatArray:
-        """kappa-NDCG per useful query for ``above`` (n_rows,), tied within each side."""
+        """Compute per-query kappa-NDCG for ``above`` (n_rows,), tied within each side.
+
+        Only useful queries count.
+        """
         high = above[self.rows] & self.filled
         return self._value(high.sum(axis=1), (self.gains * high).sum(axis=1))
 
@@ -49,7 +52,7 @@ class Splits:
         return value
 
     def changes(self, features: FloatArray, search: StumpSearch) -> tuple[FloatArray, FloatArray]:
-        """What each row adds when a threshold rises over it, for stumps and for reversed stumps.
+        """Return the change by each row when a threshold rises over it, in both directions.
 
         Both are (n_features, n_rows) in the order of the sorted columns; rows outside T add 0.
         """

@@ -22,7 +22,7 @@ class Staging:
         self.values: list[float] = []
 
     def add(self, weak: Callable[[FloatArray], FloatArray]) -> None:
-        """One more weak ranker, given as a function from features (n, d) to scores (n,)."""
+        """Add a weak ranker, given as a function from features (n, d) to scores (n,)."""
         if self.validation is None:
             return
         self.scores = self.scores + weak(self.validation.features)
@@ -30,5 +30,5 @@ class Staging:
         self.values.append(self.sign * found)
 
     def best(self, rounds: int) -> int:
-        """The number of rounds to keep out of ``rounds``."""
+        """Return the number of rounds to keep out of ``rounds``."""
         return rounds if not self.values else int(np.argmax(self.values)) + 1

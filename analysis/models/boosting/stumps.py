@@ -30,7 +30,7 @@ class StumpSearch:
         return np.cumsum(taken, axis=1).ravel()[self.borders]
 
     def cut(self, border: int) -> tuple[int, float]:
-        """Feature and threshold of a border: the middle between the values around it."""
+        """Return feature and threshold of a border: the middle between the values around it."""
         feature, place = divmod(int(self.borders[border]), self.values.shape[1])
         low, high = self.values[feature, place], self.values[feature, place + 1]
         middle = low + (high - low) / 2.0
@@ -49,7 +49,7 @@ class Stump:
     alpha: float
 
     def score(self, features: FloatArray) -> FloatArray:
-        """What the weak ranker adds per document, (n,)."""
+        """Return the score that the weak ranker adds per document, (n,)."""
         column = features[:, self.feature]
         weak = column if self.threshold is None else column > self.threshold
         scores: FloatArray = self.alpha * weak
@@ -59,7 +59,10 @@ class Stump:
 def sum_of_stumps(
     features: FloatArray, chosen: IntArray, thresholds: FloatArray, alphas: FloatArray
 ) -> FloatArray:
-    """Weighted sum of many stumps, (n,): per feature one search in its sorted thresholds."""
+    """Sum many weighted stumps, (n,).
+
+    Each feature takes one search in its sorted thresholds.
+    """
     total = np.zeros(features.shape[0])
     for feature in np.unique(chosen):
         mine = np.flatnonzero(chosen == feature)

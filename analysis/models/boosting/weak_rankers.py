@@ -22,23 +22,23 @@ class Family(ABC):
 
     @abstractmethod
     def list_edges(self, chances: FloatArray) -> FloatArray:
-        """Mean quality on the lists T under ``chances`` (n_lists,), (size,)."""
+        """Return the mean quality on the lists T under ``chances`` (n_lists,): (size,)."""
 
     @abstractmethod
     def pair_edges(self, potentials: FloatArray) -> FloatArray:
-        """Weighted mean of f(better) - f(worse) over pairs, (size,)."""
+        """Return the weighted mean of f(better) - f(worse) over pairs, (size,)."""
 
     @abstractmethod
     def values(self, index: int) -> FloatArray:
-        """What a weak ranker gives each document, between 0 and 1, (n_rows,)."""
+        """Return the value of a weak ranker for each document, between 0 and 1, (n_rows,)."""
 
     @abstractmethod
     def quality(self, index: int) -> FloatArray:
-        """Quality of a weak ranker on each list, (n_lists,)."""
+        """Return the quality of a weak ranker on each list, (n_lists,)."""
 
     @abstractmethod
     def weak(self, index: int, alpha: float) -> Stump:
-        """A weak ranker with its weight, to be kept in the model."""
+        """Make a weak ranker with its weight, to be kept in the model."""
 
 
 class FeatureFamily(Family):
@@ -53,32 +53,32 @@ class FeatureFamily(Family):
         self.table = np.zeros((self.size, 0)) if lists is None else feature_quality(lists, "ndcg")
 
     def list_edges(self, chances: FloatArray) -> FloatArray:
-        """Mean kappa-NDCG on T of every feature."""
+        """Return the mean kappa-NDCG on T of every feature."""
         edges: FloatArray = self.table @ chances
         return edges
 
     def pair_edges(self, potentials: FloatArray) -> FloatArray:
-        """Weighted mean difference of every feature over pairs."""
+        """Return the weighted mean difference of every feature over pairs."""
         edges: FloatArray = self.scaled.T @ potentials
         return edges
 
     def values(self, index: int) -> FloatArray:
-        """The feature of every document."""
+        """Return the feature of every document."""
         values: FloatArray = self.scaled[:, index]
         return values
 
     def quality(self, index: int) -> FloatArray:
-        """kappa-NDCG of the feature on each list."""
+        """Return the kappa-NDCG of the feature on each list."""
         quality: FloatArray = self.table[index]
         return quality
 
     def weak(self, index: int, alpha: float) -> Stump:
-        """The feature itself, without a threshold."""
+        """Return the feature itself, without a threshold."""
         return Stump(index, None, alpha / float(self.spans[index]))
 
 
 def _lists_of(data: RankingData, features: FloatArray, labels: FloatArray) -> RankingData | None:
-    """The documents of T alone, for the lists that hold two or more."""
+    """Return the documents of T alone, for the lists that hold two or more."""
     inside = labels > 0
     sizes = np.add.reduceat(inside.astype(np.int64), data.offsets[:-1])
     inside &= np.repeat(sizes >= 2, data.sizes)
@@ -106,27 +106,33 @@ class StumpFamily(Family):
         self.base = self.splits.quality(np.ones(data.n_rows, dtype=np.bool_))
 
     def list_edges(self, chances: FloatArray) -> FloatArray:
-        """Mean kappa-NDCG on T of every stump, by one running sum per direction."""
+        """Return the mean kappa-NDCG on T of every stump, by one running sum per direction."""
         spread = np.append(chances, 0.0)[self.owner]
         start = float(chances @ self.base)
         high = start + self.search.below(spread * self.rising)
         return np.concatenate([high, start + self.search.below(spread * self.falling)])
 
     def pair_edges(self, potentials: FloatArray) -> FloatArray:
-        """RankBoost's r of every stump: potentials sum to 0, so above is minus below."""
+        """Return RankBoost's r of every stump.
+
+        Potentials sum to 0, so above is minus below.
+        """
         below = self.search.below(potentials)
         return np.concatenate([-below, below])
 
     def values(self, index: int) -> FloatArray:
-        """1 for documents on the stump's side, else 0."""
+        """Return 1 for documents on the stump's side, else 0."""
         return self._side(index).astype(float)
 
     def quality(self, index: int) -> FloatArray:
-        """kappa-NDCG of the stump on each list."""
+        """Return the kappa-NDCG of the stump on each list."""
         return self.splits.quality(self._side(index))
 
     def weak(self, index: int, alpha: float) -> Stump:
-        """The stump; [x <= t] with weight a orders documents as [x > t] with weight -a does."""
+        """Return the stump.
+
+        [x <= t] with weight a orders documents as [x > t] with weight -a does.
+        """
         feature, threshold = self.search.cut(index % self.search.borders.size)
         return Stump(feature, threshold, alpha if index < self.search.borders.size else -alpha)
 

@@ -78,7 +78,10 @@ class Pairs:
         return float(self.weights @ self.counts)
 
     def chunks(self) -> Iterator[Chunk]:
-        """The pairs, some rows at a time; kept for the next visit when they fit one chunk."""
+        """Yield the pairs some rows at a time.
+
+        They are cached when they fit one chunk.
+        """
         if self.n_pairs <= CHUNK:
             yield self._everything
             return
@@ -103,7 +106,9 @@ class Pairs:
 
 
 def make_pairs(data: RankingData, *, focused: bool = False, by_query: bool = False) -> Pairs:
-    """Pairs of ``data`` by label; on top-k labels these are the pairs of [LGNC13]_, equation (7).
+    """Make pairs of ``data`` by label.
+
+    On top-k labels these are the pairs of [LGNC13]_, equation (7).
 
     ``focused`` keeps only pairs of a document in T with one in F (P_i of [NGLC12]_); ``by_query``
     gives each query the total weight 1.
@@ -132,7 +137,7 @@ def require_pairs(pairs: Pairs) -> Pairs:
 
 
 def logistic(margins: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """ln(1 + e^-m), RankNet's cross entropy: [LGNC13]_, equation (4)."""
+    """Compute ln(1 + e^-m), RankNet's cross entropy: [LGNC13]_, equation (4)."""
     small = np.exp(-np.abs(margins))
     rest = 1.0 / (1.0 + small)
     wrong = np.where(margins > 0, small * rest, rest)
@@ -140,7 +145,7 @@ def logistic(margins: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def squared_hinge(margins: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """max(0, 1 - m)^2."""
+    """Compute max(0, 1 - m)^2."""
     short = np.maximum(0.0, 1.0 - margins)
     return short * short, -2.0 * short, 2.0 * (short > 0)
 
@@ -171,7 +176,7 @@ def pair_loss(
 
 
 def label_gaps(pairs: Pairs, chunk: Chunk) -> FloatArray:
-    """y_u - y_v of every pair of a chunk, (n_pairs,)."""
+    """Return y_u - y_v of every pair of a chunk, (n_pairs,)."""
     gaps: FloatArray = pairs.labels[chunk.better] - pairs.labels[chunk.worse]
     return gaps
 
@@ -186,14 +191,14 @@ def _row_sums(values: FloatArray, chunk: Chunk) -> FloatArray:
 
 
 def _net(values: FloatArray, chunk: Chunk, size: int, sign: float) -> FloatArray:
-    """Sums over the pairs in which a row is better, plus ``sign`` times those where it is worse."""
+    """Sum over the pairs in which a row is better, plus ``sign`` times those where it is worse."""
     result = sign * np.bincount(chunk.worse, values, minlength=size)
     result[_rows(chunk)] += _row_sums(values, chunk)
     return result
 
 
 def _cross(pairs: Pairs, chunk: Chunk, curves: FloatArray) -> FloatArray:
-    """X'WX for the curvatures W of one chunk, (d, d)."""
+    """Compute X'WX for the curvatures W of one chunk, (d, d)."""
     if curves.size == 0:
         return np.zeros((pairs.features.shape[1], pairs.features.shape[1]))
     columns = slice(chunk.first, int(chunk.worse.max()) + 1)
@@ -207,7 +212,7 @@ def _cross(pairs: Pairs, chunk: Chunk, curves: FloatArray) -> FloatArray:
 def hinge_risk(
     weights: FloatArray, pairs: Pairs, *, label_margin: bool = False
 ) -> tuple[float, FloatArray]:
-    """Weighted sum of max(0, 1 - margin) over pairs and a subgradient (d,)."""
+    """Compute the weighted sum of max(0, 1 - margin) over pairs, and a subgradient (d,)."""
     scores = pairs.features @ weights
     value, pull = 0.0, np.zeros(scores.size)
     for chunk in pairs.chunks():

@@ -14,7 +14,7 @@ from analysis.typing import FloatArray
 
 @lru_cache(maxsize=32)
 def subset_members(size: int) -> FloatArray:
-    """Row s tells which of ``size`` documents are in subset s, as 0 and 1, (2^size, size)."""
+    """Return 0 and 1 for the members of each subset of ``size`` documents, (2^size, size)."""
     numbers = np.arange(2**size)[:, None] >> np.arange(size)
     members: FloatArray = (numbers & 1).astype(float)
     return members
@@ -22,7 +22,9 @@ def subset_members(size: int) -> FloatArray:
 
 @lru_cache(maxsize=32)
 def subset_chances(size: int) -> FloatArray:
-    """q(S) for target scores size, size-1, ..., 1 (best first), (2^size,); q of the full set is 1.
+    """Compute q(S) for target scores size, size-1, ..., 1 (best first), (2^size,).
+
+    q of the full set is 1.
 
     Labels k .. k+1-size give the same values: a Plackett-Luce model ignores a common shift.
 

@@ -18,7 +18,7 @@ Oracle = Callable[[FloatArray], tuple[float, FloatArray]]
 def cutting_planes(
     oracle: Oracle, n_features: int, c: float, *, epsilon: float = 1e-3, max_rounds: int = 2000
 ) -> FloatArray:
-    """Weights whose regularised risk is within ``epsilon`` * C of the least one.
+    """Find weights whose regularised risk is within ``epsilon`` * C of the minimum.
 
     The best weights so far are kept, and each plane is laid near them (a tenth of the way to the
     dual's weights): [FS09]_, which needs far fewer planes than laying it at the dual's weights.

@@ -57,7 +57,7 @@ class Candidates:
 
 
 def search_below(search: Search) -> tuple[IntArray, IntArray, BoolArray]:
-    """Every ranking whose bound exceeds the floor, or the cheapest of them if there are many.
+    """Find every ranking whose bound exceeds the floor, or the cheapest if there are many.
 
     Returns the queries (m,) and the rankings (m, n) as places, and which queries (b,) were
     searched whole.
@@ -92,7 +92,7 @@ def search_below(search: Search) -> tuple[IntArray, IntArray, BoolArray]:
 
 
 def _costs(known: Candidates, rows: IntArray, left: IntArray, position: int) -> FloatArray:
-    """What it costs to take each of the documents left now, (m, c - position)."""
+    """Compute the cost of taking each of the remaining documents now, (m, c - position)."""
     keys = known.keys[rows[:, None], left]
     drops = known.drops[rows, position : position + left.shape[1]]
     before, weighed = (np.cumsum(each, axis=1) - each for each in (drops, drops * keys))
@@ -101,7 +101,10 @@ def _costs(known: Candidates, rows: IntArray, left: IntArray, position: int) -> 
 
 
 def _cheapest(queries: IntArray, costs: FloatArray, most: int, whole: BoolArray) -> IntArray:
-    """The numbers of at most ``most`` states a query; ``whole`` unmarks queries that lose some."""
+    """Select at most ``most`` states per query.
+
+    ``whole`` unmarks queries that lose some.
+    """
     counts = np.bincount(queries, minlength=whole.size)
     if counts.max(initial=0) <= most:
         return np.arange(queries.size)
@@ -112,7 +115,10 @@ def _cheapest(queries: IntArray, costs: FloatArray, most: int, whole: BoolArray)
 
 
 def _candidates(search: Search) -> Candidates:
-    """The first n of every gain, in the order of keys; the others stand in no best ranking."""
+    """Select the first n of every gain, in the order of keys.
+
+    The others are in no best ranking.
+    """
     lists = search.lists
     n, (size, width) = lists.discounts.size, lists.rows.shape
     keys = np.where(lists.filled, search.scores - search.weight[:, None] * lists.gains, -np.inf)
@@ -139,7 +145,7 @@ def _candidates(search: Search) -> Candidates:
 
 
 def _ranks_of_equals(values: FloatArray) -> IntArray:
-    """How many equal values stand before each value of a row.
+    """Count the equal values before each value of a row.
 
     >>> _ranks_of_equals(np.array([[3.0, 1.0, 3.0, 3.0, 1.0]]))
     array([[0, 0, 1, 2, 1]])

@@ -33,7 +33,7 @@ class Corner:
         return np.where(self.loss > LEAST_LOSS, self.loss * self.height, -np.inf)
 
     def of(self, which: IntArray | BoolArray) -> "Corner":
-        """Those of some queries."""
+        """Select the corners of some queries."""
         return Corner(self.rankings[which], self.loss[which], self.height[which])
 
     def put(self, which: IntArray, other: "Corner") -> None:
@@ -102,7 +102,7 @@ def _step(
     high: Corner,
     known: Corners,
 ) -> IntArray:
-    """Try the weight between the ends of each query; return the queries that go on."""
+    """Try the weight between the ends of each query, and return the queries that go on."""
     one, two = low.of(walking), high.of(walking)
     tried = (one.height - two.height) / (two.loss - one.loss)
     found = _corner(lists.of(walking), scores[walking], tried)
@@ -127,7 +127,7 @@ def _corner(lists: TopLists, scores: FloatArray, weight: FloatArray) -> Corner:
 
 
 def _ends(lists: TopLists, scores: FloatArray) -> tuple[Corner, Corner]:
-    """The best ranking by score, and the best by score of those with the largest loss."""
+    """Return the best ranking by score, and the best by score of those with the largest loss."""
     low = _corner(lists, scores, np.zeros(scores.shape[0]))
     gains = np.where(lists.filled, lists.gains, np.inf)
     worst = np.lexsort((-scores, gains), axis=1)[:, : lists.discounts.size]

@@ -17,7 +17,9 @@ CLOSE = 1e-10
 
 
 def slack_violation(lists: TopLists, scores: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Slack scaling: slacks max(0, Delta (1 + lead)), multipliers of the plane, rankings.
+    """Find the most violated rankings under slack scaling.
+
+    Returns slacks max(0, Delta (1 + lead)), multipliers of the plane, rankings.
 
     ``scores`` (b, w) have -inf at empty places. Exact for Precision: Delta depends on the number
     of relevant documents in the top alone, and each number has one best ranking. Exact for NDCG
@@ -33,14 +35,14 @@ def slack_violation(lists: TopLists, scores: FloatArray) -> tuple[FloatArray, Fl
 
 
 def _counts_decide(lists: TopLists) -> bool:
-    """Whether positions count alike and gains are 0 or one other value in each query."""
+    """Tell whether positions count alike and gains are 0 or one other value in each query."""
     highest = lists.gains.max(axis=1, keepdims=True)
     two = ((lists.gains == 0) | (lists.gains == highest)).all()
     return bool(two) and bool((lists.discounts == lists.discounts[0]).all())
 
 
 def _by_count(lists: TopLists, scores: FloatArray) -> IntArray:
-    """The best number r of relevant documents in the top, taken by score, with the best others."""
+    """Find the best number r of relevant documents in the top, taken by score."""
     n = lists.discounts.size
     relevant = lists.gains > 0
     sums, ranks = [], []
@@ -61,7 +63,7 @@ def _by_count(lists: TopLists, scores: FloatArray) -> IntArray:
 
 
 def _by_bound(lists: TopLists, scores: FloatArray) -> IntArray:
-    """Corners of the hull; where these leave a gap to the bound, exchanges and branch and bound."""
+    """Search corners of the hull, then by exchanges and branch and bound where a gap remains."""
     known = best_corners(lists, scores)
     lost = np.flatnonzero(known.products <= 0)
     if lost.size:  # no corner violates: the best wrong ranking by score may
@@ -80,7 +82,7 @@ def _by_bound(lists: TopLists, scores: FloatArray) -> IntArray:
 
 
 def _gap(known: Corners) -> IntArray:
-    """Queries that violate and may do so more than is known."""
+    """Select queries that violate and may do so more than is known."""
     return np.flatnonzero((known.products > 0) & (known.bound > known.products * (1.0 + CLOSE)))
 
 
@@ -96,13 +98,13 @@ def _keep(
 
 
 def _products(lists: TopLists, scores: FloatArray, rankings: IntArray) -> FloatArray:
-    """Delta (1 + lead) of wrong rankings, -inf of right ones."""
+    """Compute Delta (1 + lead) of wrong rankings, -inf of right ones."""
     loss, lead = lists.loss_and_lead(scores, rankings)
     return np.where(loss > LEAST_LOSS, loss * (1.0 + lead), -np.inf)
 
 
 def _exchanged(lists: TopLists, scores: FloatArray, rankings: IntArray) -> IntArray:
-    """Exchange two documents as long as that makes Delta (1 + lead) larger, ten times at most."""
+    """Swap two documents while that increases Delta (1 + lead), ten times at most."""
     orders = _completed(rankings, lists.rows.shape[1])
     n = lists.discounts.size
     left = np.arange(orders.shape[0])
@@ -121,7 +123,7 @@ def _exchanged(lists: TopLists, scores: FloatArray, rankings: IntArray) -> IntAr
 
 
 def _after_exchange(lists: TopLists, scores: FloatArray, orders: IntArray) -> FloatArray:
-    """The product after exchanging place p of the top with place q, (b, n, w)."""
+    """Compute the product after swapping rank p of the top with rank q, (b, n, w)."""
     n = lists.discounts.size
     weights = np.zeros(orders.shape[1])
     weights[:n] = lists.discounts
@@ -137,7 +139,7 @@ def _after_exchange(lists: TopLists, scores: FloatArray, orders: IntArray) -> Fl
 
 
 def _completed(rankings: IntArray, width: int) -> IntArray:
-    """Rankings (b, n) followed by the places they leave out, (b, width)."""
+    """Extend rankings (b, n) by the positions they leave out, (b, width)."""
     marks = np.full((rankings.shape[0], width), rankings.shape[1])
     np.put_along_axis(marks, rankings, np.arange(rankings.shape[1])[None], axis=1)
     return np.argsort(marks, axis=1, kind="stable")

@@ -37,7 +37,7 @@ class TopLists:
     best: IntArray
 
     def with_ties_by(self, scores: FloatArray) -> "TopLists":
-        """The same lists, documents of equal gain in the order of ``scores`` (n_rows,)."""
+        """Return the same lists, documents of equal gain in the order of ``scores`` (n_rows,)."""
         values = np.where(self.filled, scores[self.rows], -np.inf)
         first = np.argsort(-values, axis=1, kind="stable")
         ranked = np.where(self.filled, self.gains, -1.0)
@@ -46,7 +46,7 @@ class TopLists:
         return TopLists(self.rows, self.filled, self.gains, self.discounts, best)
 
     def of(self, which: IntArray) -> "TopLists":
-        """The lists of some queries."""
+        """Select the lists of some queries."""
         return TopLists(
             self.rows[which],
             self.filled[which],
@@ -58,7 +58,7 @@ class TopLists:
     def loss_and_lead(
         self, scores: FloatArray, rankings: IntArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Delta (b,), and how much more the rankings (b, n) score than the true ones (b,)."""
+        """Compute Delta (b,), and the lead in score of rankings (b, n) over the true ones (b,)."""
         known = np.where(self.filled, scores, 0.0)
         loss = 1.0 - _sums(self.gains, rankings, self.discounts)
         true = _sums(known, self.best, self.discounts)
@@ -66,7 +66,9 @@ class TopLists:
 
 
 def top_lists(data: RankingData, n: int, loss: TopLoss) -> list[TopLists]:
-    """Blocks of the queries that have a wrong ranking; ties of the true order by row.
+    """Make blocks of the queries that have a wrong ranking.
+
+    Ties of the true order go by row.
 
     ``ndcg``: a = 1 / log2(1 + p), b = 2^y - 1; ``precision``: a = 1 / n, b = 1 where the label is
     above 0 (equations (12), (13)). Gains are divided by the best sum: Delta runs from 0 to 1.
@@ -95,7 +97,10 @@ def top_lists(data: RankingData, n: int, loss: TopLoss) -> list[TopLists]:
 
 
 def _worst(gains: FloatArray, filled: BoolArray, depth: int) -> FloatArray:
-    """The gains of the worst first positions, (b, depth); missing documents give 0 at the end."""
+    """Return the gains of the worst first positions, (b, depth).
+
+    Missing documents give 0 at the end.
+    """
     ascending = np.sort(np.where(filled, gains, np.inf), axis=1)[:, :depth]
     return np.where(np.isfinite(ascending), ascending, 0.0)
 
@@ -103,7 +108,7 @@ def _worst(gains: FloatArray, filled: BoolArray, depth: int) -> FloatArray:
 def loss_augmented(
     lists: TopLists, scores: FloatArray, weight: FloatArray
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """The rankings of largest score + weight Delta, with their losses and score leads.
+    """Find the rankings of largest score + weight Delta, with their losses and score leads.
 
     ``scores`` (b, w) have -inf at empty places, ``weight`` is (b,). Returns places (b, n), Delta
     (b,) and how much more the ranking scores than the true one (b,).
@@ -122,7 +127,9 @@ def loss_augmented(
 def margin_violation(
     lists: TopLists, scores: FloatArray
 ) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Margin scaling: slacks max(0, Delta + lead), multipliers of the plane, rankings, per query.
+    """Find the most violated rankings under margin scaling.
+
+    Returns per-query slacks max(0, Delta + lead), multipliers of the plane, rankings.
 
     Only wrong rankings count: another order of equally relevant documents is no violation.
     """
@@ -137,7 +144,7 @@ def margin_violation(
 def next_best(
     lists: TopLists, scores: FloatArray, which: IntArray, weight: float
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """The wrong ranking of largest score + weight Delta where the best ranking of all is right.
+    """Find the wrong ranking of largest score + weight Delta where the best one is right.
 
     The keys fall along the best ranking, so an exchange of places p and q costs (a_p - a_q) times
     the fall between them, and every wrong ranking costs at least as much as the cheapest exchange
@@ -158,7 +165,7 @@ def next_best(
 def _cheapest_exchange(
     lists: TopLists, keys: FloatArray, order: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Rows, and the places whose exchange makes the order wrong at the least cost."""
+    """Find rows, and the positions whose swap makes the order wrong at the least cost."""
     n, width = lists.discounts.size, keys.shape[1]
     weights = np.zeros(width)
     weights[:n] = lists.discounts

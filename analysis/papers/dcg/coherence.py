@@ -21,7 +21,7 @@ class Coherence:
 
 
 def agree(first: FloatArray, second: FloatArray) -> FloatArray:
-    """1 where two differences of worth have the same sign, both zero included, else 0."""
+    """Return 1 where two differences of worth have the same sign, both zero included, else 0."""
     signs = [np.where(np.abs(gaps) <= 1e-9, 0, np.sign(gaps)) for gaps in (first, second)]
     same: FloatArray = (signs[0] == signs[1]).astype(np.float64)
     return same

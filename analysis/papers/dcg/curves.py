@@ -20,7 +20,7 @@ class Curves:
     lines: dict[str, tuple[float, ...]]
 
     def as_json(self) -> dict[str, object]:
-        """Plain values, under stable names."""
+        """Return JSON values under stable names."""
         lines = {name: list(values) for name, values in self.lines.items()}
         return {
             "figure": self.number,
@@ -31,7 +31,7 @@ class Curves:
         }
 
     def as_csv(self) -> str:
-        """One row per x, one column per line."""
+        """Format one row per x, one column per line."""
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow([self.x_name, *self.lines])
@@ -40,7 +40,7 @@ class Curves:
         return stream.getvalue()
 
     def as_text(self) -> str:
-        """A table for the terminal."""
+        """Format a table for the terminal."""
         width = max(16, len(self.x_name) + 2)
         column = max(12, *(len(name) + 2 for name in self.lines))
         heads = f"{self.x_name:<{width}}" + "".join(f"{name:>{column}}" for name in self.lines)

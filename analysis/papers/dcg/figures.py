@@ -31,31 +31,31 @@ Study = Callable[[np.random.Generator], Sequence[float]]
 def learn(
     pool: Pool, signs: IntArray | None = None, *, c: float = 5.0, penalty: Penalty = "steps"
 ) -> DCGLearn:
-    """DCGLearn on a pool whose answers are ``signs`` (n,), the true ones if left out."""
+    """Learn from a pool whose answers are ``signs`` (n,), the true ones if None."""
     said = pool.signs if signs is None else signs
     model = DCGLearn(c=c, penalty=penalty)
     return fit_labels(model, pool.differences, said, np.arange(said.size), shape=pool.shape)
 
 
 def share_right(model: DCGLearn, test: Pool) -> float:
-    """Share of the test pairs that the model decides as the truth does."""
+    """Compute the share of the test pairs that the model decides as the truth does."""
     return accuracy(test.differences @ model.steps_, test.signs)
 
 
 def chosen_c(pool: Pool, signs: IntArray, validation: Pool, grid: Sequence[float] = GRID) -> float:
-    """The C whose model is most often right on validation pairs; the smallest of equals."""
+    """Choose the C whose model is most often right on validation pairs, the smallest of equals."""
     return max(grid, key=lambda c: (share_right(learn(pool, signs, c=c), validation), -c))
 
 
 def mean_lines(names: Sequence[str], study: Study, runs: int, seed: int) -> dict[str, FloatArray]:
-    """The mean over runs of a study that gives one row of values per name."""
+    """Return the mean over runs of an experiment that gives one row of values per name."""
     values = np.array([study(np.random.default_rng([seed, run])) for run in range(runs)])
     means = values.reshape(runs, len(names), -1).mean(axis=0)
     return dict(zip(names, means, strict=True))
 
 
 def by_training_size(data: int, runs: int, seed: int, sizes: Sequence[int] = SIZES) -> Curves:
-    """Figures 2 and 3: accuracy by training pairs, beside the other data's true gains."""
+    """Draw Figures 2 and 3: accuracy by training pairs, beside the other data's true gains."""
     truth, other = true_gains(data).table, true_gains(3 - data).table
 
     def study(rng: np.random.Generator) -> list[float]:
@@ -69,7 +69,7 @@ def by_training_size(data: int, runs: int, seed: int, sizes: Sequence[int] = SIZ
 
 
 def by_difference(data: int, runs: int, seed: int) -> Curves:
-    """Figures 4 and 5: accuracy by how far apart the two lists truly are, from 800 pairs."""
+    """Draw Figures 4 and 5: accuracy by the true difference of the lists, from 800 pairs."""
     truth, other = true_gains(data).table, true_gains(3 - data).table
     edges = np.linspace(0.0, 1.0, 11)
     scale = float(np.quantile(np.abs(random_pairs(N_TEST, truth, _fixed(seed)).gaps), 0.9))
@@ -90,7 +90,7 @@ def by_difference(data: int, runs: int, seed: int) -> Curves:
 
 
 def similarities(runs: int, seed: int, sizes: Sequence[int] = SIZES) -> Curves:
-    """Figure 6: both similarities to the true weights, by training pairs."""
+    """Draw Figure 6: both similarities to the true weights, by training pairs."""
     truths = [true_gains(data).table for data in (1, 2)]
 
     def study(rng: np.random.Generator) -> list[float]:
@@ -110,7 +110,7 @@ def similarities(runs: int, seed: int, sizes: Sequence[int] = SIZES) -> Curves:
 def with_noise(
     kind: str, runs: int, seed: int, amounts: Sequence[int] = (5, 25, 50, 100, 150, 200)
 ) -> Curves:
-    """Figures 7 (``pairs`` turned round) and 8 (``grades`` changed), of 800 training pairs."""
+    """Draw Figures 7 (``pairs`` reversed) and 8 (``grades`` changed), of 800 training pairs."""
     truths = [true_gains(data).table for data in (1, 2)]
 
     def study(rng: np.random.Generator) -> list[float]:
@@ -140,7 +140,9 @@ def with_the_best(
     sizes: Sequence[int] = SIZES,
     penalty: Penalty = "steps",
 ) -> Curves:
-    """Figures 9 and 10: every training pair holds the best ranking; 10: the other has other grades.
+    """Draw Figures 9 and 10: every training pair holds the best ranking.
+
+    In 10 the other ranking has other grades.
 
     Figure 10 also shows random pairs, as printed. In Figure 9 every compatible weight decides the
     training pairs alike, so the penalty alone chooses among them: the printed one (``weights``)
@@ -170,7 +172,7 @@ def with_the_best(
 def actively(
     data: int, runs: int, seed: int, sizes: Sequence[int] = (20, 40, 60, 80, 100, 150, 200)
 ) -> Curves:
-    """Figures 21 and 22: active learning beside random pairs."""
+    """Draw Figures 21 and 22: active learning beside random pairs."""
     truth = true_gains(data).table
 
     def study(rng: np.random.Generator) -> list[float]:
@@ -183,7 +185,7 @@ def actively(
 
 
 def active_and_random(pool: Pool, test: Pool, sizes: Sequence[int], seed: int) -> list[float]:
-    """Accuracy at each size of pairs asked actively, then of pairs asked at random."""
+    """Compute accuracy at each size of pairs asked actively, then of pairs asked at random."""
     rows, shape = pool.differences, pool.shape
     orders = (
         label_actively(DCGLearn(), rows, pool.signs, shape=shape, n_labels=max(sizes), seed=seed),
@@ -198,26 +200,26 @@ def active_and_random(pool: Pool, test: Pool, sizes: Sequence[int], seed: int) -
 
 
 def agreement(table: FloatArray, test: Pool) -> float:
-    """Share of the test pairs that weights (K, L) decide as the truth does."""
+    """Compute the share of the test pairs that weights (K, L) decide as the truth does."""
     model = DCGLearn()
     model.steps_ = np.diff(table, axis=1).ravel()
     return share_right(model, test)
 
 
 def first(pool: Pool, n: int) -> Pool:
-    """The first n pairs of a pool."""
+    """Select the first n pairs of a pool."""
     return only(pool, np.arange(min(n, pool.gaps.size)))
 
 
 def only(pool: Pool, chosen: IntArray) -> Pool:
-    """The chosen pairs of a pool."""
+    """Select pairs of a pool."""
     return Pool(pool.left[chosen], pool.right[chosen], pool.gaps[chosen], pool.shape)
 
 
 def curves(
     number: str, title: str, x_name: str, x: Sequence[float], lines: dict[str, FloatArray]
 ) -> Curves:
-    """Curves of arrays."""
+    """Make curves of arrays."""
     plain = {name: tuple(float(value) for value in values) for name, values in lines.items()}
     return Curves(number, title, x_name, tuple(float(value) for value in x), plain)
 

@@ -49,7 +49,7 @@ class QueryPool:
         self.other = true_gains(1, self.n_grades, k).table
 
     def pairs(self, n: int, queries: IntArray, rng: np.random.Generator) -> Pool:
-        """n pairs of different worth, each of a random query among ``queries``."""
+        """Draw n pairs of different worth, each of a random query among ``queries``."""
         found: list[Pool] = []
         for _ in range(1000):
             if sum(pool.gaps.size for pool in found) >= n:
@@ -74,7 +74,7 @@ class QueryPool:
         return lists
 
     def folds(self, rng: np.random.Generator) -> list[tuple[IntArray, IntArray]]:
-        """Training and test queries of five folds."""
+        """Yield training and test queries of five folds."""
         parts = np.array_split(rng.permutation(len(self.queries)), N_FOLDS)
         return [
             (np.concatenate([part for part in parts if part is not held]), held) for held in parts
@@ -84,7 +84,7 @@ class QueryPool:
 def by_training_size(
     pool: QueryPool, runs: int, seed: int, sizes: Sequence[int] = (50, 100, 200, 400, 600, 1000)
 ) -> Curves:
-    """Figure 11: accuracy by training pairs, five folds by query."""
+    """Draw Figure 11: accuracy by training pairs, five folds by query."""
 
     def study(rng: np.random.Generator) -> list[float]:
         return _over_folds(
@@ -102,7 +102,7 @@ def by_training_size(
 
 
 def by_difference(pool: QueryPool, runs: int, seed: int) -> Curves:
-    """Figures 12 and 13: accuracy by tenths of the true difference, from 600 pairs."""
+    """Draw Figures 12 and 13: accuracy by tenths of the true difference, from 600 pairs."""
 
     def values(train: Pool, test: Pool, _rng: np.random.Generator) -> list[float]:
         model = learn(train)
@@ -127,7 +127,7 @@ def with_noisy_grades(
     sizes: Sequence[int] = (200, 600, 1000),
     shares: Sequence[float] = (0.0, 0.05, 0.1, 0.2, 0.3),
 ) -> Curves:
-    """Figures 14 and 15: accuracy by the share of documents whose grade is random in training."""
+    """Draw Figures 14 and 15: accuracy by the share of random grades in training."""
 
     def values(train: Pool, test: Pool, rng: np.random.Generator) -> list[float]:
         validation = only(test, np.arange(0, test.gaps.size, 4))
@@ -151,7 +151,7 @@ def with_noisy_grades(
 def actively(
     pool: QueryPool, runs: int, seed: int, sizes: Sequence[int] = (20, 40, 60, 80, 100, 150, 200)
 ) -> Curves:
-    """Figure 23: active learning beside random pairs, on real queries."""
+    """Draw Figure 23: active learning beside random pairs, on real queries."""
 
     def study(rng: np.random.Generator) -> list[float]:
         train, held = pool.folds(rng)[0]
@@ -175,7 +175,7 @@ def _over_folds(
     n_train: int,
     values: Callable[[Pool, Pool, np.random.Generator], Sequence[float]],
 ) -> list[float]:
-    """The mean over five folds of values of training and test pairs."""
+    """Return the mean over five folds of values of training and test pairs."""
     rows = [
         values(pool.pairs(n_train, train, rng), pool.pairs(1000, held, rng), rng)
         for train, held in pool.folds(rng)

@@ -36,7 +36,7 @@ class ListStudy:
     error: float = 0.0
 
     def rankings(self, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-        """The grades of the two lists of every pair of systems on every query, (n, K) each."""
+        """Return the grades of both lists of every pair of systems per query, (n, K) each."""
         grades = rng.choice(len(GRADE_SHARES), (self.queries, self.documents), p=GRADE_SHARES)
         noise = np.linspace(0.8, 2.5, self.systems)[None, :, None]
         shape = (self.queries, self.systems, self.documents)
@@ -47,11 +47,11 @@ class ListStudy:
         return lists[:, one].reshape(-1, self.k), lists[:, other].reshape(-1, self.k)
 
     def pool(self, truth: FloatArray, rng: np.random.Generator) -> Pool:
-        """All pairs of systems per query that differ in worth."""
+        """Return all pairs of systems per query that differ in worth."""
         return judged(*self.rankings(rng), truth)
 
     def answers(self, pool: Pool, rng: np.random.Generator) -> IntArray:
-        """What the assessor says about each pair: 1, -1, or 0 for the same, (n,)."""
+        """Simulate the answer to each pair: 1, -1, or 0 for the same, (n,)."""
         wrong = rng.random(pool.gaps.size) < self.error
         signs = np.where(wrong, -pool.signs, pool.signs)
         size = np.abs(pool.gaps)
@@ -67,7 +67,7 @@ def accuracy_by_judgments(
     sizes: Sequence[int] = tuple(range(20, 401, 20)),
     c: float = 5.0,
 ) -> Curves:
-    """Accuracy on another study's pairs after each number of judgments, active and random."""
+    """Compute accuracy on other pairs after each number of judgments, active and random."""
     truth = true_gains(data, len(GRADE_SHARES), study.k).table
 
     def one_run(rng: np.random.Generator) -> list[float]:
@@ -87,7 +87,9 @@ def accuracy_by_judgments(
 
 
 def judgments_needed(curve: Curves, line: str, target: float = 0.95) -> float:
-    """Where a line first reaches ``target``, between the points; infinity if it never does.
+    """Find where a line first reaches ``target``, between the points.
+
+    Infinity if it never does.
 
     >>> judgments_needed(Curves("", "", "", (10, 20), {"a": (0.9, 1.0)}), "a", 0.95)
     15.0

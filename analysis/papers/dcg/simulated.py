@@ -40,7 +40,9 @@ class Pool:
 
 
 def true_gains(data: int, n_grades: int = 5, k: int = 10) -> Gains:
-    """Data 1: gains 1, 2, ..., L; Data 2: 2^l - 1 of those; discounts 1 / ln(1 + i), equation (5).
+    """Return the true gains of Data 1 or 2, with discounts 1 / ln(1 + i), equation (5).
+
+    Gains of Data 1 are 1, 2, ..., L, of Data 2 2^l - 1 of those.
 
     >>> true_gains(2).gains
     array([ 1.,  3.,  7., 15., 31.])
@@ -51,12 +53,12 @@ def true_gains(data: int, n_grades: int = 5, k: int = 10) -> Gains:
 
 
 def permuted(grades: IntArray, n: int, rng: np.random.Generator) -> IntArray:
-    """n random orders of the same documents, (n, K)."""
+    """Draw n random orders of the same documents, (n, K)."""
     return rng.permuted(np.tile(grades, (n, 1)), axis=1)
 
 
 def judged(left: IntArray, right: IntArray, truth: FloatArray) -> Pool:
-    """Pairs of rankings (n, K) under the true weights (K, L), without those of equal worth."""
+    """Compare rankings (n, K) under the true weights (K, L), and drop pairs of equal worth."""
     gaps = utilities(truth, left) - utilities(truth, right)
     keep = np.abs(gaps) > 1e-9
     shape = (int(truth.shape[0]), int(truth.shape[1]))
@@ -64,7 +66,7 @@ def judged(left: IntArray, right: IntArray, truth: FloatArray) -> Pool:
 
 
 def random_pairs(n: int, truth: FloatArray, rng: np.random.Generator) -> Pool:
-    """n pairs of random orders of ten documents of five grades, none of equal worth."""
+    """Draw n pairs of random orders of ten documents of five grades, none of equal worth."""
     found: list[Pool] = []
     while sum(pool.gaps.size for pool in found) < n:
         left, right = permuted(TEN_GRADES, n, rng), permuted(TEN_GRADES, n, rng)
@@ -80,7 +82,7 @@ def random_pairs(n: int, truth: FloatArray, rng: np.random.Generator) -> Pool:
 def pairs_with_the_best(
     n: int, truth: FloatArray, rng: np.random.Generator, *, other_documents: bool = False
 ) -> Pool:
-    """n pairs of the best ranking and a random order of its documents, or of other ones."""
+    """Draw n pairs of the best ranking and a random order of its documents, or of other ones."""
     grades = OTHER_GRADES if other_documents else TEN_GRADES
     best = np.tile(TEN_GRADES, (2 * n + 10, 1))
     pool = judged(best, permuted(grades, 2 * n + 10, rng), truth)

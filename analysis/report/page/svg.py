@@ -24,12 +24,12 @@ class Scale:
     end: float
 
     def __call__(self, value: float) -> float:
-        """The place of a value."""
+        """Return the pixel position of a value."""
         return self.start + (self.end - self.start) * (value - self.low) / (self.high - self.low)
 
 
 def ticks(most: float, count: int = 6) -> list[float]:
-    """Round steps from 0 to at least ``most``, ``count`` at most.
+    """Return round steps from 0 to at least ``most``, ``count`` at most.
 
     >>> ticks(47), ticks(0.31, 4)
     ([0.0, 10.0, 20.0, 30.0, 40.0, 50.0], [0.0, 0.1, 0.2, 0.3, 0.4])
@@ -65,7 +65,7 @@ def _short(name: str, most: int = 14) -> str:
 
 
 def _upright(marks: Sequence[float], x: Scale, bottom: float, unit: str) -> list[str]:
-    """Rules from top to bottom with their values below."""
+    """Draw rules from top to bottom with their values below."""
     return [
         _line("rule", x(m), 8, x(m), bottom) + _words(x(m), bottom + 22, f"{m:g} {unit}")
         for m in marks
@@ -127,7 +127,7 @@ def courses(tools: Sequence[tuple[str, Effort]]) -> Markup:
 
 
 def _apart(ends: Sequence[float], least: float = 20.0) -> list[float]:
-    """Heights of two labels, moved apart where they would lie on each other."""
+    """Return heights of two labels, moved apart where they would overlap."""
     if len(ends) < 2 or abs(ends[0] - ends[1]) >= least:
         return list(ends)
     middle, half = sum(ends) / 2, least / 2
@@ -184,7 +184,7 @@ def lines(
     *,
     least: float = 0.0,
 ) -> Markup:
-    """Up to three curves over ``places``: solid with its band, dashed, dotted."""
+    """Draw up to three curves over ``places``: solid with its band, dashed, dotted."""
     highs = [v for curve in curves for v in curve.values]
     highs += [high for curve in curves for _, high in curve.bounds or ()]
     least = min([least, *(v for curve in curves for v in curve.values)])
@@ -217,7 +217,7 @@ def _curve(kind: str, curve: Curve, places: Sequence[float], x: Scale, y: Scale)
 
 
 def _spread(ends: Sequence[float], least: float = 18.0) -> list[float]:
-    """Heights of labels, moved down where they would lie on the one above."""
+    """Return heights of labels, moved down where they would overlap the one above."""
     placed: dict[int, float] = {}
     above = -least
     for number in sorted(range(len(ends)), key=lambda number: ends[number]):
