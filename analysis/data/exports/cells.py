@@ -26,7 +26,7 @@ _PLAIN = {escaped[1]: char for char, escaped in _ESCAPES.items()}
 
 
 def guarded(cell: str) -> str:
-    r"""The cell with an apostrophe before a sign that makes a spreadsheet run it.
+    r"""Put an apostrophe before a sign that makes a spreadsheet run the cell.
 
     >>> guarded("=1+1"), guarded("'twas"), guarded("tulips"), guarded('"=1+1"')
     ("'=1+1", "''twas", 'tulips', '\'"=1+1"')
@@ -35,7 +35,7 @@ def guarded(cell: str) -> str:
 
 
 def unguarded(cell: str) -> str:
-    """The cell that :func:`guarded` was given."""
+    """Undo :func:`guarded`."""
     return cell.removeprefix("'")
 
 
@@ -49,7 +49,7 @@ def csv_cell(value: object) -> str:
 
 
 def csv_line(cells: Sequence[str]) -> str:
-    r"""One line of comma-separated values.
+    r"""Format one line of comma-separated values.
 
     >>> csv_line(["a", "b, c", "=d"])
     'a,"b, c",\'=d\n'
@@ -67,7 +67,7 @@ def csv_text(rows: Iterable[Sequence[object]]) -> str:
 
 
 def read_csv(path: str | Path, header: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Where each row is and its cells, the header checked and left out."""
+    """Yield location and cells of each row after checking the header."""
     reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
     try:
         for number, row in enumerate(reader):
@@ -82,7 +82,9 @@ def read_csv(path: str | Path, header: Sequence[str]) -> Iterator[tuple[str, lis
 
 
 def tsv_line(cells: Sequence[str]) -> str:
-    r"""One line of tab-separated values; tabs, line ends and backslashes are escaped.
+    r"""Format one line of tab-separated values.
+
+    Tabs, line ends and backslashes are escaped.
 
     >>> tsv_line(["a", "b\tc"])
     'a\tb\\tc\n'
@@ -91,7 +93,7 @@ def tsv_line(cells: Sequence[str]) -> str:
 
 
 def read_tsv(path: str | Path, header: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Where each row is and its cells, the header checked and left out."""
+    """Yield location and cells of each row after checking the header."""
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         place = f"{path}, line {number}"
         cells = [unguarded(_unescaped(cell, place)) for cell in line.split("\t")]
@@ -102,7 +104,7 @@ def read_tsv(path: str | Path, header: Sequence[str]) -> Iterator[tuple[str, lis
 
 
 def whole(cell: str, place: str) -> int:
-    """A whole number of a cell."""
+    """Parse a cell as a whole number."""
     try:
         return int(cell)
     except ValueError:
