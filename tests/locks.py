@@ -12,7 +12,8 @@ from app.db.base import Base
 
 def be_impatient(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let whatever waits for a lock fail at once; to be called before the first connection."""
-    monkeypatch.setattr(engines, "BUSY_MS", 20)
+    for name in ("BUSY_MS", "REQUEST_BUSY_MS"):
+        monkeypatch.setattr(engines, name, 20, raising=False)
     if database_url.startswith("postgresql"):
         name = make_url(database_url).database
         engine = create_engine(database_url, isolation_level="AUTOCOMMIT")
