@@ -12,12 +12,13 @@ from app.db.base import Base
 
 def be_impatient(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let whatever waits for a lock fail at once; to be called before the first connection."""
-    monkeypatch.setattr(engines, "BUSY_MS", 20)
+    for name in ("BUSY_MS", "REQUEST_BUSY_MS"):
+        monkeypatch.setattr(engines, name, 20, raising=False)
     if database_url.startswith("postgresql"):
-        name = make_url(database_url).database
+        database = make_url(database_url).database
         engine = create_engine(database_url, isolation_level="AUTOCOMMIT")
         with engine.connect() as connection:
-            connection.execute(text(f"ALTER DATABASE {name} SET lock_timeout = 20"))
+            connection.execute(text(f"ALTER DATABASE {database} SET lock_timeout = 20"))
         engine.dispose()
 
 

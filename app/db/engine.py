@@ -97,7 +97,7 @@ def _make_private(path: Path) -> None:
 def make_sessions(engine: Engine) -> Sessions:
     """Session factories for ``engine``; objects stay readable after the commit."""
     reading = engine.execution_options(**READ_ONLY)
-    late = engine.execution_options(topkapi_lock_ms=LATE_MS)
+    late = engine.execution_options(topkapi_busy_ms=LATE_MS)
     return Sessions(
         read=sessionmaker(reading, expire_on_commit=False),
         write=sessionmaker(engine, expire_on_commit=False),
@@ -142,7 +142,7 @@ def _replace_dead_connections(engine: Engine) -> None:
 
 def _limit_lock_wait(connection: Connection) -> None:
     """Let a transaction of PostgreSQL that asks for it give up at a lock after its time."""
-    milliseconds = connection.get_execution_options().get("topkapi_lock_ms")
+    milliseconds = connection.get_execution_options().get("topkapi_busy_ms")
     if milliseconds is not None:
         connection.exec_driver_sql(f"SET LOCAL lock_timeout = {int(milliseconds)}")
 
@@ -172,10 +172,10 @@ def _prepare_sqlite(engine: Engine, *, foreign_keys: bool) -> None:
         if connection.info.get("read_only") is not read_only:
             connection.exec_driver_sql(f"PRAGMA query_only={'ON' if read_only else 'OFF'}")
             connection.info["read_only"] = read_only
-        busy = connection.get_execution_options().get("topkapi_lock_ms", BUSY_MS)
-        if connection.info.get("busy", BUSY_MS) != busy:
+        busy = connection.get_execution_options().get("topkapi_busy_ms", BUSY_MS)
+        if connection.info.get("busy_ms", BUSY_MS) != busy:
             connection.exec_driver_sql(f"PRAGMA busy_timeout={busy}")
-            connection.info["busy"] = busy
+            connection.info["busy_ms"] = busy
         connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")
 
     event.listen(engine, "connect", on_connect)
