@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
+from anyio import CapacityLimiter
 from fastapi import FastAPI
 
 from app.assets import asset_dir
@@ -11,13 +12,18 @@ from app.config import Settings
 from app.db import migrations
 from app.db.engine import make_engine, make_sessions
 from app.secret import load_secret
+from app.services.late_writes import LateWrites
 from app.services.live import LiveSessions
 from app.services.page_texts import PageTexts
+from app.services.pages.shown import ShownPages
 from app.services.reports import ListReports, ReportCache
+from app.services.sign_in import Authenticator
 from app.services.snapshots import Snapshots
+from app.services.tokens import TokenUses
 from app.services.uploading import UploadDesk, UploadStore
 from app.web.cookies import Cookies
 from app.web.deps import Places
+from app.web.devices import Devices
 from app.web.downloads import make_limiter
 from app.web.errors import add_error_handlers
 from app.web.headers import Headers
@@ -87,6 +93,8 @@ def _equip(app: FastAPI, settings: Settings) -> None:
     state.head_revision = migrations.head_revision()
     state.live = LiveSessions()
     state.texts = PageTexts()
+    state.pages = ShownPages()
+    state.renderings = CapacityLimiter(2)
     state.snapshots = Snapshots()
     state.reports = ReportCache()
     state.list_reports = ListReports()
@@ -95,6 +103,10 @@ def _equip(app: FastAPI, settings: Settings) -> None:
     state.templates = make_templates()
     state.page_links = PageLinks(secret, minutes=settings.page_token_minutes)
     state.uploads = UploadDesk(UploadStore(settings.upload_dir), state.sessions)
+    state.late = LateWrites(state.sessions)
+    state.token_uses = TokenUses(state.late)
+    state.authenticator = Authenticator(state.sessions, state.late)
+    state.devices = Devices(secret, secure=settings.secure_cookies)
     state.cookies = Cookies(
         secret, lifetime=timedelta(hours=settings.session_hours), secure=settings.secure_cookies
     )
@@ -104,4 +116,5 @@ def _equip(app: FastAPI, settings: Settings) -> None:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
     app.state.uploads.close()
+    app.state.late.close()
     app.state.engine.dispose()

@@ -21,8 +21,8 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 from analysis.aggregation import kemeny_cost, majority_table, supervised_kemeny
 from analysis.agreement import cohen_kappa, from_scores, pair_tables, tau_b
 from analysis.report import build_report
-from analysis.report.files import to_json
 from analysis.report.page import render_page
+from analysis.report.serialise import to_json
 from analysis.report.simulated import simulated_study
 from analysis.report.sources import read_preferences
 from tests.analysis.aggregation.exact import exact_cost

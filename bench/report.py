@@ -32,8 +32,8 @@ Figures = dict[str, float]
 def measure(url: str) -> Figures:
     """Gather a study and make its report; the peak is of everything this process has loaded."""
     from analysis.report import build_report
-    from analysis.report.files import to_json
     from analysis.report.page import render_page
+    from analysis.report.serialise import to_json
     from app.services.exports.gathering import gather
 
     engine = make_engine(url)

@@ -13,14 +13,14 @@ import sys
 import time
 from pathlib import Path
 
-from analysis.experiments.findings import (
+from analysis.experiments.store import Row, Store
+from analysis.papers.findings import (
     Finding,
     beats,
     focused_against_parents,
     interior_beta,
     plateau,
 )
-from analysis.experiments.store import Row, Store
 
 DOCUMENT = Path("docs/results.md")
 HEAD = """# Results

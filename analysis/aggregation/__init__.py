@@ -3,9 +3,9 @@
 from analysis.aggregation.borda import borda_order
 from analysis.aggregation.consensus import (
     Consensus,
+    consensus_lists,
     consensus_of,
     consensus_qrels,
-    consensus_records,
     known_weights,
 )
 from analysis.aggregation.kemeny import (
@@ -19,9 +19,9 @@ from analysis.aggregation.kemeny import (
 __all__ = [
     "Consensus",
     "borda_order",
+    "consensus_lists",
     "consensus_of",
     "consensus_qrels",
-    "consensus_records",
     "kemeny_cost",
     "kemeny_order",
     "known_weights",

@@ -6,7 +6,9 @@ from analysis.typing import FloatArray, IntArray
 
 
 def borda_order(votes: FloatArray) -> IntArray:
-    """Candidates by votes won less lost, best first, from votes (n, n); ties keep index order.
+    """Return the candidates by votes won less lost, best first.
+
+    ``votes`` is (n, n); ties keep index order.
 
     With full rankings this is the order of Borda's mean rank; it also orders partial ones.
 

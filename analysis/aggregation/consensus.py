@@ -9,6 +9,7 @@ from analysis.aggregation.borda import borda_order
 from analysis.aggregation.kemeny import kemeny_order
 from analysis.agreement.preferences import BETTER, WORSE, Block
 from analysis.agreement.ratios import ratio
+from analysis.data.exports import ConsensusList
 from analysis.typing import FloatArray, IntArray
 
 
@@ -29,12 +30,12 @@ class Consensus:
     departures: FloatArray
 
     def top(self, k: int) -> IntArray:
-        """The first ``k`` documents that anybody preferred to anything."""
+        """Return the first ``k`` documents that anybody preferred to anything."""
         backed = self.order[self.wins[self.order] > 0]
         return backed[:k]
 
     def labels(self, k: int) -> IntArray:
-        """Label k + 1 - rank of the first ``k`` documents, 0 of the others: (n,)."""
+        """Return label k + 1 - rank of the first ``k`` documents, 0 of the others: (n,)."""
         labels = np.zeros(self.order.size, dtype=np.int64)
         top = self.top(k)
         labels[top] = k - np.arange(top.size)
@@ -42,7 +43,7 @@ class Consensus:
 
 
 def consensus_of(block: Block, n_documents: int, weights: FloatArray) -> Consensus:
-    """Supervised Kemeny over the votes of one query, from Borda's order.
+    """Compute the supervised Kemeny consensus of one query, starting from Borda's order.
 
     ``weights`` (n_assessors,) of the whole study; a weight that is not known (NaN) is the mean of
     the others, or 1. In the votes of a top-k ground truth every document of the list is over
@@ -74,51 +75,60 @@ def _departures(block: Block, order: IntArray) -> FloatArray:
 
 
 def known_weights(weights: FloatArray) -> FloatArray:
-    """Weights with the mean in place of those not known; 1 for all if none is."""
+    """Replace unknown weights by the mean of the known ones.
+
+    Every weight is 1 if none is known.
+    """
     known = weights[~np.isnan(weights)]
     mean = float(known.mean()) if known.size else 1.0
     filled = np.where(np.isnan(weights), mean, weights)
     return filled if filled.sum() > 0 else np.ones_like(filled)
 
 
-def consensus_records(
+def consensus_lists(
     found: Iterable[Consensus],
     *,
     k: int,
     queries: Sequence[str],
     documents: Sequence[Sequence[str]],
     assessors: Sequence[str],
-) -> Iterator[dict[str, object]]:
-    """What ``consensus.jsonl`` holds, one record a query, ids in place of indices."""
+) -> Iterator[ConsensusList]:
+    """Yield the records of ``consensus.jsonl``, one per query, ids in place of indices.
+
+    Parameters
+    ----------
+    found
+        Consensus of each query.
+    k
+        Length of the lists.
+    queries, assessors
+        Ids by index.
+    documents
+        Ids of the documents of each query by index.
+    """
     for each in found:
         names = documents[each.query]
-        yield {
-            "query": queries[each.query],
-            "k": k,
-            "documents": [names[d] for d in each.top(k).tolist()],
-            "rest": [names[d] for d in np.flatnonzero(each.labels(k) == 0).tolist()],
-            "assessors": [assessors[a] for a in each.assessors.tolist()],
-            "weights": [round(float(w), 6) for w in each.weights],
-            "departures": [None if np.isnan(d) else round(float(d), 6) for d in each.departures],
-            "method": "supervised-kemeny",
-        }
+        yield ConsensusList(
+            query=queries[each.query],
+            k=k,
+            documents=tuple(names[d] for d in each.top(k).tolist()),
+            rest=tuple(names[d] for d in np.flatnonzero(each.labels(k) == 0).tolist()),
+            assessors=tuple(assessors[a] for a in each.assessors.tolist()),
+            weights=tuple(round(float(w), 6) for w in each.weights),
+            departures=tuple(None if np.isnan(d) else round(float(d), 6) for d in each.departures),
+            method="supervised-kemeny",
+        )
 
 
-def consensus_qrels(records: Iterable[dict[str, object]]) -> Iterator[str]:
-    """TREC qrels lines of consensus records: label k + 1 - rank in the list, 0 outside.
+def consensus_qrels(lists: Iterable[ConsensusList]) -> Iterator[str]:
+    """Yield TREC qrels lines of consensus lists: label k + 1 - rank in a list, 0 outside.
 
     Blanks separate the columns, so blanks within an id become underscores.
     """
-    for record in records:
-        k, listed, rest = record["k"], record["documents"], record["rest"]
-        assert isinstance(k, int)
-        assert isinstance(listed, list)
-        assert isinstance(rest, list)
-        for rank, document in enumerate(listed):
-            yield f"{_word(record['query'])} 0 {_word(document)} {k - rank}"
-        for document in rest:
-            yield f"{_word(record['query'])} 0 {_word(document)} 0"
+    for each in lists:
+        for document, label in each.labels().items():
+            yield f"{_word(each.query)} 0 {_word(document)} {label}"
 
 
-def _word(name: object) -> str:
-    return "_".join(str(name).split())
+def _word(name: str) -> str:
+    return "_".join(name.split())

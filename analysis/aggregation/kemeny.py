@@ -25,7 +25,9 @@ LEAST_GAIN = 1e-10  # relative to the votes: weights are sums of floats
 def majority_table(
     rankings: IntArray, weights: FloatArray, *, k: int, outside: bool = False
 ) -> FloatArray:
-    """Weighted votes (t, t) that row comes before column, from rankings (r, t), best first.
+    """Count the weighted votes (t, t) that row comes before column.
+
+    ``rankings`` is (r, t), best first.
 
     Only the first ``k`` of each ranking are compared with each other; ``outside`` also counts
     each of them over each candidate outside.
@@ -42,7 +44,9 @@ def majority_table(
 
 
 def votes_of_scores(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Weighted votes (n, n) that row scores above column, from scores (m, n); NaN votes on none.
+    """Count the weighted votes (n, n) that row scores above column.
+
+    ``scores`` is (m, n); NaN votes on nothing.
 
     >>> votes_of_scores(np.array([[2.0, 1, 0], [0, 1, 0]]), np.array([1.0, 0.5])).tolist()
     [[0.0, 1.0, 1.0], [0.5, 0.0, 1.5], [0.0, 0.0, 0.0]]
@@ -54,7 +58,9 @@ def votes_of_scores(values: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def kemeny_cost(votes: FloatArray, order: IntArray) -> float:
-    """Votes against the order: the sum of row over column where column is placed first.
+    """Sum the votes against an order.
+
+    A vote of row over column counts where column is placed first.
 
     >>> kemeny_cost(np.array([[0.0, 2], [1, 0]]), np.array([1, 0]))
     2.0
@@ -115,7 +121,10 @@ def _checked(rankings: IntArray) -> IntArray:
 
 
 def _quick_sorted(lead: FloatArray, initial: IntArray) -> IntArray:
-    """First-element pivot, stable; a candidate even with the pivot keeps its place behind it."""
+    """Sort by quicksort with the first element as pivot.
+
+    The sort is stable: a candidate tied with the pivot stays behind it.
+    """
     done: list[int] = []
     stack = [initial]
     while stack:
@@ -130,7 +139,7 @@ def _quick_sorted(lead: FloatArray, initial: IntArray) -> IntArray:
 
 
 def _groups(lead: FloatArray, order: IntArray) -> list[IntArray]:
-    """Circles of majorities in topological order, as near to ``order`` as that allows.
+    """Sort the groups of cyclic majorities topologically, as near to ``order`` as possible.
 
     Some cheapest order has them so: every majority between two groups is met.
     """
@@ -146,7 +155,10 @@ def _groups(lead: FloatArray, order: IntArray) -> list[IntArray]:
 
 
 def _topological(between: FloatArray, place: IntArray) -> list[int]:
-    """Groups such that none comes after one it beats; among the free ones the foremost first."""
+    """Sort groups so that none comes after one it beats.
+
+    Among the groups that are free, the foremost comes first.
+    """
     waiting = between.sum(axis=0)
     free = [(int(place[g]), int(g)) for g in np.flatnonzero(waiting == 0)]
     heapify(free)
@@ -161,7 +173,7 @@ def _topological(between: FloatArray, place: IntArray) -> list[int]:
 
 
 def _searched(lead: FloatArray, group: IntArray, place: IntArray, least: float) -> IntArray:
-    """The cheapest order of one group that local search finds.
+    """Return the cheapest order of one group that local search finds.
 
     It starts from the sorted and from the initial order, then turns stretches of the best order
     around and searches again from there.
@@ -184,7 +196,7 @@ def _searched(lead: FloatArray, group: IntArray, place: IntArray, least: float) 
 
 
 def _inserted(lead: FloatArray, order: IntArray, least: float) -> IntArray:
-    """Move single candidates to their best places until no move lowers the cost."""
+    """Move single candidates to their best ranks until no move lowers the cost."""
     order, moved = order.copy(), True
     gain = np.zeros(order.size + 1)  # of standing behind so many of the others
     while moved:

@@ -13,7 +13,6 @@ counts. Sources are in ``analysis/REFERENCES.md``; settled questions in ``docs/m
 """
 
 from analysis.agreement.assessors import error_rates, rest_counts
-from analysis.agreement.bootstrap import Resamples, grouped_sums, resamples, same_assessors
 from analysis.agreement.chisquare import ChiSquare, Permuted, chi_square, permute_queries
 from analysis.agreement.coefficients import (
     RatingSums,
@@ -47,7 +46,8 @@ from analysis.agreement.tables import (
     agreement_matrix,
     pair_tables,
 )
-from analysis.agreement.transitivity import Circles, circles
+from analysis.agreement.transitivity import TriadCounts, count_triads
+from analysis.resampling import Resamples, grouped_sums, resamples, same_assessors
 
 __all__ = [
     "BETTER",
@@ -56,7 +56,6 @@ __all__ = [
     "WORSE",
     "Block",
     "ChiSquare",
-    "Circles",
     "Judgments",
     "LeftBias",
     "ListSimilarity",
@@ -67,13 +66,14 @@ __all__ = [
     "Repeated",
     "Resamples",
     "Scores",
+    "TriadCounts",
     "agreed",
     "agreement",
     "agreement_matrix",
     "alpha_of_table",
     "chi_square",
-    "circles",
     "cohen_kappa",
+    "count_triads",
     "error_rates",
     "fleiss_kappa",
     "from_judgments",

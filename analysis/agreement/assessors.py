@@ -11,7 +11,7 @@ RIDGE = 1e-9  # relative: resamples may drop the pairs that tell two assessors a
 
 
 def rest_counts(tables: PairTables) -> tuple[IntArray, IntArray, IntArray]:
-    """Rows of ``tables`` once for each of their two assessors: query, assessor, counts (2r, 9).
+    """Return each row of ``tables`` once per assessor: query, assessor, counts (2r, 9).
 
     The assessor is always the row of the table, so the second one's tables are transposed.
     """
@@ -24,7 +24,9 @@ def rest_counts(tables: PairTables) -> tuple[IntArray, IntArray, IntArray]:
 def error_rates(
     first: IntArray, second: IntArray, tau: FloatArray, weights: FloatArray, n_assessors: int
 ) -> FloatArray:
-    r"""Share of page pairs each assessor turns around, without a truth: (..., n_assessors).
+    r"""Estimate the share of page pairs that each assessor reverses: (..., n_assessors).
+
+    No ground truth is needed.
 
     Agreement with the rest depends on who the rest are: under a rotation each assessor shares
     queries with a few others only. Here every assessor sees the worth of pages through noise of
@@ -63,14 +65,19 @@ def _solved(normal: FloatArray, right: FloatArray) -> FloatArray:
 def _symmetric(
     first: IntArray, second: IntArray, values: FloatArray, n_assessors: int
 ) -> FloatArray:
-    """(..., n, n) with ``values`` (..., s) on both sides of the diagonal; pairs are unique."""
+    """Return (..., n, n) with ``values`` (..., s) on both sides of the diagonal.
+
+    Pairs are unique.
+    """
     matrix = np.zeros((*values.shape[:-1], n_assessors, n_assessors))
     matrix[..., first, second] = matrix[..., second, first] = values
     return matrix
 
 
 def told_apart(first: IntArray, second: IntArray, n_assessors: int) -> BoolArray:
-    """Whether pairs identify sums of two parts (n_assessors,): a connected group with an odd ring.
+    """Tell which assessors are identified by sums of two parts (n_assessors,).
+
+    Identified are those in a connected group with an odd cycle.
 
     The doubled graph, in which every pair crosses sides, stays connected exactly if there is one.
     """

@@ -32,7 +32,7 @@ class ChiSquare:
 def chi_square(
     agreed: tuple[float, float], total: tuple[float, float], *, df: int = 1
 ) -> ChiSquare:
-    """Pearson's chi-square of agreed against disagreed votes under two tools.
+    """Test agreed against disagreed votes under two tools by Pearson's chi-square.
 
     ``agreed`` and ``total`` hold one number a tool. scipy corrects 2 x 2 tables by default; the
     published figures are without, so both are given ([NGLC12]_, section 4.1.2).
@@ -103,7 +103,7 @@ def permute_queries(
 
 
 def _relabeled(counts: FloatArray, swaps: BoolArray) -> FloatArray:
-    """(2, draws): the sums of both tools when the queries of each swap change sides."""
+    """Return the sums of both tools when the queries of each swap change sides: (2, draws)."""
     moved = swaps.astype(float) @ (counts[:, 1] - counts[:, 0])
     return np.stack([counts[:, 0].sum() + moved, counts[:, 1].sum() - moved])
 

@@ -22,7 +22,9 @@ TINY = 1e-12  # sums of products of counts: below it a difference from 1 is roun
 
 
 def cohen_kappa(counts: IntArray | FloatArray) -> FloatArray:
-    """Cohen's kappa of tables (..., c, c): chance from each assessor's own margins [Coh60]_.
+    """Compute Cohen's kappa of tables (..., c, c) [Coh60]_.
+
+    Chance comes from each assessor's own margins.
 
     >>> float(cohen_kappa(np.array([[737, 302, 53], [355, 2557, 207], [72, 260, 356]])))
     0.5135
@@ -33,7 +35,7 @@ def cohen_kappa(counts: IntArray | FloatArray) -> FloatArray:
 
 
 def gwet_ac1_of_table(counts: IntArray | FloatArray) -> FloatArray:
-    """Gwet's AC1 of two assessors' tables (..., c, c) [Gwe14]_.
+    """Compute Gwet's AC1 of two assessors' tables (..., c, c) [Gwe14]_.
 
     >>> float(gwet_ac1_of_table(np.array([[737, 302, 53], [355, 2557, 207], [72, 260, 356]])))
     0.6546
@@ -44,7 +46,7 @@ def gwet_ac1_of_table(counts: IntArray | FloatArray) -> FloatArray:
 
 
 def alpha_of_table(counts: IntArray | FloatArray) -> FloatArray:
-    """Krippendorff's nominal alpha of two assessors' tables (..., c, c) [Kri13]_.
+    """Compute Krippendorff's nominal alpha of two assessors' tables (..., c, c) [Kri13]_.
 
     >>> float(alpha_of_table(np.array([[737, 302, 53], [355, 2557, 207], [72, 260, 356]])))
     0.5134
@@ -70,7 +72,10 @@ class RatingSums:
 
 
 def rating_sums(preferences: Preferences) -> RatingSums:
-    """The sums of every query (n_queries, 15); a judged pair is a unit, an assessor a coder."""
+    """Compute the sums of every query (n_queries, 15).
+
+    A judged pair is a unit, an assessor a coder.
+    """
     values = np.zeros((preferences.n_queries, WIDTH))
     for block in preferences.blocks:
         values[block.query] = _block_sums(block)
@@ -90,7 +95,9 @@ def _block_sums(block: Block) -> FloatArray:
 
 
 def krippendorff_alpha(sums: RatingSums) -> FloatArray:
-    """Krippendorff's alpha, nominal: pairs with fewer than two votes do not count.
+    """Compute Krippendorff's nominal alpha.
+
+    Pairs with fewer than two votes do not count.
 
     >>> from analysis.agreement.preferences import Scores, from_scores
     >>> both = Scores(0, np.array([0, 1]), np.array([[2.0, 1, 0], [2, 0, 1]]))
@@ -101,13 +108,19 @@ def krippendorff_alpha(sums: RatingSums) -> FloatArray:
 
 
 def fleiss_kappa(sums: RatingSums) -> FloatArray:
-    """Fleiss' kappa; numbers of votes may differ between pairs, as in [Gwe14]_, section 2.5."""
+    """Compute Fleiss' kappa.
+
+    The number of votes may differ between pairs, as in [Gwe14]_, section 2.5.
+    """
     observed, used = _observed_and_used(sums)
     return _beyond(observed, (used**2).sum(axis=-1))
 
 
 def gwet_ac1(sums: RatingSums) -> FloatArray:
-    """Gwet's AC1 for any number of assessors, votes may be missing [Gwe14]_."""
+    """Compute Gwet's AC1 for any number of assessors [Gwe14]_.
+
+    Votes may be missing.
+    """
     observed, used = _observed_and_used(sums)
     return _beyond(observed, _ac1_chance(used))
 

@@ -75,7 +75,10 @@ def left_bias(judgments: Judgments, *, draws: int = 9999, seed: int = 0) -> Left
 
 
 def _flipped(said: Judgments, draws: int, seed: int) -> float:
-    """Share of random flips of whole queries that lean as far; NaN with fewer than two queries."""
+    """Return the share of random flips of whole queries that are as one-sided.
+
+    NaN with fewer than two queries.
+    """
     _, query = np.unique(said.query, return_inverse=True)
     excess = np.bincount(query, weights=said.answer)
     if excess.size < 2:

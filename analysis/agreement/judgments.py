@@ -64,11 +64,11 @@ class Judgments:
         return int(self.assessor.size)
 
     def take(self, rows: IntArray | BoolArray) -> Self:
-        """The rows that an index or a mask selects."""
+        """Return the rows that an index or a mask selects."""
         return type(self)(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     def oriented(self) -> Self:
-        """The same answers with every pair in the fixed document order, left < right."""
+        """Return the same answers with every pair in document order, left < right."""
         turned = self.left > self.right
         left, right = np.minimum(self.left, self.right), np.maximum(self.left, self.right)
         answer = np.where(turned, -self.answer, self.answer)

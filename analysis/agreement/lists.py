@@ -12,7 +12,9 @@ from analysis.typing import FloatArray, IntArray
 
 
 def tau_b(counts: IntArray | FloatArray) -> FloatArray:
-    r"""Kendall's tau-b from tables (..., 3, 3) of one query's pairs; NaN if one of them ties all.
+    r"""Compute Kendall's tau-b from tables (..., 3, 3) of one query's pairs.
+
+    NaN if one of the two assessors ties everything.
 
     .. math:: (C - D) / \sqrt{(N - T_1)(N - T_2)}
 
@@ -41,7 +43,7 @@ class ListSimilarity:
 
 
 def rbo_matrix(values: FloatArray, *, depth: int, persistence: float = 0.9) -> FloatArray:
-    r"""Extrapolated rank-biased overlap (m, m) of score rows (m, n), compared down to ``depth``.
+    r"""Compute extrapolated rank-biased overlap (m, m) of score rows (m, n) down to ``depth``.
 
     .. math:: \frac{X_D}{D} p^D + \frac{1-p}{p} \sum_{d=1}^{D} \frac{X_d}{d} p^d
 
@@ -63,7 +65,10 @@ def rbo_matrix(values: FloatArray, *, depth: int, persistence: float = 0.9) -> F
 
 
 def _inside(values: FloatArray, depth: int) -> FloatArray:
-    """(depth, m, n): the probability that a document is among the first d when ties are drawn."""
+    """Return the probability that a document is among the first d: (depth, m, n).
+
+    Ties are drawn at random.
+    """
     missing = np.isnan(values)
     filled = np.where(missing, -np.inf, values)
     last = stats.rankdata(-filled, method="max", axis=1)
@@ -76,7 +81,7 @@ def _inside(values: FloatArray, depth: int) -> FloatArray:
 def list_similarity(
     scores: Iterable[Scores], *, depth: int, persistence: float = 0.9
 ) -> ListSimilarity:
-    """Rank-biased overlap of every two assessors of every query."""
+    """Compute the rank-biased overlap of every two assessors of every query."""
     parts: list[tuple[IntArray, IntArray, IntArray, FloatArray]] = []
     for each in scores:
         first, second = np.triu_indices(each.assessors.size, k=1)

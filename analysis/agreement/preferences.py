@@ -75,7 +75,9 @@ class Scores:
 
 
 def topk_scores(ranking: Sequence[Sequence[int]], n: int, k: int) -> FloatArray:
-    """Labels k + 1 - rank of a top-k list given as groups of tied documents, best first; 0 in F.
+    """Return labels k + 1 - rank of a top-k list, 0 for documents outside it.
+
+    The list is given as groups of tied documents, best first.
 
     A group takes the label of its first rank, so that pairs within it tie ([NGLC12]_,
     section 2: T in order over F, F unordered).
@@ -92,7 +94,9 @@ def topk_scores(ranking: Sequence[Sequence[int]], n: int, k: int) -> FloatArray:
 
 
 def from_scores(scores: Iterable[Scores], n_assessors: int, n_queries: int) -> Preferences:
-    """Every pair of every query: the greater score is preferred, equal scores tie.
+    """Compare every pair of every query by score.
+
+    The greater score is preferred, equal scores tie.
 
     >>> one = Scores(0, np.array([0, 1]), np.array([[2.0, 1.0, 0.0], [0.0, 0.0, 1.0]]))
     >>> from_scores([one], 2, 1).blocks[0].votes.tolist()
@@ -113,7 +117,9 @@ def _compared(scores: Scores) -> Block:
 def from_judgments(
     judgments: Judgments, n_assessors: int, n_queries: int, *, repeats: Repeats = "first"
 ) -> Preferences:
-    """The judged pairs themselves; of several answers of one assessor the first (or last) counts.
+    """Collect the judged pairs.
+
+    Of several answers of one assessor to a pair, the first (or last) counts.
 
     >>> ends = {"left": [5, 3], "right": [3, 5], "answer": [1, 1]}
     >>> asked = Judgments.of(assessor=[0, 1], query=[0, 0], **ends)
@@ -130,7 +136,7 @@ def from_judgments(
 
 
 def _judged(asked: Judgments, repeats: Repeats) -> Block:
-    """The block of one query's oriented answers, in the order they were given."""
+    """Return the block of one query's oriented answers, in the order of the answers."""
     width = int(asked.right.max()) + 1
     keys, column = np.unique(asked.left * width + asked.right, return_inverse=True)
     assessors, row = np.unique(asked.assessor, return_inverse=True)

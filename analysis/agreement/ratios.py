@@ -7,7 +7,9 @@ from analysis.typing import FloatArray
 
 
 def ratio(part: ArrayLike, whole: ArrayLike, *, least: float = 0.0) -> FloatArray:
-    """``part / whole`` by element, broadcast; NaN where ``whole`` is not above ``least``.
+    """Divide ``part`` by ``whole`` elementwise, with broadcasting.
+
+    NaN where ``whole`` is not above ``least``.
 
     >>> ratio([1, 2], [4, 0]).tolist()
     [0.25, nan]

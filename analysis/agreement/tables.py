@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.agreement.bootstrap import same_assessors
 from analysis.agreement.preferences import Block, Preferences
 from analysis.agreement.ratios import ratio
+from analysis.resampling import same_assessors
 from analysis.typing import FloatArray, IntArray
 
 
@@ -30,7 +30,7 @@ class PairTables:
     counts: IntArray
 
     def pooled(self, *, symmetric: bool = False) -> IntArray:
-        """The (3, 3) sum over all queries and pairs of assessors.
+        """Return the (3, 3) sum over all queries and pairs of assessors.
 
         ``symmetric`` counts both orders of every pair of assessors: the table plus its transpose.
         """
@@ -38,23 +38,23 @@ class PairTables:
         return table + table.T if symmetric else table
 
     def by_query(self) -> IntArray:
-        """(n_queries, 3, 3) sums over the pairs of assessors."""
+        """Return (n_queries, 3, 3) sums over the pairs of assessors."""
         sums = np.zeros((self.n_queries, 3, 3), dtype=np.int64)
         np.add.at(sums, self.query, self.counts)
         return sums
 
     def strata(self) -> IntArray:
-        """(n_queries,): queries compared by the same assessors have the same number."""
+        """Number the queries by the set of assessors who compared them: (n_queries,)."""
         who = np.concatenate([self.first, self.second])
         return same_assessors(np.tile(self.query, 2), who, self.n_queries)
 
     def pairs(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Pairs of assessors who share queries: first (s,), second (s,), row -> pair (r,)."""
+        """Pair assessors who share queries: first (s,), second (s,), row to pair (r,)."""
         keys, row = np.unique(self.first * self.n_assessors + self.second, return_inverse=True)
         return keys // self.n_assessors, keys % self.n_assessors, row
 
     def by_pair(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Pairs of assessors and their (s, 3, 3) sums over queries."""
+        """Return the pairs of assessors and their (s, 3, 3) sums over queries."""
         first, second, row = self.pairs()
         sums = np.zeros((first.size, 3, 3), dtype=np.int64)
         np.add.at(sums, row, self.counts)
@@ -79,7 +79,7 @@ def pair_tables(preferences: Preferences) -> PairTables:
 
 
 def _crossed(block: Block) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Tables of one query for all pairs of its assessors that share a judged pair."""
+    """Count the tables of one query for all pairs of its assessors that share a judged pair."""
     m = block.assessors.size
     said = (block.votes[:, None, :] == np.arange(3, dtype=np.int8)[:, None]).astype(np.float32)
     flat = said.reshape(3 * m, -1)
@@ -92,7 +92,9 @@ def _crossed(block: Block) -> tuple[IntArray, IntArray, IntArray, IntArray]:
 
 
 def agreement_matrix(counts: IntArray | FloatArray) -> FloatArray:
-    """Rows divided by their sums, as Tables 2 and 3 of [NGLC12]_; NaN in an empty row.
+    """Divide rows by their sums, as Tables 2 and 3 of [NGLC12]_.
+
+    An empty row is NaN.
 
     ``counts`` (..., 3, 3). The cell (X1, X2) is the share of column X2 given row X1.
 
@@ -103,7 +105,7 @@ def agreement_matrix(counts: IntArray | FloatArray) -> FloatArray:
 
 
 def agreed(counts: IntArray | FloatArray, *, ties: bool = True) -> tuple[FloatArray, FloatArray]:
-    """How many votes agree, and of how many: (...,) each, from tables (..., 3, 3).
+    """Count the votes that agree and all votes: (...,) each, from tables (..., 3, 3).
 
     Without ties only pairs count on which both assessors expressed a preference.
 
@@ -119,5 +121,8 @@ def agreed(counts: IntArray | FloatArray, *, ties: bool = True) -> tuple[FloatAr
 
 
 def agreement(counts: IntArray | FloatArray, *, ties: bool = True) -> FloatArray:
-    """Share of votes that agree (...,); NaN where nothing is shared."""
+    """Return the share of votes that agree (...,).
+
+    NaN where nothing is shared.
+    """
     return ratio(*agreed(counts, ties=ties))

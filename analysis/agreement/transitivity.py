@@ -14,7 +14,7 @@ DENSE_UP_TO = 1000  # documents of a session; above, its table of pairs is kept 
 
 
 @dataclass(frozen=True, slots=True)
-class Circles:
+class TriadCounts:
     """Triples of documents a session answered in full, one row an assessor and query.
 
     ``cycles`` are A>B>C>A; ``broken`` are all triples that no order with ties explains, the
@@ -28,12 +28,12 @@ class Circles:
     triples: IntArray
 
 
-def circles(judgments: Judgments) -> Circles:
+def count_triads(judgments: Judgments) -> TriadCounts:
     """Count transitivity violations of every session; the first answer to a pair counts.
 
     >>> ends = {"left": [1, 2, 3], "right": [2, 3, 1], "answer": [1] * 3}
     >>> ring = Judgments.of(assessor=[0] * 3, query=[0] * 3, **ends)
-    >>> int(circles(ring).cycles[0]), int(circles(ring).triples[0])
+    >>> int(count_triads(ring).cycles[0]), int(count_triads(ring).triples[0])
     (1, 1)
     """
     asked = judgments.oriented()
@@ -43,13 +43,13 @@ def circles(judgments: Judgments) -> Circles:
     starts = np.flatnonzero(np.append(True, (np.diff(keys) != 0).any(axis=0))[: len(rows)])
     ends = np.append(starts, len(rows))[1:]
     sessions = (rows.take(np.arange(a, b)) for a, b in zip(starts, ends, strict=True))
-    counts = [_session_circles(session) for session in sessions]
+    counts = [_session_triads(session) for session in sessions]
     table = np.array(counts, dtype=np.int64).reshape(-1, 3)
-    return Circles(rows.assessor[starts], rows.query[starts], *table.T)
+    return TriadCounts(rows.assessor[starts], rows.query[starts], *table.T)
 
 
-def _session_circles(asked: Judgments) -> tuple[int, int, int]:
-    """Cycles, broken triples and triples of one session."""
+def _session_triads(asked: Judgments) -> tuple[int, int, int]:
+    """Count strict cycles, intransitive triples and all triples of one session."""
     documents, ends = np.unique(np.concatenate([asked.left, asked.right]), return_inverse=True)
     n = documents.size
     keys, first = np.unique(ends[: len(asked)] * n + ends[len(asked) :], return_index=True)
@@ -69,7 +69,9 @@ def _table(rows: IntArray, columns: IntArray, n: int) -> Matrix:
 
 
 def _from_traces(over: Matrix, tie: Matrix) -> tuple[int, int, int]:
-    """A triple is broken if it is a circle, a chain whose ends tie, or two ties and a preference.
+    """Count triples by traces of matrix products.
+
+    A triple is intransitive if it is a cycle, a chain whose ends tie, or two ties and a preference.
 
     Each kind is the trace of a product of three tables, so no triple is enumerated.
     """
@@ -81,7 +83,7 @@ def _from_traces(over: Matrix, tie: Matrix) -> tuple[int, int, int]:
 
 
 def _trace(product: Matrix, last: Matrix) -> float:
-    """Trace of ``product @ last`` without forming it."""
+    """Compute the trace of ``product @ last`` without forming it."""
     if isinstance(product, np.ndarray):
         return float(np.sum(product * last.T, dtype=np.float64))
     return float(product.multiply(last.T).sum())

@@ -22,7 +22,10 @@ class Fold:
 
 
 def make_folds(data: RankingData, n_folds: int = 5, *, seed: int = 0) -> Iterator[Fold]:
-    """Seeded folds by query: n - 2 parts train, one validates, one tests, each part tests once."""
+    """Split queries into seeded folds.
+
+    n - 2 parts train, one validates, one tests; each part tests once.
+    """
     if n_folds < 3:
         raise BadData(f"at least 3 folds are needed to train, tune and test, not {n_folds}")
     if data.n_queries < n_folds:

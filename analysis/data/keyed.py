@@ -12,7 +12,7 @@ _SHUFFLE = 0x5F3759DF  # apart from the draws that order equal labels by the sam
 
 
 def keyed_draws(data: RankingData, seed: int) -> IntArray:
-    """A keyed hash of query id and place, so that a query is ordered alike in every fold it is in.
+    """Draw a keyed hash of query id and row, the same in every fold.
 
     The hash is the finaliser of SplitMix64 over the three numbers.
     """
@@ -23,7 +23,7 @@ def keyed_draws(data: RankingData, seed: int) -> IntArray:
 
 
 def shuffled(data: RankingData, seed: int = 0) -> RankingData:
-    """The documents of every query in a random order by ``seed``.
+    """Shuffle the documents of every query by ``seed``.
 
     Equal scores keep row order, and files may have their best documents first: in a shuffled file a
     model that cannot tell documents apart gains nothing from that.

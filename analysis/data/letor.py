@@ -44,7 +44,7 @@ def read_letor(
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """The whole content of a plain or gzip file."""
+    """Read the whole content of a plain or gzip file."""
     with Path(path).open("rb") as stream:
         packed = stream.read(2) == b"\x1f\x8b"
     try:
@@ -178,7 +178,9 @@ def _number(text: str) -> bool:
 
 
 def format_letor(data: RankingData) -> str:
-    r"""The text of a LETOR file; numbers keep every digit.
+    r"""Format data as a LETOR file.
+
+    Numbers keep every digit.
 
     >>> format_letor(parse_letor(b"2 qid:7 1:.5\n"))
     '2 qid:7 1:0.5\n'

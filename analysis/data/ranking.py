@@ -65,15 +65,15 @@ class RankingData:
         return np.repeat(np.arange(self.n_queries), self.sizes)
 
     def with_labels(self, labels: FloatArray, *, topk: int | None = None) -> "RankingData":
-        """The same documents under other labels."""
+        """Return the same documents with other labels."""
         return replace(self, labels=labels, topk=topk)
 
     def with_features(self, features: FloatArray) -> "RankingData":
-        """The same documents under other features."""
+        """Return the same documents with other features."""
         return replace(self, features=features)
 
     def select(self, queries: Sequence[int] | IntArray) -> "RankingData":
-        """Only these queries, in this order."""
+        """Select queries, in the given order."""
         chosen = np.asarray(queries, dtype=np.int64)
         sizes = self.sizes[chosen]
         offsets = np.concatenate([[0], np.cumsum(sizes)])
@@ -89,7 +89,7 @@ class RankingData:
         )
 
     def digest(self) -> str:
-        """Twelve hex digits of a hash over features, labels and query borders."""
+        """Return twelve hex digits of a hash over features, labels and query borders."""
         state = hashlib.sha256(f"{self.features.shape}{self.topk}".encode())
         for array in (self.features, self.labels, self.offsets):
             state.update(np.ascontiguousarray(array).tobytes())

@@ -45,7 +45,7 @@ def _finite(text: str, place: str) -> float:
 
 
 def format_run(data: RankingData, scores: FloatArray, tag: str) -> str:
-    """The lines of a TREC run, best document first within each query."""
+    """Yield the lines of a TREC run, best document first within each query."""
     names = data.document_ids or tuple(str(row + 1) for row in range(data.n_rows))
     lines: list[str] = []
     for query in range(data.n_queries):
@@ -59,7 +59,7 @@ def format_run(data: RankingData, scores: FloatArray, tag: str) -> str:
 
 
 def run_scores(data: RankingData, run: Run) -> FloatArray:
-    """Scores of a run for the documents of ``data``, (n_rows,).
+    """Return the scores of a run for the documents of ``data``, (n_rows,).
 
     Documents the run lacks come after all that it has, in row order; documents of the run that the
     data lack are left out.
@@ -79,7 +79,7 @@ def run_scores(data: RankingData, run: Run) -> FloatArray:
 
 
 def data_of_judgments(labels: Mapping[str, Mapping[str, float]], run: Run) -> RankingData:
-    """Judged and retrieved documents of the judged queries, without features.
+    """Collect judged and retrieved documents of the judged queries, without features.
 
     Documents that nobody judged have label 0, as in trec_eval; negative labels count as 0.
     """

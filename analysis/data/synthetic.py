@@ -13,7 +13,7 @@ def noisy_orders(
     noise: float = 1.0,
     seed: int = 0,
 ) -> RankingData:
-    """Full orders by a hidden linear score that is read ever less well further down.
+    """Generate full orders by a hidden linear score whose noise grows with rank.
 
     The true rank r of a document by w.x is observed as r e^z, z normal with a standard deviation
     that grows from .5 at the first rank to .5 + ``noise`` at the last: assessors order the head of

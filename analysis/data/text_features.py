@@ -27,7 +27,7 @@ _WORD = re.compile(r"\w+")
 
 
 def words(text: str) -> list[str]:
-    """Lower-case words of a text.
+    """Return the lower-case words of a text.
 
     >>> words("Tulips, drooping TULIPS")
     ['tulips', 'drooping', 'tulips']
@@ -36,7 +36,9 @@ def words(text: str) -> list[str]:
 
 
 def text_features(query: str, titles: Sequence[str], texts: Sequence[str]) -> FloatArray:
-    """Features of the candidate documents of one query, (n_documents, 8), named by ``NAMES``.
+    """Compute features of the candidate documents of one query, (n_documents, 8).
+
+    They are named by ``NAMES``.
 
     Counts of words over documents come from the candidates themselves; a query or a text without
     words gives 0.
@@ -61,7 +63,10 @@ def text_features(query: str, titles: Sequence[str], texts: Sequence[str]) -> Fl
 def bm25(
     query: Sequence[str], documents: Sequence[Sequence[str]], k1: float = 1.2, b: float = 0.75
 ) -> list[float]:
-    """Okapi BM25 with idf ln(1 + (N - n + .5) / (n + .5)), which is never negative: [RZ09]_."""
+    """Compute Okapi BM25 [RZ09]_.
+
+    The idf is ln(1 + (N - n + .5) / (n + .5)), which is never negative.
+    """
     rarity = _rarity(query, documents)
     mean = sum(map(len, documents)) / max(len(documents), 1)
     scores = []
@@ -81,7 +86,9 @@ def bm25(
 def query_likelihood(
     query: Sequence[str], documents: Sequence[Sequence[str]], mu: float = 100.0
 ) -> list[float]:
-    """Mean log likelihood ratio of query words against the candidates' language, Dirichlet prior.
+    """Compute the mean log likelihood ratio of query words, with a Dirichlet prior.
+
+    The background is the language of the candidates.
 
     0 for a document that says of the query words what all candidates say: [ZL04]_.
     """
@@ -100,7 +107,7 @@ def query_likelihood(
 
 
 def cosine(query: Sequence[str], documents: Sequence[Sequence[str]]) -> list[float]:
-    """Cosine of tf-idf vectors of query and document."""
+    """Compute the cosine of tf-idf vectors of query and document."""
     vocabulary = {*query, *(word for document in documents for word in document)}
     rarity = _rarity(vocabulary, documents)
     wanted = {word: count * rarity[word] for word, count in Counter(query).items()}
@@ -128,7 +135,7 @@ def _coverage(query: Sequence[str], document: Sequence[str]) -> float:
 
 
 def _adjacent(query: Sequence[str], document: Sequence[str]) -> float:
-    """Share of neighbouring query words that stand side by side in the document."""
+    """Compute the share of neighbouring query words that are adjacent in the document."""
     wanted = set(pairwise(query))
     found = set(pairwise(document))
     return len(wanted & found) / len(wanted) if wanted else 0.0

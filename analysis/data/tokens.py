@@ -26,7 +26,9 @@ class Rows:
 
 
 def read_rows(body: bytes, n_rows: int) -> Rows | None:
-    r"""The numbers of a text without comments and blank lines, or None if it is not well formed.
+    r"""Parse the numbers of a text without comments and blank lines.
+
+    None if it is not well formed.
 
     >>> read_rows(b"2 qid:7 1:.5 3:1\n", 1).numbers
     array([1, 3])
@@ -53,7 +55,7 @@ def read_rows(body: bytes, n_rows: int) -> Rows | None:
 
 
 def _words(flat: ByteArray, ends: IntArray, colons: IntArray) -> tuple[IntArray, BoolArray] | None:
-    """Starts of the words after the labels, and which of them are qid: words.
+    """Find the starts of the words after the labels, and which of them are ``qid:`` words.
 
     Every such word must hold one colon, and the first of a line must begin with qid:.
     """
@@ -77,7 +79,10 @@ def _words(flat: ByteArray, ends: IntArray, colons: IntArray) -> tuple[IntArray,
 
 
 def _whole_numbers(flat: ByteArray, words: IntArray, colons: IntArray) -> IntArray | None:
-    """The digits before each colon as numbers; they and the colons become blanks in ``flat``."""
+    """Parse the digits before each colon.
+
+    They and the colons become blanks in ``flat``.
+    """
     lengths = colons - words
     if lengths.size and lengths.max() > LONGEST_NUMBER:
         return None

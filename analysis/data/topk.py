@@ -13,7 +13,9 @@ from analysis.typing import FloatArray, IntArray
 
 
 def truth_order(data: RankingData, seed: int | None = 0) -> IntArray:
-    """Rows of every query, best label first, (n_rows,): row order[offsets[q]] is query q's best.
+    """Order the rows of every query, best label first: (n_rows,).
+
+    Row ``order[offsets[q]]`` is the best of query q.
 
     Equal labels are ordered at random by ``seed``, as [NGLC12]_ do for graded sets; with ``seed``
     None they keep their row order.
@@ -31,7 +33,7 @@ def truth_ranks(data: RankingData, seed: int | None = 0) -> IntArray:
 
 
 def to_topk(data: RankingData, k: int, *, seed: int = 0) -> RankingData:
-    """The top-k ground truth of ``data``.
+    """Return the top-k ground truth of ``data``.
 
     Grades and full orders give T the k best documents, equal grades in random order by ``seed``.
     Data that already are a top-K ground truth (``data.topk``) are cut to their first k; documents
@@ -51,7 +53,9 @@ def to_topk(data: RankingData, k: int, *, seed: int = 0) -> RankingData:
 
 
 def full_order(data: RankingData, *, seed: int = 0) -> RankingData:
-    """Labels n + 1 - rank of a total order that agrees with the labels, ties random by ``seed``.
+    """Return labels n + 1 - rank of a total order that agrees with the labels.
+
+    Ties are random by ``seed``.
 
     >>> graded = RankingData(np.ones((3, 1)), np.array([0.0, 3.0, 1.0]), np.array([0, 3]))
     >>> full_order(graded).labels
@@ -62,6 +66,9 @@ def full_order(data: RankingData, *, seed: int = 0) -> RankingData:
 
 
 def from_orders(features: FloatArray, ranks: IntArray, offsets: IntArray, k: int) -> RankingData:
-    """Top-k ground truth from full orders: ``ranks`` (n_rows,), 1 = best in its query."""
+    """Make top-k ground truth from full orders.
+
+    ``ranks`` is (n_rows,), 1 = best in its query.
+    """
     labels = np.where(ranks <= k, k + 1.0 - ranks, 0.0)
     return RankingData(features, labels, offsets, topk=k)

@@ -2,9 +2,9 @@
 
 from analysis.dcglearn.active import by_uncertainty
 from analysis.dcglearn.gains import Gains, load_gains, usual_gains, utilities
+from analysis.dcglearn.learned import Learned, learn_gains
 from analysis.dcglearn.learner import DCGLearn
 from analysis.dcglearn.preferences import ANSWERS, Preferences
-from analysis.dcglearn.report import Learned, learn_gains
 from analysis.dcglearn.similarity import accuracy, centred_similarity, t_similarity
 
 __all__ = [

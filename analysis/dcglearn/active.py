@@ -10,7 +10,9 @@ RANDOM_START = 20
 
 
 def by_uncertainty(model: DCGLearn | None, differences: FloatArray, seed: int) -> IntArray:
-    """Pairs (n, K (L-1)), as left minus right, in the order to ask them: SimpleMargin, [TK02]_.
+    """Order pairs by how uncertain the model is about them: SimpleMargin, [TK02]_.
+
+    The pairs are left minus right, (n, K (L-1)).
 
     The pair the model is least sure of comes first ([ZZCX13]_, section 5.5); a pair of lists with
     the same grades teaches nothing and comes last. Without a model, and among equals, the order is
@@ -35,7 +37,7 @@ def label_actively(
     seed: int,
     start: int = RANDOM_START,
 ) -> IntArray:
-    """Numbers of the pool's pairs in the order an active learner asks them, (n_labels,).
+    """Return indices of the pool's pairs in the order an active learner asks them, (n_labels,).
 
     ``pool`` (n, K (L-1)) is left minus right, ``answers`` (n,) what would be said about each
     (1, -1, or 0 for the same), ``shape`` (K, L). The first ``start`` are random.

@@ -71,7 +71,7 @@ def read_scores(path: str | Path) -> Scores:
 
 
 def even_cuts(scores: FloatArray, n_grades: int) -> list[float]:
-    """Cuts that put about as many scores into each grade.
+    """Choose cuts that put about as many scores into each grade.
 
     >>> even_cuts(np.arange(1.0, 9.0), 4)
     [2.75, 4.5, 6.25]
@@ -85,7 +85,7 @@ def even_cuts(scores: FloatArray, n_grades: int) -> list[float]:
 
 
 def cut_scores(scores: Scores, cuts: Sequence[float]) -> Scores:
-    """Grades 0 .. len(cuts) by how many cuts a score has reached.
+    """Grade scores from 0 to len(cuts) by how many cuts they have reached.
 
     >>> cut_scores({("q", "a"): 50.0, ("q", "b"): 20.0}, [20.0, 60.0])
     {('q', 'a'): 1.0, ('q', 'b'): 1.0}

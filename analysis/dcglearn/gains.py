@@ -10,7 +10,9 @@ __all__ = ["FORMAT", "Gains", "load_gains", "rank_one", "usual_gains", "utilitie
 
 
 def utilities(table: FloatArray, grades: IntArray) -> FloatArray:
-    """The worth of rankings (n, K) under weights (K, L): [ZZCX13]_, section 4.2, (n,).
+    """Compute the worth of rankings (n, K) under weights (K, L): (n,).
+
+    [ZZCX13]_, section 4.2.
 
     >>> utilities(np.array([[0.0, 2.0], [0.0, 1.0]]), np.array([[1, 0], [1, 1]]))
     array([2., 3.])
@@ -20,7 +22,7 @@ def utilities(table: FloatArray, grades: IntArray) -> FloatArray:
 
 
 def rank_one(table: FloatArray) -> tuple[Gains, float]:
-    """Gains and discounts nearest to T(w) (K, L), and the share of its squares they explain.
+    """Return gains and discounts nearest to T(w) (K, L), and the share of its squares they explain.
 
     The first singular vectors ([ZZCX13]_, section 4.3), scaled so that the first discount is 1
     (the largest, where the first position has no weight). T(w) has no negative entry, so neither

@@ -8,6 +8,7 @@ from analysis.dcglearn.gains import Gains
 from analysis.dcglearn.learner import DCGLearn
 from analysis.dcglearn.preferences import Preferences
 from analysis.errors import BadData
+from analysis.resampling import percentiles, resampled_rows
 from analysis.typing import FloatArray, IntArray
 
 
@@ -32,17 +33,13 @@ def bootstrap_intervals(
     seed: int = 0,
     groups: IntArray | None = None,
 ) -> Intervals:
-    """Percentile intervals from resampled pairs, or resampled groups (queries) of them.
+    """Compute percentile intervals from resampled pairs, or resampled groups (queries) of them.
 
     ``model`` gives the settings. Resamples in which nothing can be learned are left out.
     """
     names = np.arange(len(preferences)) if groups is None else groups
-    unique, owner = np.unique(names, return_inverse=True)
-    members = [np.flatnonzero(owner == group) for group in range(unique.size)]
     found: list[Gains] = []
-    for run in range(runs):
-        drawn = np.random.default_rng([seed, run]).integers(0, unique.size, unique.size)
-        rows = np.concatenate([members[group] for group in drawn])
+    for rows in resampled_rows(names, runs, seed):
         fresh = DCGLearn(c=model.c, c_ties=model.c_ties, penalty=model.penalty)
         try:
             found.append(fresh.fit(preferences.select(rows)).gains_)
@@ -50,16 +47,16 @@ def bootstrap_intervals(
             continue
     if not found:
         raise BadData("no resample of the preferences has anything to learn")
-    ends = ((1.0 - level) / 2, (1.0 + level) / 2)
+    tail = (1.0 - level) / 2
     return Intervals(
-        np.quantile([shares_of_best(each) for each in found], ends, axis=0),
-        np.quantile([each.discounts for each in found], ends, axis=0),
+        percentiles([shares_of_best(each) for each in found], tail),
+        percentiles([each.discounts for each in found], tail),
         len(found),
     )
 
 
 def shares_of_best(gains: Gains) -> FloatArray:
-    """Gains between 0 for the worst grade and 1 for the best, (L,).
+    """Scale gains to 0 for the worst grade and 1 for the best, (L,).
 
     >>> shares_of_best(Gains(np.array([1.0, 2.0, 5.0]), np.ones(1)))
     array([0.  , 0.25, 1.  ])

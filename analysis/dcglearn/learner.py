@@ -85,18 +85,21 @@ class DCGLearn:
         return rank_one(self.table_)[1]
 
     def utility(self, grades: IntArray) -> FloatArray:
-        """The learned worth of rankings (n, K), (n,); the scale is that a preference is 1."""
+        """Compute the learned worth of rankings (n, K): (n,).
+
+        The margin of a preference is 1.
+        """
         self._require_fitted()
         if grades.ndim != 2 or grades.shape[1] != self.weights_.shape[0]:
             raise BadData(f"rankings must be (n, {self.weights_.shape[0]}), not {grades.shape}")
         return utilities(self.table_, grades)
 
     def margins(self, preferences: Preferences) -> FloatArray:
-        """Learned worth of the left list minus the right one's, (n,)."""
+        """Compute the learned worth of the left list less that of the right one, (n,)."""
         return self.utility(preferences.left) - self.utility(preferences.right)
 
     def predict(self, preferences: Preferences) -> IntArray:
-        """1 where the left list is worth more, -1 where the right one is, 0 where neither, (n,)."""
+        """Predict 1 where the left list is worth more, -1 where the right one is, else 0: (n,)."""
         margins = self.margins(preferences)
         signs: IntArray = np.where(np.abs(margins) > 1e-12, np.sign(margins), 0).astype(np.int64)
         return signs
@@ -106,7 +109,7 @@ class DCGLearn:
         Path(path).write_text(json.dumps(self.as_json(), indent=1) + "\n", encoding="utf-8")
 
     def as_json(self) -> dict[str, Any]:
-        """Settings and everything learned as plain values."""
+        """Return settings and everything learned as JSON values."""
         gains, share = rank_one(self.table_)
         return {
             "format": FORMAT,

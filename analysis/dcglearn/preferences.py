@@ -63,7 +63,9 @@ class Preferences:
         n_grades: int,
         k: int,
     ) -> "Preferences":
-        """From lists of grades of any length, -1 for a document without a grade.
+        """Make preferences from lists of grades of any length.
+
+        -1 is a document without a grade.
 
         >>> pairs = Preferences.of_lists([[1, -1, 2]], [[2]], [-1], n_grades=3, k=2)
         >>> pairs.left.tolist(), pairs.right.tolist(), pairs.ungraded, pairs.padded
@@ -80,7 +82,7 @@ class Preferences:
         )
 
     def __len__(self) -> int:
-        """How many pairs there are."""
+        """Return the number of pairs."""
         return int(self.answers.shape[0])
 
     @property
@@ -112,14 +114,14 @@ class Preferences:
         return self.differences[decided] * np.sign(self.answers[decided])[:, None]
 
     def select(self, chosen: IntArray | BoolArray) -> "Preferences":
-        """Only these pairs."""
+        """Select pairs."""
         return Preferences(
             self.left[chosen], self.right[chosen], self.answers[chosen], self.n_grades
         )
 
 
 def increments(grades: IntArray, n_grades: int) -> FloatArray:
-    """The binary form of rankings, (n, K) -> (n, K (L - 1)): is the grade at i at least m?
+    """Encode rankings (n, K) as binary (n, K (L - 1)): whether the grade at i is at least m.
 
     [ZZCX13]_, section 4.2, has a one for the grade itself; counted this way the weights are the
     steps from a grade to the next better one, and equation (3) says that no step is negative.

@@ -6,7 +6,9 @@ from analysis.typing import FloatArray, IntArray
 
 
 def t_similarity(weights: FloatArray, others: FloatArray) -> float:
-    """Cosine of T(w) and T(w'), both (K, L), worst grade first: [ZZCX13]_, section 5.1.
+    """Compute the cosine of T(w) and T(w'), both (K, L), worst grade first.
+
+    [ZZCX13]_, section 5.1.
 
     >>> t_similarity(np.array([[1.0, 2.0], [5.0, 6.0]]), np.array([[0.0, 1.0], [0.0, 1.0]]))
     1.0
@@ -15,7 +17,7 @@ def t_similarity(weights: FloatArray, others: FloatArray) -> float:
 
 
 def centred_similarity(weights: FloatArray, others: FloatArray) -> float:
-    """Cosine after taking out the means of positions and of grades.
+    """Compute the cosine after removing the means of positions and of grades.
 
     Two rankings of the same documents hold the same grades, so an amount added to a grade at every
     position moves no comparison between them: only what is left here can be learned from such
@@ -29,7 +31,9 @@ def centred_similarity(weights: FloatArray, others: FloatArray) -> float:
 
 
 def accuracy(margins: FloatArray, signs: IntArray) -> float:
-    """Share of signs 1 or -1 that margins (n,) agree with; a margin of 0 is half right.
+    """Compute the share of signs 1 or -1 that margins (n,) agree with.
+
+    A margin of 0 is half right.
 
     >>> accuracy(np.array([2.0, -1.0, 0.0]), np.array([1, 1, -1]))
     0.5

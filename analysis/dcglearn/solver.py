@@ -14,7 +14,7 @@ Penalty = Literal["steps", "weights"]
 
 
 def penalty_matrix(k: int, n_grades: int, penalty: Penalty) -> FloatArray:
-    """G such that the penalty of steps s (K (L-1),) is s'Gs.
+    """Return G such that the penalty of steps s (K (L-1),) is s'Gs.
 
     ``weights`` is the printed w'w. The worst grade's weight at a position moves no comparison, so
     the least w'w centres each position, which leaves a quadratic form of the steps alone.
@@ -49,7 +49,7 @@ class Problem:
     c_ties: float
 
     def value(self, steps: FloatArray) -> tuple[float, FloatArray, FloatArray, FloatArray]:
-        """The objective, its gradient, and the shortfalls and excesses it comes from."""
+        """Return the objective, its gradient, and the shortfalls and excesses it comes from."""
         short = np.maximum(1.0 - _times(self.preferred, steps), 0.0)
         margins = _times(self.tied, steps)
         over = np.sign(margins) * np.maximum(np.abs(margins) - 1.0, 0.0)
@@ -61,7 +61,7 @@ class Problem:
         return float(value), gradient, short, over
 
     def curvature(self, short: FloatArray, over: FloatArray) -> FloatArray:
-        """The Hessian of the piece that ``short`` and ``over`` lie on, (d, d)."""
+        """Return the Hessian of the piece on which ``short`` and ``over`` lie, (d, d)."""
         hessian: FloatArray = 2.0 * (self.gram + self.c * _squared(self.preferred[short > 0]))
         if self.c_ties > 0.0:
             hessian += 2.0 * self.c_ties * _squared(self.tied[over != 0])
@@ -75,7 +75,7 @@ def solve(
     tolerance: float = 1e-10,
     max_steps: int = 2000,
 ) -> FloatArray:
-    """The least point, steps (d,), by Newton on the free variables: [Ber82]_.
+    """Find the minimum, steps (d,), by Newton on the free variables: [Ber82]_.
 
     A step at 0 that the gradient holds there is fixed for a round, the others take Newton's
     direction cut off at 0, halved until the value falls. The pieces are quadratic, so the last
@@ -100,7 +100,7 @@ def solve(
 def _direction(
     steps: FloatArray, gradient: FloatArray, scaled: FloatArray, hessian: FloatArray, near: float
 ) -> FloatArray:
-    """Newton's direction of the free variables; the gradient's of those held at or near 0."""
+    """Return Newton's direction of the free variables, the gradient of those held at or near 0."""
     free = np.flatnonzero(~((steps <= near) & (gradient > 0)))
     direction = -scaled
     if free.size:

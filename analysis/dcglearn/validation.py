@@ -46,12 +46,24 @@ class Report:
     chance: float = 0.5
 
     def as_json(self) -> dict[str, object]:
-        """Plain values."""
+        """Return JSON values."""
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class TieRow:
+    """Held-out accuracy and mean difference of worth of tied pairs at one C of ties."""
+
+    c_ties: float
+    accuracy: float
+    tie_difference: float
+
+
 def fold_numbers(answers: IntArray, n_folds: int, seed: int, groups: IntArray | None) -> IntArray:
-    """A fold 0 .. n_folds - 1 per pair; pairs of one group (a query) share their fold."""
+    """Assign a fold 0 .. n_folds - 1 to each pair.
+
+    Pairs of one group (a query) share their fold.
+    """
     names = np.arange(answers.size) if groups is None else np.unique(groups, return_inverse=True)[1]
     n_groups = int(names.max(initial=-1)) + 1
     if n_groups < n_folds:
@@ -61,7 +73,7 @@ def fold_numbers(answers: IntArray, n_folds: int, seed: int, groups: IntArray | 
 
 
 def held_out_margins(preferences: Preferences, fit: Fit, folds: IntArray) -> FloatArray:
-    """Left minus right of every pair under a model that did not see its fold, (n,)."""
+    """Compute left minus right of every pair under a model that did not see its fold, (n,)."""
     margins = np.zeros(len(preferences))
     for fold in np.unique(folds):
         margins[folds == fold] = fit(preferences.select(folds != fold)).margins(
@@ -79,7 +91,7 @@ def choose_c(
     n_folds: int = 5,
     seed: int = 0,
 ) -> float:
-    """The C whose models decide most held-out pairs right; the smallest of equals.
+    """Choose the C whose models decide most held-out pairs right, the smallest of equals.
 
     C of ties is ``c_ties_share`` times C. Too few pairs for folds: the middle of the grid.
     """
@@ -109,7 +121,9 @@ def cross_validate(
     groups: IntArray | None = None,
     repeats: int = 1,
 ) -> Report:
-    """Accuracy over ``n_folds`` folds (mean over ``repeats`` splits), beside the usual settings.
+    """Cross-validate accuracy beside the usual settings.
+
+    Means over ``repeats`` splits into ``n_folds`` folds.
 
     Without ``c`` each training part chooses its own by folds within it. ``groups`` (n,) keeps pairs
     of one query together.
@@ -138,7 +152,7 @@ def cross_validate(
 
 
 def usual_margins(preferences: Preferences, *, linear: bool) -> FloatArray:
-    """Left minus right under 2^l - 1, or l, and 1 / log2(1 + i), (n,).
+    """Compute left minus right under 2^l - 1, or l, and 1 / log2(1 + i), (n,).
 
     Grades count from 0 here. Counting from 1, as printed, shifts all gains and doubles 2^l: no
     comparison of equally long lists notices.
@@ -155,7 +169,7 @@ def by_training_size(
     repeats: int = 20,
     seed: int = 0,
 ) -> dict[int, float]:
-    """Figure 17: accuracy on the pairs left over after training on random ones, by how many."""
+    """Compute Figure 17: accuracy on the remaining pairs by the number of training pairs."""
     decided = np.flatnonzero(~preferences.tied)
     found = {}
     for size in sizes:
@@ -184,20 +198,16 @@ def tie_sweep(
     c: float = 1.0,
     n_folds: int = 5,
     seed: int = 0,
-) -> list[dict[str, float]]:
-    """Figure 20: held-out accuracy and mean difference of tied pairs by C of ties."""
+) -> list[TieRow]:
+    """Compute Figure 20: held-out accuracy and mean difference of tied pairs by C of ties."""
     folds = fold_numbers(preferences.answers, n_folds, seed, None)
     rows = []
     for value in values:
         margins = held_out_margins(preferences, _fit_with(c, value / c), folds)
         difference = np.abs(margins[preferences.tied])
-        rows.append(
-            {
-                "c_ties": value,
-                "accuracy": _share(margins, preferences.answers, ~preferences.tied),
-                "tie_difference": float(difference.mean()) if difference.size else float("nan"),
-            }
-        )
+        mean = float(difference.mean()) if difference.size else float("nan")
+        accurate = _share(margins, preferences.answers, ~preferences.tied)
+        rows.append(TieRow(value, accurate, mean))
     return rows
 
 

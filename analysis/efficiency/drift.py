@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.agreement.bootstrap import Resamples
 from analysis.agreement.ratios import ratio
 from analysis.efficiency.table import resampled_medians
 from analysis.efficiency.timings import Sessions, Timings
+from analysis.resampling import Resamples
 from analysis.typing import FloatArray, IntArray
 
 
@@ -40,7 +40,7 @@ def _step(said: Timings, sessions: Sessions, drawn: Resamples) -> tuple[float, .
 
 
 def drift(timings: Timings, sessions: Sessions, drawn: Resamples) -> tuple[float, float, float]:
-    """Factor by which a judgment's time changes over 100 judgments, with interval.
+    """Estimate the factor by which time per judgment changes over 100 judgments, with interval.
 
     Least squares of log seconds on the position, a level of its own for each session: below 1
     people get faster. NaN where no session has two timed answers.
@@ -63,7 +63,7 @@ def _factor(sums: FloatArray) -> FloatArray:
 
 
 def by_assessor(timings: Timings, sessions: Sessions) -> dict[int, FloatArray]:
-    """Seconds a judgment of each assessor: quantiles .05, .25, .5, .75, .95 of what stands."""
+    """Return quantiles .05, .25, .5, .75, .95 of each assessor's seconds per effective judgment."""
     said = timings.take(timings.effective)
     who = sessions.assessor[said.session]
     order = np.argsort(who, kind="stable")

@@ -14,11 +14,11 @@ class TimedAnswer(Generic[E]):
     row: E
     active_ms: int
     wall_ms: int
-    stands: bool = False
+    effective: bool = False
 
 
 def timed_answers(entries: Iterable[E]) -> list[TimedAnswer[E]]:
-    """The answers of one session's log in their order, taken back or not.
+    """Return the answers of one session's log in their order, undone or not.
 
     An entry has ``entry`` (answer, undo or redo), ``active_ms`` and ``wall_ms``, be it a record of
     an export or a row of a database. An undo or redo has time of its own; it goes to the answer it
@@ -27,7 +27,7 @@ def timed_answers(entries: Iterable[E]) -> list[TimedAnswer[E]]:
     >>> from collections import namedtuple
     >>> Entry = namedtuple("Entry", "entry active_ms wall_ms")
     >>> log = [Entry("answer", 5, 6), Entry("answer", 3, 3), Entry("undo", 1, 2)]
-    >>> [(each.active_ms, each.wall_ms, each.stands) for each in timed_answers(log)]
+    >>> [(each.active_ms, each.wall_ms, each.effective) for each in timed_answers(log)]
     [(5, 6, True), (4, 5, False)]
     """
     answers: list[TimedAnswer[E]] = []
@@ -45,5 +45,5 @@ def timed_answers(entries: Iterable[E]) -> list[TimedAnswer[E]]:
         taker[-1].active_ms += row.active_ms
         taker[-1].wall_ms += row.wall_ms
     for each in done:
-        each.stands = True
+        each.effective = True
     return answers

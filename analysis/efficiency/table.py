@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.agreement.bootstrap import Resamples
 from analysis.agreement.ratios import ratio
 from analysis.efficiency.timings import Sessions, Timings
+from analysis.resampling import Resamples
 from analysis.typing import FloatArray, IntArray
 
 MOST_LEVELS = 1024  # steps of a resampled median: its resolution is a 1024th of the values
@@ -55,7 +55,9 @@ def _by(query: IntArray, values: FloatArray | None, n_queries: int) -> FloatArra
 
 
 def resampled_medians(values: FloatArray, query: IntArray, weights: FloatArray) -> FloatArray:
-    """Lower medians (draws,) when each query counts as often as drawn; NaN of an empty draw.
+    """Compute lower medians (draws,) when each query counts as often as drawn.
+
+    NaN of an empty draw.
 
     Values are counted by query and level first, so a resample costs no sort.
     """
@@ -124,7 +126,7 @@ def effort(timings: Timings, sessions: Sessions, drawn: Resamples) -> Effort:
 
 
 def _theory(sessions: Sessions) -> FloatArray:
-    """n log2 k of a top-k session ([NGLC12]_, section 2.2), n of a graded one."""
+    """Return n log2 k of a top-k session ([NGLC12]_, section 2.2), n of a graded one."""
     k = np.minimum(sessions.k, sessions.n)
     steps: FloatArray = np.where(k > 1, np.log2(np.maximum(k, 2)), 1.0)
     return sessions.n.astype(float) * steps

@@ -47,7 +47,7 @@ class Timings:
         return made
 
     def take(self, rows: IntArray | BoolArray) -> Self:
-        """The rows that an index or a mask selects."""
+        """Return the rows that an index or a mask selects."""
         return type(self)(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 

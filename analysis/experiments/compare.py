@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.data.folds import Fold
-from analysis.experiments.folds import Trials, Truth, with_truth
+from analysis.experiments.folds import FoldSet, Truth, with_truth
 from analysis.experiments.grids import accepts, effort
 from analysis.experiments.store import Row, Task
 from analysis.experiments.tuning import tune
@@ -22,12 +22,12 @@ TOPK = [*(f"kappa-ndcg@{cut}" for cut in CUTS), "kappa-err"]
 
 
 def measures_of(truth: Truth) -> list[str]:
-    """The measures a table of this ground truth may show."""
+    """Return the measures that a table of this ground truth may show."""
     return TOPK if truth == "topk" else GRADED
 
 
 def tuned_by(truth: Truth) -> str:
-    """The measure that settings are chosen by."""
+    """Return the measure that settings are chosen by."""
     return "kappa-ndcg@10" if truth == "topk" else "ndcg@10"
 
 
@@ -40,7 +40,7 @@ class Entry:
 
 
 def compare_tasks(
-    trials: Trials,
+    fold_set: FoldSet,
     entries: Sequence[Entry],
     truths: Sequence[Truth] = ("graded", "topk"),
     *,
@@ -48,14 +48,17 @@ def compare_tasks(
     seed: int = 0,
     gains: Gains | None = None,
 ) -> Iterator[Task]:
-    """One task per model, fold and ground truth; ``gains`` are learned ones for NDCG."""
+    """Yield one task per model, fold and ground truth.
+
+    ``gains`` are learned ones for NDCG.
+    """
     for truth in truths:
-        for fold in trials.folds:
+        for fold in fold_set.folds:
             for entry in entries:
                 identity = {
                     "experiment": "compare",
-                    "data": trials.name,
-                    "data_hash": trials.digest,
+                    "data": fold_set.name,
+                    "data_hash": fold_set.digest,
                     "truth": truth,
                     "fold": fold.name,
                     "model": entry.model,
@@ -96,7 +99,7 @@ def compare_cell(
 
 
 def gather(rows: Sequence[Row], truth: Truth, entry: Entry, measure: str) -> list[list[float]]:
-    """Values per query of one cell of the table, fold by fold."""
+    """Collect per-query values of one cell of the table, fold by fold."""
     mine = [
         row
         for row in rows
@@ -106,5 +109,5 @@ def gather(rows: Sequence[Row], truth: Truth, entry: Entry, measure: str) -> lis
 
 
 def mean_over_folds(parts: Sequence[Sequence[float]]) -> float:
-    """The mean of the folds' means, as published tables have it."""
+    """Return the mean of the folds' means, as in published tables."""
     return float(np.mean([np.mean(part) for part in parts]))

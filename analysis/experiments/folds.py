@@ -17,7 +17,7 @@ Truth = Literal["graded", "topk", "full"]
 
 
 @dataclass(frozen=True)
-class Trials:
+class FoldSet:
     """Named folds of one collection and a hash over all of them."""
 
     name: str
@@ -25,8 +25,8 @@ class Trials:
     digest: str
 
 
-def load_trials(path: str | Path, *, seed: int = 0) -> Trials:
-    """Official folds of a LETOR folder, or five seeded folds of a single LETOR file.
+def load_fold_set(path: str | Path, *, seed: int = 0) -> FoldSet:
+    """Load the official folds of a LETOR folder, or five seeded folds of a LETOR file.
 
     The documents of a query are shuffled by ``seed``: OHSUMED's files have relevant documents
     first, and a model of equal scores would be paid for that (NDCG@10 .40 in place of .19).
@@ -35,7 +35,7 @@ def load_trials(path: str | Path, *, seed: int = 0) -> Trials:
     if not path.exists():
         raise BadData(f"{path}: no such file or folder")
     folds = list(read_folds(path) if path.is_dir() else make_folds(read_letor(path), seed=seed))
-    return trials_of(path.name, [_shuffled(fold, seed) for fold in folds])
+    return fold_set_of(path.name, [_shuffled(fold, seed) for fold in folds])
 
 
 def _shuffled(fold: Fold, seed: int) -> Fold:
@@ -43,15 +43,17 @@ def _shuffled(fold: Fold, seed: int) -> Fold:
     return Fold(fold.name, *parts)
 
 
-def trials_of(name: str, folds: list[Fold]) -> Trials:
-    """Folds with the hash that result rows carry."""
+def fold_set_of(name: str, folds: list[Fold]) -> FoldSet:
+    """Make a fold set with the digest that result rows carry."""
     parts = [part for fold in folds for part in (fold.train, fold.validation, fold.test)]
     digests = "".join(part.digest() for part in parts)
-    return Trials(name, folds, sha256(digests.encode()).hexdigest()[:12])
+    return FoldSet(name, folds, sha256(digests.encode()).hexdigest()[:12])
 
 
 def with_truth(fold: Fold, truth: Truth, k: int, seed: int) -> Fold:
-    """The fold under another ground truth; equal grades are ordered by ``seed``.
+    """Return the fold under another ground truth.
+
+    Equal grades are ordered by ``seed``.
 
     A query's order does not depend on the fold or part it is in.
     """

@@ -79,12 +79,15 @@ TABLE_ORDER = [
 
 
 def effort(name: str) -> dict[str, Any]:
-    """What result rows remember of a model's tuning: rows of other grids are not reused."""
+    """Describe the tuning of a model in its result rows.
+
+    Rows of other grids are not reused.
+    """
     return {"grid": GRIDS.get(name, []), "fixed": FIXED.get(name, {})}
 
 
 def title(name: str, k: int | None = None) -> str:
-    """How a table calls a model.
+    """Return the title of a model in tables.
 
     >>> title("topk-listmle", 3)
     'Top-3 ListMLE'
@@ -94,5 +97,5 @@ def title(name: str, k: int | None = None) -> str:
 
 
 def accepts(name: str, setting: str) -> bool:
-    """Whether a model has a setting of this name."""
+    """Tell whether a model has a setting of this name."""
     return setting in signature(model_class(name)).parameters

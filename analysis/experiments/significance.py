@@ -8,7 +8,7 @@ from analysis.typing import FloatArray
 def randomisation_test(
     first: FloatArray, second: FloatArray, *, rounds: int = 10_000, seed: int = 0
 ) -> float:
-    """Two-sided p of the mean difference of paired values (n,) when signs are drawn at random.
+    """Compute the two-sided p of the mean difference of paired values (n,) under random signs.
 
     Smoothed by one, so that no p is 0: [SAC07]_.
 
@@ -27,7 +27,7 @@ def randomisation_test(
 
 
 def holm(values: list[float]) -> list[float]:
-    """p values corrected for their number by Holm's step-down rule.
+    """Correct p values for their number by Holm's step-down rule.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]

@@ -21,7 +21,7 @@ Progress = Callable[[int, int], None]
 
 
 def library_version() -> str:
-    """The version every row carries."""
+    """Return the version that every row carries."""
     try:
         return version("topkapi")
     except PackageNotFoundError:  # a checkout that was never installed
@@ -78,7 +78,10 @@ class Store:
 def run_tasks(
     tasks: Iterable[Task], store: Store, *, jobs: int = 1, progress: Progress | None = None
 ) -> list[Row]:
-    """Do what the store lacks, ``jobs`` at a time through joblib, and return all rows in order."""
+    """Run the tasks that the store lacks, and return all rows in order.
+
+    joblib runs ``jobs`` at a time.
+    """
     wanted = list(tasks)
     missing = [task for task in wanted if task.key not in store.rows]
     done = len(wanted) - len(missing)

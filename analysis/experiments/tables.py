@@ -1,10 +1,10 @@
 """Tables of results as text, CSV, Markdown, LaTeX and HTML, the best of each column in bold."""
 
-import csv
 import html
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+
+from analysis.data.exports.cells import csv_cell, csv_line
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Table:
     lower: frozenset[str] = field(default_factory=frozenset)
 
     def best(self, column: int) -> str | None:
-        """The printed form of a column's best value."""
+        """Return the printed form of a column's best value."""
         values = [value for _, row in self.rows if (value := row[column]) is not None]
         if not values or not self.bold:
             return None
@@ -32,11 +32,14 @@ class Table:
         return self.shown(pick(values))
 
     def shown(self, value: float | None) -> str:
-        """A value with the table's digits."""
+        """Format a value with the table's digits."""
         return "" if value is None else f"{value:.{self.digits}f}"
 
     def cells(self, strong: Callable[[str], str], mark: str) -> list[list[str]]:
-        """Printed cells without the header; ``strong`` wraps best values."""
+        """Return printed cells without the header.
+
+        ``strong`` wraps best values.
+        """
         best = [self.best(column) for column in range(len(self.columns))]
         lines = []
         for title, values in self.rows:
@@ -51,7 +54,7 @@ class Table:
 
 
 def as_text(table: Table) -> str:
-    """For a terminal: aligned columns, best values with a star before them."""
+    """Format a table for a terminal: aligned columns, a star before best values."""
     cells = [["", *table.columns], *table.cells(lambda text: f"*{text}", "'")]
     widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
     lines = [
@@ -66,17 +69,16 @@ def as_text(table: Table) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """Plain values, six digits, no marks."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["", *table.columns])
+    """Format a table as CSV: six digits, no marks, no title that is a formula."""
+    lines = [csv_line(["", *table.columns])]
     for title, values in table.rows:
-        writer.writerow([title, *("" if value is None else f"{value:.6f}" for value in values)])
-    return stream.getvalue()
+        figures = ("" if value is None else f"{value:.6f}" for value in values)
+        lines.append(",".join([csv_cell(title), *figures]) + "\n")
+    return "".join(lines)
 
 
 def as_markdown(table: Table) -> str:
-    """A pipe table under its title."""
+    """Format a table as Markdown with its title."""
     lines = [f"**{table.title}**", "", _piped(["", *table.columns])]
     lines.append(_piped(["---", *("---:" for _ in table.columns)]))
     lines.extend(_piped(line) for line in table.cells(lambda text: f"**{text}**", "†"))
@@ -88,7 +90,7 @@ def _piped(cells: Sequence[str]) -> str:
 
 
 def as_latex(table: Table) -> str:
-    """A tabular inside a table, for booktabs."""
+    """Format a table as LaTeX: a tabular inside a table, for booktabs."""
     lines = [
         r"\begin{table}\centering",
         rf"\caption{{{_tex(table.title)}}}",
@@ -110,7 +112,7 @@ def _tex(text: str) -> str:
 
 
 def as_html(table: Table) -> str:
-    """A table element with caption and header cells."""
+    """Format a table as an HTML element with caption and header cells."""
     head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in ["", *table.columns])
     body = []
     for line in table.cells(lambda text: f"<strong>{text}</strong>", "<sup>†</sup>"):

@@ -7,65 +7,76 @@ Gains 2^label - 1 are scaled by 2^-(highest label of the query): the scale cance
 import numpy as np
 
 from analysis.metrics.gains import Gains
-from analysis.metrics.page import Page
+from analysis.metrics.query_batch import QueryBatch
 from analysis.typing import FloatArray
 
 
 def standard_discounts(depth: int) -> FloatArray:
-    """1 / log2(1 + j) for ranks j = 1 .. depth."""
+    """Return 1 / log2(1 + j) for ranks j = 1 .. depth."""
     discounts: FloatArray = 1.0 / np.log2(np.arange(2, depth + 2))
     return discounts
 
 
 def letor4_discounts(depth: int) -> FloatArray:
-    """1 for ranks 1 and 2, then 1 / log2(j): the rule of LETOR 4.0's evaluation script."""
+    """Return 1 for ranks 1 and 2, then 1 / log2(j).
+
+    This is the rule of LETOR 4.0's evaluation script.
+    """
     discounts: FloatArray = 1.0 / np.log2(np.maximum(np.arange(1, depth + 1), 2))
     return discounts
 
 
 def scaled_gains(labels: FloatArray, top: FloatArray) -> FloatArray:
-    """(2^label - 1) / 2^top, (b, depth), for the highest labels ``top`` (b,) of the queries."""
+    """Return (2^label - 1) / 2^top, (b, depth).
+
+    ``top`` (b,) holds the highest labels of the queries.
+    """
     gains: FloatArray = np.exp2(labels - top[:, None]) - np.exp2(-top)[:, None]
     return gains
 
 
-def ndcg(page: Page, k: int | None, *, expected: bool) -> FloatArray:
-    """Standard NDCG@k ([JK02]_; [NGLC12]_, section 3.3.1), 0 where nothing is relevant, (b,).
+def ndcg(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
+    """Compute standard NDCG@k ([JK02]_; [NGLC12]_, section 3.3.1), (b,).
+
+    It is 0 where nothing is relevant.
 
     On labels of a top-k ground truth it is kappa-NDCG@k ([NGLC12]_, equation (2)).
     """
-    return _ndcg(page, k, expected=expected, letor4=False)
+    return _ndcg(batch, k, expected=expected, letor4=False)
 
 
-def learned_ndcg(page: Page, k: int | None, *, expected: bool, gains: Gains) -> FloatArray:
-    """NDCG@k with gains of labels and discounts that were learned ([ZZCX13]_), (b,).
+def learned_ndcg(batch: QueryBatch, k: int | None, *, expected: bool, gains: Gains) -> FloatArray:
+    """Compute NDCG@k with learned gains and discounts ([ZZCX13]_), (b,).
 
     Without k it is cut where the discounts end; a k beyond them is refused.
     """
-    discounts = gains.cut(k)[: page.width]
+    discounts = gains.cut(k)[: batch.width]
     depth = discounts.size
     if expected:
-        found = page.tie_means(gains.of_labels(page.ranked(page.width)))[:, :depth]
+        found = batch.tie_means(gains.of_labels(batch.ranked(batch.width)))[:, :depth]
     else:
-        found = gains.of_labels(page.ranked(depth))
-    ideal = gains.of_labels(page.best(depth)) @ discounts
+        found = gains.of_labels(batch.ranked(depth))
+    ideal = gains.of_labels(batch.best(depth)) @ discounts
     return np.divide(found @ discounts, ideal, out=np.zeros(ideal.shape), where=ideal > 0)
 
 
-def letor4_ndcg(page: Page, k: int | None, *, expected: bool) -> FloatArray:
-    """NDCG@k by LETOR 4.0's script: also 0 where a query has fewer than k documents, (b,)."""
-    values = _ndcg(page, k, expected=expected, letor4=True)
-    return values if k is None else np.where(page.sizes >= k, values, 0.0)
+def letor4_ndcg(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
+    """Compute NDCG@k by LETOR 4.0's script, (b,).
+
+    It is also 0 where a query has fewer than k documents.
+    """
+    values = _ndcg(batch, k, expected=expected, letor4=True)
+    return values if k is None else np.where(batch.sizes >= k, values, 0.0)
 
 
-def _ndcg(page: Page, k: int | None, *, expected: bool, letor4: bool) -> FloatArray:
-    depth = page.width if k is None else min(k, page.width)
+def _ndcg(batch: QueryBatch, k: int | None, *, expected: bool, letor4: bool) -> FloatArray:
+    depth = batch.width if k is None else min(k, batch.width)
     discounts = letor4_discounts(depth) if letor4 else standard_discounts(depth)
-    best = page.best(depth)
+    best = batch.best(depth)
     top = best[:, 0]
     if expected:
-        gains = page.tie_means(scaled_gains(page.ranked(page.width), top))[:, :depth]
+        gains = batch.tie_means(scaled_gains(batch.ranked(batch.width), top))[:, :depth]
     else:
-        gains = scaled_gains(page.ranked(depth), top)
+        gains = scaled_gains(batch.ranked(depth), top)
     ideal = scaled_gains(best, top) @ discounts
     return np.divide(gains @ discounts, ideal, out=np.zeros(ideal.shape), where=ideal > 0)

@@ -10,41 +10,44 @@ from itertools import pairwise
 
 import numpy as np
 
-from analysis.metrics.page import Page
+from analysis.metrics.query_batch import QueryBatch
 from analysis.typing import FloatArray
 
 
-def err(page: Page, k: int | None, *, expected: bool) -> FloatArray:
-    """ERR with the highest label of the whole data as y_max, (b,)."""
-    top = np.full(page.labels.shape[0], page.top_grade)
-    return _err(page, k, top, expected=expected)
+def err(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
+    """Compute ERR with the highest label of the whole data as y_max, (b,)."""
+    top = np.full(batch.labels.shape[0], batch.top_grade)
+    return _err(batch, k, top, expected=expected)
 
 
-def kappa_err(page: Page, k: int | None, *, expected: bool) -> FloatArray:
-    """kappa-ERR ([NGLC12]_, equation (3)): y_max is the query's own best label, k, (b,)."""
-    return _err(page, k, page.labels.max(axis=1), expected=expected)
+def kappa_err(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
+    """Compute kappa-ERR ([NGLC12]_, equation (3)), (b,).
+
+    y_max is the query's own best label, k.
+    """
+    return _err(batch, k, batch.labels.max(axis=1), expected=expected)
 
 
-def _err(page: Page, k: int | None, top: FloatArray, *, expected: bool) -> FloatArray:
-    depth = page.width if k is None or expected else min(k, page.width)
-    labels = page.ranked(depth)
+def _err(batch: QueryBatch, k: int | None, top: FloatArray, *, expected: bool) -> FloatArray:
+    depth = batch.width if k is None or expected else min(k, batch.width)
+    labels = batch.ranked(depth)
     stop: FloatArray = np.exp2(labels - top[:, None]) - np.exp2(-top)[:, None]
-    walked = _mean_products(page, 1.0 - stop) if expected else np.cumprod(1.0 - stop, axis=1)
+    walked = _mean_products(batch, 1.0 - stop) if expected else np.cumprod(1.0 - stop, axis=1)
     reached = np.concatenate([np.ones((stop.shape[0], 1)), walked[:, :-1]], axis=1)
     gained = (reached - walked) / np.arange(1, depth + 1)
     values: FloatArray = gained[:, :k].sum(axis=1)
     return values
 
 
-def _mean_products(page: Page, passing: FloatArray) -> FloatArray:
-    """Mean over the orders of tied documents of the product of the first j factors, (b, w).
+def _mean_products(batch: QueryBatch, passing: FloatArray) -> FloatArray:
+    """Return the expected product of the first j factors over orders of tied documents, (b, w).
 
     Within a group the mean over all i-subsets of m factors follows from m - 1 factors:
     M(i, m) = (1 - i/m) M(i, m-1) + (i/m) a_m M(i-1, m-1).
     """
     result = np.cumprod(passing, axis=1)
     for query in range(passing.shape[0]):
-        groups = page.tie_groups[query]
+        groups = batch.tie_groups[query]
         borders = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1, append=groups[-1] + 1))
         reached = 1.0
         for start, stop in pairwise(borders):

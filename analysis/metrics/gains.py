@@ -42,7 +42,7 @@ class Gains:
         return np.outer(self.discounts, self.gains)
 
     def of_labels(self, labels: FloatArray) -> FloatArray:
-        """The gain of each label above the worst grade's, same shape.
+        """Return the gain of each label above the worst grade's, same shape.
 
         >>> usual_gains(3, 1).of_labels(np.array([2.0, 0.0]))
         array([3., 0.])
@@ -59,7 +59,7 @@ class Gains:
         return found
 
     def cut(self, k: int | None) -> FloatArray:
-        """The discounts of the first k positions; all that are known without k."""
+        """Return the discounts of the first k positions, or all that are known without k."""
         if k is not None and k > self.discounts.size:
             raise BadData(
                 f"the discounts reach position {self.discounts.size}: a cut at {k} is beyond them"
@@ -67,7 +67,9 @@ class Gains:
         return self.discounts[:k]
 
     def discounts_only(self, n_grades: int) -> "Gains":
-        """The same discounts with gains 2^l - 1 of l = 0 .. n_grades - 1, scaled by 2^-n_grades.
+        """Return the same discounts with gains 2^l - 1 scaled by 2^-n_grades.
+
+        The labels l are 0 .. n_grades - 1.
 
         For labels that no study graded, such as those of a top-k ground truth.
         """
@@ -80,12 +82,12 @@ class Gains:
         Path(path).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
     def as_json(self) -> dict[str, list[float]]:
-        """Gains and discounts as plain lists."""
+        """Return gains and discounts as plain lists."""
         return {"gains": self.gains.tolist(), "discounts": self.discounts.tolist()}
 
 
 def usual_gains(n_grades: int, k: int, *, linear: bool = False) -> Gains:
-    """2^l - 1, or l if ``linear``, with discounts 1 / log2(1 + i).
+    """Return gains 2^l - 1, or l if ``linear``, with discounts 1 / log2(1 + i).
 
     >>> usual_gains(4, 1, linear=True).gains
     array([0., 1., 2., 3.])

@@ -11,7 +11,9 @@ from analysis.typing import FloatArray, IntArray
 
 
 def topk_gains(ranks: IntArray, k: int) -> FloatArray:
-    """Gains (2^label - 1) / 2^k of true ranks (0 = best); 0 from rank k on and for negative ranks.
+    """Return gains (2^label - 1) / 2^k of true ranks (0 = best).
+
+    They are 0 from rank k on and for negative ranks.
 
     >>> topk_gains(np.array([0, 1, 2, -1]), 2)
     array([0.75, 0.25, 0.  , 0.  ])
@@ -22,7 +24,7 @@ def topk_gains(ranks: IntArray, k: int) -> FloatArray:
 
 
 def kappa_ndcg_of_lists(ranks: IntArray, k: int, *, n_items: int | None = None) -> FloatArray:
-    """kappa-NDCG@k of many lists at once, ``ranks`` (runs, length) -> (runs,).
+    """Compute kappa-NDCG@k of many lists at once, ``ranks`` (runs, length) -> (runs,).
 
     ``ranks[i, j]`` is the true rank (0 = best) of the item that list i has at position j + 1; a
     negative rank is an empty place. Positions after k count for nothing. ``n_items`` is the number

@@ -2,39 +2,41 @@
 
 import numpy as np
 
-from analysis.metrics.page import Page
+from analysis.metrics.query_batch import QueryBatch
 from analysis.typing import BoolArray, FloatArray, IntArray
 
 
-def rbo(page: Page, persistence: float) -> FloatArray:
-    """Extrapolated rank-biased overlap of the true list and the first places of the ranking, (b,).
+def rbo(batch: QueryBatch, persistence: float) -> FloatArray:
+    """Compute extrapolated rank-biased overlap of the true list and the top of the ranking, (b,).
 
     The true list are the documents with labels above 0, best first (equal labels by row); the
     ranking is cut to its length m: [WMZ10]_, equation (32) for lists of one length. 0 where no
     document has a label above 0.
     """
-    return _overlap(page, page.truth, persistence, extrapolate=True)
+    return _overlap(batch, batch.truth, persistence, extrapolate=True)
 
 
-def compatibility(page: Page, persistence: float) -> FloatArray:
-    """Highest rank-biased overlap with any ideal order, over its own: [CSV20]_, section 3, (b,).
+def compatibility(batch: QueryBatch, persistence: float) -> FloatArray:
+    """Compute the highest rank-biased overlap with any ideal order, over its own, (b,).
+
+    [CSV20]_, section 3.
 
     Documents of equal label may come in any order in an ideal list, so they take the ranking's.
     Overlaps are read down to the last document of the query, as ir_measures does.
     """
-    places = np.empty(page.labels.shape, dtype=np.int64)
-    np.put_along_axis(places, page.order(page.width), np.arange(page.width)[None], axis=1)
-    ideal = np.lexsort((places, -page.labels), axis=1)
-    return _overlap(page, ideal, persistence, extrapolate=False)
+    places = np.empty(batch.labels.shape, dtype=np.int64)
+    np.put_along_axis(places, batch.order(batch.width), np.arange(batch.width)[None], axis=1)
+    ideal = np.lexsort((places, -batch.labels), axis=1)
+    return _overlap(batch, ideal, persistence, extrapolate=False)
 
 
-def _overlap(page: Page, truth: IntArray, p: float, *, extrapolate: bool) -> FloatArray:
-    length = (page.labels > 0).sum(axis=1)
-    depths = np.arange(1, page.width + 1)
-    shared = _shared(page.order(page.width), truth, length)
+def _overlap(batch: QueryBatch, truth: IntArray, p: float, *, extrapolate: bool) -> FloatArray:
+    length = (batch.labels > 0).sum(axis=1)
+    depths = np.arange(1, batch.width + 1)
+    shared = _shared(batch.order(batch.width), truth, length)
     weights = (1.0 - p) * p ** (depths - 1.0)
     if not extrapolate:
-        read = depths <= page.sizes[:, None]
+        read = depths <= batch.sizes[:, None]
         own = np.where(read, np.minimum(depths, length[:, None]) / depths, 0.0)
         found = np.where(read, shared / depths, 0.0)
         return _ratio(found @ weights, own @ weights, length > 0)
@@ -45,7 +47,10 @@ def _overlap(page: Page, truth: IntArray, p: float, *, extrapolate: bool) -> Flo
 
 
 def _shared(order: IntArray, truth: IntArray, length: IntArray) -> IntArray:
-    """Documents common to the first d places of both lists, the true list ending at ``length``."""
+    """Count documents common to the first d ranks of both lists.
+
+    The true list ends at ``length``.
+    """
     width = order.shape[1]
     seen = np.arange(1, width + 1)
     in_order, in_truth = np.empty_like(order), np.empty_like(order)
@@ -61,7 +66,10 @@ def _ratio(top: FloatArray, bottom: FloatArray, defined: BoolArray) -> FloatArra
     return np.divide(top, bottom, out=np.zeros_like(top), where=defined)
 
 
-def topk_01(page: Page, k: int) -> FloatArray:
-    """0 where the first k places hold the labels of the best order, else 1: [XLL09]_, eq. (5)."""
-    wrong: FloatArray = (page.ranked(k) != page.best(k)).any(axis=1).astype(float)
+def topk_01(batch: QueryBatch, k: int) -> FloatArray:
+    """Return 0 where the first k documents have the labels of the best order, else 1.
+
+    [XLL09]_, equation (5).
+    """
+    wrong: FloatArray = (batch.ranked(k) != batch.best(k)).any(axis=1).astype(float)
     return wrong

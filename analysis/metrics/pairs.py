@@ -3,17 +3,20 @@
 import numpy as np
 
 from analysis.metrics.dcg import scaled_gains, standard_discounts
-from analysis.metrics.page import Page
+from analysis.metrics.query_batch import QueryBatch
 from analysis.typing import FloatArray
 
 
-def kendall_tau(page: Page) -> FloatArray:
-    """Kendall's tau-b of labels and scores, 0 where either is constant, (b,)."""
-    concordant, label_pairs, score_pairs = (np.zeros(page.labels.shape[0]) for _ in range(3))
-    for shift in range(1, page.width):
-        both = page.filled[:, shift:] & page.filled[:, :-shift]
-        first = np.where(both, np.sign(page.labels[:, shift:] - page.labels[:, :-shift]), 0.0)
-        ahead = np.where(page.filled, page.scores, 0.0)
+def kendall_tau(batch: QueryBatch) -> FloatArray:
+    """Compute Kendall's tau-b of labels and scores, (b,).
+
+    It is 0 where either is constant.
+    """
+    concordant, label_pairs, score_pairs = (np.zeros(batch.labels.shape[0]) for _ in range(3))
+    for shift in range(1, batch.width):
+        both = batch.filled[:, shift:] & batch.filled[:, :-shift]
+        first = np.where(both, np.sign(batch.labels[:, shift:] - batch.labels[:, :-shift]), 0.0)
+        ahead = np.where(batch.filled, batch.scores, 0.0)
         second = np.where(both, np.sign(ahead[:, shift:] - ahead[:, :-shift]), 0.0)
         concordant += (first * second).sum(axis=1)
         label_pairs += np.abs(first).sum(axis=1)
@@ -22,8 +25,8 @@ def kendall_tau(page: Page) -> FloatArray:
     return np.divide(concordant, scale, out=np.zeros_like(scale), where=scale > 0)
 
 
-def wkt(page: Page, k: int | None, *, capped: bool = False) -> FloatArray:
-    r"""Weighted Kendall's tau over the ideal DCG, an upper bound of 1 - NDCG@k, (b,).
+def wkt(batch: QueryBatch, k: int | None, *, capped: bool = False) -> FloatArray:
+    r"""Compute weighted Kendall's tau over the ideal DCG, an upper bound of 1 - NDCG@k, (b,).
 
     .. math:: \tfrac1{N_k} \sum_{j \le k} \alpha(j) \sum_{l > j} [f(x_{y_j}) \le f(x_{y_l})]
 
@@ -31,15 +34,15 @@ def wkt(page: Page, k: int | None, *, capped: bool = False) -> FloatArray:
     counts as an inversion (their strict sign breaks inequality (14)), documents of equal label do
     not. ``capped`` counts at most one inversion per position: the form ListMLE bounds.
     """
-    depth = page.width if k is None else min(k, page.width)
-    places = page.truth[:, :depth]
-    labels = np.take_along_axis(page.labels, places, axis=1)
+    depth = batch.width if k is None else min(k, batch.width)
+    places = batch.truth[:, :depth]
+    labels = np.take_along_axis(batch.labels, places, axis=1)
     weights = scaled_gains(labels, labels[:, 0]) * standard_discounts(depth)
     total: FloatArray = np.zeros(labels.shape[0])
     for position in range(depth):
-        own = np.take_along_axis(page.scores, places[:, position, None], axis=1)
-        worse = page.filled & (page.labels < labels[:, position, None])
-        inversions = (worse & (page.scores >= own)).sum(axis=1)
+        own = np.take_along_axis(batch.scores, places[:, position, None], axis=1)
+        worse = batch.filled & (batch.labels < labels[:, position, None])
+        inversions = (worse & (batch.scores >= own)).sum(axis=1)
         total += weights[:, position] * (np.minimum(inversions, 1) if capped else inversions)
     ideal = weights.sum(axis=1)
     values: FloatArray = np.divide(total, ideal, out=np.zeros(total.shape), where=ideal > 0)

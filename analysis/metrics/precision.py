@@ -2,43 +2,48 @@
 
 import numpy as np
 
-from analysis.metrics.page import Page
+from analysis.metrics.query_batch import QueryBatch
 from analysis.typing import FloatArray
 
 
-def precision(page: Page, k: int | None, *, expected: bool) -> FloatArray:
-    """Relevant documents among the first k, divided by k (also where a query has fewer), (b,)."""
-    k = page.width if k is None else k
+def precision(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
+    """Compute the share of relevant documents among the first k, (b,).
+
+    It is divided by k also where a query has fewer documents.
+    """
+    k = batch.width if k is None else k
     if expected:
-        hits = page.tie_means((page.ranked(page.width) > 0).astype(float))[:, :k]
+        hits = batch.tie_means((batch.ranked(batch.width) > 0).astype(float))[:, :k]
     else:
-        hits = (page.ranked(k) > 0).astype(float)
+        hits = (batch.ranked(k) > 0).astype(float)
     values: FloatArray = hits.sum(axis=1) / k
     return values
 
 
-def average_precision(page: Page, k: int | None, *, expected: bool) -> FloatArray:
-    """Mean precision at the relevant documents; 0 where nothing is relevant, (b,).
+def average_precision(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
+    """Compute mean precision at the relevant documents, (b,).
+
+    It is 0 where nothing is relevant.
 
     With ``k`` relevant documents after rank k count as missed. ``expected`` gives the mean over all
     orders of tied documents in closed form: [MN08]_, equation (4).
     """
-    hits = (page.ranked(page.width) > 0).astype(float)
-    ranks = np.arange(1, page.width + 1)
-    gained = _tied_gain(page, hits) if expected else hits * np.cumsum(hits, axis=1) / ranks
+    hits = (batch.ranked(batch.width) > 0).astype(float)
+    ranks = np.arange(1, batch.width + 1)
+    gained = _tied_gain(batch, hits) if expected else hits * np.cumsum(hits, axis=1) / ranks
     total = hits.sum(axis=1)
     return _divide(gained[:, :k].sum(axis=1), total)
 
 
-def _tied_gain(page: Page, hits: FloatArray) -> FloatArray:
-    """Expected precision gained at each rank when tied documents come in random order."""
-    groups = page.tie_groups
+def _tied_gain(batch: QueryBatch, hits: FloatArray) -> FloatArray:
+    """Return expected precision gained at each rank when tied documents come in random order."""
+    groups = batch.tie_groups
     flat = groups.ravel()
     size = np.bincount(flat)[flat].reshape(groups.shape)
     inside = np.bincount(flat, hits.ravel())[flat].reshape(groups.shape)
     first = np.ones(groups.shape, dtype=bool)
     first[:, 1:] = groups[:, 1:] != groups[:, :-1]
-    columns = np.arange(page.width)
+    columns = np.arange(batch.width)
     start = np.maximum.accumulate(np.where(first, columns, 0), axis=1)
     before = np.cumsum(hits, axis=1) - hits
     ahead = np.take_along_axis(before, start, axis=1)

@@ -12,11 +12,11 @@ from analysis.data.ranking import RankingData
 from analysis.errors import BadData, UnknownName
 from analysis.metrics import dcg, err, overlap, pairs, precision
 from analysis.metrics.gains import Gains
-from analysis.metrics.page import Page
+from analysis.metrics.query_batch import QueryBatch
 from analysis.typing import FloatArray
 
 Ties = Literal["stable", "expected"]
-Scorer = Callable[[Page], FloatArray]
+Scorer = Callable[[QueryBatch], FloatArray]
 
 _CUT = {
     "p": precision.precision,
@@ -40,7 +40,7 @@ LOSSES = ("topk-01", "wkt", "capped-wkt")
 
 
 def measure(name: str, ties: Ties = "stable", gains: Gains | None = None) -> Scorer:
-    """The function behind a measure's name, from a page of queries to a value per query.
+    """Return the function of a measure's name, from a batch of queries to a value per query.
 
     ``gains`` take the place of 2^label - 1 and 1 / log2(1 + j) in ndcg and kappa-ndcg.
 
@@ -132,9 +132,9 @@ def evaluate(
     values: dict[str, FloatArray] = {name: np.empty(data.n_queries) for name in names}
     top_grade = float(data.labels.max(initial=0.0))
     for block in blocks(data.offsets):
-        page = Page.of(block, data.labels, scores, top_grade)
+        batch = QueryBatch.of(block, data.labels, scores, top_grade)
         for name, scorer in scorers.items():
-            values[name][block.queries] = scorer(page)
+            values[name][block.queries] = scorer(batch)
     if per_query:
         return values
     return {name: float(array.mean()) if array.size else 0.0 for name, array in values.items()}

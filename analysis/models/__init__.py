@@ -50,7 +50,10 @@ MODELS: dict[str, type[Ranker]] = {
 
 
 def model_class(name: str) -> type[Ranker]:
-    """The class of a model name, or an error that lists the names."""
+    """Return the class of a model name.
+
+    An unknown name raises an error that lists the names.
+    """
     if name not in MODELS:
         raise UnknownName(f"no model {name!r}: choose from {', '.join(MODELS)}")
     return MODELS[name]

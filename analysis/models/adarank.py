@@ -9,28 +9,17 @@ from analysis.data.ranking import RankingData
 from analysis.errors import BadData
 from analysis.metrics import LOSSES, evaluate
 from analysis.models.base import LinearRanker
+from analysis.models.boosting.features import feature_quality
+from analysis.models.boosting.staging import Staging
 from analysis.models.listnet import with_preferences
 from analysis.models.rankboost import vote
-from analysis.models.staging import Staging
 from analysis.typing import FloatArray
 
 Update = Literal["multiplicative", "original"]
 
 
-def feature_quality(data: RankingData, measure: str) -> FloatArray:
-    """The measure of every single feature used as a score, (n_features, n_queries).
-
-    Tied documents count with the mean over their orders: many features are 0 for a whole query.
-    """
-    columns = [
-        evaluate(data, data.features[:, feature], [measure], per_query=True, ties="expected")
-        for feature in range(data.n_features)
-    ]
-    return np.stack([column[measure] for column in columns])
-
-
 def choose(edges: FloatArray, last: int | None) -> int:
-    """The best weak ranker; one chosen last round is set aside once, and may return after that."""
+    """Choose the best weak ranker; the one chosen last round is skipped once."""
     if last is not None and edges.size > 1:
         edges = edges.copy()
         edges[last] = -np.inf
@@ -58,7 +47,7 @@ class AdaRank(LinearRanker):
         self.rounds, self.measure, self.update = rounds, measure, update
 
     def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
-        """Boost for the given number of rounds."""
+        """Fit by boosting for the given number of rounds."""
         data = with_preferences(data)
         quality = feature_quality(data, self.measure)
         chances = np.full(data.n_queries, 1.0 / data.n_queries)
@@ -89,5 +78,5 @@ class AdaRank(LinearRanker):
 
 
 def _weak(features: FloatArray, *, feature: int, alpha: float) -> FloatArray:
-    """A weak ranker of AdaRank: one feature with its vote."""
+    """Make a weak ranker of AdaRank: one feature with its vote."""
     return alpha * features[:, feature]

@@ -38,7 +38,7 @@ class Ranker(ABC):
         """Score every document, (n_rows,)."""
 
     def settings(self) -> dict[str, Any]:
-        """The keyword arguments that make this model anew."""
+        """Return the keyword arguments that make an equal model."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def require_fitted(self, data: RankingData | None = None) -> None:
@@ -69,7 +69,7 @@ class Ranker(ABC):
         return self
 
     def __repr__(self) -> str:
-        """The call that makes the model."""
+        """Return the call that makes the model."""
         inside = ", ".join(f"{name}={value!r}" for name, value in self.settings().items())
         return f"{type(self).__name__}({inside})"
 

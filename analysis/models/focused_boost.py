@@ -8,11 +8,11 @@ from analysis.data.ranking import RankingData
 from analysis.data.topk import to_topk, truth_order
 from analysis.errors import BadData
 from analysis.models.adarank import choose
-from analysis.models.factored import FactoredPairs
+from analysis.models.boosting.pair_weights import FactoredPairs
+from analysis.models.boosting.staging import Staging
+from analysis.models.boosting.stumps import Stump
+from analysis.models.boosting.weak_rankers import Family, FeatureFamily, StumpFamily
 from analysis.models.rankboost import StumpRanker, vote
-from analysis.models.staging import Staging
-from analysis.models.stumps import Stump
-from analysis.models.weak import Family, FeatureFamily, StumpFamily
 from analysis.typing import FloatArray
 
 Weak = Literal["features", "stumps"]
@@ -50,7 +50,10 @@ class FocusedBoost(StumpRanker):
         self.measure, self.seed = measure, seed
 
     def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
-        """Boost; with ``validation`` keep the number of rounds with the best ``measure``."""
+        """Fit by boosting.
+
+        With ``validation`` the number of rounds with the best ``measure`` is kept.
+        """
         data = to_topk(data, self.k, seed=self.seed)
         work = Rounds(data, self.beta, FeatureFamily if self.weak == "features" else StumpFamily)
         staging = Staging(validation, self.measure)
@@ -78,7 +81,7 @@ class Rounds:
         self.last: int | None = None
 
     def _settle(self, beta: float) -> float:
-        """A part without pairs or without lists leaves the whole say to the other."""
+        """Set beta for data without pairs or without lists: the other part decides alone."""
         if self.pairs.n_pairs == 0 and self.family.n_lists == 0:
             raise BadData("no query has two documents to order: there is nothing to learn from")
         if self.pairs.n_pairs == 0:
@@ -86,7 +89,7 @@ class Rounds:
         return beta if self.family.n_lists else 0.0
 
     def edges(self) -> FloatArray:
-        """r of every weak ranker of the family."""
+        """Return r of every weak ranker of the family."""
         edges = np.zeros(self.family.size)
         if self.beta > 0:
             edges += self.beta * self.family.list_edges(self.chances)

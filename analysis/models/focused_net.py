@@ -11,9 +11,9 @@ from analysis.data.topk import to_topk, truth_order
 from analysis.errors import BadData
 from analysis.models.base import LinearRanker
 from analysis.models.listnet import listnet_loss, softmax_by_query
-from analysis.models.newton import Derivatives, newton
-from analysis.models.pairs import Pairs, logistic, make_pairs, pair_loss
-from analysis.models.subsets import permutation_loss
+from analysis.models.losses.pairs import Pairs, logistic, make_pairs, pair_loss
+from analysis.models.losses.permutations import permutation_loss
+from analysis.models.optimise.newton import Derivatives, newton
 from analysis.typing import FloatArray
 
 Listwise = Literal["auto", "exact", "top1"]
@@ -33,7 +33,7 @@ class Lists:
 
 
 def make_lists(data: RankingData) -> list[Lists]:
-    """T of every query with two or more documents in it, grouped by length."""
+    """Group T of every query with two or more documents in it by length."""
     order = truth_order(data, None)
     features = np.asarray(data.features[order], dtype=np.float64)
     lengths = np.add.reduceat((data.labels[order] > 0).astype(np.int64), data.offsets[:-1])
@@ -44,7 +44,9 @@ def make_lists(data: RankingData) -> list[Lists]:
 
 
 def list_loss(weights: FloatArray, lists: Lists, *, exact: bool) -> Derivatives:
-    """ListNet's cross entropy over lists of one length, each divided by its value at f = 0.
+    """Compute ListNet's cross entropy over lists of one length.
+
+    Each is divided by its value at f = 0.
 
     Exact: over all permutations, divided by ln m!; else over the top one, divided by ln m.
     """
@@ -61,7 +63,7 @@ def list_loss(weights: FloatArray, lists: Lists, *, exact: bool) -> Derivatives:
 
 
 def focused_pairs(data: RankingData) -> Pairs:
-    """Pairs of T and F, the weights of a query summing to 1."""
+    """Make the pairs of T and F; the weights of a query sum to 1."""
     return make_pairs(data, focused=True, by_query=True)
 
 
@@ -105,7 +107,7 @@ class FocusedNet(LinearRanker):
         return self
 
     def loss(self, weights: FloatArray, pairs: Pairs, lists: list[Lists]) -> Derivatives:
-        """The mixed loss without its penalty, with gradient and Hessian."""
+        """Compute the mixed loss without its penalty, with gradient and Hessian."""
         parts: list[tuple[float, Derivatives]] = []
         if self.beta < 1 and pairs.n_pairs:
             parts.append(((1.0 - self.beta) / log(2.0), pair_loss(pairs, weights, logistic)))

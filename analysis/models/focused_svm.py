@@ -8,14 +8,14 @@ from analysis.data.ranking import RankingData
 from analysis.data.topk import to_topk, truth_order
 from analysis.errors import BadData
 from analysis.models.base import LinearRanker
-from analysis.models.cutting import Oracle, cutting_planes
-from analysis.models.pairs import hinge_risk, make_pairs
+from analysis.models.losses.pairs import hinge_risk, make_pairs
+from analysis.models.optimise.cutting_planes import Oracle, cutting_planes
 from analysis.models.svm_map import Halves, map_slack
 from analysis.typing import FloatArray
 
 
 def prefix_halves(data: RankingData) -> list[Halves]:
-    """T of every query cut after each of its first |T| - 1 documents.
+    """Cut T of every query after each of its first |T| - 1 documents.
 
     Every label in T is positive, so binary AP is 1 for every order of T. The listwise slack is the
     mean over t = 1 .. |T|-1 of SVM-MAP's slack with the first t of T relevant and the rest not; it
@@ -37,7 +37,9 @@ def prefix_halves(data: RankingData) -> list[Halves]:
 
 
 def slack_at_zero(length: int) -> float:
-    """The listwise slack of a list when all scores are equal: the worst order's mean 1 - AP.
+    """Compute the listwise slack of a list when all scores are equal.
+
+    It is the mean 1 - AP of the worst order.
 
     >>> slack_at_zero(2)  # the one relevant document comes second
     0.5
@@ -83,7 +85,7 @@ class FocusedSVM(LinearRanker):
         return self
 
     def risk(self, data: RankingData) -> Oracle:
-        """The mean mixed loss over the queries of a top-k ground truth, as an oracle."""
+        """Return the mean mixed loss over the queries of a top-k ground truth, as an oracle."""
         pairs = make_pairs(data, focused=True, by_query=True)
         halves = prefix_halves(data)
         if pairs.n_pairs == 0 and not halves:

@@ -46,7 +46,7 @@ class LightGBM(Ranker):
         self._booster: Any = None
 
     def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
-        """Grow the trees."""
+        """Fit the trees."""
         lightgbm = _package()
         labels = np.rint(data.labels).astype(np.int64)
         if labels.max(initial=0) > 1000:

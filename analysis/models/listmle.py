@@ -9,7 +9,7 @@ from analysis.data.padding import blocks
 from analysis.data.ranking import RankingData
 from analysis.data.topk import truth_order
 from analysis.models.base import LinearRanker
-from analysis.models.newton import Derivatives, newton
+from analysis.models.optimise.newton import Derivatives, newton
 from analysis.typing import BoolArray, FloatArray
 
 SPREAD = 600.0  # scores further apart than this within a query would underflow: no such step
@@ -25,7 +25,10 @@ class Ordered:
 
 
 def ordered_blocks(data: RankingData, k: int | None, seed: int = 0) -> list[Ordered]:
-    """Queries in true order, ties by ``seed``; the first k places count, or those of a short T."""
+    """Order queries by their labels, ties by ``seed``.
+
+    The first k positions count, or those of a short T.
+    """
     order = truth_order(data, seed)
     features = np.asarray(data.features[order], dtype=np.float64)
     labels = data.labels[order]
@@ -42,7 +45,9 @@ def ordered_blocks(data: RankingData, k: int | None, seed: int = 0) -> list[Orde
 
 
 def listmle_loss(weights: FloatArray, parts: list[Ordered]) -> Derivatives:
-    r"""Minus log likelihood of the counted places, with gradient and Hessian in the weights (d,).
+    r"""Compute minus log likelihood of the counted positions, with gradient and Hessian.
+
+    The weights are (d,).
 
     .. math:: \sum_{j \le k} \Bigl(\ln \sum_{l=j}^{n} e^{f(x_{y_l})} - f(x_{y_j})\Bigr)
 
@@ -85,7 +90,7 @@ def _block_loss(weights: FloatArray, part: Ordered) -> Derivatives:
 
 
 def _suffix_sums(values: FloatArray, depth: int) -> FloatArray:
-    """Sums over l >= j along axis 1 for the first ``depth`` places j."""
+    """Compute sums over l >= j along axis 1 for the first ``depth`` positions j."""
     tail = values[:, depth:].sum(axis=1, keepdims=True)
     sums: FloatArray = np.cumsum(values[:, :depth][:, ::-1], axis=1)[:, ::-1] + tail
     return sums

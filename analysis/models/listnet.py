@@ -7,12 +7,12 @@ import numpy as np
 from analysis.data.ranking import RankingData
 from analysis.data.topk import to_topk
 from analysis.models.base import LinearRanker
-from analysis.models.newton import Derivatives, newton
+from analysis.models.optimise.newton import Derivatives, newton
 from analysis.typing import FloatArray, IntArray
 
 
 def softmax_by_query(scores: FloatArray, offsets: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Softmax within each query (n_rows,) and the logarithm of its normaliser (n_queries,)."""
+    """Compute softmax within each query (n_rows,) and the log of its normaliser (n_queries,)."""
     starts, sizes = offsets[:-1], np.diff(offsets)
     top = np.maximum.reduceat(scores, starts)
     powers = np.exp(scores - np.repeat(top, sizes))
@@ -36,7 +36,7 @@ def listnet_loss(
 
 
 def with_preferences(data: RankingData) -> RankingData:
-    """Only queries with more than one label; if there are none, all, for a neutral result."""
+    """Select queries with more than one label, or all if there are none, for a neutral result."""
     low = np.minimum.reduceat(data.labels, data.offsets[:-1])
     high = np.maximum.reduceat(data.labels, data.offsets[:-1])
     useful = np.flatnonzero(high > low)

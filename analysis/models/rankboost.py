@@ -8,17 +8,20 @@ from analysis.data.ranking import RankingData
 from analysis.data.topk import to_topk, truth_order
 from analysis.errors import BadData
 from analysis.models.base import Ranker
-from analysis.models.factored import FactoredPairs
+from analysis.models.boosting.pair_weights import FactoredPairs
+from analysis.models.boosting.staging import Staging
+from analysis.models.boosting.stumps import Stump, StumpSearch, sum_of_stumps
 from analysis.models.listnet import with_preferences
-from analysis.models.staging import Staging
-from analysis.models.stumps import Stump, StumpSearch, sum_of_stumps
 from analysis.typing import FloatArray, IntArray
 
 SURE = 1.0 - 1e-9  # a weak ranker that is never wrong would get an infinite weight
 
 
 def vote(r: float) -> float:
-    """Weight of a weak ranker with edge r, 1/2 ln((1 + r) / (1 - r)): [FISS03]_, section 3.2."""
+    """Compute the weight 1/2 ln((1 + r) / (1 - r)) of a weak ranker with edge r.
+
+    [FISS03]_, section 3.2.
+    """
     r = min(max(r, -SURE), SURE)
     return 0.5 * float(np.log((1.0 + r) / (1.0 - r)))
 
@@ -73,7 +76,7 @@ class RankBoost(StumpRanker):
         self.rounds, self.k, self.measure, self.seed = rounds, k, measure, seed
 
     def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
-        """Boost; stop early only when no stump has an edge left."""
+        """Fit by boosting; stop early only when no stump has an edge left."""
         data = data if self.k is None else to_topk(data, self.k, seed=self.seed)
         data = with_preferences(data)
         order = truth_order(data, None)
@@ -94,7 +97,10 @@ class RankBoost(StumpRanker):
 
 
 def best_stump(search: StumpSearch, potentials: FloatArray) -> Stump | None:
-    """The stump with the largest |r| and its weight, or none if no stump tells documents apart."""
+    """Find the stump with the largest |r| and its weight.
+
+    None if no stump separates documents.
+    """
     if search.borders.size == 0:
         return None
     edges = -search.below(potentials)  # the edge of the documents above: potentials sum to 0

@@ -7,8 +7,8 @@ import numpy as np
 from analysis.data.ranking import RankingData
 from analysis.data.topk import to_topk
 from analysis.models.base import LinearRanker
-from analysis.models.newton import newton
-from analysis.models.pairs import logistic, make_pairs, pair_loss, require_pairs
+from analysis.models.losses.pairs import logistic, make_pairs, pair_loss, require_pairs
+from analysis.models.optimise.newton import newton
 
 
 class RankNet(LinearRanker):

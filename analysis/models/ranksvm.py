@@ -8,9 +8,7 @@ from analysis.data.ranking import RankingData
 from analysis.data.topk import to_topk
 from analysis.errors import BadData
 from analysis.models.base import LinearRanker
-from analysis.models.cutting import cutting_planes
-from analysis.models.newton import Derivatives, newton
-from analysis.models.pairs import (
+from analysis.models.losses.pairs import (
     Pairs,
     hinge_risk,
     make_pairs,
@@ -18,6 +16,8 @@ from analysis.models.pairs import (
     require_pairs,
     squared_hinge,
 )
+from analysis.models.optimise.cutting_planes import cutting_planes
+from analysis.models.optimise.newton import Derivatives, newton
 from analysis.typing import FloatArray
 
 PairLoss = Literal["squared-hinge", "hinge"]

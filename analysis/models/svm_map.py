@@ -9,7 +9,7 @@ from analysis.data.padding import blocks
 from analysis.data.ranking import RankingData
 from analysis.errors import BadData
 from analysis.models.base import LinearRanker
-from analysis.models.cutting import cutting_planes
+from analysis.models.optimise.cutting_planes import cutting_planes
 from analysis.typing import BoolArray, FloatArray, IntArray
 
 
@@ -25,7 +25,7 @@ class Halves:
 
 
 def split_halves(relevant: FloatArray, offsets: IntArray, weights: FloatArray) -> list[Halves]:
-    """Blocks of the queries that have both a relevant and another document.
+    """Make blocks of the queries that have both a relevant and another document.
 
     ``relevant`` (n_rows,) is above 0 for relevant rows; ``weights`` (n_queries,) multiply slacks.
     """
@@ -50,7 +50,9 @@ def _halves(rows: IntArray, filled: BoolArray, positive: BoolArray, weights: Flo
 
 
 def map_slack(scores: FloatArray, halves: Halves, pull: FloatArray) -> float:
-    r"""Weighted slacks of the most violated rankings; subtracts their pair counts from ``pull``.
+    r"""Compute weighted slacks of the most violated rankings.
+
+    Their pair counts are subtracted from ``pull``.
 
     The slack of a query is the largest 1 - AP(z) + w.Psi(z) - w.Psi(y) over rankings z. Relevant
     and other documents keep their own score order, and other document j chooses its place among the

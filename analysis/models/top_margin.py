@@ -8,15 +8,15 @@ import numpy as np
 from analysis.data.ranking import RankingData
 from analysis.errors import BadData
 from analysis.models.base import LinearRanker
-from analysis.models.cutting import Oracle, cutting_planes
-from analysis.models.regression import Regression
-from analysis.models.top_oracle import (
+from analysis.models.optimise.cutting_planes import Oracle, cutting_planes
+from analysis.models.oracles.top_lists import (
     TopLists,
     TopLoss,
     add_pull,
     margin_violation,
     top_lists,
 )
+from analysis.models.regression import Regression
 from analysis.typing import FloatArray, IntArray
 
 Violation = Callable[[TopLists, FloatArray], tuple[FloatArray, FloatArray, IntArray]]
@@ -62,7 +62,7 @@ class TopMargin(LinearRanker):
         return self
 
     def risk(self, data: RankingData, lists: list[TopLists]) -> Oracle:
-        """The mean slack over the queries of ``data``, as an oracle."""
+        """Return the mean slack over the queries of ``data``, as an oracle."""
         features = np.asarray(data.features, dtype=np.float64)
         violation = type(self).violation
 

@@ -10,9 +10,9 @@ from analysis.errors import BadData
 from analysis.metrics import LOSSES, evaluate
 from analysis.models.base import LinearRanker, Ranker
 from analysis.models.listnet import ListNet
+from analysis.models.oracles.top_lists import TopLoss
 from analysis.models.ranksvm import RankSVM
 from analysis.models.regression import Regression
-from analysis.models.top_oracle import TopLoss
 from analysis.models.top_slack import TopSlack
 from analysis.typing import FloatArray, IntArray
 
@@ -107,7 +107,7 @@ class TopRank(Ranker):
         return places
 
     def _order(self, base: FloatArray, others: FloatArray) -> IntArray:
-        """The documents of one query, best first, from scores (n,) and (n, 3)."""
+        """Order the documents of one query, best first, from scores (n,) and (n, 3)."""
         order = np.argsort(-base, kind="stable")
         t = min(self.candidates, order.size)
         top, rest = order[:t], order[t:]

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from analysis.models.slack_search import slack_violation
+from analysis.models.oracles.slack_search import slack_violation
 from analysis.models.top_margin import TopMargin, Violation
 
 

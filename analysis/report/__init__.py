@@ -24,7 +24,7 @@ A ``ToolData`` holds, each where it exists:
   the log, those taken back included (``effective`` False); seconds; ``session`` is a row number
   of ``sessions``.
 
-``build_report(study)`` returns JSON-ready records; ``analysis.report.files`` writes them.
+``build_report(study)`` returns a ``Report``; ``analysis.report.files`` writes it.
 
 >>> import numpy as np
 >>> from analysis.agreement import Scores
@@ -32,12 +32,13 @@ A ``ToolData`` holds, each where it exists:
 >>> study = StudyData("Tiny", ("Ansa", "Bao"), ("q1",), (("a", "b", "c", "d"),),
 ...                   (ToolData("pairs", "T1 pairs", scores=(lists,)),), k=2)
 >>> report = build_report(study)
->>> report["tools"][0]["agreement"]["overall"]["value"], report["comparison"]["reason"]
+>>> report.tools[0].agreement.overall.value, str(report.comparison.reason)
 (0.5, 'fewer than two tools have shared judgments')
 """
 
 from analysis.report.build import build_report
 from analysis.report.options import Options
+from analysis.report.schema import ListReport, Report
 from analysis.report.study import StudyData, ToolData
 
-__all__ = ["Options", "StudyData", "ToolData", "build_report"]
+__all__ = ["ListReport", "Options", "Report", "StudyData", "ToolData", "build_report"]

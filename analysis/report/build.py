@@ -1,6 +1,6 @@
 """Assemble the report of a study."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -8,24 +8,41 @@ from analysis.agreement import (
     ListSimilarity,
     PairTables,
     Preferences,
+    Resamples,
     list_similarity,
     pair_tables,
     rating_sums,
     same_assessors,
 )
-from analysis.report.comparison import ONE_TOOL, comparison
+from analysis.report.answers import (
+    AnswerQuality,
+    answer_quality,
+    intransitive_triads,
+    left_share,
+    self_consistency,
+)
+from analysis.report.comparison import comparison
 from analysis.report.consensus import consensus, consensus_section
 from analysis.report.course import consistency_course
 from analysis.report.effort import effort_of
-from analysis.report.figures import Json
 from analysis.report.options import Options
 from analysis.report.pairs import pair_rows
-from analysis.report.people import answers, conduct, people
+from analysis.report.people import people
 from analysis.report.pooled import pooled
 from analysis.report.queries import query_rows
+from analysis.report.schema import (
+    Answers,
+    Comparison,
+    NoComparison,
+    Reason,
+    Report,
+    StudySummary,
+    ToolReport,
+)
 from analysis.report.study import StudyData, ToolData
 from analysis.typing import IntArray
 
+FORMAT = "topkapi-report"
 VERSION = 1
 
 
@@ -38,31 +55,42 @@ class _Compared:
     lists: ListSimilarity | None
 
 
-def build_report(study: StudyData, options: Options | None = None) -> Json:
-    """Every figure of the study as JSON-ready records; undefined ones are None with a reason."""
+def build_report(study: StudyData, options: Options | None = None) -> Report:
+    """Compute every figure of a study.
+
+    Parameters
+    ----------
+    study
+        Labels, raw answers and times of each tool.
+    options
+        Number of resamples, seed and level of the intervals.
+
+    Returns
+    -------
+    Report
+        Undefined figures are None and have a reason.
+    """
     chosen = options or Options()
     counted = [_count(study, tool, chosen) for tool in study.tools]
-    return {
-        "format": "topkapi-report",
-        "version": VERSION,
-        "study": _about(study),
-        "settings": asdict(chosen),
-        "tools": [
-            _tool(study, tool, found, chosen)
-            for tool, found in zip(study.tools, counted, strict=True)
-        ],
-        "comparison": _comparison(study, counted, chosen),
-    }
+    tools = zip(study.tools, counted, strict=True)
+    return Report(
+        format=FORMAT,
+        version=VERSION,
+        study=_summary(study),
+        settings=chosen,
+        tools=tuple(_tool(study, tool, found, chosen) for tool, found in tools),
+        comparison=_comparison(study, counted, chosen),
+    )
 
 
-def _about(study: StudyData) -> Json:
-    return {
-        "name": study.name,
-        "k": study.k,
-        "assessors": len(study.assessors),
-        "queries": len(study.queries),
-        "documents": sum(len(documents) for documents in study.documents),
-    }
+def _summary(study: StudyData) -> StudySummary:
+    return StudySummary(
+        name=study.name,
+        k=study.k,
+        assessors=len(study.assessors),
+        queries=len(study.queries),
+        documents=sum(len(documents) for documents in study.documents),
+    )
 
 
 def _count(study: StudyData, tool: ToolData, options: Options) -> _Compared:
@@ -74,44 +102,62 @@ def _count(study: StudyData, tool: ToolData, options: Options) -> _Compared:
     return _Compared(preferences, pair_tables(preferences), lists)
 
 
-def _tool(study: StudyData, tool: ToolData, found: _Compared, options: Options) -> Json:
+def _tool(study: StudyData, tool: ToolData, found: _Compared, options: Options) -> ToolReport:
     tables = found.tables
-    n = len(study.queries)
-    drawn = options.resamples(np.bincount(tables.query, minlength=n), tables.strata())
-    seen = conduct(tool)
-    none = np.zeros(0, dtype=np.int64)
-    query = none if seen.judgments is None else seen.judgments.query
-    who = none if seen.judgments is None else seen.judgments.assessor
-    asked = options.resamples(np.bincount(query, minlength=n), same_assessors(query, who, n))
+    drawn = options.resamples(
+        np.bincount(tables.query, minlength=len(study.queries)), tables.strata()
+    )
+    quality = answer_quality(tool)
+    asked = _resampled_answers(quality, len(study.queries), options)
     active = _active(found.preferences, tool)
-    return {
-        "tool": tool.name,
-        "title": tool.title,
-        "assessors": len(active),
-        "queries": len(found.preferences.blocks),
-        "agreement": pooled(tables, rating_sums(found.preferences), found.lists, drawn),
-        "pairs": pair_rows(tables, found.lists, drawn, study.assessors),
-        "answers": answers(seen, asked) | {"course": consistency_course(seen)},
-        "people": people(tables, seen, study.assessors, drawn, asked, active),
-        "queries_by_disagreement": query_rows(study, found.preferences, tables, found.lists),
-        "effort": effort_of(study, tool, options),
-        "consensus": consensus_section(study, consensus(study, found.preferences, tables)),
-    }
+    return ToolReport(
+        tool=tool.name,
+        title=tool.title,
+        assessors=len(active),
+        queries=len(found.preferences.blocks),
+        agreement=pooled(tables, rating_sums(found.preferences), found.lists, drawn),
+        pairs=pair_rows(tables, found.lists, drawn, study.assessors),
+        answers=_answers(quality, asked),
+        people=people(tables, quality, study.assessors, drawn, asked, active),
+        queries_by_disagreement=query_rows(study, found.preferences, tables, found.lists),
+        effort=effort_of(study, tool, options),
+        consensus=consensus_section(study, consensus(study, found.preferences, tables)),
+    )
+
+
+def _resampled_answers(quality: AnswerQuality, n_queries: int, options: Options) -> Resamples:
+    """Resample the queries that have raw answers."""
+    none = np.zeros(0, dtype=np.int64)
+    asked = quality.judgments
+    query, who = (none, none) if asked is None else (asked.query, asked.assessor)
+    strata = same_assessors(query, who, n_queries)
+    return options.resamples(np.bincount(query, minlength=n_queries), strata)
+
+
+def _answers(quality: AnswerQuality, asked: Resamples) -> Answers:
+    return Answers(
+        self_consistency=self_consistency(quality, asked),
+        left=left_share(quality),
+        triads=intransitive_triads(quality, asked),
+        course=consistency_course(quality),
+        given=quality.judgments is not None,
+    )
 
 
 def _active(preferences: Preferences, tool: ToolData) -> IntArray:
-    """Assessors who did anything with the tool."""
+    """Return the assessors who used the tool."""
     found = [block.assessors for block in preferences.blocks]
     found += [tool.judgments.assessor] if tool.judgments is not None else []
     found += [tool.sessions.assessor] if tool.sessions is not None else []
     return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
 
 
-def _comparison(study: StudyData, counted: list[_Compared], options: Options) -> Json:
+def _comparison(
+    study: StudyData, counted: list[_Compared], options: Options
+) -> Comparison | NoComparison:
     shared = [i for i, found in enumerate(counted) if found.tables.query.size]
     if len(shared) < 2:
-        return {"reason": ONE_TOOL}
+        return NoComparison(Reason.ONE_TOOL)
     first, second = shared[:2]
-    tools = [study.tools[first].name, study.tools[second].name]
-    found = comparison(counted[first].tables, counted[second].tables, options)
-    return {"tools": tools} | found
+    names = (study.tools[first].name, study.tools[second].name)
+    return comparison(names, counted[first].tables, counted[second].tables, options)

@@ -4,23 +4,34 @@ import numpy as np
 
 from analysis.agreement import PairTables, agreed, chi_square, permute_queries
 from analysis.agreement.ratios import ratio
-from analysis.report.figures import Json, figure, why_none
+from analysis.report.figures import figure, why_none
 from analysis.report.options import Options
+from analysis.report.schema import Compared, Comparison, Figure, Reason
 from analysis.typing import FloatArray
 
-EMPTY_MARGIN = "one tool has no shared votes, or nobody agreed, or nobody disagreed"
-ONE_TOOL = "fewer than two tools have shared judgments"
+
+def comparison(
+    tools: tuple[str, str], first: PairTables, second: PairTables, options: Options
+) -> Comparison:
+    """Test the difference in agreement of two tools, with and without ties.
+
+    Parameters
+    ----------
+    tools
+        Names of the tools.
+    first, second
+        Votes of the tools.
+    options
+        Number of resamples and exchanges of queries.
+    """
+    return Comparison(
+        tools,
+        all_pairs=_compared(first, second, options, ties=True),
+        without_ties=_compared(first, second, options, ties=False),
+    )
 
 
-def comparison(first: PairTables, second: PairTables, options: Options) -> Json:
-    """Chi-square, permutation of queries and interval of the difference; with and without ties."""
-    return {
-        "all_pairs": _compared(first, second, options, ties=True),
-        "without_ties": _compared(first, second, options, ties=False),
-    }
-
-
-def _compared(first: PairTables, second: PairTables, options: Options, *, ties: bool) -> Json:
+def _compared(first: PairTables, second: PairTables, options: Options, *, ties: bool) -> Compared:
     counts = [agreed(tables.by_query(), ties=ties) for tables in (first, second)]
     same = np.stack([pair[0] for pair in counts], axis=1)
     total = np.stack([pair[1] for pair in counts], axis=1)
@@ -30,23 +41,31 @@ def _compared(first: PairTables, second: PairTables, options: Options, *, ties: 
     both = first.strata() * (second.n_queries + 1) + second.strata()
     drawn = options.resamples(total.sum(axis=1), both)
     ends = drawn.interval(np.concatenate([same, total], axis=1), _difference)
-    return {
-        "agreed": sums.astype(int).tolist(),
-        "votes": whole.astype(int).tolist(),
-        "shares": [figure(share, reason=EMPTY_MARGIN) for share in ratio(sums, whole)],
-        "difference": figure(
-            plain.difference, reason=EMPTY_MARGIN, ends=ends, no_interval=why_none(drawn)
+    shares = ratio(sums, whole)
+    return Compared(
+        agreed=tuple(int(n) for n in sums),
+        votes=tuple(int(n) for n in whole),
+        shares=tuple(_defined(share) for share in shares),
+        difference=figure(
+            plain.difference,
+            reason=Reason.EMPTY_MARGIN,
+            ends=ends,
+            no_interval=why_none(drawn),
         ),
-        "chi_square": figure(plain.statistic, reason=EMPTY_MARGIN),
-        "chi_square_yates": figure(plain.yates, reason=EMPTY_MARGIN),
-        "df": plain.df,
-        "p": figure(plain.p, reason=EMPTY_MARGIN),
-        "p_yates": figure(plain.p_yates, reason=EMPTY_MARGIN),
-        "phi": figure(plain.phi, reason=EMPTY_MARGIN),
-        "p_queries": figure(exchanged.p, reason=EMPTY_MARGIN),
-        "exchanges": exchanged.exchanges,
-        "exact": exchanged.exact,
-    }
+        chi_square=_defined(plain.statistic),
+        chi_square_yates=_defined(plain.yates),
+        df=plain.df,
+        p=_defined(plain.p),
+        p_yates=_defined(plain.p_yates),
+        phi=_defined(plain.phi),
+        p_queries=_defined(exchanged.p),
+        exchanges=exchanged.exchanges,
+        exact=exchanged.exact,
+    )
+
+
+def _defined(value: float) -> Figure:
+    return figure(value, reason=Reason.EMPTY_MARGIN)
 
 
 def _difference(sums: FloatArray) -> FloatArray:

@@ -1,64 +1,76 @@
-"""Time efficiency of one tool, as records."""
-
-from dataclasses import asdict
+"""Time efficiency of one tool."""
 
 import numpy as np
 
 from analysis.agreement import Resamples, same_assessors
-from analysis.efficiency import Spread, by_assessor, course, drift, effort
-from analysis.report.figures import Json, figure, numbers, why_none
+from analysis.efficiency import Course as MeasuredCourse
+from analysis.efficiency import Spread as MeasuredSpread
+from analysis.efficiency import by_assessor, course, drift, effort
+from analysis.report.figures import figure, numbers, why_none
 from analysis.report.options import Options
+from analysis.report.schema import AssessorTimes, Course, Effort, NoEffort, Reason, Spread
 from analysis.report.study import StudyData, ToolData
-
-NOT_TIMED = "the source has no times"
-NOT_FINISHED = "no session is finished"
+from analysis.typing import FloatArray, IntArray
 
 
-def effort_of(study: StudyData, tool: ToolData, options: Options) -> Json:
-    """Table 1 for one tool, the course of a session, and each assessor's times."""
+def effort_of(study: StudyData, tool: ToolData, options: Options) -> Effort | NoEffort:
+    """Compute Table 1 for one tool, the course of a session, and the times of each assessor."""
     if tool.timings is None or tool.sessions is None or not tool.timings.session.size:
-        return {"reason": NOT_TIMED}
+        return NoEffort(Reason.NOT_TIMED)
     query, n = tool.sessions.query, len(study.queries)
     strata = same_assessors(query, tool.sessions.assessor, n)
     drawn = options.resamples(np.bincount(query, minlength=n), strata)
     found = effort(tool.timings, tool.sessions, drawn)
     factor, *ends = drift(tool.timings, tool.sessions, drawn)
-    steps = course(tool.timings, tool.sessions, drawn)
     times = by_assessor(tool.timings, tool.sessions)
-    return {
-        "sessions": found.sessions,
-        "seconds_per_judgment": _spread(found.seconds, drawn, NOT_TIMED),
-        "wall_seconds_per_judgment": _spread(found.wall_seconds, drawn, NOT_TIMED),
-        "judgments_per_query": _spread(found.judgments, drawn, NOT_FINISHED),
-        "minutes_per_query": _spread(found.minutes, drawn, NOT_FINISHED),
-        "wall_minutes_per_query": _spread(found.wall_minutes, drawn, NOT_FINISHED),
-        "complexity": "O(n log k)" if (tool.sessions.k > 0).any() else "O(n)",
-        "theory": figure(found.theory, reason=NOT_FINISHED),
-        "proven_bound": figure(found.bound, reason="no bound is known for this tool or sorter"),
-        "sessions_over_bound": found.over_bound,
-        "taken_back": figure(found.taken_back, reason=NOT_TIMED),
-        "factor_per_100_judgments": figure(
+    return Effort(
+        sessions=found.sessions,
+        seconds_per_judgment=_spread(found.seconds, drawn, Reason.NOT_TIMED),
+        wall_seconds_per_judgment=_spread(found.wall_seconds, drawn, Reason.NOT_TIMED),
+        judgments_per_query=_spread(found.judgments, drawn, Reason.NOT_FINISHED),
+        minutes_per_query=_spread(found.minutes, drawn, Reason.NOT_FINISHED),
+        wall_minutes_per_query=_spread(found.wall_minutes, drawn, Reason.NOT_FINISHED),
+        complexity="O(n log k)" if (tool.sessions.k > 0).any() else "O(n)",
+        theory=figure(found.theory, reason=Reason.NOT_FINISHED),
+        proven_bound=figure(found.bound, reason=Reason.NO_BOUND),
+        sessions_over_bound=found.over_bound,
+        taken_back=figure(found.taken_back, reason=Reason.NOT_TIMED),
+        factor_per_100_judgments=figure(
             factor,
-            reason="no session has two timed answers",
+            reason=Reason.NO_TWO_TIMED,
             ends=(ends[0], ends[1]),
             no_interval=why_none(drawn),
         ),
-        "course": {key: numbers(value) for key, value in asdict(steps).items()},
-        "assessors": [
-            {"assessor": study.assessors[a], "quantiles": numbers(quantiles)}
+        course=_course(course(tool.timings, tool.sessions, drawn)),
+        assessors=tuple(
+            AssessorTimes(study.assessors[a], _floats(quantiles))
             for a, quantiles in sorted(times.items())
-        ],
-    }
+        ),
+    )
 
 
-def _spread(found: Spread, drawn: Resamples, reason: str) -> Json:
+def _course(found: MeasuredCourse) -> Course:
+    return Course(
+        start=_floats(found.start),
+        median=_floats(found.median),
+        low=numbers(found.low),
+        high=numbers(found.high),
+        count=_floats(found.count),
+    )
+
+
+def _floats(values: FloatArray | IntArray) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)
+
+
+def _spread(found: MeasuredSpread, drawn: Resamples, reason: Reason) -> Spread:
     why = why_none(drawn)
     mean = (found.mean_low, found.mean_high)
     median = (found.median_low, found.median_high)
-    return {
-        "count": found.count,
-        "mean": figure(found.mean, reason=reason, ends=mean, no_interval=why),
-        "median": figure(found.median, reason=reason, ends=median, no_interval=why),
-        "quartiles": numbers([found.lower, found.upper]),
-        "range": numbers([found.least, found.most]),
-    }
+    return Spread(
+        count=found.count,
+        mean=figure(found.mean, reason=reason, ends=mean, no_interval=why),
+        median=figure(found.median, reason=reason, ends=median, no_interval=why),
+        quartiles=numbers([found.lower, found.upper]),
+        range=numbers([found.least, found.most]),
+    )

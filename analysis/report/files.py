@@ -1,26 +1,18 @@
 """Write a report: JSON, CSV tables, one HTML page, plots, consensus lists."""
 
-import csv
 import json
 from collections.abc import Iterable, Iterator
-from io import StringIO
 from pathlib import Path
-from typing import Any
 
 from analysis.aggregation import consensus_qrels
-from analysis.report.figures import Json
+from analysis.data.exports.cells import csv_text
 from analysis.report.page import render_page
 from analysis.report.plots import PLOTS, save_plot
-
-RUNNABLE = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the start of a formula
-
-
-def to_json(report: Json) -> str:
-    """The report as JSON; a NaN in it would be a fault and is refused."""
-    return json.dumps(report, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+from analysis.report.schema import Comparison, Effort, NoComparison, Report, ToolReport
+from analysis.report.serialise import Record, flat, record_of, to_json
 
 
-def write_report(report: Json, folder: Path, *, plots: bool = True) -> list[Path]:
+def write_report(report: Report, folder: Path, *, plots: bool = True) -> list[Path]:
     """Write every file of the report into ``folder``, made if needed; return what was written."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
@@ -32,15 +24,15 @@ def write_report(report: Json, folder: Path, *, plots: bool = True) -> list[Path
     return written
 
 
-def report_texts(report: Json) -> dict[str, str]:
-    """The files of a report that are text, by name: all but the plots."""
+def report_texts(report: Report) -> dict[str, str]:
+    """Return the text files of a report by name: all but the plots."""
     texts = {"report.json": to_json(report), "report.html": render_page(report)}
     texts |= {f"{name}.csv": to_csv(rows) for name, rows in csv_tables(report).items()}
-    for tool in report["tools"]:
-        records = tool["consensus"]["queries"]
-        lines = (json.dumps(record, ensure_ascii=False) for record in records)
-        texts[f"consensus-{tool['tool']}.jsonl"] = _joined(lines)
-        texts[f"consensus-{tool['tool']}.qrels"] = _joined(consensus_qrels(records))
+    for tool in report.tools:
+        lists = tool.consensus.queries
+        lines = (json.dumps(record_of(each), ensure_ascii=False) for each in lists)
+        texts[f"consensus-{tool.tool}.jsonl"] = _joined(lines)
+        texts[f"consensus-{tool.tool}.qrels"] = _joined(consensus_qrels(lists))
     return texts
 
 
@@ -48,79 +40,61 @@ def _joined(lines: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def csv_tables(report: Json) -> dict[str, list[Json]]:
-    """Flat tables by name: agreement, matrices, pairs, assessors, queries, effort, comparison."""
-    tools = report["tools"]
-    sure = {"confidence": report["confidence"]["lists"]} if "confidence" in report else {}
-    return sure | {
-        "agreement": [_flat({"tool": t["tool"]} | _figures(t["agreement"])) for t in tools],
+def csv_tables(report: Report) -> dict[str, list[Record]]:
+    """Return flat tables by name: agreement, matrices, pairs, assessors, queries, ..."""
+    confidence = report.confidence
+    tables = {} if confidence is None else {"confidence": list(map(record_of, confidence.lists))}
+    tools = report.tools
+    return tables | {
+        "agreement": [_row(tool, tool.agreement) for tool in tools],
         "matrices": [cell for tool in tools for cell in _cells(tool)],
-        "pairs": [_flat({"tool": t["tool"]} | _figures(p)) for t in tools for p in t["pairs"]],
-        "assessors": [_flat({"tool": t["tool"]} | p) for t in tools for p in t["people"]],
-        "queries": [
-            _flat({"tool": t["tool"]} | _figures(q))
-            for t in tools
-            for q in t["queries_by_disagreement"]
+        "pairs": [_row(tool, pair) for tool in tools for pair in tool.pairs],
+        "assessors": [
+            flat({"tool": tool.tool} | record_of(each)) for tool in tools for each in tool.people
         ],
-        "effort": [_flat({"tool": t["tool"]} | _figures(t["effort"])) for t in tools],
-        "comparison": [
-            _flat({"compared": key} | row)
-            for key, row in report["comparison"].items()
-            if isinstance(row, dict)
-        ],
+        "queries": [_row(tool, query) for tool in tools for query in tool.queries_by_disagreement],
+        "effort": [_row(tool, tool.effort) for tool in tools],
+        "comparison": _compared(report.comparison),
     }
 
 
-def _figures(record: Json) -> Json:
-    """A record without matrices and lists of records."""
-    dropped = ("matrix", "matrix_both_orders", "counts", "shares", "course", "assessors")
-    lists = {key for key in dropped if isinstance(record.get(key), list | dict)}
-    return {key: value for key, value in record.items() if key not in lists}
+def _row(tool: ToolReport, part: object) -> Record:
+    """Flatten a part of a tool without its matrices and lists of records."""
+    dropped = {"matrix", "matrix_both_orders", "counts", "shares", "course"}
+    record = record_of(part)
+    if isinstance(part, Effort):
+        dropped.add("assessors")
+    kept = {key: value for key, value in record.items() if key not in dropped}
+    return flat({"tool": tool.tool} | kept)
 
 
-def _cells(tool: Json) -> Iterator[Json]:
+def _compared(found: Comparison | NoComparison) -> list[Record]:
+    if isinstance(found, NoComparison):
+        return []
+    return [
+        flat({"compared": "all_pairs"} | record_of(found.all_pairs)),
+        flat({"compared": "without_ties"} | record_of(found.without_ties)),
+    ]
+
+
+def _cells(tool: ToolReport) -> Iterator[Record]:
     codes = ("A>B", "A~B", "A<B")
-    matrix = tool["agreement"]["matrix"]
+    matrix = tool.agreement.matrix
     for i, row in enumerate(codes):
         for j, column in enumerate(codes):
             yield {
-                "tool": tool["tool"],
+                "tool": tool.tool,
                 "first": row,
                 "second": column,
-                "count": matrix["counts"][i][j],
-                "share_of_row": matrix["shares"][i][j],
+                "count": matrix.counts[i][j],
+                "share_of_row": matrix.shares[i][j],
             }
 
 
-def _flat(record: Json, prefix: str = "") -> Json:
-    """Nested records as columns ``a.b``; ``value`` takes its parent's name."""
-    flat: Json = {}
-    for key, value in record.items():
-        name = prefix if key == "value" else f"{prefix}.{key}" if prefix else key
-        if isinstance(value, dict):
-            flat |= _flat(value, name)
-        elif isinstance(value, list):
-            for i, each in enumerate(value):
-                part = f"{name}.{i}"
-                flat |= _flat(each, part) if isinstance(each, dict) else {part: each}
-        else:
-            flat[name] = value
-    return flat
+def to_csv(rows: list[Record]) -> str:
+    """Format rows as CSV.
 
-
-def to_csv(rows: list[Json]) -> str:
-    """Rows as CSV; the columns are all that occur, and no cell is a formula."""
+    The columns are all that occur, and no cell is a formula.
+    """
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    stream = StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow([_cell(row.get(column)) for column in columns])
-    return stream.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    """Text that a spreadsheet would run gets an apostrophe before it; None is an empty cell."""
-    if isinstance(value, str) and value.startswith(RUNNABLE):
-        return f"'{value}"
-    return "" if value is None else value
+    return csv_text([columns, *([row.get(column) for column in columns] for row in rows)])

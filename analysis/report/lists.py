@@ -10,7 +10,9 @@ from analysis.errors import BadData
 
 
 def tie_groups(one: TopK) -> list[tuple[str, ...]]:
-    """The ranking as groups of tied documents, best first; a group may reach beyond it.
+    """Return the ranking as groups of tied documents, best first.
+
+    The last group may reach beyond the ranking.
 
     A document that is in no group of the export is a group of its own.
     """
@@ -25,7 +27,10 @@ def list_scores(
     assessors: Mapping[str, int],
     place: Sequence[Mapping[str, int]],
 ) -> tuple[Scores, ...]:
-    """Labels of every query with lists; NaN for documents that a list was not asked about."""
+    """Return labels of every query with lists.
+
+    NaN for documents that a list was not asked about.
+    """
     by_query: dict[int, dict[int, TopK]] = {}
     for each in lists:
         mine = by_query.setdefault(queries[each.query], {})

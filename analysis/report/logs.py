@@ -11,13 +11,13 @@ from analysis.efficiency import Sessions, Timings
 from analysis.efficiency.logs import TimedAnswer, timed_answers
 from analysis.errors import BadData
 
-SAID = {"left": 1, "tie": 0, "right": -1}
+ANSWER_CODES = {"left": 1, "tie": 0, "right": -1}
 Key = tuple[str, str, str, int]  # tool, query, assessor, round
 Log = Mapping[Key, list[TimedAnswer[LoggedEntry]]]
 
 
 def read_log(entries: Sequence[LoggedEntry]) -> Log:
-    """The answers of every session that was not withdrawn, each with its time.
+    """Return the answers of every session that was not withdrawn, each with its time.
 
     The file does not say when a clock first started, so the first answer's wall time, which begins
     when the work was given out, is its active time.
@@ -43,11 +43,14 @@ def _place(entry: LoggedEntry) -> tuple[Key, int]:
 
 
 def stated(log: Log) -> Iterator[tuple[str, str, str, int, str]]:
-    """Query, left, right, answer and assessor of every preference between two pages that stands."""
+    """Yield every effective preference between two pages.
+
+    Query, left, right, answer and assessor.
+    """
     for (tool, query, assessor, _), answers in log.items():
         for each in answers if tool == "pairs" else ():
-            said = SAID.get(each.row.answer or "")
-            if each.stands and said is not None:
+            said = ANSWER_CODES.get(each.row.answer or "")
+            if each.effective and said is not None:
                 yield query, str(each.row.left), str(each.row.right), said, assessor
 
 
@@ -59,7 +62,10 @@ def effort_of_log(
     assessors: Mapping[str, int],
     documents: Sequence[Collection[str]],
 ) -> tuple[Sessions, Timings] | None:
-    """The sessions of a tool and their times; ``finished`` ones are known with their k."""
+    """Return the sessions of a tool and their times.
+
+    ``finished`` maps finished sessions to their k.
+    """
     mine = {key: answers for key, answers in log.items() if key[0] == tool}
     if not mine:
         return None
@@ -78,15 +84,15 @@ def effort_of_log(
         position=[at for _, at, _ in timed],
         active=[each.active_ms / 1000 for _, _, each in timed],
         wall=[each.wall_ms / 1000 for _, _, each in timed],
-        effective=[each.stands for _, _, each in timed],
+        effective=[each.effective for _, _, each in timed],
     )
     return sessions, timings
 
 
 def graded_pages(log: Log) -> dict[Key, set[str]]:
-    """The pages with a standing grade in every session with grades."""
+    """Return the pages with an effective grade in every session with grades."""
     return {
-        key: {str(each.row.document) for each in answers if each.stands}
+        key: {str(each.row.document) for each in answers if each.effective}
         for key, answers in log.items()
         if key[0] == "grades"
     }
@@ -98,7 +104,10 @@ def grade_scores(
     assessors: Mapping[str, int],
     place: Sequence[Mapping[str, int]],
 ) -> tuple[Scores, ...]:
-    """Grades of files, one an assessor, as arrays; NaN where a page has none."""
+    """Return the grades of files, one per assessor, as arrays.
+
+    NaN where a page has none.
+    """
     values: dict[int, dict[int, np.ndarray[tuple[int], np.dtype[np.float64]]]] = {}
     for name, labels in grades.items():
         for label in labels:

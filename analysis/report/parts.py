@@ -48,7 +48,7 @@ class _Numbers:
 
 
 def study_of(parts: Parts, name: str, *, sides: bool = False, k: int | None = None) -> StudyData:
-    """A study with a tool for pairs and one for grades, of which at least one holds something."""
+    """Make a study with a tool for pairs and one for grades, at least one of them filled."""
     numbers = _numbers(parts)
     pairs, grades = _pairs_tool(parts, numbers, sides), _grades_tool(parts, numbers)
     tools = tuple(tool for tool in (pairs, grades) if tool is not None)
@@ -102,7 +102,10 @@ def _judgments(rows: Sequence[Row], numbers: _Numbers) -> Judgments:
 
 
 def _grades_tool(parts: Parts, numbers: _Numbers) -> ToolData | None:
-    """The grades; a session in which every page of the query has one is finished."""
+    """Make the grades tool.
+
+    A session in which every page of the query has a grade is finished.
+    """
     ended = {
         key: 0
         for key, pages in graded_pages(parts.log).items()

@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.report.figures import Json
+from analysis.report.schema import Effort, Report
 
 CODES = ("A better", "tie", "B better")
 LOOKS: tuple[dict[str, Any], ...] = (
@@ -18,16 +18,16 @@ LOOKS: tuple[dict[str, Any], ...] = (
 MOST_ROWS = 40
 
 
-def matrices(report: Json, figure: Figure) -> None:
-    """The agreement matrices beside each other, shares of the row with counts."""
-    axes = figure.subplots(1, len(report["tools"]), squeeze=False)[0]
-    for axis, tool in zip(axes, report["tools"], strict=True):
-        found = tool["agreement"]["matrix"]
-        shares = [[cell or 0.0 for cell in row] for row in found["shares"]]
+def matrices(report: Report, figure: Figure) -> None:
+    """Draw the agreement matrices beside each other, shares of the row with counts."""
+    axes = figure.subplots(1, len(report.tools), squeeze=False)[0]
+    for axis, tool in zip(axes, report.tools, strict=True):
+        found = tool.agreement.matrix
+        shares = [[cell or 0.0 for cell in row] for row in found.shares]
         axis.imshow(shares, cmap="Blues", vmin=0, vmax=1)
         for i, row in enumerate(shares):
             for j, share in enumerate(row):
-                words = f"{found['counts'][i][j]}\n{100 * share:.1f} %"
+                words = f"{found.counts[i][j]}\n{100 * share:.1f} %"
                 axis.text(
                     j,
                     i,
@@ -38,60 +38,45 @@ def matrices(report: Json, figure: Figure) -> None:
                 )
         axis.set_xticks(range(3), CODES)
         axis.set_yticks(range(3), CODES)
-        axis.set(xlabel="second assessor", ylabel="first assessor", title=tool["title"])
+        axis.set(xlabel="second assessor", ylabel="first assessor", title=tool.title)
 
 
-def course(report: Json, figure: Figure) -> None:
-    """Median seconds a judgment over a session, with the interval of the median."""
+def course(report: Report, figure: Figure) -> None:
+    """Draw median seconds per judgment over a session, with the interval of the median."""
     axis = figure.subplots()
-    for tool, look in zip(_timed(report), LOOKS, strict=False):
-        found = tool["effort"]["course"]
-        axis.plot(found["start"], found["median"], label=tool["title"], **look)
-        if None not in found["low"]:
-            axis.fill_between(
-                found["start"],
-                found["low"],
-                found["high"],
-                color=look["color"],
-                alpha=0.15,
-                linewidth=0,
-            )
+    for (title, effort), look in zip(_timed(report), LOOKS, strict=False):
+        found = effort.course
+        axis.plot(found.start, found.median, label=title, **look)
+        low = [end for end in found.low if end is not None]
+        high = [end for end in found.high if end is not None]
+        if len(low) == len(found.start):
+            axis.fill_between(found.start, low, high, color=look["color"], alpha=0.15, linewidth=0)
     _finish(axis, xlabel="judgments so far in the query", ylabel="seconds a judgment, median")
 
 
-def queries(report: Json, figure: Figure) -> None:
-    """Agreement by query, each tool from the most disputed query up."""
+def queries(report: Report, figure: Figure) -> None:
+    """Draw agreement by query, each tool from the most disputed query up."""
     axis = figure.subplots()
-    for tool, look in zip(report["tools"], LOOKS, strict=False):
-        shares = [row["overall"]["value"] for row in tool["queries_by_disagreement"]]
+    for tool, look in zip(report.tools, LOOKS, strict=False):
+        shares = [row.overall.value for row in tool.queries_by_disagreement]
         known = [share for share in shares if share is not None]
-        axis.plot(range(1, len(known) + 1), known, label=tool["title"], **look, markersize=3)
+        axis.plot(range(1, len(known) + 1), known, label=tool.title, **look, markersize=3)
     _finish(axis, xlabel="queries in order of disagreement", ylabel="agreement")
 
 
-def people(report: Json, figure: Figure) -> None:
-    """Agreement of each assessor with the rest, with intervals."""
+def people(report: Report, figure: Figure) -> None:
+    """Draw agreement of each assessor with the rest, with intervals."""
     axis = figure.subplots()
-    names = sorted({row["assessor"] for tool in report["tools"] for row in tool["people"]})[
-        :MOST_ROWS
-    ]
-    for shift, (tool, look) in enumerate(zip(report["tools"], LOOKS, strict=False)):
-        rows = [
-            r
-            for r in tool["people"]
-            if r["overall"]["value"] is not None and r["assessor"] in names
-        ]
-        at = [names.index(row["assessor"]) + 0.2 * shift for row in rows]
-        values = [row["overall"]["value"] for row in rows]
-        for y, row in zip(at, rows, strict=True):
-            if row["overall"].get("low") is not None:
-                axis.plot(
-                    [row["overall"]["low"], row["overall"]["high"]],
-                    [y, y],
-                    color=look["color"],
-                    linewidth=1,
-                )
-        axis.plot(values, at, label=tool["title"], **(look | {"linestyle": ""}))
+    names = sorted({row.assessor for tool in report.tools for row in tool.people})[:MOST_ROWS]
+    for shift, (tool, look) in enumerate(zip(report.tools, LOOKS, strict=False)):
+        shown = [(names.index(r.assessor), r.overall) for r in tool.people if r.assessor in names]
+        values = [found.value for _, found in shown if found.value is not None]
+        at = [place + 0.2 * shift for place, found in shown if found.value is not None]
+        for place, found in shown:
+            if found.interval is not None:
+                y = place + 0.2 * shift
+                axis.plot(found.interval, [y, y], color=look["color"], linewidth=1)
+        axis.plot(values, at, label=tool.title, **(look | {"linestyle": ""}))
     axis.set_yticks(range(len(names)), names)
     axis.invert_yaxis()
     _finish(axis, xlabel="agreement with the rest", ylabel="")
@@ -105,11 +90,12 @@ def _finish(axis: Axes, *, xlabel: str, ylabel: str) -> None:
         axis.legend(frameon=False)
 
 
-def _timed(report: Json) -> list[Json]:
-    return [tool for tool in report["tools"] if "sessions" in tool["effort"]]
+def _timed(report: Report) -> list[tuple[str, Effort]]:
+    """Return title and effort of the tools with times."""
+    return [(tool.title, tool.effort) for tool in report.tools if isinstance(tool.effort, Effort)]
 
 
-PLOTS: dict[str, Callable[[Json, Figure], None]] = {
+PLOTS: dict[str, Callable[[Report, Figure], None]] = {
     "matrices": matrices,
     "course": course,
     "queries": queries,
@@ -117,9 +103,9 @@ PLOTS: dict[str, Callable[[Json, Figure], None]] = {
 }
 
 
-def save_plot(report: Json, name: str, folder: Path) -> list[Path]:
+def save_plot(report: Report, name: str, folder: Path) -> list[Path]:
     """Draw one plot as ``name.png`` and ``name.svg``; nothing where there is nothing to draw."""
-    if not report["tools"] or (name == "course" and not _timed(report)):
+    if not report.tools or (name == "course" and not _timed(report)):
         return []
     figure = Figure(figsize=(8, 4), layout="constrained")
     PLOTS[name](report, figure)

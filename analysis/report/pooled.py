@@ -14,57 +14,60 @@ from analysis.agreement import (
     tau_b,
 )
 from analysis.agreement.ratios import ratio
-from analysis.report.figures import (
-    NOTHING_SHARED,
-    ONE_CATEGORY,
-    TABLE_MEASURES,
-    Json,
-    Measure,
-    measured,
-    numbers,
-)
+from analysis.report.figures import COHEN_KAPPA, OVERALL, WITHOUT_TIES, Measure, measured, numbers
+from analysis.report.schema import Agreement, Figure, Matrix, Reason
 from analysis.typing import FloatArray, IntArray
 
-RATING_MEASURES = (
-    Measure("fleiss_kappa", lambda sums: fleiss_kappa(RatingSums(sums)), ONE_CATEGORY),
-    Measure("krippendorff_alpha", lambda sums: krippendorff_alpha(RatingSums(sums)), ONE_CATEGORY),
-    Measure("gwet_ac1", lambda sums: gwet_ac1(RatingSums(sums)), ONE_CATEGORY),
-)
-ALL_TIED = "in every shared query one of the two tied everything"
-NO_LISTS = "the source has no ranked lists, only single pairs"
+FLEISS_KAPPA = Measure(lambda sums: fleiss_kappa(RatingSums(sums)), Reason.ONE_CATEGORY)
+ALPHA = Measure(lambda sums: krippendorff_alpha(RatingSums(sums)), Reason.ONE_CATEGORY)
+GWET_AC1 = Measure(lambda sums: gwet_ac1(RatingSums(sums)), Reason.ONE_CATEGORY)
 
 
-def matrix(counts: IntArray) -> Json:
-    """Counts of a table and the shares of its rows; an empty row has none."""
-    return {"counts": counts.tolist(), "shares": numbers(agreement_matrix(counts))}
+def matrix(counts: IntArray) -> Matrix:
+    """Return the counts of a table with the shares of its rows."""
+    shares = tuple(numbers(row) for row in agreement_matrix(counts))
+    return Matrix(nested(counts), shares)
+
+
+def nested(counts: IntArray) -> tuple[tuple[int, ...], ...]:
+    """Return a table of counts as tuples of whole numbers."""
+    return tuple(tuple(row) for row in counts.tolist())
 
 
 def pooled(
     tables: PairTables, ratings: RatingSums, lists: ListSimilarity | None, drawn: Resamples
-) -> Json:
-    """Everything that sums over all pairs of assessors who share queries."""
+) -> Agreement:
+    """Sum agreement over all pairs of assessors who share queries."""
     by_query = tables.by_query().reshape(-1, 9).astype(float)
     table = tables.pooled()
-    found: Json = {
-        "matrix": matrix(table),
-        "matrix_both_orders": matrix(tables.pooled(symmetric=True)),
-        "votes": int(table.sum()),
-        "queries": int(np.unique(tables.query).size),
-        "assessor_pairs": int(tables.pairs()[0].size),
-    }
-    found |= {m.name: measured(m, by_query, drawn) for m in TABLE_MEASURES}
-    found |= {m.name: measured(m, ratings.values, drawn) for m in RATING_MEASURES}
-    return found | list_figures(tables, lists, drawn)
+    tau, rbo = _similarity(tables, lists, drawn)
+    return Agreement(
+        matrix=matrix(table),
+        matrix_both_orders=matrix(tables.pooled(symmetric=True)),
+        votes=int(table.sum()),
+        queries=int(np.unique(tables.query).size),
+        assessor_pairs=int(tables.pairs()[0].size),
+        overall=measured(OVERALL, by_query, drawn),
+        without_ties=measured(WITHOUT_TIES, by_query, drawn),
+        cohen_kappa=measured(COHEN_KAPPA, by_query, drawn),
+        fleiss_kappa=measured(FLEISS_KAPPA, ratings.values, drawn),
+        krippendorff_alpha=measured(ALPHA, ratings.values, drawn),
+        gwet_ac1=measured(GWET_AC1, ratings.values, drawn),
+        tau_b=tau,
+        rbo=rbo,
+    )
 
 
-def list_figures(tables: PairTables, lists: ListSimilarity | None, drawn: Resamples) -> Json:
-    """Mean tau-b and rank-biased overlap over queries and pairs of assessors."""
-    tau = mean_sums(tables.query, tau_b(tables.counts), tables.n_queries)
-    found = {"tau_b": measured(Measure("tau_b", mean_of, ALL_TIED), tau, drawn)}
+def _similarity(
+    tables: PairTables, lists: ListSimilarity | None, drawn: Resamples
+) -> tuple[Figure, Figure]:
+    """Return mean tau-b and rank-biased overlap over queries and pairs of assessors."""
+    sums = mean_sums(tables.query, tau_b(tables.counts), tables.n_queries)
+    tau = measured(Measure(mean_of, Reason.ALL_TIED), sums, drawn)
     if lists is None:
-        return found | {"rbo": {"value": None, "reason": NO_LISTS}}
-    rbo = mean_sums(lists.query, lists.rbo, tables.n_queries)
-    return found | {"rbo": measured(Measure("rbo", mean_of, NOTHING_SHARED), rbo, drawn)}
+        return tau, Figure(None, Reason.NO_LISTS)
+    overlaps = mean_sums(lists.query, lists.rbo, tables.n_queries)
+    return tau, measured(Measure(mean_of, Reason.NOTHING_SHARED), overlaps, drawn)
 
 
 def mean_sums(query: IntArray, values: FloatArray, n_queries: int) -> FloatArray:
@@ -76,11 +79,11 @@ def mean_sums(query: IntArray, values: FloatArray, n_queries: int) -> FloatArray
 
 
 def defined_columns(values: FloatArray) -> FloatArray:
-    """(r, 2): each value and a 1, or two zeros where it is undefined."""
+    """Return each value and a 1, or two zeros where it is undefined: (r, 2)."""
     known = ~np.isnan(values)
     return np.stack([np.where(known, values, 0.0), known.astype(float)], axis=1)
 
 
 def mean_of(sums: FloatArray) -> FloatArray:
-    """Mean from sum and number on the last axis."""
+    """Compute the mean from sum and count on the last axis."""
     return ratio(sums[..., 0], sums[..., 1])

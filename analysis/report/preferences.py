@@ -5,12 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binomtest
 
-from analysis.dcglearn import ANSWERS, Preferences, learn_gains
+from analysis.dcglearn import ANSWERS, Learned, Preferences, learn_gains
 from analysis.errors import AnalysisError
-from analysis.report.figures import Json, figure
+from analysis.report.figures import UNDEFINED, figure
+from analysis.report.pooled import nested
+from analysis.report.schema import LeftPreference, ListReport, Reason, SystemRow
+from analysis.resampling import draw_counts, percentiles
 from analysis.typing import FloatArray, IntArray
 
 RESAMPLES = 1000
+TAIL = 0.05  # on each side of an interval of 90 %
 FOLDS = 5
 
 
@@ -28,29 +32,35 @@ class Duels:
     answers: IntArray
 
 
-def list_report(duels: Duels, graded: Preferences | None, why_not: str = "") -> Json:
-    """The figures of the page; ``graded`` are the same answers where grades are known.
+def list_report(duels: Duels, graded: Preferences | None, why_not: str = "") -> ListReport:
+    """Compute the figures of the page about lists.
 
-    Without grades, or where they teach nothing, ``learned`` is null and ``why_not`` says why.
+    Parameters
+    ----------
+    duels
+        Answers about two systems each.
+    graded
+        The same answers with the grades of both lists; None where no grades are known.
+    why_not
+        Why there are no grades.
     """
     learned, reason = _learned(graded, duels.queries, why_not)
-    return {
-        "format": "topkapi-lists",
-        "pairs": int(duels.answers.size),
-        "queries": int(np.unique(duels.queries).size),
-        "counts": {name: int((duels.answers == value).sum()) for name, value in ANSWERS.items()},
-        "left": _left_bias(duels.answers),
-        "systems": system_table(duels),
-        "names": list(duels.systems),
-        "duels": _duels(duels),
-        "learned": learned,
-        "why_not": reason,
-    }
+    return ListReport(
+        pairs=int(duels.answers.size),
+        queries=int(np.unique(duels.queries).size),
+        counts={name: int((duels.answers == value).sum()) for name, value in ANSWERS.items()},
+        left=_left_preference(duels.answers),
+        systems=system_table(duels),
+        names=tuple(duels.systems),
+        duels=_duels(duels),
+        learned=learned,
+        why_not=reason,
+    )
 
 
 def _learned(
     graded: Preferences | None, queries: IntArray, why_not: str
-) -> tuple[Json | None, str]:
+) -> tuple[Learned | None, str]:
     if graded is None:
         return None, why_not
     several = np.unique(queries).size >= FOLDS
@@ -58,48 +68,40 @@ def _learned(
         found = learn_gains(graded, groups=queries if several else None, n_folds=FOLDS)
     except AnalysisError as error:
         return None, f"{error}."
-    return found.as_json(), ""
+    return found, ""
 
 
-def system_table(duels: Duels, seed: int = 0) -> list[Json]:
-    """For each system its share of won comparisons, a tie as half a win, best first.
+def system_table(duels: Duels, seed: int = 0) -> tuple[SystemRow, ...]:
+    """Return each system with its share of won comparisons, a tie as half a win, best first.
 
     The interval (90 %) is over resampled queries.
 
     >>> one = np.array([0, 1])
     >>> found = system_table(Duels(("a", "b"), one, one * 0, one * 0 + 1, np.array([2, 0])))
-    >>> [(row["system"], row["share"]["value"], row["wins"], row["same"]) for row in found]
+    >>> [(row.system, row.share.value, row.wins, row.same) for row in found]
     [('a', 0.75, 1, 1), ('b', 0.25, 0, 1)]
     """
     points, counts = _by_query(duels)
-    draws = np.random.default_rng(seed)
     n = points.shape[0]
-    weights = draws.multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
+    weights = draw_counts(np.random.default_rng(seed), n, RESAMPLES)
     with np.errstate(invalid="ignore"):
         shares = (weights @ points) / (weights @ counts)
-    low, high = np.nanquantile(shares, (0.05, 0.95), axis=0)
+    low, high = percentiles(shares, TAIL)
     rows = []
     for number, name in enumerate(duels.systems):
         compared = counts[:, number].sum()
-        ends = (low[number], high[number]) if n > 1 else (np.nan, np.nan)
-        rows.append(
-            {
-                "system": name,
-                "share": figure(
-                    points[:, number].sum() / compared if compared else np.nan,
-                    reason="it was not compared",
-                    ends=ends,
-                    no_interval="one query: nothing to resample",
-                ),
-                "compared": int(compared),
-                **_wins(duels, number),
-            }
+        share = figure(
+            points[:, number].sum() / compared if compared else np.nan,
+            reason=Reason.NOT_COMPARED,
+            ends=(low[number], high[number]) if n > 1 else UNDEFINED,
+            no_interval=Reason.ONE_QUERY,
         )
-    return sorted(rows, key=lambda row: (-(row["share"]["value"] or 0), row["system"]))
+        rows.append(SystemRow(name, share, int(compared), *_wins(duels, number)))
+    return tuple(sorted(rows, key=lambda row: (-(row.share.value or 0), row.system)))
 
 
 def _by_query(duels: Duels) -> tuple[FloatArray, FloatArray]:
-    """Points and comparisons of each system in each query, (queries, systems)."""
+    """Return points and comparisons of each system in each query, (queries, systems)."""
     place = np.unique(duels.queries, return_inverse=True)[1]
     shape = (int(place.max(initial=-1)) + 1, len(duels.systems))
     points, counts = np.zeros(shape), np.zeros(shape)
@@ -110,23 +112,24 @@ def _by_query(duels: Duels) -> tuple[FloatArray, FloatArray]:
     return points, counts
 
 
-def _wins(duels: Duels, number: int) -> dict[str, int]:
+def _wins(duels: Duels, number: int) -> tuple[int, int, int]:
+    """Return how often a system won, lost and tied."""
     signs = np.where(duels.left == number, 1, -1) * np.sign(duels.answers)
     mine = (duels.left == number) | (duels.right == number)
-    names = {"wins": 1, "losses": -1, "same": 0}
-    return {name: int((signs[mine] == sign).sum()) for name, sign in names.items()}
+    won, lost, same = (int((signs[mine] == sign).sum()) for sign in (1, -1, 0))
+    return won, lost, same
 
 
-def _duels(duels: Duels) -> list[list[int]]:
-    """How often the system of the row was preferred to that of the column."""
+def _duels(duels: Duels) -> tuple[tuple[int, ...], ...]:
+    """Return how often the system of the row was preferred to that of the column."""
     table = np.zeros((len(duels.systems), len(duels.systems)), dtype=np.int64)
     np.add.at(table, (duels.left, duels.right), duels.answers > 0)
     np.add.at(table, (duels.right, duels.left), duels.answers < 0)
-    return [[int(cell) for cell in row] for row in table]
+    return nested(table)
 
 
-def _left_bias(answers: IntArray) -> Json:
-    """How often the left list was preferred, and how likely that is if sides do not matter."""
+def _left_preference(answers: IntArray) -> LeftPreference:
+    """Count preferences for the left list, and test them against one half."""
     left, decided = int((answers > 0).sum()), int((answers != 0).sum())
     p = float(binomtest(left, decided).pvalue) if decided else None
-    return {"left": left, "decided": decided, "p": p}
+    return LeftPreference(left, decided, p)

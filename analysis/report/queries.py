@@ -3,15 +3,19 @@
 import numpy as np
 
 from analysis.agreement import ListSimilarity, PairTables, Preferences, agreement, tau_b
-from analysis.report.figures import NO_PREFERENCE, NOTHING_SHARED, Json, figure
-from analysis.report.pooled import ALL_TIED, NO_LISTS, mean_of, mean_sums
+from analysis.report.figures import figure
+from analysis.report.pooled import mean_of, mean_sums, nested
+from analysis.report.schema import QueryRow, Reason
 from analysis.report.study import StudyData
 
 
 def query_rows(
     study: StudyData, preferences: Preferences, tables: PairTables, lists: ListSimilarity | None
-) -> list[Json]:
-    """One record a judged query, in order of disagreement; queries not shared come last."""
+) -> tuple[QueryRow, ...]:
+    """Return one row per judged query, in order of disagreement.
+
+    Queries that are not shared come last.
+    """
     counts = tables.by_query()
     tau = mean_of(mean_sums(tables.query, tau_b(tables.counts), tables.n_queries))
     overlap = None if lists is None else mean_sums(lists.query, lists.rbo, tables.n_queries)
@@ -19,17 +23,18 @@ def query_rows(
     overall, strict = agreement(counts), agreement(counts, ties=False)
     judged = {block.query: block.assessors.size for block in preferences.blocks}
     order = sorted(judged, key=lambda q: (np.isnan(overall[q]), overall[q], study.queries[q]))
-    return [
-        {
-            "query": study.queries[q],
-            "text": study.text(q),
-            "assessors": int(judged[q]),
-            "documents": len(study.documents[q]),
-            "counts": counts[q].tolist(),
-            "overall": figure(overall[q], reason=NOTHING_SHARED),
-            "without_ties": figure(strict[q], reason=NO_PREFERENCE),
-            "tau_b": figure(tau[q], reason=ALL_TIED),
-            "rbo": figure(rbo[q], reason=NO_LISTS if lists is None else NOTHING_SHARED),
-        }
+    no_overlap = Reason.NO_LISTS if lists is None else Reason.NOTHING_SHARED
+    return tuple(
+        QueryRow(
+            query=study.queries[q],
+            text=study.text(q),
+            assessors=int(judged[q]),
+            documents=len(study.documents[q]),
+            counts=nested(counts[q]),
+            overall=figure(overall[q], reason=Reason.NOTHING_SHARED),
+            without_ties=figure(strict[q], reason=Reason.NO_PREFERENCE),
+            tau_b=figure(tau[q], reason=Reason.ALL_TIED),
+            rbo=figure(rbo[q], reason=no_overlap),
+        )
         for q in order
-    ]
+    )

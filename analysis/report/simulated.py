@@ -15,7 +15,7 @@ CHECKED = 0.1  # share of answers asked again
 
 
 def rotation(queries: int, assessors: int, rounds: int, shift: int = 0) -> IntArray:
-    """Who judges which query in which round (rounds, queries): folds, two further each round.
+    """Assign queries to assessors in each round, (rounds, queries), shifted by two per round.
 
     >>> rotation(5, 5, 2).tolist()
     [[0, 1, 2, 3, 4], [3, 4, 0, 1, 2]]
@@ -25,7 +25,7 @@ def rotation(queries: int, assessors: int, rounds: int, shift: int = 0) -> IntAr
 
 
 def noise_of(error: FloatArray) -> FloatArray:
-    r"""Standard deviation of score noise at which a share ``error`` of random pairs is turned.
+    r"""Return the deviation of score noise that reverses a share ``error`` of random pairs.
 
     With normal worths and normal noise of deviation :math:`\sigma`, a pair is turned with
     probability :math:`\arctan(\sigma) / \pi`.
@@ -38,13 +38,13 @@ def noise_of(error: FloatArray) -> FloatArray:
 
 
 def topk_labels(seen: FloatArray, k: int) -> FloatArray:
-    """Labels k + 1 - rank of the k greatest of each row, 0 elsewhere: (m, n)."""
+    """Return labels k + 1 - rank of the k greatest of each row, 0 elsewhere: (m, n)."""
     rank = np.argsort(np.argsort(-seen, axis=1, kind="stable"), axis=1)
     return np.maximum(k - rank, 0).astype(float)
 
 
 def grade_labels(seen: FloatArray, spread: FloatArray) -> FloatArray:
-    """Grades 0 to 4 in fixed shares of what each row's assessor sees: (m, n)."""
+    """Return grades 0 to 4 in fixed shares of the scores that each row's assessor sees: (m, n)."""
     cuts = norm.ppf(np.cumsum(GRADE_SHARES)[:-1])
     return np.searchsorted(cuts, seen / spread[:, None]).astype(float)
 
@@ -59,7 +59,7 @@ def simulated_study(
     answers: int = 135,
     seed: int = 0,
 ) -> StudyData:
-    """A study under both tools whose assessors turn the shares ``errors`` of random pairs.
+    """Simulate a study under both tools whose assessors reverse shares ``errors`` of random pairs.
 
     ``answers`` raw answers and times a pairs session; 0 leaves out answers and times.
     """
@@ -106,7 +106,10 @@ def _work(
     k: int,
     answers: int,
 ) -> ToolData:
-    """Sessions and times; of the pairs tool also answers, a share of them asked again."""
+    """Simulate sessions and times.
+
+    The pairs tool also gets answers, a share of them repeated.
+    """
     rounds, queries = who.shape
     n = truth.shape[1]
     each = answers if tool == "pairs" else n
@@ -137,7 +140,10 @@ def _answers(
     truth: FloatArray,
     noise: FloatArray,
 ) -> Judgments:
-    """Random pairs; a tenth repeats the pair ten answers before, sides swapped."""
+    """Simulate answers to random pairs.
+
+    A tenth repeats the pair ten answers before, sides swapped.
+    """
     n = truth.shape[1]
     left = rng.integers(0, n, assessor.size)
     right = (left + rng.integers(1, n, assessor.size)) % n

@@ -32,7 +32,7 @@ from analysis.report.study import StudyData
 
 HEADER = ("query", "a", "b", "preference", "assessor")
 SEEN = 50  # lines that tell qrels from winners
-SAID = {
+ANSWER_CODES = {
     **dict.fromkeys(("a", "left", ">", "1"), 1),
     **dict.fromkeys(("b", "right", "<", "-1"), -1),
     **dict.fromkeys(("tie", "=", "0"), 0),
@@ -77,7 +77,7 @@ def read_preferences(
 
 
 def detect(lines: Sequence[str], path: Path) -> str:
-    """The format of a file, from its first lines."""
+    """Detect the format of a file from its first lines."""
     head = lines[0].split("\t")
     if tuple(word.strip().lower() for word in head) == HEADER:
         return "pairs"
@@ -100,7 +100,10 @@ def detect(lines: Sequence[str], path: Path) -> str:
 
 
 def _is_qrel(line: str) -> bool:
-    """Whether a line can be of TREC qrels; a label of 0 must not be taken for a winner."""
+    """Tell whether a line can be of TREC qrels.
+
+    A label of 0 must not be taken for a winner.
+    """
     words = line.split()
     return len(words) == 4 and words[1] == "0" and words[3].removeprefix("-").isdigit()
 
@@ -126,7 +129,7 @@ def _name(path: Path) -> str:
 
 def _pairs(_lines: Sequence[str], path: Path, _: str) -> Iterator[Row]:
     for place, (query, a, b, said, assessor) in read_tsv(path, HEADER):
-        answer = {a: 1, b: -1}.get(said, SAID.get(said.lower()))
+        answer = {a: 1, b: -1}.get(said, ANSWER_CODES.get(said.lower()))
         if answer is None:
             raise BadData(f"{place}: preference {said!r} is not a, b or tie")
         yield _distinct(Row(query, a, b, answer, assessor), place)
@@ -160,7 +163,7 @@ def _tags(lines: Sequence[str], path: Path, _: str) -> Iterator[Row]:
 
 
 def _tag(tag: str, path: Path, number: int) -> int:
-    """Left is negative in the file: the sign turns."""
+    """Parse a tag; left is negative in the file, so its sign changes."""
     try:
         return -int(np.sign(float(tag)))
     except ValueError:

@@ -52,11 +52,11 @@ class StudyData:
             _check(tool, self)
 
     def text(self, query: int) -> str:
-        """The words of a query, empty where not known."""
+        """Return the text of a query, empty where not known."""
         return self.texts[query] if self.texts else ""
 
     def preferences(self, tool: ToolData) -> Preferences:
-        """The votes of a tool: from its labels, or else from its raw answers."""
+        """Return the votes of a tool: from its labels, or else from its raw answers."""
         sizes = len(self.assessors), len(self.queries)
         if tool.scores or tool.judgments is None:
             return from_scores(tool.scores, *sizes)

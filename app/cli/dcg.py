@@ -12,8 +12,6 @@ import typer
 
 from analysis.data import read_letor
 from analysis.dcglearn import Gains, Learned, Preferences, learn_gains, load_gains, usual_gains
-from analysis.dcglearn.coherence import coherence as measure_coherence
-from analysis.dcglearn.curves import Curves
 from analysis.dcglearn.files import (
     cut_scores,
     even_cuts,
@@ -22,8 +20,10 @@ from analysis.dcglearn.files import (
     read_scores,
 )
 from analysis.dcglearn.intervals import shares_of_best
-from analysis.dcglearn.letor_studies import LETOR_FIGURES, QueryPool
-from analysis.dcglearn.studies import FIGURES
+from analysis.papers.dcg.coherence import coherence as measure_coherence
+from analysis.papers.dcg.curves import Curves
+from analysis.papers.dcg.figures import FIGURES
+from analysis.papers.dcg.letor_figures import LETOR_FIGURES, QueryPool
 from analysis.typing import FloatArray, IntArray
 from app.cli.common import AsJson, say
 from app.cli.failures import Refused
@@ -268,8 +268,8 @@ def _learned_text(found: Learned, out: Path | None) -> str:
     lines += ["", *(f"mean difference, {n}: {v:.3f}" for n, v in report.differences.items())]
     for row in found.ties:
         lines.append(
-            f"C of ties {row['c_ties']:g}: accuracy {row['accuracy']:.3f}, "
-            f"tie difference {row['tie_difference']:.3f}"
+            f"C of ties {row.c_ties:g}: accuracy {row.accuracy:.3f}, "
+            f"tie difference {row.tie_difference:.3f}"
         )
     return "\n".join(lines + ([f"\nwritten to {out}"] if out else []))
 

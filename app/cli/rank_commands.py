@@ -11,11 +11,11 @@ import typer
 from analysis.data import RankingData, read_letor, read_qrels, to_topk
 from analysis.data.normalise import normalise_by_query
 from analysis.data.runs import data_of_judgments, format_run, read_run, run_scores
-from analysis.experiments.bounds import check_bounds, counterexample, lemma_1
 from analysis.experiments.tuning import tune
 from analysis.metrics import Gains, evaluate, load_gains
 from analysis.metrics.registry import Ties
 from analysis.models import MODELS, RankNet, load_model, model_class
+from analysis.papers.bounds import check_bounds, counterexample, lemma_1
 from analysis.typing import FloatArray
 from app.cli.common import AsJson, say
 from app.cli.failures import Refused

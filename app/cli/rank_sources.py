@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from analysis.data import RankingData
-from analysis.experiments.folds import Trials, Truth, load_trials
+from analysis.experiments.folds import FoldSet, Truth, load_fold_set
 from app.cli.bars import late_bar
 from app.cli.common import open_sessions
 from app.cli.failures import Refused
@@ -28,7 +28,7 @@ FOLDS = 5
 _NAMED = 10  # queries without labels that are named
 
 
-def trials_by_truth(
+def fold_sets_by_truth(
     data: str | None,
     study: str | None,
     assessor: str | None,
@@ -37,18 +37,18 @@ def trials_by_truth(
     folds: int | None,
     seed: int,
     k: int | None = None,
-) -> Mapping[Truth, Trials]:
+) -> Mapping[Truth, FoldSet]:
     """The folds of each ground truth asked for; without one asked for, of all that there are."""
     one_source(data, study, assessor)
     if study is None:
         assert data is not None
-        trials = first_folds(load_trials(data, seed=seed), folds)
-        return dict.fromkeys(truths_of(truth or "graded,topk"), trials)
+        fold_set = first_folds(load_fold_set(data, seed=seed), folds)
+        return dict.fromkeys(truths_of(truth or "graded,topk"), fold_set)
     ranking = read_study(study, assessor)
     truths: list[Truth] = list(ranking.data) if truth is None else truths_of(truth)
     for each in truths:
         ranking.under(each, k)  # refuses lists longer than they are
-    found = {each: ranking.trials(each, folds=folds or FOLDS, seed=seed) for each in truths}
+    found = {each: ranking.fold_set(each, folds=folds or FOLDS, seed=seed) for each in truths}
     tell(ranking, truths)
     return found
 
@@ -112,9 +112,13 @@ def one_source(data: object, study: str | None, assessor: str | None) -> None:
         raise Refused("--assessor chooses labels of a study: it needs --study")
 
 
-def first_folds(trials: Trials, folds: int | None) -> Trials:
+def first_folds(fold_set: FoldSet, folds: int | None) -> FoldSet:
     """Only the first so many folds."""
-    return trials if folds is None else Trials(trials.name, trials.folds[:folds], trials.digest)
+    return (
+        fold_set
+        if folds is None
+        else FoldSet(fold_set.name, fold_set.folds[:folds], fold_set.digest)
+    )
 
 
 def truths_of(text: str) -> list[Truth]:

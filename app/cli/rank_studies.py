@@ -9,26 +9,26 @@ from typing import Annotated, Any
 import typer
 
 from analysis.experiments.compare import Entry, compare_tasks
-from analysis.experiments.folds import Trials, Truth, load_trials
+from analysis.experiments.folds import FoldSet, Truth, load_fold_set
 from analysis.experiments.grids import TABLE_ORDER
-from analysis.experiments.plots import beta_figure, k_figure, save
-from analysis.experiments.report import (
+from analysis.experiments.store import Progress, Row, Store, Task, run_tasks
+from analysis.experiments.tables import FORMATS, Table
+from analysis.metrics import load_gains
+from analysis.models import model_class
+from analysis.papers.comparison import (
     comparison_table,
     niu_columns,
     parents_table,
     seconds_table,
     xia_columns,
 )
-from analysis.experiments.store import Progress, Row, Store, Task, run_tasks
-from analysis.experiments.sweep_tables import beta_table, k_table
-from analysis.experiments.sweeps import KS, beta_tasks, k_tasks, synthetic_trials
-from analysis.experiments.tables import FORMATS, Table
-from analysis.experiments.toprank import toprank_tables, toprank_tasks
-from analysis.metrics import load_gains
-from analysis.models import model_class
+from analysis.papers.sweep_plots import beta_figure, k_figure, save
+from analysis.papers.sweep_tables import beta_table, k_table
+from analysis.papers.sweeps import KS, beta_tasks, k_tasks, synthetic_fold_set
+from analysis.papers.toprank import toprank_tables, toprank_tasks
 from app.cli.common import AsJson, say
 from app.cli.failures import Refused
-from app.cli.rank_sources import Assessor, Study, first_folds, trials_by_truth, truths_of
+from app.cli.rank_sources import Assessor, Study, first_folds, fold_sets_by_truth, truths_of
 
 Data = Annotated[
     str, typer.Argument(help="Folder with Fold1, Fold2, ..., or one LETOR file (split by query).")
@@ -102,17 +102,17 @@ def compare(
     by_k = k is not None and "," in k
     entries = _entries_by_k(models, k or "") if by_k else [Entry(name) for name in _models(models)]
     size = None if k is None or by_k else _whole(k)
-    trials = trials_by_truth(
+    fold_set = fold_sets_by_truth(
         data, study, assessor, "graded" if by_k else truth, folds=folds, seed=seed, k=size
     )
     learned = None if gains is None else load_gains(gains)
-    length = size or _length(trials)
+    length = size or _length(fold_set)
     tasks = [
         task
-        for each, of in trials.items()
+        for each, of in fold_set.items()
         for task in compare_tasks(of, entries, [each], k=length, seed=seed, gains=learned)
     ]
-    name = f"compare-{next(iter(trials.values())).name}"
+    name = f"compare-{next(iter(fold_set.values())).name}"
     rows = _run(tasks, out, name, jobs)
     tables = [
         comparison_table(
@@ -122,16 +122,16 @@ def compare(
             xia_columns() if by_k else niu_columns(each, rule),
             _caption(each, of, length, rule),
         )
-        for each, of in trials.items()
+        for each, of in fold_set.items()
     ]
-    tables += _parents(rows, list(trials))
+    tables += _parents(rows, list(fold_set))
     tables.append(seconds_table(rows, entries, "Seconds a fold, tuning included"))
     _show(tables, rows, out, name, form, as_json)
 
 
-def _length(trials: Mapping[Truth, Trials]) -> int:
+def _length(fold_set: Mapping[Truth, FoldSet]) -> int:
     """The k of the lists, where the ground truth is lists already."""
-    known = [of.folds[0].train.topk for each, of in trials.items() if each == "topk"]
+    known = [of.folds[0].train.topk for each, of in fold_set.items() if each == "topk"]
     return (known[0] if known else None) or 10
 
 
@@ -155,13 +155,13 @@ def sweep_beta(
     as_json: AsJson = False,
 ) -> None:
     """Train FocusedRank at beta 0 to 1 by .05 (Niu et al., Figures 1 and 2)."""
-    trials, truths = _trials(data, folds, seed), truths_of(truth)
-    name = f"sweep-beta-{trials.name}"
-    rows = _run(list(beta_tasks(trials, truths, k=k, seed=seed)), out, name, jobs)
-    tables = [beta_table(rows, each, _caption(each, trials, k, "standard")) for each in truths]
+    fold_set, truths = _fold_set(data, folds, seed), truths_of(truth)
+    name = f"sweep-beta-{fold_set.name}"
+    rows = _run(list(beta_tasks(fold_set, truths, k=k, seed=seed)), out, name, jobs)
+    tables = [beta_table(rows, each, _caption(each, fold_set, k, "standard")) for each in truths]
     if out is not None:
         for each in truths:
-            figure = beta_figure(rows, each, _caption(each, trials, k, "standard"))
+            figure = beta_figure(rows, each, _caption(each, fold_set, k, "standard"))
             save(figure, out / f"{name}-{each}.svg")
     _show(tables, rows, out, name, form, as_json)
 
@@ -184,19 +184,19 @@ def sweep_k(
     as_json: AsJson = False,
 ) -> None:
     """Train on the top k of full orders, k rising, test on the full order (Lan et al.)."""
-    trials = (
+    fold_set = (
         _synthetic(data, folds, seed)
         if data.startswith("synthetic")
-        else (_trials(data, folds, seed))
+        else (_fold_set(data, folds, seed))
     )
-    name = f"sweep-k-{trials.name}".replace(" ", "-")
+    name = f"sweep-k-{fold_set.name}".replace(" ", "-")
     sizes = [_whole(word) for word in ks.split(",")]
-    tasks = list(k_tasks(trials, _models(models), sizes, seed=seed))
+    tasks = list(k_tasks(fold_set, _models(models), sizes, seed=seed))
     rows = _run(tasks, out, name, jobs)
     if out is not None:
-        save(k_figure(rows, f"{trials.name}, full order"), out / f"{name}.svg")
+        save(k_figure(rows, f"{fold_set.name}, full order"), out / f"{name}.svg")
     tables = [
-        k_table(rows, measure, f"{heading} against the full order, {trials.name}")
+        k_table(rows, measure, f"{heading} against the full order, {fold_set.name}")
         for heading, measure in (("N@5", "ndcg@5"), ("N@10", "ndcg@10"))
     ]
     _show(tables, rows, out, name, form, as_json)
@@ -215,22 +215,22 @@ def toprank_study(
     as_json: AsJson = False,
 ) -> None:
     """Compare TopMargin, TopSlack, TopRank and its baselines (Cheng et al., section 4.2)."""
-    trials = _trials(data, folds, seed)
-    name = f"toprank-{trials.name}" + (f"-n{n}" if n != 10 else "")
-    rows = _run(list(toprank_tasks(trials, n=n, seed=seed)), out, name, jobs)
-    _show(toprank_tables(rows, trials.name), rows, out, name, form, as_json)
+    fold_set = _fold_set(data, folds, seed)
+    name = f"toprank-{fold_set.name}" + (f"-n{n}" if n != 10 else "")
+    rows = _run(list(toprank_tasks(fold_set, n=n, seed=seed)), out, name, jobs)
+    _show(toprank_tables(rows, fold_set.name), rows, out, name, form, as_json)
 
 
-def _trials(data: str, folds: int | None, seed: int) -> Trials:
-    return first_folds(load_trials(data, seed=seed), folds)
+def _fold_set(data: str, folds: int | None, seed: int) -> FoldSet:
+    return first_folds(load_fold_set(data, seed=seed), folds)
 
 
-def _synthetic(text: str, folds: int | None, seed: int) -> Trials:
+def _synthetic(text: str, folds: int | None, seed: int) -> FoldSet:
     size = text.partition(":")[2] or "100x700"
     queries, mark, documents = size.partition("x")
     if not mark:
         raise Refused(f"{text}: write synthetic:QUERIESxDOCUMENTS, such as synthetic:100x700")
-    return first_folds(synthetic_trials(_whole(queries), _whole(documents), seed=seed), folds)
+    return first_folds(synthetic_fold_set(_whole(queries), _whole(documents), seed=seed), folds)
 
 
 def _models(text: str) -> list[str]:
@@ -257,10 +257,10 @@ def _whole(text: str) -> int:
     return int(text)
 
 
-def _caption(truth: Truth, trials: Trials, k: int, rule: str) -> str:
+def _caption(truth: Truth, fold_set: FoldSet, k: int, rule: str) -> str:
     if truth == "topk":
-        return f"Top-{k} {trials.name}"
-    return f"Graded {trials.name}" + (" (LETOR 4.0 rule)" if rule == "letor4" else "")
+        return f"Top-{k} {fold_set.name}"
+    return f"Graded {fold_set.name}" + (" (LETOR 4.0 rule)" if rule == "letor4" else "")
 
 
 def _run(tasks: list[Task], out: Path | None, name: str, jobs: int) -> list[Row]:

@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 
 from analysis.errors import AnalysisError
-from analysis.report import Options, build_report
-from analysis.report.figures import Json
+from analysis.report import Options, Report, build_report
 from analysis.report.files import write_report
+from analysis.report.schema import Figure
+from analysis.report.serialise import record_of
 from analysis.report.sources import FORMATS, read_preferences
 from app.cli.bars import late_bar
 from app.cli.common import AsJson, open_sessions, say
@@ -81,7 +82,7 @@ def report(
             written = write_report(found, out, plots=plots)
     except AnalysisError as error:
         raise Refused(str(error)) from None
-    say(as_json, found, _summary(found, out, len(written)))
+    say(as_json, record_of(found), _summary(found, out, len(written)))
 
 
 def _refuse(wrong: bool, words: str) -> None:
@@ -89,12 +90,12 @@ def _refuse(wrong: bool, words: str) -> None:
         raise Refused(words)
 
 
-def _of_files(paths: list[Path], format: str | None, k: int | None, options: Options) -> Json:
+def _of_files(paths: list[Path], format: str | None, k: int | None, options: Options) -> Report:
     with _progress("Counting votes and resampling queries ..."):
         return build_report(read_preferences(paths, format=format, k=k), options)
 
 
-def _of_study(names: list[str], pseudonyms: bool, confidence: bool, options: Options) -> Json:
+def _of_study(names: list[str], pseudonyms: bool, confidence: bool, options: Options) -> Report:
     if len(names) != 1:
         raise Refused("name one study by its slug, or files of preferences with --from")
     with open_sessions() as sessions, export_session(sessions) as session, late_bar() as bar:
@@ -120,27 +121,27 @@ def _progress(words: str) -> Iterator[None]:
             typer.echo("\r\033[K", err=True, nl=False)
 
 
-def _summary(found: Json, out: Path, files: int) -> str:
-    lines = list(found.get("notes", []))
-    for tool in found["tools"]:
-        figures = tool["agreement"]
-        lines.append(f"{tool['title']}: {figures['votes']} shared votes")
-        for label, key in (
-            ("agreement", "overall"),
-            ("without ties", "without_ties"),
-            ("Cohen's kappa", "cohen_kappa"),
-            ("Fleiss' kappa", "fleiss_kappa"),
-            ("Krippendorff's alpha", "krippendorff_alpha"),
-            ("Gwet's AC1", "gwet_ac1"),
+def _summary(found: Report, out: Path, files: int) -> str:
+    lines = list(found.notes or ())
+    for tool in found.tools:
+        figures = tool.agreement
+        lines.append(f"{tool.title}: {figures.votes} shared votes")
+        for label, figure in (
+            ("agreement", figures.overall),
+            ("without ties", figures.without_ties),
+            ("Cohen's kappa", figures.cohen_kappa),
+            ("Fleiss' kappa", figures.fleiss_kappa),
+            ("Krippendorff's alpha", figures.krippendorff_alpha),
+            ("Gwet's AC1", figures.gwet_ac1),
         ):
-            lines.append(f"  {label:<22}{_figure(figures[key])}")
+            lines.append(f"  {label:<22}{_figure(figure)}")
     lines.append(f"{files} files written to {out}; open {out / 'report.html'}")
     return "\n".join(lines)
 
 
-def _figure(found: Json) -> str:
-    if found["value"] is None:
-        return f"undefined: {found['reason']}"
-    if found.get("low") is None:
-        return f"{found['value']:.4f}"
-    return f"{found['value']:.4f}  ({found['low']:.4f} to {found['high']:.4f})"
+def _figure(found: Figure) -> str:
+    if found.value is None:
+        return f"undefined: {found.reason}"
+    if found.interval is None:
+        return f"{found.value:.4f}"
+    return f"{found.value:.4f}  ({found.interval.low:.4f} to {found.interval.high:.4f})"

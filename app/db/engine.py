@@ -25,17 +25,22 @@ from sqlalchemy.pool import ConnectionPoolEntry
 POOL_SIZE = (
     20  # connections a process may hold; app.web.deps admits fewer requests than that at once
 )
-BUSY_MS = 30_000
+BUSY_MS = 30_000  # how long a request waits for SQLite's write lock
+LATE_MS = 250  # how long a write that can be repeated later waits for any lock
 RESTED_SECONDS = 5.0
 READ_ONLY = {"topkapi_read_only": True, "postgresql_readonly": True}
 
 
 @dataclass(frozen=True, slots=True)
 class Sessions:
-    """The two ways to the database: ``read`` for looking, ``write`` for everything else."""
+    """The ways to the database: ``read`` for looking, ``write`` for everything else.
+
+    ``late`` writes too, and gives up at once where something is locked.
+    """
 
     read: sessionmaker[Session]
     write: sessionmaker[Session]
+    late: sessionmaker[Session]
 
 
 def normal_url(url: str) -> URL:
@@ -64,6 +69,7 @@ def make_engine(url: str, *, foreign_keys: bool = True) -> Engine:
     if parsed.get_backend_name() == "postgresql":
         engine = create_engine(parsed, pool_size=POOL_SIZE, max_overflow=0)
         _replace_dead_connections(engine)
+        event.listen(engine, "begin", _limit_lock_wait)
         return engine
     assert parsed.database is not None
     _make_private(Path(parsed.database).absolute())
@@ -91,9 +97,11 @@ def _make_private(path: Path) -> None:
 def make_sessions(engine: Engine) -> Sessions:
     """Session factories for ``engine``; objects stay readable after the commit."""
     reading = engine.execution_options(**READ_ONLY)
+    late = engine.execution_options(topkapi_lock_ms=LATE_MS)
     return Sessions(
         read=sessionmaker(reading, expire_on_commit=False),
         write=sessionmaker(engine, expire_on_commit=False),
+        late=sessionmaker(late, expire_on_commit=False),
     )
 
 
@@ -132,6 +140,13 @@ def _replace_dead_connections(engine: Engine) -> None:
     event.listen(engine, "checkout", on_checkout)
 
 
+def _limit_lock_wait(connection: Connection) -> None:
+    """Let a transaction of PostgreSQL that asks for it give up at a lock after its time."""
+    milliseconds = connection.get_execution_options().get("topkapi_lock_ms")
+    if milliseconds is not None:
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {int(milliseconds)}")
+
+
 def _has_news(connection: DBAPIConnection) -> bool:
     """Whether the server has sent something that nobody asked for."""
     poll = select.poll()
@@ -157,6 +172,10 @@ def _prepare_sqlite(engine: Engine, *, foreign_keys: bool) -> None:
         if connection.info.get("read_only") is not read_only:
             connection.exec_driver_sql(f"PRAGMA query_only={'ON' if read_only else 'OFF'}")
             connection.info["read_only"] = read_only
+        busy = connection.get_execution_options().get("topkapi_lock_ms", BUSY_MS)
+        if connection.info.get("busy", BUSY_MS) != busy:
+            connection.exec_driver_sql(f"PRAGMA busy_timeout={busy}")
+            connection.info["busy"] = busy
         connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")
 
     event.listen(engine, "connect", on_connect)

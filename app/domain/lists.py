@@ -123,6 +123,11 @@ class ListSession(LoggedSession[Comparison]):
         """A chosen pair would come out otherwise today: what is recorded was asked."""
         return self.plan.is_active
 
+    @property
+    def foresees(self) -> bool:
+        """The texts of the next lists have to be read first."""
+        return False
+
     def validate(self, judgment: Comparison) -> None:
         """Refuse an answer about other rankings than those on the screen."""
         state = self.state

@@ -88,6 +88,11 @@ class LoggedSession(ABC, Generic[J]):
         return False
 
     @property
+    def foresees(self) -> bool:
+        """Whether it is told quickly what follows each answer, so that a reply can wait for it."""
+        return True
+
+    @property
     def offered(self) -> dict[str, Any] | None:
         """What is to be stored beside the log, where the next question is drawn at random."""
         return None

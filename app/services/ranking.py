@@ -9,7 +9,7 @@ import numpy as np
 
 from analysis.data import RankingData, make_folds, normalise_by_query, to_topk
 from analysis.data.text_features import NAMES, text_features
-from analysis.experiments.folds import Trials, Truth, trials_of
+from analysis.experiments.folds import FoldSet, Truth, fold_set_of
 from analysis.typing import FloatArray
 from app.db.queries import exports as queries
 from app.db.queries.ranking import pages_of_query
@@ -54,7 +54,7 @@ class StudyRanking:
             )
         return to_topk(data, k)
 
-    def trials(self, truth: Truth, *, folds: int, seed: int = 0) -> Trials:
+    def fold_set(self, truth: Truth, *, folds: int, seed: int = 0) -> FoldSet:
         """Seeded folds by query under ``truth``; the error says how many folds there can be."""
         data = self.under(truth)
         if data.n_queries < _FEWEST:
@@ -74,7 +74,7 @@ class StudyRanking:
                 f"{_FEWEST} to {data.n_queries} folds, not {folds}; ask for --folds {most}.",
                 field="folds",
             )
-        return trials_of(self.slug, list(make_folds(data, folds, seed=seed)))
+        return fold_set_of(self.slug, list(make_folds(data, folds, seed=seed)))
 
 
 def ranking_of(source: StudySource) -> StudyRanking:

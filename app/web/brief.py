@@ -10,7 +10,6 @@ from fastapi import Depends, Request
 
 from app.db.engine import Sessions
 from app.domain.words import Role
-from app.services import tokens
 from app.web.cookies import Claim
 from app.web.deps import Credentials, SentToken, bearer_of, check_csrf, claimant, require
 from app.web.views import PersonView
@@ -42,7 +41,7 @@ def api_admin_at_door(request: Request, credentials: Credentials) -> PersonView:
     with sessions.read() as session:
         token = bearer_of(request, session, credentials)
         person = PersonView.of(require(token.user, Role.ADMIN))
-        tokens.note_use(token, sessions)
+        request.app.state.token_uses.note(token)
     request.state.user = person
     return person
 

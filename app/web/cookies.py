@@ -47,9 +47,20 @@ class Cookies:
         claim = [user.id, user.session_version, nonce or secrets.token_urlsafe(16)]
         return str(self._serializer.dumps(claim))
 
+    def renewed_token(self, claim: Claim) -> str:
+        """The value of a session cookie that claims the same from now on."""
+        return str(self._serializer.dumps([claim.user_id, claim.version, claim.nonce]))
+
     def claim_of(self, request: Request) -> Claim | None:
-        """What the request's session cookie claims, if its signature and age are right."""
-        return self.read(request.cookies.get(SESSION_COOKIE, ""))
+        """What the request's session cookie claims, if its signature and age are right.
+
+        A request asks for it several times; the signature is checked once.
+        """
+        state = request.state
+        if not hasattr(state, "claim"):
+            state.claim = self.read(request.cookies.get(SESSION_COOKIE, ""))
+        claim: Claim | None = state.claim
+        return claim
 
     def read(self, token: str) -> Claim | None:
         """What a session cookie claims, if its signature and age are right."""

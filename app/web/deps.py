@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from app.db.engine import POOL_SIZE, Sessions
 from app.db.models import User
-from app.db.queries.accounts import Account, Bearer
+from app.db.queries.accounts import Account, Bearer, account_of
 from app.domain.errors import BadToken, Forbidden, SignInNeeded
 from app.domain.words import Role
 from app.services import tokens
@@ -157,6 +157,22 @@ def current_user(request: Request, session: SessionDep, sent: SentToken) -> User
     return user
 
 
+def current_person(request: Request, session: Session, sent: str | None) -> PersonView:
+    """Who is signed in by cookie, like `current_user`; a plain row, for what many requests ask."""
+    cookies: Cookies = request.app.state.cookies
+    claim = cookies.claim_of(request)
+    account = account_of(session, claim.user_id, claim.version) if claim else None
+    if claim is None or account is None:
+        raise SignInNeeded("Sign in to go on.")
+    refuse_unusable(account, visitor_of(request))
+    check_csrf(request, claim.nonce, sent, cookies)
+    if cookies.is_half_over(claim):
+        request.state.renewed_session = cookies.renewed_token(claim)
+    person = PersonView.of(account)
+    request.state.user = person
+    return person
+
+
 bearer = HTTPBearer(auto_error=False, description="A token made by `topkapi users token`.")
 
 
@@ -184,8 +200,7 @@ def bearer_of(
 def api_user(request: Request, session: SessionDep, credentials: Credentials) -> PersonView:
     """Who the bearer token of an API request belongs to; cookies are not looked at."""
     token = bearer_of(request, session, credentials)
-    reads = request.method in SAFE_METHODS
-    tokens.note_use(token, request.app.state.sessions if reads else session)
+    request.app.state.token_uses.note(token)
     person = PersonView.of(token.user)
     request.state.user = person
     return person

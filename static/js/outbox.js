@@ -1,4 +1,6 @@
 // Answers on their way: one after the other, kept until the server has said what became of them.
+import { send } from "./keepalive.js";
+
 const RETRY_MS = [500, 1000, 2000, 4000, 8000];
 
 export class Outbox {
@@ -86,7 +88,7 @@ export class Outbox {
   async post(body) {
     const headers = { "X-CSRF-Token": this.csrf, "HX-Request": "true", "Content-Type": "application/x-www-form-urlencoded" };
     try {
-      const response = await fetch(this.url, { method: "POST", headers, body, keepalive: true });
+      const response = await send(this.url, { method: "POST", headers, body });
       return { status: response.status, text: await response.text() };
     } catch {
       return null;

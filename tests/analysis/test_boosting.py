@@ -7,10 +7,10 @@ import pytest
 
 from analysis.data import RankingData, to_topk
 from analysis.models import AdaRank, FocusedBoost, RankBoost
-from analysis.models.factored import FactoredPairs
+from analysis.models.boosting.pair_weights import FactoredPairs
+from analysis.models.boosting.weak_rankers import FeatureFamily, StumpFamily
 from analysis.models.focused_boost import Rounds
 from analysis.models.rankboost import vote
-from analysis.models.weak import FeatureFamily, StumpFamily
 from analysis.typing import FloatArray, IntArray
 
 

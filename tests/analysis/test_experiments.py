@@ -12,20 +12,20 @@ from scipy.stats import permutation_test
 from analysis.data import RankingData, make_folds, write_letor
 from analysis.data.keyed import shuffled
 from analysis.errors import BadData
-from analysis.experiments.bounds import check_bounds, counterexample, lemma_1, query_bounds
 from analysis.experiments.compare import Entry, compare_tasks, gather, mean_over_folds
-from analysis.experiments.findings import beats, interior_beta, plateau
-from analysis.experiments.folds import Trials, load_trials, trials_of, with_truth
+from analysis.experiments.folds import FoldSet, fold_set_of, load_fold_set, with_truth
 from analysis.experiments.grids import GRIDS, TABLE_ORDER, TITLES
-from analysis.experiments.plots import beta_figure, k_figure, save
-from analysis.experiments.report import comparison_table, niu_columns, parents_table, seconds_table
 from analysis.experiments.significance import holm, randomisation_test
 from analysis.experiments.store import Row, Store, Task, run_tasks
-from analysis.experiments.sweep_tables import beta_table, k_table
-from analysis.experiments.sweeps import BETAS, beta_tasks, k_tasks, synthetic_trials
 from analysis.experiments.tables import FORMATS, Table, as_csv, as_latex, as_markdown, as_text
 from analysis.experiments.tuning import tune
 from analysis.metrics import evaluate
+from analysis.papers.bounds import check_bounds, counterexample, lemma_1, query_bounds
+from analysis.papers.comparison import comparison_table, niu_columns, parents_table, seconds_table
+from analysis.papers.findings import beats, interior_beta, plateau
+from analysis.papers.sweep_plots import beta_figure, k_figure, save
+from analysis.papers.sweep_tables import beta_table, k_table
+from analysis.papers.sweeps import BETAS, beta_tasks, k_tasks, synthetic_fold_set
 
 
 def graded(seed: int = 0, n_queries: int = 30) -> RankingData:
@@ -37,8 +37,8 @@ def graded(seed: int = 0, n_queries: int = 30) -> RankingData:
     return RankingData(features, labels, np.concatenate([[0], np.cumsum(sizes)]))
 
 
-def small_trials() -> Trials:
-    return trials_of("small", list(make_folds(graded(), 3)))
+def small_fold_set() -> FoldSet:
+    return fold_set_of("small", list(make_folds(graded(), 3)))
 
 
 def test_tuning_keeps_the_setting_with_the_best_validation_score() -> None:
@@ -89,8 +89,8 @@ def test_a_killed_run_continues_and_a_torn_last_line_is_dropped(tmp_path: Path) 
 
 
 def test_two_processes_give_the_rows_of_one(tmp_path: Path) -> None:
-    trials = small_trials()
-    tasks = list(compare_tasks(trials, [Entry("listnet"), Entry("regression")]))
+    fold_set = small_fold_set()
+    tasks = list(compare_tasks(fold_set, [Entry("listnet"), Entry("regression")]))
     one = run_tasks(tasks, Store())
     two = run_tasks(tasks, Store(tmp_path / "rows.jsonl"), jobs=2)
     for first, second in zip(one, two, strict=True):
@@ -99,10 +99,10 @@ def test_two_processes_give_the_rows_of_one(tmp_path: Path) -> None:
 
 
 def test_comparison_tables_hold_means_over_folds_and_the_best_in_bold() -> None:
-    trials = small_trials()
+    fold_set = small_fold_set()
     names = ["listnet", "ranknet", "focused-net", "regression"]
     entries = [Entry(name) for name in names]
-    rows = run_tasks(compare_tasks(trials, entries, k=3), Store())
+    rows = run_tasks(compare_tasks(fold_set, entries, k=3), Store())
     table = comparison_table(rows, entries, "topk", niu_columns("topk", "standard"), "Top-3")
     cell = mean_over_folds(gather(rows, "topk", Entry("ranknet"), "kappa-ndcg@10"))
     place = table.columns.index("κ-N@10")
@@ -146,10 +146,10 @@ def test_the_randomisation_test_agrees_with_scipy_and_holm_with_a_worked_case() 
 
 
 def test_beta_sweeps_cover_zero_to_one_and_reduce_to_figures(tmp_path: Path) -> None:
-    trials = Trials("small", small_trials().folds[:1], "x")
+    fold_set = FoldSet("small", small_fold_set().folds[:1], "x")
     tasks = [
         task
-        for task in beta_tasks(trials, ["topk"], k=3)
+        for task in beta_tasks(fold_set, ["topk"], k=3)
         if task.identity["model"] == "focused-net"
     ]
     rows = run_tasks(tasks, Store())
@@ -166,8 +166,8 @@ def test_beta_sweeps_cover_zero_to_one_and_reduce_to_figures(tmp_path: Path) -> 
 
 
 def test_k_sweeps_end_with_the_full_order(tmp_path: Path) -> None:
-    trials = synthetic_trials(15, 30, seed=2)
-    tasks = list(k_tasks(trials, ["ranknet", "listmle"], [1, 5, 10, 99]))
+    fold_set = synthetic_fold_set(15, 30, seed=2)
+    tasks = list(k_tasks(fold_set, ["ranknet", "listmle"], [1, 5, 10, 99]))
     rows = run_tasks([task for task in tasks if task.identity["fold"] == "Fold1"], Store())
     table = k_table(rows, "ndcg@10", "k")
     assert [line[0] for line in table.rows] == ["k = 1", "k = 5", "k = 10", "full order"]
@@ -202,13 +202,13 @@ def test_every_model_of_the_tables_has_a_title() -> None:
 
 
 def test_truths_of_a_fold_and_trials_from_a_file(tmp_path: Path) -> None:
-    fold = small_trials().folds[0]
+    fold = small_fold_set().folds[0]
     assert with_truth(fold, "graded", 3, 0) is fold
     assert with_truth(fold, "topk", 3, 0).test.topk == 3
     whole = with_truth(fold, "full", 3, 0).test
     assert whole.labels[: whole.sizes[0]].max() == whole.sizes[0]
     with pytest.raises(BadData, match="no such file"):
-        load_trials(tmp_path / "missing")
+        load_fold_set(tmp_path / "missing")
 
 
 def test_a_file_with_its_best_documents_first_pays_no_model_of_equal_scores(
@@ -219,7 +219,7 @@ def test_a_file_with_its_best_documents_first_pays_no_model_of_equal_scores(
     data = RankingData(features, labels, np.arange(0, 1201, 6))
     assert evaluate(data, np.zeros(1200), ["ndcg@3"])["ndcg@3"] == 1.0
     write_letor(data, tmp_path / "sorted.txt")
-    for fold in load_trials(tmp_path / "sorted.txt").folds:
+    for fold in load_fold_set(tmp_path / "sorted.txt").folds:
         blind = evaluate(fold.test, np.zeros(fold.test.n_rows), ["ndcg@3"])["ndcg@3"]
         assert blind < 0.6  # .42 in expectation
     first, second = shuffled(data), shuffled(data.select([7, 3]))

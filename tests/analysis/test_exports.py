@@ -26,13 +26,13 @@ from analysis.data import (
 )
 from analysis.data.exports import (
     ClockEvent,
+    ConfidenceList,
     ConsensusList,
     Label,
     LetorRow,
     LoggedEntry,
     PairAnswer,
     Preference,
-    SureList,
     TopK,
 )
 from analysis.errors import BadData
@@ -99,7 +99,7 @@ consensus_lists = st.builds(
 )
 ranks = st.lists(counts, max_size=4).map(tuple)
 sure_lists = st.builds(
-    SureList,
+    ConfidenceList,
     study=texts,
     query=texts,
     assessor=texts,

@@ -21,7 +21,7 @@ from analysis.models import (
 )
 from analysis.models.listmle import listmle_loss, ordered_blocks
 from analysis.models.listnet import listnet_loss, softmax_by_query
-from analysis.models.newton import newton
+from analysis.models.optimise.newton import newton
 from analysis.models.rankcosine import cosine_loss
 from analysis.typing import FloatArray
 

@@ -7,9 +7,9 @@ import pytest
 from scipy.optimize import minimize
 
 from analysis.data import RankingData, to_topk
-from analysis.models.cutting import cutting_planes, simplex_qp
 from analysis.models.focused_svm import FocusedSVM, prefix_halves, slack_at_zero
-from analysis.models.pairs import hinge_risk, make_pairs
+from analysis.models.losses.pairs import hinge_risk, make_pairs
+from analysis.models.optimise.cutting_planes import cutting_planes, simplex_qp
 from analysis.models.ranksvm import RankSVM
 from analysis.models.svm_map import SVMMAP, map_slack, split_halves
 from analysis.typing import FloatArray

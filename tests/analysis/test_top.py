@@ -14,12 +14,13 @@ from scipy import optimize
 from analysis.data import RankingData, read_folds
 from analysis.errors import BadData
 from analysis.metrics import evaluate
-from analysis.models import ListNet, RankSVM, Regression, TopMargin, TopRank, TopSlack, branching
-from analysis.models.branching import Search, search_below
-from analysis.models.cutting import cutting_planes, simplex_qp
-from analysis.models.hull import best_corners
-from analysis.models.slack_search import slack_violation
-from analysis.models.top_oracle import (
+from analysis.models import ListNet, RankSVM, Regression, TopMargin, TopRank, TopSlack
+from analysis.models.optimise.cutting_planes import cutting_planes, simplex_qp
+from analysis.models.oracles import branch_and_bound
+from analysis.models.oracles.branch_and_bound import Search, search_below
+from analysis.models.oracles.hull import best_corners
+from analysis.models.oracles.slack_search import slack_violation
+from analysis.models.oracles.top_lists import (
     LEAST_LOSS,
     TopLists,
     TopLoss,
@@ -136,7 +137,7 @@ def test_a_search_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> 
     search = Search(lists, scores, corners.weight, corners.top, 0.5 * corners.products)
     rows, rankings, whole = search_below(search)
     assert whole.all()
-    monkeypatch.setattr(branching, "MOST_STATES", 2)
+    monkeypatch.setattr(branch_and_bound, "MOST_STATES", 2)
     few, cut, whole = search_below(search)
     assert not whole.any()
     assert few.size == 2 < rows.size

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from analysis.dcglearn import load_gains
-from analysis.dcglearn.simulated import random_pairs, true_gains
+from analysis.papers.dcg.simulated import random_pairs, true_gains
 from app.cli import main
 
 

@@ -22,6 +22,7 @@ from analysis.data import (
 )
 from analysis.errors import BadData
 from analysis.report import build_report
+from analysis.report.serialise import record_of
 from analysis.report.sources import read_preferences as read_report_source
 from app.db.engine import Sessions
 from app.db.models import Candidate, Document, JudgmentRow, Query
@@ -196,11 +197,11 @@ def test_the_consensus_is_that_of_the_report(files: Files, judged: Sessions) -> 
     assert list(found) == ["q0", "q1"]
     assert (found["q0"].assessors, found["q1"].assessors) == ((ANSA, BAO), (ANSA,))
     with export_session(judged) as session:
-        told = ReportCache().report(session, "tulips")["tools"][0]["consensus"]["queries"]
+        told = ReportCache().report(session, "tulips").tools[0].consensus.queries
     for each in told:
-        mine = found[each["query"]]
-        assert (list(mine.documents), list(mine.rest)) == (each["documents"], each["rest"])
-        assert list(mine.departures) == each["departures"]
+        mine = found[each.query]
+        assert (mine.documents, mine.rest) == (each.documents, each.rest)
+        assert mine.departures == each.departures
         assert mine.study == "tulips"
     ansa = next(
         each for each in files(read_topk, "topk.jsonl", assessor=ANSA) if each.query == "q1"
@@ -277,7 +278,8 @@ def test_the_report_reads_lists_logs_and_grades_as_the_study_tells_them(
     )
     with export_session(judged) as session:
         told = ReportCache().report(session, "tulips")
-    for mine, its in zip(found["tools"], told["tools"], strict=True):
+    tools = (record_of(each)["tools"] for each in (found, told))
+    for mine, its in zip(*tools, strict=True):
         for key in ("agreement", "answers"):
             assert mine[key] == its[key]
         for key in ("sessions", "seconds_per_judgment", "judgments_per_query", "taken_back"):

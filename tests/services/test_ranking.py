@@ -146,13 +146,13 @@ def test_lists_are_cut_and_never_made_longer(session: Session) -> None:
 
 def test_every_query_tests_once_and_never_where_it_trains(session: Session) -> None:
     graded_study(session, queries=5)
-    trials = read(session).trials("graded", folds=4, seed=3)
-    tested = [name for fold in trials.folds for name in fold.test.query_ids]
+    fold_set = read(session).fold_set("graded", folds=4, seed=3)
+    tested = [name for fold in fold_set.folds for name in fold.test.query_ids]
     assert sorted(tested) == ["q0", "q1", "q2", "q3", "q4"]
-    for fold in trials.folds:
+    for fold in fold_set.folds:
         parts = [set(part.query_ids) for part in (fold.train, fold.validation, fold.test)]
         assert sum(map(len, parts)) == 5
-    assert trials.name == "tulips"
+    assert fold_set.name == "tulips"
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_too_few_queries_for_the_folds_is_an_error_that_helps(
 ) -> None:
     graded_study(session, queries=queries)
     with pytest.raises(Invalid, match=said):
-        read(session).trials("graded", folds=folds)
+        read(session).fold_set("graded", folds=folds)
 
 
 def test_a_ground_truth_nobody_has_finished_is_refused(session: Session) -> None:

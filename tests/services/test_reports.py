@@ -1,3 +1,5 @@
+import json
+from dataclasses import replace
 from datetime import timedelta
 from itertools import count
 from typing import Any
@@ -6,7 +8,8 @@ import numpy as np
 import pytest
 from sqlalchemy import select
 
-from analysis.report.files import to_json
+from analysis.report import StudyData, build_report
+from analysis.report.serialise import record_of
 from app.db.engine import Sessions
 from app.db.models import Assignment, JudgmentRow, Query, Study, User
 from app.domain.errors import NotFound
@@ -31,7 +34,7 @@ def judged(sessions: Sessions) -> Sessions:
 
 def report(sessions: Sessions, slug: str = "tulips", **options: Any) -> Any:
     with export_session(sessions) as session:
-        return ReportCache().report(session, slug, **options)
+        return record_of(ReportCache().report(session, slug, **options))
 
 
 def row(entry: EntryKind, active: int, wall: int) -> tuple[Any, ...]:
@@ -128,11 +131,11 @@ def test_the_report_counts_what_is_shared(judged: Sessions) -> None:
         "The study is running (grades: 3 of 3 finished; pairs: 3 of 5 finished): every figure may "
         "still change."
     ]
-    to_json(found)  # refuses anything that is not a number
+    json.dumps(found, allow_nan=False)  # refuses anything that is not a number
 
 
 def test_pseudonyms_give_nobody_away(judged: Sessions) -> None:
-    text = to_json(report(judged, pseudonyms=True))
+    text = json.dumps(report(judged, pseudonyms=True), ensure_ascii=False)
     assert "assessor-02" in text
     assert not any(name in text for name in (ANSA, BAO, "tulips.example"))
 
@@ -203,12 +206,13 @@ def test_a_report_is_kept_until_the_study_changes(
     judged: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     numbers = count(1)
-    monkeypatch.setattr(service, "build_report", lambda *_: {"made": next(numbers)})
+    empty = build_report(StudyData("", (), (), (), ()))
+    monkeypatch.setattr(service, "build_report", lambda *_: replace(empty, version=next(numbers)))
     cache = ReportCache()
 
     def ask(**options: bool) -> Any:
         with export_session(judged) as session:
-            return cache.report(session, "tulips", **options)["made"]
+            return cache.report(session, "tulips", **options).version
 
     assert [ask(), ask()] == [1, 1]
     assert [ask(pseudonyms=True), ask()] == [2, 1]

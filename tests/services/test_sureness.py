@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from analysis.data import read_confidence, read_topk
+from analysis.report.serialise import record_of
 from app.db.engine import Sessions
 from app.domain.answers import Answer
 from app.domain.confidence import Confidence
@@ -105,9 +106,9 @@ def test_any_finished_list_is_exported_beside_the_most_probable_one(
 def test_the_report_says_how_sure_lists_are_if_it_is_asked(judged: Sessions) -> None:
     with export_session(judged) as session:
         reports = ReportCache()
-        assert "confidence" not in reports.report(session, "tulips")
-        found = reports.report(session, "tulips", confidence=True)["confidence"]
-        assert "confidence" not in reports.report(session, "tulips")
+        assert "confidence" not in record_of(reports.report(session, "tulips"))
+        found = record_of(reports.report(session, "tulips", confidence=True))["confidence"]
+        assert "confidence" not in record_of(reports.report(session, "tulips"))
     assert [(row["query"], row["assessor"]) for row in found["lists"]] == [
         ("q0", "Ansa 2"),
         ("q0", "Bao 1"),

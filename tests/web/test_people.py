@@ -9,6 +9,7 @@ from sqlalchemy import select
 from app.db.engine import Sessions
 from app.db.models import ApiToken, AuditEvent, User
 from app.domain.words import Role
+from app.services import tokens
 from app.web.cookies import CSRF_HEADER
 from tests.clients import open_client
 from tests.factories import PASSWORD, make_user, sign_in
@@ -151,6 +152,25 @@ def test_a_token_is_shown_once_and_revoked_for_its_owner_only(
     assert client.post(f"/people/{admin.id}/tokens/{row.id}/revoke").status_code == 404
     assert client.post(f"/people/{person.id}/tokens/{row.id}/revoke").status_code == 303
     assert client.get("/api/v1/me", headers=headers).status_code == 401
+
+
+@pytest.mark.usefixtures("admin")
+def test_a_reset_by_link_revokes_tokens_and_the_pages_say_so(
+    client: httpx.Client, stranger: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        person = make_user(session, password=PASSWORD)
+        _, plain = tokens.issue_token(session, person, "notebook")
+    assert "revokes every token" in client.get(f"/people/{person.id}").text
+    made = client.post(f"/people/{person.id}/link")
+    found = re.search(r'value="(http[^"]+/invitations/[^"]+)"', made.text)
+    assert found
+    assert "every token of your programs is revoked" in stranger.get(found.group(1)).text
+    headers = {"Authorization": f"Bearer {plain}"}
+    assert stranger.get("/api/v1/me", headers=headers).status_code == 200
+    accept(stranger, found.group(1), name="Ansa", password="another long password")
+    assert stranger.get("/api/v1/me", headers=headers).status_code == 401
+    assert "token.revoke" in client.get("/audit").text
 
 
 def test_writes_need_the_token_of_our_own_pages(admin: User, client: httpx.Client) -> None:

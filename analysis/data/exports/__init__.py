@@ -8,7 +8,7 @@ that a study of any size passes through), and a reader that gives the same recor
 'q1 0 d3 2\\nq1 0 d8 1\\n'
 """
 
-from analysis.data.exports.confidence import SureList, confidence_lines, read_confidence
+from analysis.data.exports.confidence import ConfidenceList, confidence_lines, read_confidence
 from analysis.data.exports.consensus import ConsensusList, consensus_lines, read_consensus
 from analysis.data.exports.judgments import LoggedEntry, judgment_lines, read_judgments
 from analysis.data.exports.labels import (
@@ -27,6 +27,7 @@ from analysis.data.exports.topk import TopK, read_topk, topk_lines
 
 __all__ = [
     "ClockEvent",
+    "ConfidenceList",
     "ConsensusList",
     "Label",
     "LetorRow",
@@ -34,7 +35,6 @@ __all__ = [
     "LoggedEntry",
     "PairAnswer",
     "Preference",
-    "SureList",
     "TopK",
     "confidence_lines",
     "consensus_lines",

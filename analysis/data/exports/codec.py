@@ -25,7 +25,7 @@ _BREAKS = {ord(char): f"\\u{ord(char):04x}" for char in "\x85\u2028\u2029"}
 
 
 def json_lines(records: Iterable[Any]) -> Iterator[str]:
-    r"""One line a record, fields in their order, newline included.
+    r"""Yield one line per record, fields in their order, newline included.
 
     >>> from analysis.data.exports.preferences import Preference
     >>> next(json_lines([Preference("tea", "Brew it.", "Buy it.", "q1", "d1", "d2", "a@b.c")]))[:40]
@@ -38,12 +38,15 @@ def json_lines(records: Iterable[Any]) -> Iterator[str]:
 
 
 def read_json_lines(path: str | Path, kind: type[T]) -> list[T]:
-    """The records of a file; fields that ``kind`` does not know are passed over."""
+    """Read the records of a file.
+
+    Fields that ``kind`` does not know are skipped.
+    """
     return [_record(kind, line, place) for place, line in numbered_lines(path)]
 
 
 def iso(moment: datetime) -> str:
-    """A moment as exports write it: UTC to the microsecond.
+    """Format a time as exports write it: UTC to the microsecond.
 
     >>> from datetime import UTC
     >>> iso(datetime(2026, 11, 15, 8, 30, tzinfo=UTC))
@@ -53,7 +56,7 @@ def iso(moment: datetime) -> str:
 
 
 def moment(text: str, place: str) -> datetime:
-    """The moment that :func:`iso` wrote."""
+    """Parse a time that :func:`iso` wrote."""
     try:
         return datetime.fromisoformat(text)
     except ValueError:

@@ -8,7 +8,7 @@ from analysis.data.exports.codec import Names, Numbers, Ranks, json_lines, read_
 
 
 @dataclass(frozen=True, slots=True)
-class SureList:
+class ConfidenceList:
     """What one assessor's finished answers about one query make of its pages.
 
     ``ranking`` is the list that the assessor's sorter concluded, as in ``topk.jsonl``; ``probable``
@@ -37,11 +37,11 @@ class SureList:
     high: Ranks
 
 
-def confidence_lines(records: Iterable[SureList]) -> Iterator[str]:
-    """The lines of ``confidence.jsonl``."""
+def confidence_lines(records: Iterable[ConfidenceList]) -> Iterator[str]:
+    """Yield the lines of ``confidence.jsonl``."""
     return json_lines(records)
 
 
-def read_confidence(path: str | Path) -> list[SureList]:
+def read_confidence(path: str | Path) -> list[ConfidenceList]:
     """Read ``confidence.jsonl``, plain or gzip."""
-    return read_json_lines(path, SureList)
+    return read_json_lines(path, ConfidenceList)

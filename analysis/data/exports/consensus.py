@@ -27,7 +27,7 @@ class ConsensusList:
     study: str = ""
 
     def labels(self) -> dict[str, int]:
-        """Label k + 1 - rank of the pages in T, 0 of those in F ([NGLC12]_, section 3.2.1).
+        """Return label k + 1 - rank of the pages in T, 0 of those in F ([NGLC12]_, section 3.2.1).
 
         >>> ConsensusList("q", 3, ("d", "a"), ("b",), (), (), (), "supervised-kemeny").labels()
         {'d': 3, 'a': 2, 'b': 0}
@@ -37,7 +37,7 @@ class ConsensusList:
 
 
 def consensus_lines(records: Iterable[ConsensusList]) -> Iterator[str]:
-    """The lines of ``consensus.jsonl``."""
+    """Yield the lines of ``consensus.jsonl``."""
     return json_lines(records)
 
 

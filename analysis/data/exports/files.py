@@ -8,7 +8,10 @@ from analysis.errors import BadData
 
 
 def read_text(path: str | Path) -> str:
-    """The text of a plain or gzip file; a byte that is not UTF-8 is reported with its line."""
+    """Read the text of a plain or gzip file.
+
+    A byte that is not UTF-8 is reported with its line.
+    """
     raw = read_bytes(path)
     try:
         return raw.decode("utf-8-sig")
@@ -18,7 +21,7 @@ def read_text(path: str | Path) -> str:
 
 
 def numbered_lines(path: str | Path) -> Iterator[tuple[str, str]]:
-    """Where each line is and what it says; empty lines are passed over.
+    """Yield location and text of each line; empty lines are skipped.
 
     Only a newline ends a line: texts may hold other characters that Python's ``splitlines`` cuts
     at.

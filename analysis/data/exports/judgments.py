@@ -39,7 +39,7 @@ class LoggedEntry:
 
 
 def judgment_lines(records: Iterable[LoggedEntry]) -> Iterator[str]:
-    """The lines of ``judgments.jsonl``."""
+    """Yield the lines of ``judgments.jsonl``."""
     return json_lines(records)
 
 

@@ -37,7 +37,7 @@ class LetorRow:
 
 
 def qrels_lines(labels: Iterable[Label]) -> Iterator[str]:
-    r"""TREC qrels: query, 0, document, label.
+    r"""Yield the lines of TREC qrels: query, 0, document, label.
 
     >>> list(qrels_lines([Label("q1", "d3", 10)]))
     ['q1 0 d3 10\n']
@@ -61,7 +61,9 @@ def read_qrels(path: str | Path) -> list[Label]:
 
 
 def letor_lines(rows: Iterable[LetorRow], names: Sequence[str] = ()) -> Iterator[str]:
-    r"""LETOR (SVMlight with ``qid``): every digit is kept, the names stand in the comment.
+    r"""Yield the lines of LETOR (SVMlight with ``qid``).
+
+    Every digit is kept; names are in the comment.
 
     ``names`` of the features, where they are more than their numbers, come first, a comment each.
 
@@ -96,7 +98,7 @@ def read_letor_export(path: str | Path, *, topk: int | None = None) -> RankingDa
 
 
 def _word(name: str) -> str:
-    """The name, if a format that separates by blanks can carry it."""
+    """Return the name, or raise if a format that separates by blanks cannot carry it."""
     if name.split() != [name]:
         raise BadData(f"the id {name!r} holds a blank, which neither qrels nor LETOR can carry")
     return name

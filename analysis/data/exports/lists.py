@@ -26,7 +26,7 @@ class ListAnswer:
 
 
 def list_lines(records: Iterable[ListAnswer]) -> Iterator[str]:
-    """The lines of ``lists.jsonl``.
+    """Yield the lines of ``lists.jsonl``.
 
     >>> answer = ListAnswer("q1", ("d1",), ("d2",), "left", "bm25", "lm", "ansa@here.example", 0, 9)
     >>> next(list_lines([answer]))[:62]

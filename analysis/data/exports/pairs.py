@@ -23,7 +23,7 @@ class PairAnswer:
 
 
 def pair_lines(records: Iterable[PairAnswer]) -> Iterator[str]:
-    r"""The lines of ``pairs.tsv``, the header first.
+    r"""Yield the lines of ``pairs.tsv``, the header first.
 
     >>> list(pair_lines([PairAnswer("q1", "d3", "d7", "b", "ansa@lehto.example")]))[1]
     'q1\td3\td7\tb\tansa@lehto.example\n'

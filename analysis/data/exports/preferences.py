@@ -21,7 +21,7 @@ class Preference:
 
 
 def preference_lines(records: Iterable[Preference]) -> Iterator[str]:
-    """The lines of ``preferences.jsonl``."""
+    """Yield the lines of ``preferences.jsonl``."""
     return json_lines(records)
 
 

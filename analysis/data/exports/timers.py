@@ -32,7 +32,10 @@ HEADER = tuple(field.name for field in fields(ClockEvent))
 
 
 def timer_lines(records: Iterable[ClockEvent]) -> Iterator[str]:
-    """The lines of ``timers.csv``, the header first; a cell with a line end spans several."""
+    """Yield the lines of ``timers.csv``, the header first.
+
+    A cell with a line end spans several lines.
+    """
     yield csv_line(HEADER)
     for each in records:
         yield csv_line(

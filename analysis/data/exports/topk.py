@@ -42,7 +42,7 @@ class TopK:
     finished_at: datetime | None
 
     def labels(self) -> dict[str, int]:
-        """Label k + 1 - rank of the pages in T, 0 of those in F ([NGLC12]_, section 3.2.1)."""
+        """Return label k + 1 - rank of pages in T, 0 of those in F ([NGLC12]_, section 3.2.1)."""
         found = dict.fromkeys((*self.ranking, *self.rest, *self.bad, *self.unjudgeable), 0)
         for rank, document in enumerate(self.ranking, start=1):
             found[document] = self.k + 1 - rank
@@ -50,7 +50,7 @@ class TopK:
 
 
 def topk_lines(records: Iterable[TopK]) -> Iterator[str]:
-    """The lines of ``topk.jsonl``."""
+    """Yield the lines of ``topk.jsonl``."""
     return json_lines(records)
 
 

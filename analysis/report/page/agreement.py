@@ -1,176 +1,220 @@
-"""Agreement at a glance: headline, first numbers, matrices."""
+"""View of the agreement section: headline, first figures, matrices, measures, tests."""
 
-from analysis.report.figures import Json
-from analysis.report.page.markup import (
-    card,
-    counted,
-    interval,
-    p_value,
-    percent,
-    quiet,
-    shown,
-    text,
-    whole,
-)
-from analysis.report.page.measures import coefficients, title_of
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analysis.report.page.explanations import EXPLANATIONS
+from analysis.report.page.numbers import Form
 from analysis.report.page.queries import MOST_QUERIES
+from analysis.report.schema import (
+    Agreement,
+    Compared,
+    Figure,
+    NoComparison,
+    Reason,
+    Report,
+    ToolReport,
+)
 
-CODES = ("A better", "Tie", "B better")
-SAYS = ("A", "tie", "B")
-FIRST = {
-    "overall": "agreement",
-    "without_ties": "without ties",
-    "krippendorff_alpha": "Krippendorff's alpha",
-}
 BEHIND = 6  # queries named for a cell of a matrix
+NAMES = ("A", "tie", "B")
+CHANCE = 0.05  # p from which a difference is called common
 
 
-def headline(report: Json) -> str:
-    """The result in one notice: who agrees more, and how sure that is."""
-    compared = report["comparison"]
-    if "all_pairs" not in compared:
-        return _single(report["tools"])
-    first, second = (title_of(report, name) for name in compared["tools"])
-    found = compared["all_pairs"]
-    shares = [share["value"] for share in found["shares"]]
-    if None in shares or found["p_queries"]["value"] is None:
-        return _single(report["tools"])
-    word = "more" if shares[0] > shares[1] else "less" if shares[0] < shares[1] else "as much"
-    than = "as" if word == "as much" else "than"
-    strict = compared["without_ties"]["p_queries"]["value"]
-    also = "" if strict is None else f" Without ties, p = {p_value(strict)}."
-    p = found["p_queries"]["value"]
-    chance = (
-        f" So large a difference is common by chance ({_queries(report)})." if p >= 0.05 else ""
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A row of the table of measures: its explanation, its form, a figure per tool."""
+
+    key: str
+    form: Form
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UndefinedMeasures:
+    """Titles of the measures of a tool that are undefined for one reason."""
+
+    tool: str
+    titles: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """Comparison of two tools in one sentence; ``difference`` is the sign of first less second."""
+
+    first: str
+    second: str
+    shares: tuple[float, float]
+    difference: int
+    p: float
+    p_without_ties: float | None
+    queries: tuple[int, int]
+
+    @property
+    def common_by_chance(self) -> bool:
+        """Tell whether so large a difference is common."""
+        return self.p >= CHANCE
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLink:
+    """A query behind a cell; ``row`` is its row in the table of queries, None if not shown."""
+
+    query: str
+    votes: int
+    row: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a matrix of votes, and the queries with the most votes in it."""
+
+    anchor: str
+    first: str
+    second: str
+    count: int
+    share: float | None
+    links: tuple[QueryLink, ...]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixView:
+    """The matrix of one tool; ``decided`` votes have a preference of both assessors."""
+
+    title: str
+    agreement: Agreement
+    cells: tuple[tuple[Cell, ...], ...]
+    same: int
+    strict: int
+    decided: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tests:
+    """Tests of the difference between two tools, named by their titles."""
+
+    first: str
+    second: str
+    rows: tuple[tuple[str, Compared], ...]
+    exchanges: int
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementView:
+    """Everything the section shows."""
+
+    headline: Headline | None
+    matrices: tuple[MatrixView, ...]
+    measures: tuple[Measure, ...]
+    undefined: tuple[UndefinedMeasures, ...]
+    tests: Tests | None
+    no_tests: Reason | None
+
+
+def agreement_view(report: Report) -> AgreementView:
+    """Build the view of the section."""
+    return AgreementView(
+        headline=_headline(report),
+        matrices=tuple(_matrix(tool) for tool in report.tools),
+        measures=_measures(report.tools),
+        undefined=tuple(_undefined(report.tools)),
+        tests=_tests(report),
+        no_tests=_no_tests(report),
     )
-    return _notice(
-        f"<b>{text(first)} agree {word} {than} {text(second)}: {percent(shares[0])} against "
-        f"{percent(shares[1])}.</b> Exchanging whole queries, p = {p_value(p)}.{also}{chance}"
+
+
+def _headline(report: Report) -> Headline | None:
+    found = report.comparison
+    if isinstance(found, NoComparison):
+        return None
+    first, second = (share.value for share in found.all_pairs.shares)
+    p = found.all_pairs.p_queries.value
+    if first is None or second is None or p is None:
+        return None
+    one, two = (report.tool(name) for name in found.tools)
+    return Headline(
+        first=one.title,
+        second=two.title,
+        shares=(first, second),
+        difference=(first > second) - (first < second),
+        p=p,
+        p_without_ties=found.without_ties.p_queries.value,
+        queries=(one.agreement.queries, two.agreement.queries),
     )
 
 
-def _queries(report: Json) -> str:
-    """How many queries each of the compared tools has."""
-    named = [tool for tool in report["tools"] if tool["tool"] in report["comparison"]["tools"]]
-    counts = (counted(tool["agreement"]["queries"], "query", "queries") for tool in named)
-    return " against ".join(counts) + " shared"
-
-
-def _single(tools: list[Json]) -> str:
-    parts = []
-    for tool in tools:
-        found = tool["agreement"]["overall"]
-        if found["value"] is not None:
-            parts.append(
-                f"<b>{text(tool['title'])}: {percent(found['value'])} of "
-                f"{whole(tool['agreement']['votes'])} shared votes agree</b>, "
-                f"interval {interval(found, 'percent')}."
-            )
-        else:
-            parts.append(f"<b>{text(tool['title'])}:</b> {text(found['reason'])}.")
-    return _notice(" ".join(parts) or "Nothing was judged yet.")
-
-
-def notes(report: Json) -> str:
-    """What the report lacks, one notice; nothing where nothing was noted."""
-    found = report.get("notes", [])
-    return _notice("".join(f"<p>{text(each)}</p>" for each in found), "warn") if found else ""
-
-
-def _notice(words: str, kind: str = "") -> str:
-    mark = f" notice--{kind}" if kind else ""
-    return f'<div class="notice{mark}"><div>{words}</div></div>'
-
-
-def numbers_first(report: Json) -> str:
-    """The figures one looks for first, side by side."""
-    items = []
-    for tool in report["tools"]:
-        for key in FIRST:
-            form = "percent" if key != "krippendorff_alpha" else "number"
-            found = tool["agreement"][key]
-            items.append(
-                f"<div><dt>{text(tool['title'])}: {text(FIRST[key])}</dt>"
-                f"<dd>{shown(found, form)}</dd><dd>{interval(found, form)}</dd></div>"
-            )
-    return f'<dl class="stats">{"".join(items)}</dl>'
-
-
-def matrices(report: Json) -> str:
-    """One heat map a tool, the scale, and all measures."""
-    cards = "".join(_matrix(tool) for tool in report["tools"])
-    beside, below = ("", coefficients(report))
-    if len(report["tools"]) == 1:  # one matrix leaves room for the measures beside it
-        beside, below = below, ""
-    steps = "".join(f'<i data-heat="{step}"></i>' for step in range(9))
-    scale = f'<p class="scale noprint">Share of the row, 0 % <span>{steps}</span> 100 %</p>'
-    return f'<div class="cols" id="agreement">{cards}{beside}</div>{scale}{below}'
-
-
-def _matrix(tool: Json) -> str:
-    found = tool["agreement"]
-    counts, shares = found["matrix"]["counts"], found["matrix"]["shares"]
-    heads = "".join(f'<th scope="col">{code}</th>' for code in CODES)
-    cells = ["".join(_cell(tool, i, j, counts, shares) for j in range(3)) for i in range(3)]
-    rows = "".join(
-        f'<tr><th scope="row">{code}</th>{row}</tr>' for code, row in zip(CODES, cells, strict=True)
-    )
-    body = (
-        '<table class="matrix matrix--heat"><caption>Rows: first assessor. Columns: second. '
-        "Per cent of the row.</caption><thead><tr>"
-        '<td class="empty-cell"><span class="vh">first by second assessor</span></td>'
-        f"{heads}</tr></thead><tbody>{rows}</tbody></table>"
-    )
-    same = sum(counts[i][i] for i in range(3))
+def _matrix(tool: ToolReport) -> MatrixView:
+    counts = tool.agreement.matrix.counts
     strict = counts[0][0] + counts[2][2]
-    decided = strict + counts[0][2] + counts[2][0]
-    note = quiet(
-        f"{whole(same)} of {whole(found['votes'])} votes alike, from "
-        f"{counted(found['queries'], 'query', 'queries')} and "
-        f"{counted(found['assessor_pairs'], 'pair')} of assessors; without ties "
-        f"{whole(strict)} of {whole(decided)}."
-    )
-    badge = f"{shown(found['overall'], 'percent')} agree" if found["votes"] else ""
-    return card(tool["title"], body, note, _behind(tool), wide="c6", badge=badge)
-
-
-def _cell(tool: Json, i: int, j: int, counts: list[list[int]], shares: list[list[float]]) -> str:
-    share = shares[i][j]
-    if share is None:
-        return '<td class="empty-cell">0<small>empty row</small></td>'
-    link = f"#behind-{tool['tool']}-{i}{j}"
-    count = f'<a href="{link}">{whole(counts[i][j])}</a>' if counts[i][j] else "0"
-    return f'<td data-heat="{round(8 * share)}">{count}<small>{percent(share)}</small></td>'
-
-
-def _behind(tool: Json) -> str:
-    """The queries with the most votes in each cell."""
-    items = "".join(_behind_cell(tool, i, j) for i in range(3) for j in range(3))
-    return (
-        '<details class="noprint"><summary>Queries behind the cells</summary>'
-        f'<ul class="plain">{items}</ul></details>'
+    return MatrixView(
+        title=tool.title,
+        agreement=tool.agreement,
+        cells=tuple(tuple(_cell(tool, i, j) for j in range(3)) for i in range(3)),
+        same=sum(counts[i][i] for i in range(3)),
+        strict=strict,
+        decided=strict + counts[0][2] + counts[2][0],
     )
 
 
-def _behind_cell(tool: Json, i: int, j: int) -> str:
+def _cell(tool: ToolReport, i: int, j: int) -> Cell:
+    matrix = tool.agreement.matrix
     rows = [
-        (row["counts"][i][j], at, row["query"])
-        for at, row in enumerate(tool["queries_by_disagreement"])
-        if row["counts"][i][j]
+        QueryLink(row.query, row.counts[i][j], at if at < MOST_QUERIES else None)
+        for at, row in enumerate(tool.queries_by_disagreement)
+        if row.counts[i][j]
     ]
-    if not rows:
-        return ""
-    rows.sort(key=lambda row: -row[0])
-    links = ", ".join(
-        f"{_link(tool, at, query)} {whole(count)}" for count, at, query in rows[:BEHIND]
+    rows.sort(key=lambda row: -row.votes)
+    return Cell(
+        anchor=f"behind-{tool.tool}-{i}{j}",
+        first=NAMES[i],
+        second=NAMES[j],
+        count=matrix.counts[i][j],
+        share=matrix.shares[i][j],
+        links=tuple(rows[:BEHIND]),
+        more=max(len(rows) - BEHIND, 0),
     )
-    more = f" and {len(rows) - BEHIND} more" if len(rows) > BEHIND else ""
-    words = f"<b>First {SAYS[i]}, second {SAYS[j]}</b>: {links}{more}"
-    return f'<li id="behind-{tool["tool"]}-{i}{j}">{words}</li>'
 
 
-def _link(tool: Json, at: int, query: str) -> str:
-    """A link to the query's row, if the page shows it."""
-    if at >= MOST_QUERIES:
-        return text(query)
-    return f'<a href="#query-{tool["tool"]}-{at}">{text(query)}</a>'
+def _measures(tools: Sequence[ToolReport]) -> tuple[Measure, ...]:
+    found = [tool.agreement for tool in tools]
+    return (
+        Measure("overall", "percent", tuple(each.overall for each in found)),
+        Measure("without_ties", "percent", tuple(each.without_ties for each in found)),
+        Measure("cohen_kappa", "number", tuple(each.cohen_kappa for each in found)),
+        Measure("fleiss_kappa", "number", tuple(each.fleiss_kappa for each in found)),
+        Measure("krippendorff_alpha", "number", tuple(each.krippendorff_alpha for each in found)),
+        Measure("gwet_ac1", "number", tuple(each.gwet_ac1 for each in found)),
+        Measure("tau_b", "number", tuple(each.tau_b for each in found)),
+        Measure("rbo", "number", tuple(each.rbo for each in found)),
+    )
+
+
+def _undefined(tools: Sequence[ToolReport]) -> list[UndefinedMeasures]:
+    """Group the undefined measures of each tool by reason."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for number, tool in enumerate(tools):
+        for measure in _measures(tools):
+            figure = measure.figures[number]
+            if figure.value is None and figure.reason is not None:
+                titles = found.setdefault((tool.title, figure.reason), [])
+                titles.append(EXPLANATIONS[measure.key].title)
+    return [
+        UndefinedMeasures(title, tuple(titles), reason) for (title, reason), titles in found.items()
+    ]
+
+
+def _no_tests(report: Report) -> Reason | None:
+    found = report.comparison
+    return found.reason if isinstance(found, NoComparison) else None
+
+
+def _tests(report: Report) -> Tests | None:
+    found = report.comparison
+    if isinstance(found, NoComparison):
+        return None
+    first, second = (report.tool(name).title for name in found.tools)
+    rows = (("All pairs", found.all_pairs), ("Without ties", found.without_ties))
+    return Tests(first, second, rows, found.all_pairs.exchanges, found.all_pairs.exact)

@@ -1,117 +1,74 @@
-"""Cards about time: Table 1, times by assessor, the course of a session."""
+"""View of the section about time: Table 1, times by assessor, the course of a session."""
 
-from analysis.report.figures import Json
-from analysis.report.page.markup import (
-    card,
-    decimals,
-    how,
-    quiet,
-    shown,
-    table,
-    text,
-    whole,
-    with_interval,
-)
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
 from analysis.report.page.svg import boxes, courses
-from analysis.report.page.words import HOW
+from analysis.report.schema import Effort, Report, Spread
 
-ROWS = (
-    ("Seconds a judgment", "seconds_per_judgment"),
-    ("Seconds a judgment, wall", "wall_seconds_per_judgment"),
-    ("Judgments a query", "judgments_per_query"),
-    ("Minutes a query", "minutes_per_query"),
-    ("Minutes a query, wall", "wall_minutes_per_query"),
-)
 MOST_BOXES = 16
 
 
-def effort(report: Json) -> str:
-    """Everything about time, or that there is none."""
-    timed = [tool for tool in report["tools"] if "sessions" in tool["effort"]]
-    if not timed:
-        return card("Time", quiet("The source has no times."), name="effort")
-    plots = f'<div class="cols">{_by_assessor(timed)}{_course(timed)}</div>'
-    return _table(timed) + plots
+@dataclass(frozen=True, slots=True)
+class TimedTool:
+    """Title and effort of a tool with times."""
+
+    title: str
+    effort: Effort
 
 
-def _table(timed: list[Json]) -> str:
-    title, words = HOW["effort"]
-    heads = ["Figure"]
-    for tool in timed:
-        heads += [f"{text(tool['title'])}, mean", "Median", "Middle half"]
-    heads += ["Ratio of means"] if len(timed) > 1 else []
-    rows = [_row(name, key, timed) for name, key in ROWS]
-    return card(
-        "Time per judgment and per query",
-        table(heads, rows, label="Time efficiency"),
-        *(_theory(tool) for tool in timed),
-        name="effort",
-        tip=how("effort", title, words),
+@dataclass(frozen=True, slots=True)
+class EffortRow:
+    """A row of the table: a value of each tool, and the ratio of the first two means."""
+
+    name: str
+    spreads: tuple[Spread, ...]
+    ratio: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class EffortView:
+    """Everything the section shows; no tools where the source has no times."""
+
+    tools: tuple[TimedTool, ...]
+    rows: tuple[EffortRow, ...]
+    assessors: int
+    most: int
+    boxes: Markup
+    courses: Markup
+
+
+def effort_view(report: Report) -> EffortView:
+    """Build the view of the section."""
+    tools = tuple(
+        TimedTool(tool.title, tool.effort)
+        for tool in report.tools
+        if isinstance(tool.effort, Effort)
+    )
+    names = sorted({row.assessor for tool in tools for row in tool.effort.assessors})
+    shown = [(tool.title, tool.effort) for tool in tools]
+    return EffortView(
+        tools=tools,
+        rows=_rows([tool.effort for tool in tools]),
+        assessors=len(names),
+        most=MOST_BOXES,
+        boxes=boxes([effort for _, effort in shown], names[:MOST_BOXES]),
+        courses=courses(shown),
     )
 
 
-def _row(name: str, key: str, timed: list[Json]) -> list[str]:
-    cells = [name]
-    for tool in timed:
-        found = tool["effort"][key]
-        low, high = found["quartiles"]
-        middle = "" if low is None else f"{decimals(low, 1)} to {decimals(high, 1)}"
-        cells += [
-            f"<b>{with_interval(found['mean'], digits=1)}</b>",
-            with_interval(found["median"], digits=1),
-            middle,
-        ]
-    if len(timed) > 1:
-        means = [tool["effort"][key]["mean"]["value"] for tool in timed[:2]]
-        cells.append(decimals(means[0] / means[1], 2) if all(means) else "")
-    return cells
-
-
-def _theory(tool: Json) -> str:
-    found = tool["effort"]
-    judged = found["judgments_per_query"]
-    bound = found["proven_bound"]
-    proven = f"; proven bound {decimals(bound['value'], 1)}" if bound["value"] is not None else ""
-    over = found["sessions_over_bound"]
-    beyond = f", exceeded by {whole(over)} sessions" if over else ""
-    factor = found["factor_per_100_judgments"]
-    drift = ""
-    if factor["value"] is not None:
-        change = 100 * (factor["value"] - 1)
-        drift = f" Over 100 judgments the time of one changes by {decimals(change, 1)} %."
-    return quiet(
-        f"<b>{text(tool['title'])}</b>: {whole(found['sessions'])} finished sessions, "
-        f"{text(found['complexity'])}, theory {shown(found['theory'], digits=1)}, observed "
-        f"{shown(judged['mean'], digits=1)}{proven}{beyond}; "
-        f"{shown(found['taken_back'], 'percent')} of answers taken back.{drift}"
-    )
-
-
-def _by_assessor(timed: list[Json]) -> str:
-    names = sorted({row["assessor"] for tool in timed for row in tool["effort"]["assessors"]})
-    left_out = f" The first {MOST_BOXES} of {len(names)}." if len(names) > MOST_BOXES else ""
-    note = quiet(
-        f"{_legend(timed)} Dot median, bar the middle half, line from 5 to 95 %.{left_out}"
-    )
-    found = boxes(timed, names[:MOST_BOXES])
-    return _figure("Seconds per judgment, by assessor", note, found)
-
-
-def _course(timed: list[Json]) -> str:
-    note = quiet(
-        f"{_legend(timed)} Median seconds against judgments so far in the query; band 95 %."
-    )
-    return _figure("Over a session", note, courses(timed))
-
-
-def _figure(title: str, note: str, plot: str) -> str:
-    head = f"<figcaption><h2>{title}</h2>{note}</figcaption>"
-    return f'<figure class="card c6">{head}{plot}</figure>'
-
-
-def _legend(timed: list[Json]) -> str:
-    marks = ('<span class="swatch"></span>', '<span class="swatch swatch--b"></span>')
+def _rows(found: list[Effort]) -> tuple[EffortRow, ...]:
     return (
-        ", ".join(f"{mark} {text(tool['title'])}" for mark, tool in zip(marks, timed, strict=False))
-        + "."
+        _row("Seconds a judgment", [each.seconds_per_judgment for each in found]),
+        _row("Seconds a judgment, wall", [each.wall_seconds_per_judgment for each in found]),
+        _row("Judgments a query", [each.judgments_per_query for each in found]),
+        _row("Minutes a query", [each.minutes_per_query for each in found]),
+        _row("Minutes a query, wall", [each.wall_minutes_per_query for each in found]),
     )
+
+
+def _row(name: str, spreads: list[Spread]) -> EffortRow:
+    means = [spread.mean.value for spread in spreads[:2]]
+    ratio = means[0] / means[1] if len(means) == 2 and means[0] and means[1] else None
+    return EffortRow(name, tuple(spreads), ratio)

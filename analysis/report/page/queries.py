@@ -1,76 +1,73 @@
-"""Cards about queries: the most disputed, and the consensus of each."""
+"""View of the sections about queries: the most disputed, and the consensus of each."""
 
-from analysis.report.figures import Json
-from analysis.report.page.markup import card, how, percent, quiet, shown, stack, table, text, whole
-from analysis.report.page.words import HOW
+from dataclasses import dataclass
+
+from analysis.data.exports import ConsensusList
+from analysis.report.schema import QueryRow, Report, ToolReport
 
 MOST_QUERIES = 100
+MOST_DOCUMENTS = 5
 
 
-def queries(report: Json) -> str:
-    """Queries in order of disagreement, one table a tool."""
-    return stack("queries", (_queries(tool) for tool in report["tools"]))
+@dataclass(frozen=True, slots=True)
+class ConsensusRow:
+    """Consensus of a query, and the assessor it departs from most; None if from nobody."""
+
+    query: str
+    documents: tuple[str, ...]
+    more: bool
+    assessor: str | None
+    share: float
 
 
-def _queries(tool: Json) -> str:
-    rows = tool["queries_by_disagreement"]
-    heads = ["Query", "Assessors", "Pages", "Agreement", "Without ties", "tau-b", "RBO"]
-    cells = [
-        [
-            f'<span id="query-{tool["tool"]}-{at}">{text(row["query"])}</span>'
-            + (f' <span class="quiet">{text(row["text"])}</span>' if row["text"] else ""),
-            whole(row["assessors"]),
-            whole(row["documents"]),
-            shown(row["overall"], "percent"),
-            shown(row["without_ties"], "percent"),
-            shown(row["tau_b"]),
-            shown(row["rbo"]),
-        ]
-        for at, row in enumerate(rows[:MOST_QUERIES])
-    ]
-    title = f"By query, most disputed first, {tool['title']}"
-    more = _rest(len(rows), "queries.csv")
-    return card(title, table(heads, cells, label=title), more)
+@dataclass(frozen=True, slots=True)
+class ToolQueries:
+    """Queries of one tool; ``count`` and ``lists`` are numbers of all, shown or not."""
+
+    tool: str
+    title: str
+    rows: tuple[QueryRow, ...]
+    count: int
+    consensus: tuple[ConsensusRow, ...]
+    lists: int
 
 
-def consensus(report: Json) -> str:
-    """The consensus list of each query, and the assessor it departs from most."""
-    return stack("consensus", (_consensus(tool) for tool in report["tools"]))
+@dataclass(frozen=True, slots=True)
+class QueriesView:
+    """Everything the sections show."""
+
+    tools: tuple[ToolQueries, ...]
+    most: int
 
 
-def _consensus(tool: Json) -> str:
-    title, words = HOW["consensus"]
-    rows = tool["consensus"]["queries"]
-    cells = [
-        [text(row["query"]), _names(row["documents"]), _furthest(row)]
-        for row in rows[:MOST_QUERIES]
-    ]
-    heads = ["Query", "First documents", "Departs most from"]
-    tip = how(f"consensus-{tool['tool']}", title, words)
-    body = table(heads, cells, label=f"Consensus, {tool['title']}", left=3)
-    more = _rest(len(rows), f"consensus-{tool['tool']}.jsonl")
-    return card(f"Consensus, {tool['title']}", body, more, tip=tip)
+def queries_view(report: Report) -> QueriesView:
+    """Build the view of the sections."""
+    return QueriesView(tuple(_tool(tool) for tool in report.tools), MOST_QUERIES)
 
 
-def _names(documents: list[str]) -> str:
-    shown_ = ", ".join(text(document) for document in documents[:5])
-    return f'<span class="ids">{shown_}{" …" if len(documents) > 5 else ""}</span>'
+def _tool(tool: ToolReport) -> ToolQueries:
+    rows, lists = tool.queries_by_disagreement, tool.consensus.queries
+    return ToolQueries(
+        tool=tool.tool,
+        title=tool.title,
+        rows=rows[:MOST_QUERIES],
+        count=len(rows),
+        consensus=tuple(_consensus(each) for each in lists[:MOST_QUERIES]),
+        lists=len(lists),
+    )
 
 
-def _furthest(row: Json) -> str:
+def _consensus(each: ConsensusList) -> ConsensusRow:
     known = [
         (share, name)
-        for share, name in zip(row["departures"], row["assessors"], strict=True)
+        for share, name in zip(each.departures, each.assessors, strict=True)
         if share is not None
     ]
-    if not known or not max(known)[0]:
-        return "nobody"
-    share, name = max(known)
-    return f"{text(name)}, {percent(share)} of their preferences"
-
-
-def _rest(count: int, name: str) -> str:
-    """Where the rows are that the page leaves out."""
-    if count <= MOST_QUERIES:
-        return ""
-    return quiet(f"The first {MOST_QUERIES} of {whole(count)}; all are in {text(name)}.")
+    share, name = max(known, default=(0.0, ""))
+    return ConsensusRow(
+        query=each.query,
+        documents=each.documents[:MOST_DOCUMENTS],
+        more=len(each.documents) > MOST_DOCUMENTS,
+        assessor=name if share else None,
+        share=share,
+    )

@@ -1,11 +1,13 @@
 """Plots as inline SVG whose colours are those of the page, light, dark and printed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
-from analysis.report.figures import Json
-from analysis.report.page.markup import decimals, percent, text
+from markupsafe import Markup, escape
+
+from analysis.report.page.numbers import decimals, percent
+from analysis.report.schema import Course, Effort, Person
 
 WIDTH = 560
 NAMES = 118.0  # room for names at the left
@@ -22,12 +24,12 @@ class Scale:
     end: float
 
     def __call__(self, value: float) -> float:
-        """The place of a value."""
+        """Return the pixel position of a value."""
         return self.start + (self.end - self.start) * (value - self.low) / (self.high - self.low)
 
 
 def ticks(most: float, count: int = 6) -> list[float]:
-    """Round steps from 0 to at least ``most``, ``count`` at most.
+    """Return round steps from 0 to at least ``most``, ``count`` at most.
 
     >>> ticks(47), ticks(0.31, 4)
     ([0.0, 10.0, 20.0, 30.0, 40.0, 50.0], [0.0, 0.1, 0.2, 0.3, 0.4])
@@ -39,9 +41,10 @@ def ticks(most: float, count: int = 6) -> list[float]:
     return [round(step * i, 9) for i in range(ceil(most / step - 1e-9) + 1)]
 
 
-def _svg(height: float, label: str, parts: Iterable[str]) -> str:
+def _svg(height: float, label: str, parts: Iterable[str]) -> Markup:
+    """Return the plot as markup; texts within ``parts`` are escaped already."""
     head = f'<svg class="plot" viewBox="0 0 {WIDTH} {height:g}" role="img"'
-    return f'{head} aria-label="{text(label)}">{"".join(parts)}</svg>'
+    return Markup(f'{head} aria-label="{escape(label)}">{"".join(parts)}</svg>')
 
 
 def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> str:
@@ -50,7 +53,7 @@ def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> str:
 
 def _words(x: float, y: float, words: str, anchor: str = "middle", kind: str = "") -> str:
     mark = f' class="{kind}"' if kind else ""
-    return f'<text{mark} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{text(words)}</text>'
+    return f'<text{mark} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
 
 
 def _dot(series: str, x: float, y: float) -> str:
@@ -62,19 +65,16 @@ def _short(name: str, most: int = 14) -> str:
 
 
 def _upright(marks: Sequence[float], x: Scale, bottom: float, unit: str) -> list[str]:
-    """Rules from top to bottom with their values below."""
+    """Draw rules from top to bottom with their values below."""
     return [
         _line("rule", x(m), 8, x(m), bottom) + _words(x(m), bottom + 22, f"{m:g} {unit}")
         for m in marks
     ]
 
 
-def boxes(tools: Sequence[Json], names: Sequence[str]) -> str:
-    """Quantiles of seconds a judgment, a row an assessor, the tools below each other."""
-    rows = [
-        {row["assessor"]: row["quantiles"] for row in tool["effort"]["assessors"]}
-        for tool in tools[:2]
-    ]
+def boxes(efforts: Sequence[Effort], names: Sequence[str]) -> Markup:
+    """Draw quantiles of seconds per judgment, a row per assessor, the tools below each other."""
+    rows = [{row.assessor: row.quantiles for row in effort.assessors} for effort in efforts[:2]]
     marks = ticks(max((row[n][4] for row in rows for n in names if n in row), default=1.0))
     x = Scale(0, marks[-1], NAMES, WIDTH - 24.0)
     each = 22.0 * len(rows) + 10
@@ -92,7 +92,7 @@ def boxes(tools: Sequence[Json], names: Sequence[str]) -> str:
     return _svg(bottom + 32, f"Seconds per judgment by assessor, medians: {said}", parts)
 
 
-def _medians(name: str, rows: Sequence[dict[str, list[float]]]) -> str:
+def _medians(name: str, rows: Sequence[Mapping[str, Sequence[float]]]) -> str:
     return f"{name} " + " and ".join(decimals(row[name][2], 0) for row in rows if name in row)
 
 
@@ -104,40 +104,40 @@ def _box(series: str, at: Sequence[float], y: float) -> str:
     )
 
 
-def courses(tools: Sequence[Json]) -> str:
-    """Median seconds against judgments so far, with the band of its interval."""
-    found = [tool["effort"]["course"] for tool in tools[:2]]
-    highs = [v for c in found for key in ("median", "high") for v in c[key] if v is not None]
+def courses(tools: Sequence[tuple[str, Effort]]) -> Markup:
+    """Draw median seconds against judgments so far, with the band of its interval, by title."""
+    found = [(title, effort.course) for title, effort in tools[:2]]
+    highs = [v for _, c in found for v in (*c.median, *c.high) if v is not None]
     up = ticks(max(highs, default=1.0), 4)
-    along = ticks(max((float(s) for c in found for s in c["start"]), default=1.0))
+    along = ticks(max((s for _, c in found for s in c.start), default=1.0))
     x, y = Scale(0, along[-1], 40, 470), Scale(0, up[-1], 216, 14)
     parts = [_line("rule", 40, y(m), 470, y(m)) + _words(32, y(m) + 4, f"{m:g}", "end") for m in up]
     parts += [_words(x(m), 236, f"{m:g}") for m in along]
-    for series, course in zip(SERIES, found, strict=False):
+    for series, (_, course) in zip(SERIES, found, strict=False):
         parts.append(_band(series, course, x, y))
-    ends = [y(course["median"][-1]) for course in found if course["median"]]
-    for place, tool, course in zip(_apart(ends), tools, found, strict=False):
-        parts.append(_words(x(course["start"][-1]) + 8, place + 4, tool["title"], "start", "name"))
+    ends = [y(course.median[-1]) for _, course in found if course.median]
+    for height, (title, course) in zip(_apart(ends), found, strict=False):
+        parts.append(_words(x(course.start[-1]) + 8, height + 4, title, "start", "name"))
     said = "; ".join(
-        f"{tool['title']} {decimals(c['median'][0], 0)} to {decimals(c['median'][-1], 0)}"
-        for tool, c in zip(tools, found, strict=False)
-        if c["median"]
+        f"{title} {decimals(c.median[0], 0)} to {decimals(c.median[-1], 0)}"
+        for title, c in found
+        if c.median
     )
     return _svg(246, f"Median seconds per judgment from start to end of a session: {said}", parts)
 
 
 def _apart(ends: Sequence[float], least: float = 20.0) -> list[float]:
-    """Heights of two labels, moved apart where they would lie on each other."""
+    """Return heights of two labels, moved apart where they would overlap."""
     if len(ends) < 2 or abs(ends[0] - ends[1]) >= least:
         return list(ends)
     middle, half = sum(ends) / 2, least / 2
     return [middle - half, middle + half] if ends[0] <= ends[1] else [middle + half, middle - half]
 
 
-def _band(series: str, course: Json, x: Scale, y: Scale) -> str:
-    points = list(zip(course["start"], course["median"], strict=True))
-    upper = list(zip(course["start"], course["high"], strict=True))
-    lower = list(zip(course["start"], course["low"], strict=True))
+def _band(series: str, course: Course, x: Scale, y: Scale) -> str:
+    points = list(zip(course.start, course.median, strict=True))
+    upper = list(zip(course.start, course.high, strict=True))
+    lower = list(zip(course.start, course.low, strict=True))
     around = [(s, v) for s, v in [*upper, *reversed(lower)] if v is not None]
     return (
         f'<polygon class="band-{series}" points="{_points(around, x, y)}"/>'
@@ -149,21 +149,21 @@ def _points(points: Iterable[tuple[float, float]], x: Scale, y: Scale) -> str:
     return " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in points)
 
 
-def forest(people: Sequence[Json]) -> str:
-    """Estimated error rate of each assessor with its interval."""
-    rows = [(row["assessor"], row["error_rate"]) for row in people]
-    values = [100 * v for _, f in rows for v in (f["value"], f.get("low"), f.get("high")) if v]
+def forest(people: Sequence[Person]) -> Markup:
+    """Draw the estimated error rate of each assessor with its interval."""
+    rows = [(row.assessor, row.error_rate.value or 0.0, row.error_rate.interval) for row in people]
+    values = [100 * end for _, value, interval in rows for end in (value, *(interval or ()))]
     marks = ticks(max([*values, 1.0]))
     x = Scale(0, marks[-1], NAMES, WIDTH - 24.0)
     bottom = 14 + 26.0 * len(rows)
     parts = _upright(marks, x, bottom, "%")
-    for i, (name, found) in enumerate(rows):
+    for i, (name, value, interval) in enumerate(rows):
         y = 14 + 26.0 * (i + 0.5)
         parts.append(_words(NAMES - 12, y + 4, _short(name), "end", "name"))
-        if found.get("low") is not None:
-            parts.append(_line("axis", x(100 * found["low"]), y, x(100 * found["high"]), y))
-        parts.append(_dot("a", x(100 * found["value"]), y))
-    said = ", ".join(f"{name} {percent(found['value'])}" for name, found in rows)
+        if interval is not None:
+            parts.append(_line("axis", x(100 * interval.low), y, x(100 * interval.high), y))
+        parts.append(_dot("a", x(100 * value), y))
+    said = ", ".join(f"{name} {percent(value)}" for name, value, _ in rows)
     return _svg(bottom + 32, f"Estimated error rate by assessor: {said}", parts)
 
 
@@ -183,8 +183,8 @@ def lines(
     unit: str,
     *,
     least: float = 0.0,
-) -> str:
-    """Up to three curves over ``places``: solid with its band, dashed, dotted."""
+) -> Markup:
+    """Draw up to three curves over ``places``: solid with its band, dashed, dotted."""
     highs = [v for curve in curves for v in curve.values]
     highs += [high for curve in curves for _, high in curve.bounds or ()]
     least = min([least, *(v for curve in curves for v in curve.values)])
@@ -217,7 +217,7 @@ def _curve(kind: str, curve: Curve, places: Sequence[float], x: Scale, y: Scale)
 
 
 def _spread(ends: Sequence[float], least: float = 18.0) -> list[float]:
-    """Heights of labels, moved down where they would lie on the one above."""
+    """Return heights of labels, moved down where they would overlap the one above."""
     placed: dict[int, float] = {}
     above = -least
     for number in sorted(range(len(ends)), key=lambda number: ends[number]):

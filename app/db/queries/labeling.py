@@ -15,7 +15,15 @@ from sqlalchemy.orm.util import identity_key
 
 from app.db.base import Base
 from app.db.engine import connection_of
-from app.db.models import Assignment, Content, Document, JudgmentRow, Query, TimerEvent
+from app.db.models import (
+    Assignment,
+    Content,
+    Document,
+    Highlight,
+    JudgmentRow,
+    Query,
+    TimerEvent,
+)
 from app.domain.words import TimerKind, Tool
 
 AssignmentKey = tuple[int, datetime, str]
@@ -26,7 +34,8 @@ class AssignmentHead:
     """An assignment without its plan, which can be long, never changes, and is kept elsewhere.
 
     ``started_at`` is when a clock was last started since the last entry of the log, and
-    ``started_ms`` what it stood at. ``plan_digest`` tells the plan apart from any other.
+    ``started_ms`` what it stood at. ``plan_digest`` tells the plan apart from any other. ``terms``
+    are what the person has chosen to highlight, if they have.
     """
 
     id: int
@@ -42,6 +51,7 @@ class AssignmentHead:
     offered: dict[str, Any] | None
     started_at: datetime | None
     started_ms: int | None
+    terms: list[str] | None
 
     @property
     def key(self) -> AssignmentKey:
@@ -77,8 +87,13 @@ _HEAD = (
         Assignment.offered,
         TimerEvent.created_at,
         TimerEvent.active_ms,
+        Highlight.terms,
     )
     .outerjoin(TimerEvent, TimerEvent.id == _LAST_START)
+    .outerjoin(
+        Highlight,
+        (Highlight.user_id == Assignment.user_id) & (Highlight.query_id == Assignment.query_id),
+    )
     .where(Assignment.id == bindparam("assignment_id"), Assignment.user_id == bindparam("user_id"))
 )
 _LOCKED_HEAD = _HEAD.with_for_update(of=Assignment)

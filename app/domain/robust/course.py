@@ -84,9 +84,8 @@ class RobustCourse:
         """The expected kappa-NDCG of the list, if the plan ends at some quality."""
         return None if self._rules.stop_at is None else round(self._caught_up().quality(), 4)
 
-    def fork(self, done: Sequence[Judgment]) -> "RobustCourse":
+    def fork(self) -> "RobustCourse":
         """A course at the same place with chains of its own."""
-        assert len(done) == len(self._heard)
         twin = copy(self)
         twin._heard = list(self._heard)
         twin._sorter = self._caught_up().fork()

@@ -1,7 +1,8 @@
 """The consensus of a study's top-k lists: Supervised Kemeny of whoever has finished."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from analysis.data.exports import ConsensusList, consensus_lines
 from app.domain.words import Tool
@@ -19,14 +20,14 @@ def consensus_lists(source: StudySource) -> Iterator[ConsensusList]:
     are read before the first is handed out; they are kept as numbers, a few kilobytes a query.
     """
     # Loaded here: a server starts without the numerical libraries.
-    from analysis.aggregation import consensus_records
+    from analysis.aggregation import consensus_lists as lists_of
     from analysis.agreement import pair_tables
     from analysis.report.consensus import consensus
     from app.services.exports.gathering import gather
 
     study = gather(source, tools=(Tool.PAIRS,), logs=False)
     votes = study.preferences(study.tools[0])
-    records = consensus_records(
+    found = lists_of(
         consensus(study, votes, pair_tables(votes)),
         k=study.k or 1,
         queries=study.queries,
@@ -34,10 +35,9 @@ def consensus_lists(source: StudySource) -> Iterator[ConsensusList]:
         assessors=study.assessors,
     )
     asked = {study.queries[scores.query]: _asked(study, scores) for scores in study.tools[0].scores}
-    for record in records:
-        values: dict[str, Any] = {name: _frozen(value) for name, value in record.items()}
-        values["rest"] = tuple(page for page in values["rest"] if page in asked[values["query"]])
-        yield ConsensusList(**values, study=source.study.slug)
+    for each in found:
+        rest = tuple(page for page in each.rest if page in asked[each.query])
+        yield replace(each, rest=rest, study=source.study.slug)
 
 
 def consensus(source: StudySource) -> Iterator[str]:
@@ -50,7 +50,3 @@ def _asked(study: "StudyData", scores: "Scores") -> set[str]:
     known = (scores.values == scores.values).any(axis=0)  # NaN is not itself
     pages = study.documents[scores.query]
     return {page for page, is_known in zip(pages, known.tolist(), strict=True) if is_known}
-
-
-def _frozen(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value

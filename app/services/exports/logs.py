@@ -95,7 +95,7 @@ def answers_of(rows: Sequence[Sequence[Any]], waited_ms: int = 0) -> Answers:
         [answer[place] for place in places],
         [each.active_ms for each in timed],
         [each.wall_ms for each in timed],
-        [each.stands for each in timed],
+        [each.effective for each in timed],
         undone=_waiting(entry),
     )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from analysis.data.exports import SureList, confidence_lines
+from analysis.data.exports import ConfidenceList, confidence_lines
 from app.db.models import Assignment, JudgmentRow
 from app.domain.log import Entry, EntryKind
 from app.domain.plan import Plan
@@ -17,7 +17,7 @@ def confidence(source: StudySource) -> Iterator[str]:
     return confidence_lines(record for _, record in sure_lists(source))
 
 
-def sure_lists(source: StudySource) -> Iterator[tuple[Work, SureList]]:
+def sure_lists(source: StudySource) -> Iterator[tuple[Work, ConfidenceList]]:
     """Every finished session with pairs: some two milliseconds an answer, unless it is `robust`."""
     for work, rows in source.all_logs(tool=Tool.PAIRS):
         record = sure_list(work, rows) if work.assignment.finished_at else None
@@ -25,7 +25,7 @@ def sure_lists(source: StudySource) -> Iterator[tuple[Work, SureList]]:
             yield work, record
 
 
-def sure_list(work: Work, rows: Sequence[JudgmentRow]) -> SureList | None:
+def sure_list(work: Work, rows: Sequence[JudgmentRow]) -> ConfidenceList | None:
     """The session as a record; None if it is not finished. Its own list is never replaced."""
     from app.domain.robust.confidence import confidence_in  # NumPy, for those who need it
 
@@ -35,7 +35,7 @@ def sure_list(work: Work, rows: Sequence[JudgmentRow]) -> SureList | None:
         return None
     sure, names = confidence_in(session), work.names
     quality = sure.concluded_quality
-    return SureList(
+    return ConfidenceList(
         study=work.study,
         query=work.query.name,
         assessor=work.assessor,

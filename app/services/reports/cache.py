@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Hashable
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy.orm import Session
 
@@ -13,7 +13,9 @@ from app.domain.words import Tool
 from app.services.exports import ExportOptions, StudySource, completeness
 from app.services.reports.names import names_of
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from analysis.report import Report
+
 MOST_SURE = 300  # sessions whose answers are weighed while somebody waits: a minute and a half
 
 
@@ -23,11 +25,11 @@ class ReportCache:
     def __init__(self, capacity: int = 16) -> None:
         self._capacity = capacity
         self._lock = Lock()
-        self._kept: OrderedDict[tuple[int, bool, bool], tuple[Hashable, Json]] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, bool, bool], tuple[Hashable, Report]] = OrderedDict()
 
     def report(
         self, session: Session, slug: str, *, pseudonyms: bool = False, confidence: bool = False
-    ) -> Json:
+    ) -> "Report":
         """The report of a study as it is now; nobody may change what they are given."""
         source = StudySource(session, slug, ExportOptions(pseudonyms=pseudonyms))
         if confidence:

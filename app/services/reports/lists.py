@@ -1,8 +1,9 @@
 """The report on preferences between lists, counted once for every state of a study."""
 
 from collections.abc import Hashable
+from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy.orm import Session
 
@@ -15,9 +16,9 @@ from app.services.list_evidence import Said, as_preferences, grades_of, said_in_
 from app.services.reports.cache import state_of
 
 if TYPE_CHECKING:
+    from analysis.report import ListReport
     from analysis.report.preferences import Duels
 
-Json = dict[str, Any]
 _NO_GRADES = (
     "no page of the lists has a grade. Have them graded with the tool 'grades', or import grades "
     "with the candidates."
@@ -30,9 +31,9 @@ class ListReports:
     def __init__(self, capacity: int = 16) -> None:
         self._capacity = capacity
         self._lock = Lock()
-        self._kept: dict[int, tuple[Hashable, Json]] = {}
+        self._kept: dict[int, tuple[Hashable, ListReport]] = {}
 
-    def report(self, session: Session, slug: str) -> Json:
+    def report(self, session: Session, slug: str) -> "ListReport":
         """The report of a study as it is now; nobody may change what they are given."""
         source = StudySource(session, slug)
         state = state_of(source)
@@ -46,9 +47,10 @@ class ListReports:
             return kept[1]
 
 
-def make_list_report(source: StudySource) -> Json:
+def make_list_report(source: StudySource) -> "ListReport":
     """Which systems win and what their lists teach; refused while nobody has compared any."""
     from analysis.report.preferences import list_report
+    from analysis.report.schema import StudyName
 
     study = source.study
     depth = StudySettings.from_json(study.settings).k
@@ -58,7 +60,7 @@ def make_list_report(source: StudySource) -> Json:
     grades = grades_of(source.session, said)
     graded = as_preferences(said, grades, depth) if grades.of else None
     figures = list_report(_duels(source.session, said), graded, _NO_GRADES)
-    return {"study": {"name": study.name, "slug": study.slug}, **figures}
+    return replace(figures, study=StudyName(study.name, study.slug))
 
 
 def _duels(session: Session, said: list[Said]) -> "Duels":

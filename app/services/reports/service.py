@@ -1,7 +1,8 @@
 """Make the report of a study from the database."""
 
-from analysis.report import Options, build_report
-from analysis.report.figures import Json
+from dataclasses import replace
+
+from analysis.report import Options, Report, build_report
 from app.domain.study import StudySettings
 from app.domain.words import Tool
 from app.services.exports import StudySource, completeness
@@ -17,16 +18,18 @@ def make_report(
     pseudonyms: bool = False,
     confidence: bool = False,
     options: Options | None = None,
-) -> Json:
-    """The report of a study as JSON-ready records; ``notes`` say in words what it lacks.
+) -> Report:
+    """Make the report of a study; its ``notes`` say what is missing.
 
-    ``confidence`` adds how sure each list is, which takes a third of a second a session.
+    ``confidence`` adds the confidence in each list, which takes a third of a second per session.
     """
     people = None if pseudonyms else names_of(source)
     study = gather(source, tools=_tools(source), people=people)
-    figures = build_report(study, options)
-    figures |= {"notes": notes_on(study, completeness(source).of(TITLES))}
-    return figures | {"confidence": confidence_section(source, people)} if confidence else figures
+    return replace(
+        build_report(study, options),
+        notes=tuple(notes_on(study, completeness(source).of(TITLES))),
+        confidence=confidence_section(source, people) if confidence else None,
+    )
 
 
 def _tools(source: StudySource) -> list[Tool]:

@@ -1,39 +1,42 @@
-"""How sure the lists of a study are: rows for its report, and their means by assessor."""
+"""Confidence in the lists of a study: rows for its report, and their means by assessor."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Any
 
+from analysis.report.schema import ConfidenceSection, ListConfidence, MeanConfidence
 from app.services.exports import StudySource
 from app.services.exports.sureness import sure_lists
 
-Json = dict[str, Any]
-_FIGURES = ("quality", "probable_quality", "error_rate")
 
+def confidence_section(source: StudySource, people: Mapping[int, str] | None) -> ConfidenceSection:
+    """Return every finished list with its expected quality and estimated error rate.
 
-def confidence_section(source: StudySource, people: Mapping[int, str] | None) -> Json:
-    """Every finished list with its expected quality and the estimated error rate behind it.
-
-    Answers of sorters other than `robust` are weighed for it: a third of a second a session of 140.
+    Answers of sorters other than `robust` are weighed for it: a third of a second per session of
+    140 answers.
     """
-    lists = [
-        {
-            "assessor": (people or {}).get(work.assignment.user_id, record.assessor),
-            "query": record.query,
-            "round": record.round,
-            "sorter": record.sorter,
-            "answers": record.answers,
-            "quality": record.ranking_quality,
-            "probable_quality": record.probable_quality,
-            "error_rate": record.error_rate,
-        }
+    lists = tuple(
+        ListConfidence(
+            assessor=(people or {}).get(work.assignment.user_id, record.assessor),
+            query=record.query,
+            round=record.round,
+            sorter=record.sorter,
+            answers=record.answers,
+            expected_quality=record.ranking_quality,
+            probable_quality=record.probable_quality,
+            error_rate=record.error_rate,
+        )
         for work, record in sure_lists(source)
-    ]
-    names = sorted({str(row["assessor"]) for row in lists})
-    return {"lists": lists, "people": [_person(name, lists) for name in names]}
+    )
+    names = sorted({row.assessor for row in lists})
+    return ConfidenceSection(lists, tuple(_mean(name, lists) for name in names))
 
 
-def _person(name: str, lists: list[Json]) -> Json:
-    mine = [row for row in lists if row["assessor"] == name]
-    means = {figure: round(fmean(row[figure] for row in mine), 4) for figure in _FIGURES}
-    return {"assessor": name, "lists": len(mine), **means}
+def _mean(name: str, lists: Sequence[ListConfidence]) -> MeanConfidence:
+    mine = [row for row in lists if row.assessor == name]
+    return MeanConfidence(
+        assessor=name,
+        lists=len(mine),
+        expected_quality=round(fmean(row.expected_quality for row in mine), 4),
+        probable_quality=round(fmean(row.probable_quality for row in mine), 4),
+        error_rate=round(fmean(row.error_rate for row in mine), 4),
+    )

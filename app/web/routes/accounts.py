@@ -10,9 +10,10 @@ from app.db.queries.accounts import demo_users
 from app.demo_accounts import DEMO_PASSWORD
 from app.domain.errors import AppError, Forbidden, TooManyAttempts, WrongCredentials
 from app.services import accounts
-from app.services.sign_in import sign_in
+from app.services.sign_in import Authenticator
 from app.web.cookies import Cookies
 from app.web.deps import CurrentUser, check_visitor_form
+from app.web.devices import Devices
 from app.web.errors import status_of
 from app.web.forms import SignInForm
 from app.web.links import local_path
@@ -32,14 +33,18 @@ def get_sign_in(request: Request, next: str = "/") -> Response:
 @router.post("/sign-in", dependencies=[Depends(check_visitor_form)])
 def post_sign_in(request: Request, form: Annotated[SignInForm, Form()]) -> Response:
     """Check e-mail and password; then go where the person wanted to go."""
-    state = request.app.state
+    authenticator: Authenticator = request.app.state.authenticator
+    devices: Devices = request.app.state.devices
     try:
-        user = sign_in(state.sessions, form.email, form.password, visitor_of(request))
+        user = authenticator.sign_in(
+            form.email, form.password, visitor_of(request), devices.device_of(request)
+        )
     except (WrongCredentials, TooManyAttempts, Forbidden) as refusal:
         return _show(request, form, refusal)
-    cookies: Cookies = state.cookies
+    cookies: Cookies = request.app.state.cookies
     response = RedirectResponse(form.next, status_code=303)
     cookies.set_session(response, cookies.session_token(user))
+    devices.remember(request, response, user.id)
     return response
 
 

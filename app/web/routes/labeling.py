@@ -16,7 +16,7 @@ from app.domain.words import Tool
 from app.services import highlights, labeling, timing
 from app.services.desk import desk_of
 from app.services.finishing import summary_of
-from app.services.labeling import Standing
+from app.services.labeling import Prospect, Standing
 from app.services.live import LiveSessions
 from app.services.snippets import snippet_texts
 from app.web import htmx
@@ -25,7 +25,7 @@ from app.web.deps import (
     CurrentUser,
     RowId,
     SessionDep,
-    current_user,
+    current_person,
     in_transaction,
 )
 from app.web.judging import QuestionView, question_view
@@ -34,6 +34,7 @@ from app.web.labeling_views import (
     FragmentView,
     GuidelinesView,
     NextView,
+    ProspectView,
     Refused,
     TermsView,
     WorkView,
@@ -43,6 +44,7 @@ from app.web.markdown import to_html
 from app.web.pages import render
 from app.web.reading import reading_of
 from app.web.results import finished_view
+from app.web.views import PersonView
 
 router = APIRouter(prefix="/assignments/{assignment_id}", include_in_schema=False)
 _PAGES = {
@@ -70,14 +72,14 @@ async def post_entry(
     """Take an answer, an undo or a redo, and show what is asked then; repeated, it counts once."""
 
     def work(session: Session) -> Response:
-        user = current_user(request, session, sent)
-        return _enter(request, session, user, assignment_id, form)
+        person = current_person(request, session, sent)
+        return _enter(request, session, person, assignment_id, form)
 
     return await in_transaction(request, work)
 
 
 def _enter(
-    request: Request, session: Session, user: User, assignment_id: int, form: EntryForm
+    request: Request, session: Session, user: PersonView, assignment_id: int, form: EntryForm
 ) -> Response:
     live: LiveSessions = request.app.state.live
     try:
@@ -87,6 +89,7 @@ def _enter(
             assignment_id=assignment_id,
             user_id=user.id,
             submission=form.to_submission(),
+            look_ahead=htmx.wants_fragment(request),
         )
     except (AnswerNotAllowed, Withdrawn):
         raise
@@ -114,8 +117,7 @@ def get_next(
         user_id=user.id,
         position=position,
     )
-    prospects = [(words, _question(request, session, user, after)) for words, after in found]
-    return render(request, "labeling/_next.html", NextView(prospects))
+    return render(request, "labeling/_next.html", NextView(_prospects(request, session, found)))
 
 
 @router.post("/timer")
@@ -172,22 +174,37 @@ def get_guidelines(
     return render(request, "labeling/guidelines.html", view, fragment=fragment)
 
 
-def _standing(request: Request, session: Session, user: User, assignment_id: int) -> Standing:
+def _standing(
+    request: Request, session: Session, user: User | PersonView, assignment_id: int
+) -> Standing:
     live: LiveSessions = request.app.state.live
     return labeling.standing(session, live, assignment_id=assignment_id, user_id=user.id)
 
 
-def _question(request: Request, session: Session, user: User, standing: Standing) -> QuestionView:
-    query = standing.query
-    terms = highlights.terms_for(session, user_id=user.id, query_id=query.id, query=query.text)
+def _question(request: Request, session: Session, standing: Standing) -> QuestionView:
     texts = snippet_texts(session, standing)
-    return question_view(standing, request.app.state.page_links, terms, reading_of(request), texts)
+    return question_view(standing, request.app.state.page_links, reading_of(request), texts)
+
+
+def _prospects(
+    request: Request, session: Session, ahead: Sequence[Prospect]
+) -> Sequence[ProspectView]:
+    """The questions that may come, each once, with all the answers that lead to it."""
+    views: list[ProspectView] = []
+    for words, after in ahead:
+        question = _question(request, session, after)
+        same = next((answers for answers, other in views if other == question), None)
+        if same is None:
+            views.append(([*words], question))
+        else:
+            same.extend(words)
+    return views
 
 
 def _show(
     request: Request,
     session: Session,
-    user: User,
+    user: User | PersonView,
     standing: Standing,
     *,
     stale: Refused | None = None,
@@ -195,7 +212,11 @@ def _show(
     """The question as a page or as a fragment; the result as a page."""
     status = 409 if stale else 200
     if htmx.wants_fragment(request):
-        fragment = FragmentView(_question(request, session, user, standing), stale)
+        fragment = FragmentView(
+            _question(request, session, standing),
+            stale,
+            _prospects(request, session, standing.ahead),
+        )
         return render(request, "labeling/_question.html", fragment, status=status)
     if standing.finished:
         summary = summary_of(session, standing, user_id=user.id)
@@ -209,17 +230,19 @@ def _show(
 
 
 def _work_view(
-    request: Request, session: Session, user: User, standing: Standing, stale: Refused | None
+    request: Request,
+    session: Session,
+    user: User | PersonView,
+    standing: Standing,
+    stale: Refused | None,
 ) -> WorkView:
-    query = standing.query
-    terms = highlights.terms_for(session, user_id=user.id, query_id=query.id, query=query.text)
     desk = desk_of(session, standing, user_id=user.id)
     by_pairs = standing.tool is Tool.PAIRS
     return WorkView(
-        question=_question(request, session, user, standing),
-        query=query,
+        question=_question(request, session, standing),
+        query=standing.query,
         desk=desk,
-        terms=TermsView(standing.assignment_id, terms),
+        terms=TermsView(standing.assignment_id, standing.terms),
         reading=reading_of(request),
         user_id=user.id,
         offered=Plan.from_json(standing.plan).answers if by_pairs else (),

@@ -38,7 +38,7 @@ def get_report(
         body=as_markup(found),
         pseudonyms=pseudonyms,
         confidence=confidence,
-        empty=not any(tool["people"] for tool in found["tools"]),
+        empty=found.empty,
         has_lists=Tool.LISTS in StudySettings.from_json(study.settings).tools,
     )
     return render(request, "reports/page.html", view)

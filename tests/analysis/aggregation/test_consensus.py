@@ -1,9 +1,9 @@
 import numpy as np
 
 from analysis.aggregation import (
+    consensus_lists,
     consensus_of,
     consensus_qrels,
-    consensus_records,
     known_weights,
 )
 from analysis.agreement import Scores, from_scores, topk_scores
@@ -46,12 +46,10 @@ def test_records_and_qrels_carry_the_same_list() -> None:
     block = from_scores([Scores(0, np.array([0, 1]), values)], 2, 1).blocks[0]
     found = consensus_of(block, 4, np.array([0.9, 0.8]))
     records = list(
-        consensus_records(
-            [found], k=2, queries=["q7"], documents=["abcd"], assessors=["Ansa", "Bao"]
-        )
+        consensus_lists([found], k=2, queries=["q7"], documents=["abcd"], assessors=["Ansa", "Bao"])
     )
-    assert records[0]["documents"] == ["a", "c"]
-    assert records[0]["rest"] == ["b", "d"]
-    assert records[0]["departures"] == [0.0, round(1 / 5, 6)]
+    assert records[0].documents == ("a", "c")
+    assert records[0].rest == ("b", "d")
+    assert records[0].departures == (0.0, round(1 / 5, 6))
     lines = ["q7 0 a 2", "q7 0 c 1", "q7 0 b 0", "q7 0 d 0"]
     assert list(consensus_qrels(records)) == lines

@@ -6,7 +6,7 @@ from scipy import stats
 
 from analysis.agreement import (
     Judgments,
-    circles,
+    count_triads,
     error_rates,
     grouped_sums,
     left_bias,
@@ -107,12 +107,12 @@ def first_answers(asked: Judgments, who: int, query: int) -> dict[tuple[int, int
 
 @pytest.mark.parametrize("dense", [0, 1000])
 @pytest.mark.parametrize("seed", range(8))
-def test_circles_equal_looking_at_every_triple(
+def test_triads_equal_looking_at_every_triple(
     seed: int, dense: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("analysis.agreement.transitivity.DENSE_UP_TO", dense)
     asked = random_session(seed)
-    found = circles(asked)
+    found = count_triads(asked)
     for row, (who, query) in enumerate(zip(found.assessor, found.query, strict=True)):
         said = first_answers(asked, int(who), int(query))
         triples = cycles = broken = 0
@@ -133,9 +133,9 @@ def test_circles_equal_looking_at_every_triple(
         )
 
 
-def test_no_answers_have_no_circles_and_no_side() -> None:
+def test_no_answers_have_no_triads_and_no_side() -> None:
     none = Judgments.of(assessor=[], query=[], left=[], right=[], answer=[])
-    assert circles(none).triples.size == 0
+    assert count_triads(none).triples.size == 0
     assert np.isnan(left_bias(none).share)
     assert repeated(none).counts.shape == (0, 3, 3)
 

@@ -36,6 +36,7 @@ from analysis.agreement import (
 )
 from analysis.efficiency import Sessions, Timings, drift
 from analysis.report.pooled import pooled
+from analysis.report.serialise import record_of
 from analysis.typing import FloatArray, IntArray
 from tests.analysis.agreement import brute
 
@@ -220,7 +221,7 @@ def test_every_pooled_figure_and_interval_equals_plain_resampling(
     tables = pair_tables(preferences)
     used = np.bincount(tables.query, minlength=queries)
     drawn = resamples(used, draws=60, seed=2)
-    found = pooled(tables, rating_sums(preferences), None, drawn)
+    found = record_of(pooled(tables, rating_sums(preferences), None, drawn))
     counted, rated = brute.tables(preferences), {q: _rated(preferences, q) for q in range(queries)}
     whole = np.ones(queries, dtype=int)
     scale = (drawn.n_used - 1) / drawn.n_used if drawn.n_used > 1 else 1.0

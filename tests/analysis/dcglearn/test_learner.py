@@ -21,9 +21,9 @@ from analysis.dcglearn import (
     t_similarity,
 )
 from analysis.dcglearn.gains import rank_one, utilities
-from analysis.dcglearn.simulated import Pool, random_pairs, true_gains
 from analysis.dcglearn.solver import Penalty, Problem, penalty_matrix, solve
 from analysis.errors import BadData, NotFittedError
+from analysis.papers.dcg.simulated import Pool, random_pairs, true_gains
 from analysis.typing import FloatArray
 
 minimize: Any = optimize.minimize  # its stubs do not know jac=True with a lambda

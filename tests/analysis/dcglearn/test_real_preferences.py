@@ -15,7 +15,6 @@ from analysis.dcglearn.files import (
     read_scores,
 )
 from analysis.dcglearn.intervals import bootstrap_intervals, shares_of_best
-from analysis.dcglearn.simulated import random_pairs, true_gains
 from analysis.dcglearn.validation import (
     by_training_size,
     choose_c,
@@ -25,6 +24,7 @@ from analysis.dcglearn.validation import (
     usual_margins,
 )
 from analysis.errors import BadData
+from analysis.papers.dcg.simulated import random_pairs, true_gains
 from bench.image_search import convert
 
 IMAGE_SEARCH = Path(__file__).parents[4] / "shared/data/prefs-image-search"
@@ -79,7 +79,7 @@ def test_accuracy_rises_with_training_pairs() -> None:
 
 def test_a_heavier_tie_draws_held_out_ties_together() -> None:
     rows = tie_sweep(simulated_answers(300, 1, 4, noise=3.0), (0.0, 1.0, 10.0), c=1.0)
-    differences = [row["tie_difference"] for row in rows]
+    differences = [row.tie_difference for row in rows]
     assert differences == sorted(differences, reverse=True)
     assert differences[-1] < differences[0]
 

@@ -9,8 +9,8 @@ import pytest
 from analysis.agreement import Judgments, Scores
 from analysis.errors import BadData
 from analysis.report import Options, StudyData, ToolData, build_report
-from analysis.report.files import to_json
 from analysis.report.page import render_page
+from analysis.report.serialise import record_of, to_json
 from analysis.report.simulated import simulated_study
 from tests.analysis.agreement import brute
 
@@ -48,7 +48,7 @@ def scores(seed: int, query: int, assessors: int, documents: int, gaps: float = 
 def test_pooled_figures_equal_plain_counts(seed: int) -> None:
     graded = ToolData("grades", "T2", tuple(scores(seed, q, 4, 7) for q in range(3)))
     made = study((graded,), 4, 3, 7)
-    found = build_report(made, FEW)["tools"][0]["agreement"]
+    found = record_of(build_report(made, FEW))["tools"][0]["agreement"]
     votes = made.preferences(graded)
     pooled = np.sum(list(brute.tables(votes).values()), axis=0)
     assert found["matrix"]["counts"] == pooled.tolist()
@@ -67,7 +67,7 @@ def test_each_pair_of_assessors_has_its_own_table_and_interval() -> None:
     graded = ToolData("grades", "T2", tuple(scores(9, q, 4, 6) for q in range(5)))
     made = study((graded,), 4, 5, 6)
     wanted = brute.tables(made.preferences(graded))
-    rows = build_report(made, FEW)["tools"][0]["pairs"]
+    rows = record_of(build_report(made, FEW))["tools"][0]["pairs"]
     assert len(rows) == 6
     for row in rows:
         i, j = int(row["first"][-1]), int(row["second"][-1])
@@ -79,9 +79,9 @@ def test_each_pair_of_assessors_has_its_own_table_and_interval() -> None:
 def test_many_pairs_in_chunks_give_what_one_chunk_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     graded = ToolData("grades", "T2", tuple(scores(2, q, 6, 5) for q in range(4)))
     made = study((graded,), 6, 4, 5)
-    whole = build_report(made, FEW)["tools"][0]["pairs"]
+    whole = record_of(build_report(made, FEW))["tools"][0]["pairs"]
     monkeypatch.setattr("analysis.report.pairs.CELLS", 2000)
-    assert build_report(made, FEW)["tools"][0]["pairs"] == whole
+    assert record_of(build_report(made, FEW))["tools"][0]["pairs"] == whole
 
 
 def degenerate() -> Iterator[tuple[str, StudyData]]:
@@ -110,7 +110,7 @@ def test_what_is_undefined_says_why_in_the_record_and_on_the_page(
 ) -> None:
     found = build_report(made, FEW)
     json.loads(to_json(found))  # refuses NaN
-    for each in figures(found):
+    for each in figures(record_of(found)):
         assert each["value"] is not None or each["reason"], name
         if "low" in each:
             assert each["low"] is not None or each["no_interval"], name
@@ -122,7 +122,7 @@ def test_what_is_undefined_says_why_in_the_record_and_on_the_page(
 
 def test_one_query_gives_values_without_intervals() -> None:
     both = Scores(0, np.array([0, 1]), np.array([[3.0, 2.0, 1.0, 0.0], [3.0, 1.0, 2.0, 0.0]]))
-    found = build_report(study((ToolData("pairs", "T1", (both,)),), 2, 1, 4), FEW)
+    found = record_of(build_report(study((ToolData("pairs", "T1", (both,)),), 2, 1, 4), FEW))
     overall = found["tools"][0]["agreement"]["overall"]
     assert overall["value"] == pytest.approx(5 / 6)
     assert overall["no_interval"] == "one query: nothing to resample"
@@ -130,8 +130,9 @@ def test_one_query_gives_values_without_intervals() -> None:
 
 def test_two_tools_are_compared_and_the_words_name_the_better_one() -> None:
     found = build_report(simulated_study([0.05] * 5, queries=15, documents=20, answers=0), FEW)
-    compared = found["comparison"]["all_pairs"]
-    assert found["comparison"]["tools"] == ["pairs", "grades"]
+    comparison = record_of(found)["comparison"]
+    compared = comparison["all_pairs"]
+    assert comparison["tools"] == ["pairs", "grades"]
     assert compared["chi_square"]["value"] > compared["chi_square_yates"]["value"] > 0
     assert compared["df"] == 1
     low, high = compared["difference"]["low"], compared["difference"]["high"]
@@ -143,7 +144,7 @@ def test_every_section_is_filled_by_a_full_study() -> None:
     found = build_report(
         simulated_study([0.02, 0.1, 0.2, 0.1, 0.05], queries=10, documents=15), FEW
     )
-    pairs, grades = found["tools"]
+    pairs, grades = record_of(found)["tools"]
     assert pairs["answers"]["self_consistency"]["asked"] > 100
     assert 0.4 < pairs["answers"]["left"]["value"] < 0.6
     assert pairs["answers"]["circles"]["triples"] > 0

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from analysis.dcglearn import Preferences
-from analysis.dcglearn.simulated import random_pairs, true_gains
-from analysis.report.files import to_json
-from analysis.report.page.preferences import render_lists
+from analysis.papers.dcg.simulated import random_pairs, true_gains
+from analysis.report.page.lists import render_lists
 from analysis.report.preferences import Duels, list_report, system_table
+from analysis.report.serialise import record_of, to_json
 
 
 def duels(*rows: tuple[int, int, int, int], systems: tuple[str, ...] = ("a", "b", "c")) -> Duels:
@@ -19,7 +19,7 @@ BY_HAND = duels((0, 0, 1, 2), (0, 1, 2, 0), (1, 2, 0, -1), (1, 1, 0, 1))
 
 
 def test_shares_wins_and_duels_by_hand() -> None:
-    found = list_report(BY_HAND, None, "no grades")
+    found = record_of(list_report(BY_HAND, None, "no grades"))
     rows = {row["system"]: row for row in found["systems"]}
     assert [row["system"] for row in found["systems"]] == ["a", "b", "c"]
     assert rows["a"]["share"]["value"] == pytest.approx(2 / 3)
@@ -38,7 +38,7 @@ def test_points_sum_to_the_comparisons_and_intervals_hold_the_share() -> None:
     right = (left + draws.integers(1, 4, 300)) % 4
     answers = draws.integers(-2, 3, 300)
     many = Duels(("a", "b", "c", "d"), draws.integers(0, 20, 300), left, right, answers)
-    rows = system_table(many)
+    rows = [record_of(row) for row in system_table(many)]
     assert sum(row["share"]["value"] * row["compared"] for row in rows) == pytest.approx(300)
     for row in rows:
         assert row["share"]["low"] <= row["share"]["value"] <= row["share"]["high"]
@@ -46,7 +46,8 @@ def test_points_sum_to_the_comparisons_and_intervals_hold_the_share() -> None:
 
 
 def test_one_query_has_no_interval() -> None:
-    (first, *_) = system_table(duels((0, 0, 1, 1), (0, 0, 1, 2), systems=("a", "b")))
+    (one, *_) = system_table(duels((0, 0, 1, 1), (0, 0, 1, 2), systems=("a", "b")))
+    first = record_of(one)
     assert first["share"]["low"] is None
     assert "one query" in first["share"]["no_interval"]
 
@@ -59,8 +60,9 @@ def test_learned_gains_are_those_of_the_library() -> None:
     found = list_report(
         Duels(("a", "b"), numbers % 12, numbers % 2, 1 - numbers % 2, answers), graded
     )
-    assert len(found["learned"]["gain_shares"]) == 5
-    assert found["learned"]["validation"]["learned"]["all"] > 0.7
+    record = record_of(found)
+    assert len(record["learned"]["gain_shares"]) == 5
+    assert record["learned"]["validation"]["learned"]["all"] > 0.7
     page = render_lists(found)
     for words in ("Which systems win", "What a grade is worth", "What a position is worth"):
         assert words in page

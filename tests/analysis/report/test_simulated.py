@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from analysis.agreement import agreement, from_scores, pair_tables, resamples
-from analysis.report.people import conduct, people
+from analysis.report.answers import answer_quality
+from analysis.report.people import people
 from analysis.report.simulated import noise_of, simulated_study
 from analysis.typing import FloatArray, IntArray
 
@@ -44,8 +45,8 @@ def estimated(errors: list[float], seed: int) -> list[list[float]]:
     for tool in made.tools:
         tables = pair_tables(from_scores(tool.scores, 5, 50))
         drawn = resamples(np.ones(50), draws=2)
-        rows = people(tables, conduct(tool), made.assessors, drawn, drawn, np.arange(5))
-        rates.append([row["error_rate"]["value"] for row in rows])
+        rows = people(tables, answer_quality(tool), made.assessors, drawn, drawn, np.arange(5))
+        rates.append([row.error_rate.value or 0.0 for row in rows])
     return rates
 
 

@@ -10,6 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 from analysis.data.exports import PairAnswer, TopK, pair_lines, topk_lines
 from analysis.errors import BadData
 from analysis.report import Options, build_report
+from analysis.report.serialise import record_of
 from analysis.report.sources import read_preferences
 from tests.analysis.agreement import brute
 
@@ -25,7 +26,7 @@ def needs(path: Path) -> Path:
 
 def test_three_assessors_of_image_search_equal_a_plain_count() -> None:
     path = needs(DATA / "prefs-image-search" / "image_pairs_annotation.gz")
-    tool = build_report(read_preferences([path]), FEW)["tools"][0]
+    tool = record_of(build_report(read_preferences([path]), FEW))["tools"][0]
     tables = np.zeros((3, 3, 3, 3))
     said: list[list[int]] = [[], [], []]
     with gzip.open(path, "rt", encoding="utf-8") as stream:
@@ -70,7 +71,7 @@ def test_crowd_and_local_agree_on_911_of_1469() -> None:
     shared = sorted(first[0].keys() & first[1].keys())
     assert (len(shared), sum(first[0][key] == first[1][key] for key in shared)) == (1469, 911)
     study = read_preferences(paths)
-    found = build_report(study, FEW)["tools"][0]["agreement"]
+    found = record_of(build_report(study, FEW))["tools"][0]["agreement"]
     assert study.assessors == ("TREC-CAsT-2019", "TREC-CAsT-2019.local")
     counts = found["matrix"]["counts"]
     table = np.zeros((3, 3))
@@ -112,7 +113,7 @@ def test_gzip_and_plain_and_all_formats_are_seen_from_the_content(tmp_path: Path
     plain = write(tmp_path / "local.pref", "q d2 d1 d1\n\n")
     both = read_preferences([packed, plain])
     assert both.assessors == ("crowd", "local")
-    assert build_report(both, FEW)["tools"][0]["agreement"]["votes"] == 1
+    assert record_of(build_report(both, FEW))["tools"][0]["agreement"]["votes"] == 1
 
 
 @pytest.mark.parametrize(
@@ -164,7 +165,7 @@ def test_row_order_changes_nothing_but_names(tmp_path: Path) -> None:
         once.setdefault(tuple(sorted(row.split()[:3])), row)
     one = write(tmp_path / "one.pref", "\n".join(once.values()))
     two = write(tmp_path / "two.pref", "\n".join(reversed(once.values())))
-    found = build_report(read_preferences([one, two]), FEW)["tools"][0]["agreement"]
+    found = record_of(build_report(read_preferences([one, two]), FEW))["tools"][0]["agreement"]
     assert found["overall"]["value"] == 1.0
 
 
@@ -182,7 +183,7 @@ def test_exported_lists_and_answers_make_one_study(tmp_path: Path) -> None:
     study = read_preferences([path, answers])
     assert (study.k, study.queries, study.documents[0]) == (2, ("q1",), ("d1", "d2", "d3", "d4"))
     assert study.tools[0].scores[0].values.tolist() == [[2, 1, 0, 0], [2, 2, 0, 0]]
-    found = build_report(study, FEW)["tools"][0]
+    found = record_of(build_report(study, FEW))["tools"][0]
     assert found["agreement"]["overall"]["value"] == pytest.approx(5 / 6)
     assert found["answers"]["left"]["answers"] == 1
     with pytest.raises(BadData, match="two lists for query q1"):
@@ -196,7 +197,7 @@ def test_qrels_of_several_assessors_are_compared(tmp_path: Path) -> None:
     assert (study.assessors, [tool.name for tool in study.tools]) == (("ansa", "bao"), ["grades"])
     values = study.tools[0].scores[0].values
     assert np.array_equal(values, np.array([[0, 2, 1], [1, 2, np.nan]]), equal_nan=True)
-    assert build_report(study, FEW)["tools"][0]["agreement"]["overall"]["value"] == 1.0
+    assert record_of(build_report(study, FEW))["tools"][0]["agreement"]["overall"]["value"] == 1.0
     with pytest.raises(BadData, match="label 'good' is not a whole number"):
         read_preferences([write(tmp_path / "bad.qrels", "q1 0 d1 good\n")], format="qrels")
 

@@ -12,6 +12,7 @@ from app.web.admin_forms import AcceptForm
 from app.web.admin_views import AcceptView, Refusal
 from app.web.cookies import Cookies
 from app.web.deps import SessionDep, check_visitor_form
+from app.web.devices import Devices
 from app.web.errors import status_of
 from app.web.pages import render
 from app.web.visitors import visitor_of
@@ -46,6 +47,8 @@ def post_invitation(
     cookies: Cookies = request.app.state.cookies
     response = RedirectResponse(str(request.app.url_path_for("get_queue")), status_code=303)
     cookies.set_session(response, cookies.session_token(user))
+    devices: Devices = request.app.state.devices
+    devices.remember(request, response, user.id)
     return response
 
 

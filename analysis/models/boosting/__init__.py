@@ -1,0 +1,1 @@
+"""Weak rankers, weights and stopping of the boosted models."""

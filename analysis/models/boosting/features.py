@@ -1,0 +1,19 @@
+"""Single features as weak rankers."""
+
+import numpy as np
+
+from analysis.data.ranking import RankingData
+from analysis.metrics import evaluate
+from analysis.typing import FloatArray
+
+
+def feature_quality(data: RankingData, measure: str) -> FloatArray:
+    """Evaluate every single feature used as a score, (n_features, n_queries).
+
+    Tied documents count with the mean over their orders: many features are 0 for a whole query.
+    """
+    columns = [
+        evaluate(data, data.features[:, feature], [measure], per_query=True, ties="expected")
+        for feature in range(data.n_features)
+    ]
+    return np.stack([column[measure] for column in columns])

@@ -1,0 +1,1 @@
+"""Most violated rankings of the structural models."""

@@ -1,0 +1,1 @@
+"""Replications of the papers' experiments, tables and figures."""

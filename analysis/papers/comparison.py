@@ -1,0 +1,132 @@
+"""From result rows to the papers' tables."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from analysis.experiments.compare import CUTS, Entry, gather, mean_over_folds
+from analysis.experiments.folds import Truth
+from analysis.experiments.grids import title
+from analysis.experiments.significance import holm, randomisation_test
+from analysis.experiments.store import Row
+from analysis.experiments.tables import Table
+
+PARENTS = {
+    "focused-svm": ("svm-map", "ranksvm"),
+    "focused-boost": ("adarank", "rankboost"),
+    "focused-net": ("listnet", "ranknet"),
+}
+ALPHA = 0.05
+
+
+def niu_columns(truth: Truth, rule: str) -> dict[str, str]:
+    """Return the columns of Tables 4 and 5 of [NGLC12]_: heading -> measure."""
+    if truth == "topk":
+        return {**{f"κ-N@{cut}": f"kappa-ndcg@{cut}" for cut in CUTS}, "κ-ERR": "kappa-err"}
+    stem = "letor4-ndcg" if rule == "letor4" else "ndcg"
+    return {**{f"N@{cut}": f"{stem}@{cut}" for cut in CUTS}, "ERR": "err", "MAP": "map"}
+
+
+def xia_columns() -> dict[str, str]:
+    """Return the columns of the tables of [XLL09]_."""
+    return {
+        **{f"N@{cut}": f"ndcg@{cut}" for cut in (1, 3, 10)},
+        **{f"P@{cut}": f"p@{cut}" for cut in (1, 3, 10)},
+    }
+
+
+def comparison_table(
+    rows: Sequence[Row], entries: Sequence[Entry], truth: Truth, columns: dict[str, str], name: str
+) -> Table:
+    """Make a table of means over folds.
+
+    A dagger marks values that the column's best beats significantly.
+    """
+    found = {
+        entry: {
+            heading: gather(rows, truth, entry, measure) for heading, measure in columns.items()
+        }
+        for entry in entries
+    }
+    names = [title(entry.model, entry.k) for entry in entries]
+    means = [[mean_over_folds(found[entry][each]) for each in columns] for entry in entries]
+    marks: set[tuple[str, str]] = set()
+    for column, heading in enumerate(columns):
+        marks |= _beaten(
+            [
+                (shown, row[column], found[entry][heading])
+                for shown, row, entry in zip(names, means, entries, strict=True)
+            ],
+            heading,
+        )
+    note = (
+        f"worse than the best of its column: paired randomisation test over queries, p < {ALPHA} "
+        "after Holm's correction for the models of the column"
+    )
+    lines: list[tuple[str, list[float | None]]] = [
+        (shown, [*row]) for shown, row in zip(names, means, strict=True)
+    ]
+    return Table(name, list(columns), lines, frozenset(marks), note if marks else "")
+
+
+def _beaten(
+    column: list[tuple[str, float, list[list[float]]]], heading: str
+) -> set[tuple[str, str]]:
+    best = max(column, key=lambda cell: cell[1])
+    others = [cell for cell in column if cell[0] != best[0]]
+    flat = np.concatenate([np.asarray(part) for part in best[2]])
+    values = [
+        randomisation_test(
+            flat, np.concatenate([np.asarray(part) for part in cell[2]]), rounds=2000
+        )
+        for cell in others
+    ]
+    return {(cell[0], heading) for cell, p in zip(others, holm(values), strict=True) if p < ALPHA}
+
+
+def parents_table(rows: Sequence[Row], truth: Truth, measures: dict[str, str], name: str) -> Table:
+    """Make a table of FocusedRank minus each parent.
+
+    The p values of the paired randomisation test are corrected.
+    """
+    have = {row["model"] for row in rows}
+    pairs = [
+        (child, parent)
+        for child, parents in PARENTS.items()
+        for parent in parents
+        if {child, parent} <= have
+    ]
+    columns: list[str] = []
+    cells: list[list[float | None]] = [[] for _ in pairs]
+    for heading, measure in measures.items():
+        gains, chances = [], []
+        for child, parent in pairs:
+            first = gather(rows, truth, Entry(child), measure)
+            second = gather(rows, truth, Entry(parent), measure)
+            gains.append(mean_over_folds(first) - mean_over_folds(second))
+            chances.append(randomisation_test(np.concatenate(first), np.concatenate(second)))
+        columns += [heading, f"p ({heading})"]
+        for line, gain, chance in zip(cells, gains, holm(chances), strict=True):
+            line += [gain, chance]
+    lines = [
+        (f"{title(child)} − {title(parent)}", line)
+        for (child, parent), line in zip(pairs, cells, strict=True)
+    ]
+    return Table(name, columns, lines, bold=False)
+
+
+def seconds_table(rows: Sequence[Row], entries: Sequence[Entry], name: str) -> Table:
+    """Make a table of processor seconds per fold, tuning included, per ground truth."""
+    truths = list(dict.fromkeys(row["truth"] for row in rows))
+    lines: list[tuple[str, list[float | None]]] = []
+    for entry in entries:
+        line: list[float | None] = []
+        for truth in truths:
+            seconds = [
+                row["seconds"]
+                for row in rows
+                if (row["model"], row["model_k"], row["truth"]) == (entry.model, entry.k, truth)
+            ]
+            line.append(float(np.mean(seconds)) if seconds else None)
+        lines.append((title(entry.model, entry.k), line))
+    return Table(name, [f"{truth}, s" for truth in truths], lines, digits=2, bold=False)

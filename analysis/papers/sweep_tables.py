@@ -1,0 +1,38 @@
+"""Tables behind the figures of the sweeps."""
+
+from collections.abc import Sequence
+
+from analysis.experiments.grids import title
+from analysis.experiments.store import Row
+from analysis.experiments.tables import Table
+from analysis.papers.sweeps import BETA_MEASURES, BETAS, FOCUSED, beta_curves, k_curve
+
+
+def beta_table(rows: Sequence[Row], truth: str, name: str) -> Table:
+    """Make a table of a row per beta, a column per model and measure.
+
+    The best beta of each is bold.
+    """
+    models = [model for model in FOCUSED if any(row["model"] == model for row in rows)]
+    columns, series = [], []
+    for model in models:
+        curves = beta_curves(rows, truth, model)
+        for measure in BETA_MEASURES[truth]:
+            columns.append(f"{title(model)} {measure}")
+            series.append(curves[measure])
+    lines: list[tuple[str, list[float | None]]] = [
+        (f"β = {beta:.2f}", [values[place] for values in series])
+        for place, beta in enumerate(BETAS)
+    ]
+    return Table(name, columns, lines)
+
+
+def k_table(rows: Sequence[Row], measure: str, name: str) -> Table:
+    """Make a table of a row per k, a column per model."""
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    curves = [k_curve(rows, model, measure) for model in models]
+    lines: list[tuple[str, list[float | None]]] = [
+        ("full order" if k is None else f"k = {k}", [curve.get(k) for curve in curves])
+        for k in curves[0]
+    ]
+    return Table(name, [title(model) for model in models], lines)

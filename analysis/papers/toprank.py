@@ -1,0 +1,126 @@
+"""The comparisons of [CSX15]_, section 4.2: TopMargin, TopSlack, TopRank and the baselines.
+
+For Precision columns the losses of the structural models are those of Precision, settings are
+chosen by P@10 and TopRank's votes weigh by it; for NDCG columns everything is NDCG's.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from analysis.data.folds import Fold
+from analysis.experiments.compare import mean_over_folds
+from analysis.experiments.folds import FoldSet
+from analysis.experiments.grids import accepts, effort, title
+from analysis.experiments.significance import holm, randomisation_test
+from analysis.experiments.store import Row, Task
+from analysis.experiments.tables import Table
+from analysis.experiments.tuning import tune
+from analysis.metrics import evaluate
+
+FAMILIES = {"precision": ("p", "P"), "ndcg": ("ndcg", "N")}
+CUTS = (1, 3, 10)
+BASELINES = ("regression", "ranksvm", "listnet", "topk-listmle")
+MODELS = ("top-margin", "top-slack", "toprank", *BASELINES)
+
+
+def toprank_tasks(fold_set: FoldSet, *, n: int = 10, seed: int = 0) -> Iterator[Task]:
+    """Yield one task per model, fold and kind of measure.
+
+    ``n`` is the depth of the loss of NDCG.
+    """
+    for fold in fold_set.folds:
+        for model in MODELS:
+            for family in FAMILIES:
+                identity = {
+                    "experiment": "toprank",
+                    "data": fold_set.name,
+                    "data_hash": fold_set.digest,
+                    "fold": fold.name,
+                    "model": model,
+                    "family": family,
+                    "n": n,
+                    "seed": seed,
+                    "effort": effort(model),
+                }
+                cell = {"fold": fold, "model": model, "family": family, "n": n, "seed": seed}
+                yield Task(identity, toprank_cell, cell)
+
+
+def toprank_cell(fold: Fold, model: str, family: str, n: int, seed: int) -> Row:
+    """Tune, train and test one model on one fold for one kind of measure."""
+    stem = FAMILIES[family][0]
+    given: dict[str, object] = {}
+    if accepts(model, "loss") and model.startswith("top"):
+        given["loss"] = family
+        given["n"] = n if family == "ndcg" else 10  # precision of all is the same in every order
+    if model == "topk-listmle":
+        given["k"] = 10
+    if accepts(model, "seed"):
+        given["seed"] = seed
+    tuned = tune(model, fold.train, fold.validation, f"{stem}@10", given=given)
+    names = [f"{stem}@{cut}" for cut in CUTS]
+    values = evaluate(fold.test, tuned.model.predict(fold.test), names, per_query=True)
+    return {
+        "settings": tuned.settings,
+        "validation": tuned.score,
+        "seconds": round(tuned.seconds, 3),
+        "values": {name: np.round(array, 6).tolist() for name, array in values.items()},
+    }
+
+
+def toprank_tables(rows: Sequence[Row], data: str) -> list[Table]:
+    """Make the three tables.
+
+    Margin against slack scaling, TopSlack against TopRank, TopRank against the baselines.
+    """
+    return [
+        _table(rows, ("top-margin", "top-slack"), f"TopMargin and TopSlack, {data}"),
+        _table(rows, ("top-slack", "toprank"), f"TopSlack and TopRank, {data}"),
+        _table(rows, ("toprank", *BASELINES), f"TopRank and baselines, {data}"),
+    ]
+
+
+def _table(rows: Sequence[Row], models: Sequence[str], name: str) -> Table:
+    columns = [
+        (f"{letter}@{cut}", family, f"{stem}@{cut}")
+        for family, (stem, letter) in FAMILIES.items()
+        for cut in CUTS
+    ]
+    found = {
+        model: [_values(rows, model, family, measure) for _, family, measure in columns]
+        for model in models
+    }
+    lines: list[tuple[str, list[float | None]]] = [
+        (title(model, 10), [mean_over_folds(folds) for folds in found[model]]) for model in models
+    ]
+    first = models[0]
+    marks = set()
+    for column, (heading, _, _) in enumerate(columns):
+        others = [model for model in models if model != first]
+        tests = [
+            randomisation_test(
+                _flat(found[first][column]), _flat(found[model][column]), rounds=2000
+            )
+            for model in others
+        ]
+        marks |= {
+            (title(model, 10), heading)
+            for model, p in zip(others, holm(tests), strict=True)
+            if p < 0.05
+        }
+    note = (
+        f"differs from {title(first, 10)}: paired randomisation test over queries, p < 0.05 after "
+        "Holm's correction for the models of the column"
+    )
+    headings = [heading for heading, _, _ in columns]
+    return Table(name, headings, lines, frozenset(marks), note if marks else "")
+
+
+def _values(rows: Sequence[Row], model: str, family: str, measure: str) -> list[list[float]]:
+    mine = [row for row in rows if row["model"] == model and row["family"] == family]
+    return [row["values"][measure] for row in mine]
+
+
+def _flat(folds: list[list[float]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    return np.concatenate([np.asarray(part, dtype=np.float64) for part in folds])

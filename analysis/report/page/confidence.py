@@ -1,0 +1,24 @@
+"""View of the section about confidence in the lists."""
+
+from dataclasses import dataclass
+
+from analysis.report.schema import ListConfidence, MeanConfidence, Report
+
+MOST_LISTS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceView:
+    """Confidence by assessor and by list, least confident first; ``count`` is of all lists."""
+
+    people: tuple[MeanConfidence, ...]
+    lists: tuple[ListConfidence, ...]
+    count: int
+
+
+def confidence_view(report: Report) -> ConfidenceView | None:
+    """Build the view of the section; None where the report has none."""
+    if report.confidence is None:
+        return None
+    rows = sorted(report.confidence.lists, key=lambda row: row.expected_quality)
+    return ConfidenceView(report.confidence.people, tuple(rows[:MOST_LISTS]), len(rows))

@@ -1,0 +1,69 @@
+"""Types of a report, from computation to page.
+
+The fields of each dataclass are in the order of the keys in ``report.json``;
+``analysis.report.serialise`` turns them into JSON.
+"""
+
+from analysis.report.schema.agreement import Agreement, Matrix, PairRow, QueryRow
+from analysis.report.schema.answers import (
+    Answers,
+    ConsistencyThird,
+    IntransitiveTriads,
+    LeftShare,
+    Person,
+    SelfConsistency,
+    UnansweredThird,
+)
+from analysis.report.schema.effort import AssessorTimes, Course, Effort, NoEffort, Spread
+from analysis.report.schema.figures import Figure, Interval, Reason
+from analysis.report.schema.lists import LeftPreference, ListReport, StudyName, SystemRow
+from analysis.report.schema.report import (
+    Compared,
+    Comparison,
+    ConfidenceSection,
+    Departure,
+    ListConfidence,
+    MeanConfidence,
+    NoComparison,
+    Report,
+    StudySummary,
+    ToolConsensus,
+    ToolReport,
+)
+
+__all__ = [
+    "Agreement",
+    "Answers",
+    "AssessorTimes",
+    "Compared",
+    "Comparison",
+    "ConfidenceSection",
+    "ConsistencyThird",
+    "Course",
+    "Departure",
+    "Effort",
+    "Figure",
+    "Interval",
+    "IntransitiveTriads",
+    "LeftPreference",
+    "LeftShare",
+    "ListConfidence",
+    "ListReport",
+    "Matrix",
+    "MeanConfidence",
+    "NoComparison",
+    "NoEffort",
+    "PairRow",
+    "Person",
+    "QueryRow",
+    "Reason",
+    "Report",
+    "SelfConsistency",
+    "Spread",
+    "StudyName",
+    "StudySummary",
+    "SystemRow",
+    "ToolConsensus",
+    "ToolReport",
+    "UnansweredThird",
+]

@@ -1,0 +1,154 @@
+"""The whole report of a study."""
+
+from dataclasses import dataclass, field
+
+from analysis.data.exports import ConsensusList
+from analysis.report.options import Options
+from analysis.report.schema.agreement import Agreement, PairRow, QueryRow
+from analysis.report.schema.answers import Answers, Person
+from analysis.report.schema.effort import Effort, NoEffort
+from analysis.report.schema.figures import Figure, Reason
+from analysis.report.schema.keys import OPTIONAL, key
+
+
+@dataclass(frozen=True, slots=True)
+class StudySummary:
+    """Name and size of the study; ``k`` is None where it has no lists."""
+
+    name: str
+    k: int | None
+    assessors: int
+    queries: int
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """Share of an assessor's preferences that the consensus lists turn around."""
+
+    assessor: str
+    queries: int
+    mean: Figure
+    most: float
+    most_query: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolConsensus:
+    """Consensus list of each query, and how far each assessor departs from them."""
+
+    k: int
+    queries: tuple[ConsensusList, ...]
+    departures: tuple[Departure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReport:
+    """Every figure about one tool."""
+
+    tool: str
+    title: str
+    assessors: int
+    queries: int
+    agreement: Agreement
+    pairs: tuple[PairRow, ...]
+    answers: Answers
+    people: tuple[Person, ...]
+    queries_by_disagreement: tuple[QueryRow, ...]
+    effort: Effort | NoEffort
+    consensus: ToolConsensus
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Tests of the difference in agreement between two tools."""
+
+    agreed: tuple[int, ...]
+    votes: tuple[int, ...]
+    shares: tuple[Figure, ...]
+    difference: Figure
+    chi_square: Figure
+    chi_square_yates: Figure
+    df: int
+    p: Figure
+    p_yates: Figure
+    phi: Figure
+    p_queries: Figure
+    exchanges: int
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two tools, named by ``tools``, compared with and without ties."""
+
+    tools: tuple[str, str]
+    all_pairs: Compared
+    without_ties: Compared
+
+
+@dataclass(frozen=True, slots=True)
+class NoComparison:
+    """Stand-in for the comparison of fewer than two tools."""
+
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class ListConfidence:
+    """Expected quality of one finished list, and the error rate estimated from its answers."""
+
+    assessor: str
+    query: str
+    round: int
+    sorter: str
+    answers: int
+    expected_quality: float = field(metadata=key("quality"))
+    probable_quality: float
+    error_rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class MeanConfidence:
+    """Means over the lists of one assessor."""
+
+    assessor: str
+    lists: int
+    expected_quality: float = field(metadata=key("quality"))
+    probable_quality: float
+    error_rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceSection:
+    """Confidence in every finished list, and its mean by assessor."""
+
+    lists: tuple[ListConfidence, ...]
+    people: tuple[MeanConfidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The report of a study.
+
+    ``notes`` are sentences about what is missing, ``confidence`` is there if it was asked for;
+    both are None in a report of files.
+    """
+
+    format: str
+    version: int
+    study: StudySummary
+    settings: Options
+    tools: tuple[ToolReport, ...]
+    comparison: Comparison | NoComparison
+    notes: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
+    confidence: ConfidenceSection | None = field(default=None, metadata=OPTIONAL)
+
+    def tool(self, name: str) -> ToolReport:
+        """Return the tool with this name."""
+        return next(tool for tool in self.tools if tool.tool == name)
+
+    @property
+    def empty(self) -> bool:
+        """Tell whether nobody has judged anything."""
+        return not any(tool.people for tool in self.tools)

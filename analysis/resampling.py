@@ -1,0 +1,197 @@
+"""Bootstrap over whole queries: pairs of one query depend on each other, queries do not."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse, stats
+
+from analysis.typing import FloatArray, IntArray
+
+LEAST_STRATUM = 4  # queries
+LEAST_DEFINED = 0.5  # share of resamples in which a figure must be defined to have an interval
+
+
+@dataclass(frozen=True, slots=True)
+class Resamples:
+    """How much each query counts in each resample: ``weights`` (draws, n_queries).
+
+    ``n_used`` queries take part; with fewer than two every interval is NaN. ``freedom`` is their
+    number less the number of strata: percentiles lie as far out as Student's t with it needs, a
+    normal one would be too narrow for few queries [Hes15]_.
+    """
+
+    weights: FloatArray
+    n_used: int
+    level: float = 0.95
+    freedom: int = 0
+
+    def interval(
+        self, sums: FloatArray, figure: Callable[[FloatArray], FloatArray]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Compute the percentile interval of ``figure`` of the weighted sum over queries.
+
+        ``sums`` (n_queries, ...) are added with the weights of each resample; ``figure`` maps
+        (draws, ...) to (draws, ...). Returns the two ends, each of the figure's shape.
+        """
+        flat = sums.reshape(sums.shape[0], -1)
+        drawn = (self.weights @ flat).reshape(-1, *sums.shape[1:])
+        return self.ends(figure(drawn))
+
+    def ends(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Compute the interval of figures (draws, ...) of every resample."""
+        values = np.asarray(values, dtype=float)
+        shape = values.shape[1:]
+        if self.n_used < 2:
+            return np.full(shape, np.nan), np.full(shape, np.nan)
+        beyond = (1 - self.level) / 2
+        far = float(stats.norm.cdf(stats.t.ppf(beyond, self.freedom))) if self.freedom else beyond
+        return _quantiles(values, far)
+
+
+def _quantiles(values: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]:
+    """Compute both tails over axis 0 of (draws, ...), NaN left out.
+
+    NaN where too few are defined.
+    """
+    defined = ~np.isnan(values)
+    counts = defined.sum(axis=0)
+    ordered = np.sort(values, axis=0)  # NaN last
+    ends = []
+    for share in (tail, 1 - tail):
+        place = share * np.maximum(counts - 1, 0)
+        low = np.floor(place).astype(int)
+        high = np.minimum(low + 1, np.maximum(counts - 1, 0))
+        at_low = np.take_along_axis(ordered, low[None], axis=0)[0]
+        at_high = np.take_along_axis(ordered, high[None], axis=0)[0]
+        end = at_low + (at_high - at_low) * (place - low)
+        ends.append(np.where(counts >= LEAST_DEFINED * values.shape[0], end, np.nan))
+    return ends[0], ends[1]
+
+
+def resamples(
+    used: FloatArray | IntArray,
+    *,
+    strata: IntArray | None = None,
+    draws: int = 2000,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Resamples:
+    """Draw queries with replacement from those whose entry in ``used`` (n_queries,) is not 0.
+
+    ``strata`` (n_queries,): queries are drawn among those of the same number, as many as there
+    are; say, the queries of one set of assessors. Otherwise the assignment itself, which was no
+    accident, would count as chance and intervals would be too wide. Strata under
+    ``LEAST_STRATUM`` queries are drawn from together. Of n queries n - 1 are drawn, and weigh
+    n / (n - 1) each, which makes the variance unbiased in small strata too [RW88]_.
+
+    >>> drawn = resamples(np.array([1, 0, 1, 1]), draws=100)
+    >>> drawn.weights.sum(axis=1).max().item(), drawn.weights[:, 1].sum().item()
+    (3.0, 0.0)
+    """
+    chosen = np.flatnonzero(np.asarray(used))
+    weights = np.zeros((draws, np.size(used)))
+    if chosen.size < 2:
+        weights[:, chosen] = 1.0
+        return Resamples(weights, int(chosen.size), level)
+    rng = np.random.default_rng(seed)
+    labels = np.zeros(chosen.size, dtype=np.int64) if strata is None else strata[chosen]
+    strata_of = _strata(labels)
+    for members in strata_of:
+        n = members.size
+        times = draw_counts(rng, n, draws, size=n - 1)
+        weights[:, chosen[members]] = times * (n / (n - 1))
+    return Resamples(weights, int(chosen.size), level, int(chosen.size) - len(strata_of))
+
+
+def draw_counts(
+    rng: np.random.Generator, n: int, draws: int, *, size: int | None = None
+) -> IntArray:
+    """Count how often each of ``n`` queries is drawn in each resample: (draws, n).
+
+    Parameters
+    ----------
+    rng
+        Source of randomness.
+    n
+        Number of queries.
+    draws
+        Number of resamples.
+    size
+        Queries drawn per resample, with replacement; ``n`` if None.
+    """
+    return rng.multinomial(n if size is None else size, np.full(n, 1 / n), size=draws)
+
+
+def resampled_rows(groups: IntArray, runs: int, seed: int) -> Iterator[IntArray]:
+    """Yield the rows of each resample of whole groups, drawn with replacement.
+
+    Parameters
+    ----------
+    groups
+        Group of each row, (n,).
+    runs
+        Number of resamples.
+    seed
+        Seed; the resample of one number does not depend on how many there are.
+    """
+    unique, owner = np.unique(groups, return_inverse=True)
+    members = [np.flatnonzero(owner == group) for group in range(unique.size)]
+    for run in range(runs):
+        drawn = np.random.default_rng([seed, run]).integers(0, unique.size, unique.size)
+        yield np.concatenate([members[group] for group in drawn])
+
+
+def percentiles(values: FloatArray | Sequence[FloatArray], tail: float) -> FloatArray:
+    """Return both ends of percentile intervals over axis 0 of (draws, ...), NaN left out."""
+    ends: FloatArray = np.nanquantile(values, (tail, 1 - tail), axis=0)
+    return ends
+
+
+def same_assessors(query: IntArray, assessor: IntArray, n_queries: int) -> IntArray:
+    """Number the queries by the set of assessors who judged them: (n_queries,).
+
+    ``query`` and ``assessor`` (r,) say who judged what, in any order and as often as they like.
+
+    >>> same_assessors(np.array([0, 0, 1, 1, 2]), np.array([5, 7, 7, 5, 5]), 4).tolist()
+    [0, 0, 1, 2]
+    """
+    width = int(assessor.max(initial=0)) + 1
+    keys = np.unique(query * width + assessor)
+    parts = np.split(keys % width, np.searchsorted(keys // width, np.arange(1, n_queries)))
+    numbers: dict[bytes, int] = {}
+    labels = [numbers.setdefault(part.tobytes(), len(numbers)) for part in parts]
+    return np.array(labels[:n_queries], dtype=np.int64)
+
+
+def _strata(labels: IntArray) -> list[IntArray]:
+    """Group positions by label.
+
+    Small strata are merged, so that each has at least two.
+    """
+    groups: list[IntArray] = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+    large = [group for group in groups if group.size >= LEAST_STRATUM]
+    small = [group for group in groups if group.size < LEAST_STRATUM]
+    if not small:
+        return large
+    rest = np.concatenate(small)
+    if rest.size < 2 and large:
+        return [*large[:-1], np.concatenate([large[-1], rest])]
+    return [*large, rest]
+
+
+def grouped_sums(
+    weights: FloatArray, query: IntArray, group: IntArray, values: FloatArray, n_groups: int
+) -> FloatArray:
+    """Compute weighted sums (draws, n_groups, width) of rows that belong to a query and a group.
+
+    ``query`` and ``group`` (r,), ``values`` (r, width). The product is sparse: a group sees few
+    of the queries.
+    """
+    width = values.shape[1]
+    rows = (group[:, None] * width + np.arange(width)).ravel()
+    columns = np.repeat(query, width)
+    shape = (n_groups * width, weights.shape[1])
+    table = sparse.csr_array((values.ravel().astype(float), (rows, columns)), shape=shape)
+    drawn = np.asarray((table @ weights.T).T)
+    return np.ascontiguousarray(drawn).reshape(weights.shape[0], n_groups, width)
