@@ -13,9 +13,10 @@ from typing import Any
 
 from app.domain.progress import Progress
 from app.domain.words import Tool
-from app.services.tools import KITS, AnySession
+from app.services.tools import KITS, AnySession, shown_in
 
 DEFAULT_BYTES = 64 * 2**20
+_FINISHED_PART = 16
 _BYTES, _BYTES_PER_PAGE, _BYTES_PER_ANSWER = 6000, 160, 480
 
 
@@ -64,6 +65,11 @@ class LiveAssignment:
     scale: int
     heads: "SharedHeads | None" = None
     _told: tuple[int, Progress] | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to ask."""
+        return not shown_in(KITS[self.tool].state(self.session))
 
     @property
     def size(self) -> int:
@@ -115,7 +121,8 @@ def _size_of_head(head: DocumentHead) -> int:
 class LiveSessions:
     """The live sessions of a process, bounded in bytes by an estimate (`LiveAssignment.size`).
 
-    One that is taken belongs to the taker until put back. The ones unused for longest go first.
+    One that is taken belongs to the taker until put back. The ones unused for longest go first;
+    finished ones, which are hardly asked for again, are kept in a small part of the memory.
     """
 
     def __init__(self, capacity: int = DEFAULT_BYTES) -> None:
@@ -147,6 +154,8 @@ class LiveSessions:
             live.documents = live.heads.documents
             self._kept[live.id] = live, size
             self.size += size
+            if self.size > self._capacity // _FINISHED_PART and live.finished:
+                self._release(*self._kept.popitem()[1])
             while self.size > self._capacity and self._kept:
                 self._release(*self._kept.popitem(last=False)[1])
 

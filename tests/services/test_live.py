@@ -100,6 +100,17 @@ def test_a_session_that_grows_pushes_others_out() -> None:
     assert kept.size <= 100_000
 
 
+def test_finished_sessions_take_a_small_part_of_the_memory() -> None:
+    kept = LiveSessions(capacity=16 * 60_000)
+    for number in range(40):
+        kept.put(live_session(number, pages=5, answers=1, tool=Tool.GRADES, grades=["good", "bad"]))
+    working = len(kept)
+    for number in range(100, 140):
+        kept.put(live_session(number, pages=5, answers=5, tool=Tool.GRADES, grades=["good", "bad"]))
+    assert len(kept) < working + 10
+    assert all(kept.take(number) for number in range(40))
+
+
 def test_one_larger_than_all_the_memory_is_not_kept() -> None:
     kept = LiveSessions(capacity=1000)
     kept.put(live_session(1))
