@@ -35,6 +35,9 @@ class Settings(BaseSettings):
     page_token_minutes: int = Field(
         240, ge=1, le=60 * 24 * 7, description="How long the link to a page under judgment works."
     )
+    live_megabytes: int = Field(
+        64, ge=1, le=65536, description="Memory for sessions at work, in each process."
+    )
     upload_dir: Path = Field(
         Path("topkapi-uploads"), description="Studies sent in, until they are imported."
     )

@@ -91,7 +91,7 @@ def _equip(app: FastAPI, settings: Settings) -> None:
     state.engine = make_engine(settings.database_url)
     state.sessions = make_sessions(state.engine)
     state.head_revision = migrations.head_revision()
-    state.live = LiveSessions()
+    state.live = LiveSessions(settings.live_megabytes * 2**20)
     state.texts = PageTexts()
     state.pages = ShownPages()
     state.renderings = CapacityLimiter(2)

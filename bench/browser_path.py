@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from random import Random
+from secrets import token_hex
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -89,7 +90,7 @@ def make_query(session: Session, study: Study, position: int, kilobytes: float) 
 def make_jobs(sessions: Sessions, count: int, kilobytes: float, per_query: int) -> list[Job]:
     """Assignments of a new study, ``per_query`` to a query."""
     with sessions.write.begin() as session:
-        study = Study(slug=f"bench-{kilobytes}-{count}-{id(session)}", name="Bench", guidelines="")
+        study = Study(slug=f"bench-{token_hex(8)}", name="Bench", guidelines="")
         session.add(study)
         session.flush()
         jobs = []

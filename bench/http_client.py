@@ -72,7 +72,7 @@ def answer_by_name(left: str, right: str) -> str:
 
 
 async def judge_in_browser(port: int, job: dict[str, Any], answers: int, think: float) -> list[Any]:
-    """Judge as the page does; each answer as [seconds, start]."""
+    """Judge as the page does; per answer, seconds of all and of the POST, and when."""
     line = await Connection.open(port, {"Cookie": job["cookie"]})
     url = f"/assignments/{job['assignment']}"
     times: list[list[float]] = []
@@ -81,7 +81,7 @@ async def judge_in_browser(port: int, job: dict[str, Any], answers: int, think: 
     line.headers |= {"X-CSRF-Token": job["csrf"], "HX-Request": "true"}
     text += await _next(line, url, text)
     await line.fetch_pages(text)
-    while len(times) < answers and 'data-state="asking"' in text:
+    while len(times) < answers and _asks(text):
         await asyncio.sleep(think)
         said = dict(_INPUT.findall(_QUESTION.findall(text)[0]))
         said["answer"] = answer_by_name(said["left"], said["right"])
@@ -96,16 +96,21 @@ async def judge_in_browser(port: int, job: dict[str, Any], answers: int, think: 
     return [times, line.requests]
 
 
+def _asks(text: str) -> bool:
+    """Whether the question in ``text``, not one that may come, is open."""
+    return 'data-state="asking"' in _QUESTION.findall(text)[0]
+
+
 async def _next(line: Connection, url: str, text: str) -> str:
     """Ask what may come next, unless the reply has said so."""
-    if "data-answers=" in text or 'data-state="asking"' not in text:
+    if "data-answers=" in text or not _asks(text):
         return ""
     position = dict(_INPUT.findall(_QUESTION.findall(text)[0]))["position"]
     return (await line.send("GET", f"{url}/next?position={position}")).body.decode()
 
 
 async def judge_by_program(port: int, job: dict[str, Any], answers: int, think: float) -> list[Any]:
-    """Judge through the API; each answer as [seconds, start]."""
+    """Judge through the API; per answer, seconds of all and of the POST, and when."""
     line = await Connection.open(port, {"Authorization": f"Bearer {job['token']}"})
     url = f"/api/v1/assignments/{job['assignment']}"
     times: list[list[float]] = []

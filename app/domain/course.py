@@ -40,6 +40,11 @@ class Course(Protocol):
 
     sampled: bool
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of arrays that it keeps."""
+        ...
+
     def take(self, judgment: Judgment, done: Sequence[Judgment]) -> None:
         """Go on from ``judgment``, the last of ``done``."""
         ...
@@ -78,6 +83,7 @@ class ContestCourse:
     """A sorter that is decided by the answers: its contest, kept alive between them."""
 
     sampled = False
+    nbytes = 0
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan

@@ -128,6 +128,12 @@ class ListSession(LoggedSession[Comparison]):
         """The texts of the next lists have to be read first."""
         return False
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the rankings and of the pairs."""
+        shown = sum(len(each.documents) for each in self.plan.lists)
+        return 64 * shown + 200 * len(self.plan.pairs)
+
     def validate(self, judgment: Comparison) -> None:
         """Refuse an answer about other rankings than those on the screen."""
         state = self.state

@@ -93,6 +93,11 @@ class LoggedSession(ABC, Generic[J]):
         return True
 
     @property
+    def nbytes(self) -> int:
+        """The bytes this session takes beyond what any of its length does, about."""
+        return 0
+
+    @property
     def offered(self) -> dict[str, Any] | None:
         """What is to be stored beside the log, where the next question is drawn at random."""
         return None

@@ -142,6 +142,11 @@ class PairSession(LoggedSession[Judgment]):
         return not self._course.sampled and self.answered <= _QUICKLY_REPLAYED
 
     @property
+    def nbytes(self) -> int:
+        """The bytes of a sampled sorter's chains."""
+        return self._course.nbytes
+
+    @property
     def trusts_log(self) -> bool:
         """A sampled question may come out otherwise elsewhere: what is recorded was asked."""
         return self._course.sampled

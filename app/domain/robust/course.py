@@ -91,6 +91,11 @@ class RobustCourse:
         twin._sorter = self._caught_up().fork()
         return twin
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the sorter, if there is one."""
+        return 0 if self._sorter is None else self._sorter.nbytes
+
     def _caught_up(self) -> RobustSorter:
         """The sorter, told every answer that stands."""
         if self._sorter is None:
