@@ -26,6 +26,7 @@ POOL_SIZE = (
     20  # connections a process may hold; app.web.deps admits fewer requests than that at once
 )
 BUSY_MS = 30_000
+WAL_BYTES = 64 * 1024**2
 RESTED_SECONDS = 5.0
 READ_ONLY = {"topkapi_read_only": True, "postgresql_readonly": True}
 
@@ -147,6 +148,7 @@ def _prepare_sqlite(engine: Engine, *, foreign_keys: bool) -> None:
         for pragma in (
             f"busy_timeout={BUSY_MS}",
             "journal_mode=WAL",
+            f"journal_size_limit={WAL_BYTES}",  # a long snapshot lets it grow: shrink it after
             "synchronous=FULL",  # an answer that was acknowledged survives a loss of power
             f"foreign_keys={'ON' if foreign_keys else 'OFF'}",
         ):
