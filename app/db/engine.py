@@ -27,6 +27,7 @@ POOL_SIZE = (
 )
 BUSY_MS = 30_000  # how long a request waits for SQLite's write lock
 LATE_MS = 250  # how long a write that can be repeated later waits for any lock
+WAL_BYTES = 64 * 1024**2
 RESTED_SECONDS = 5.0
 READ_ONLY = {"topkapi_read_only": True, "postgresql_readonly": True}
 
@@ -162,6 +163,7 @@ def _prepare_sqlite(engine: Engine, *, foreign_keys: bool) -> None:
         for pragma in (
             f"busy_timeout={BUSY_MS}",
             "journal_mode=WAL",
+            f"journal_size_limit={WAL_BYTES}",  # a long snapshot lets it grow: shrink it after
             "synchronous=FULL",  # an answer that was acknowledged survives a loss of power
             f"foreign_keys={'ON' if foreign_keys else 'OFF'}",
         ):

@@ -3,15 +3,18 @@
 import gc
 import tracemalloc
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from app.db.queries.labeling import AssignmentKey
 from app.domain.log import Entry, EntryKind
 from app.domain.words import Tool
 from app.services.live import DocumentHead, LiveAssignment, LiveSessions, QueryHead
 from app.services.tools import KITS
 
+CREATED = datetime(2026, 11, 15, tzinfo=UTC)
 QUERY = QueryHead(1, 1, "study", "Study", "q", "how to keep tulips", "", "")
 
 
@@ -28,6 +31,10 @@ def head(number: int) -> DocumentHead:
     )
 
 
+def key(number: int) -> AssignmentKey:
+    return number, CREATED, "digest"
+
+
 def live_session(
     number: int, *, pages: int = 50, answers: int = 0, tool: Tool = Tool.PAIRS, **plan: Any
 ) -> LiveAssignment:
@@ -40,8 +47,8 @@ def live_session(
         choices = kit.choices(session)
         judgment = choices[count % min(2, len(choices))].judgment
         session.append(Entry(EntryKind.ANSWER, judgment))
-    names = {each: documents[each].name for each in documents}
-    live = LiveAssignment(number, tool, stored, session, QUERY, documents, names, 100)
+    ids = {documents[each].name: each for each in documents}
+    live = LiveAssignment(key(number), number, tool, stored, session, QUERY, documents, ids, 100)
     live.progress()
     return live
 
@@ -82,11 +89,16 @@ def test_the_least_recently_used_go_first() -> None:
     kept = LiveSessions(capacity=3 * one.size + 40_000)
     for number in (1, 2, 3):
         kept.put(live_session(number))
-    again = kept.take(1)
+    again = kept.take(key(1))
     assert again is not None
     kept.put(again)
     kept.put(live_session(4))
-    assert [kept.take(number) is not None for number in (1, 2, 3, 4)] == [True, False, True, True]
+    assert [kept.take(key(number)) is not None for number in (1, 2, 3, 4)] == [
+        True,
+        False,
+        True,
+        True,
+    ]
     assert kept.size == 0
 
 
@@ -108,7 +120,7 @@ def test_finished_sessions_take_a_small_part_of_the_memory() -> None:
     for number in range(100, 140):
         kept.put(live_session(number, pages=5, answers=5, tool=Tool.GRADES, grades=["good", "bad"]))
     assert len(kept) < working + 10
-    assert all(kept.take(number) for number in range(40))
+    assert all(kept.take(key(number)) for number in range(40))
 
 
 def test_one_larger_than_all_the_memory_is_not_kept() -> None:
@@ -126,7 +138,7 @@ def test_equal_pages_are_kept_once_and_others_are_not_shared() -> None:
     other = live_session(3)
     other.documents[1000] = replace(other.documents[1000], title="Another title")
     kept.put(other)
-    found = [kept.take(number) for number in (1, 2, 3)]
+    found = [kept.take(key(number)) for number in (1, 2, 3)]
     documents = [each.documents for each in found if each is not None]
     assert documents[0] is documents[1]
     assert documents[2][1000].title == "Another title"
