@@ -36,12 +36,13 @@ def _parts(page: str) -> list[str]:
     parts: list[str] = []
     depths = {"pre": 0, "template": 0}
     for token, raw in page_tokens(page):
-        if token.tag is not None:
-            _count(depths, token)
-            parts.append(_SPACES.get(token.tag, ""))
-        elif token.type is TokenType.TEXT and raw not in _UNSEEN and not depths["template"]:
+        _count(depths, token)
+        if depths["template"] or raw in _UNSEEN:
+            continue
+        if token.type is TokenType.TEXT:
             text = token.data or ""
             parts.append(text if depths["pre"] else _BLANKS.sub(" ", text))
+        parts.append(_SPACES.get(token.tag or "", ""))
     return parts
 
 

@@ -254,3 +254,8 @@ def test_marks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     page = marked("<p>tulip tulip" * 100, "tulip")
     assert page.count("<mark") == 4
     assert _MARK.sub("", page) == "<p>tulip tulip" * 100
+
+
+def test_deep_nesting_is_no_deeper_than_any_other() -> None:
+    assert marked("<div>" * 100_000 + "tulip", "tulip").endswith("tulip</mark>")
+    assert marked("<svg>" * 100_000, "tulip") == "<svg>" * 100_000 + "</svg>" * 100_000
