@@ -19,6 +19,8 @@ from sqlalchemy.exc import ArgumentError, InvalidatePoolError
 from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from app.db.storable import dump_json, refuse_unstorable
+
 POOL_SIZE = (
     20  # connections a process may hold; app.web.deps admits fewer requests than that at once
 )
@@ -59,13 +61,19 @@ def make_engine(url: str, *, foreign_keys: bool = True) -> Engine:
     """An engine for either database; migrations alone switch SQLite's foreign keys off."""
     parsed = normal_url(url)
     if parsed.get_backend_name() == "postgresql":
-        engine = create_engine(parsed, pool_size=POOL_SIZE, max_overflow=0)
+        engine = _engine(parsed)
         _replace_dead_connections(engine)
         return engine
     assert parsed.database is not None
     Path(parsed.database).absolute().parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(parsed, pool_size=POOL_SIZE, max_overflow=0)
+    engine = _engine(parsed)
     _prepare_sqlite(engine, foreign_keys=foreign_keys)
+    return engine
+
+
+def _engine(url: URL) -> Engine:
+    engine = create_engine(url, pool_size=POOL_SIZE, max_overflow=0, json_serializer=dump_json)
+    refuse_unstorable(engine)
     return engine
 
 

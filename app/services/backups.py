@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Engine, LargeBinary, Table, func, insert, sel
 
 from app.db.base import Base, UtcDateTime
 from app.domain.errors import Conflict, Invalid
+from app.domain.texts import storable
 
 MANIFEST = "backup.json"
 FORMAT = 1
@@ -70,7 +71,7 @@ def _write_table(connection: Connection, table: Table, archive: ZipFile) -> int:
     with archive.open(f"{table.name}.jsonl", "w") as stream:
         for row in rows.mappings():
             line = {name: plain(value) for name, value in row.items()}
-            stream.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+            stream.write(json.dumps(line, ensure_ascii=False).encode(errors="replace") + b"\n")
             count += 1
     return count
 
@@ -108,7 +109,7 @@ def _read_table(connection: Connection, table: Table, archive: ZipFile, expected
     count = 0
     with archive.open(f"{table.name}.jsonl") as stream:
         for batch in _batches(stream):
-            rows = [_typed(table, json.loads(line)) for line in batch]
+            rows = [_typed(table, _parsed(line)) for line in batch]
             connection.execute(insert(table), rows)
             count += len(rows)
     if count != expected:
@@ -119,6 +120,20 @@ def _batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
     iterator = iter(lines)
     while batch := list(islice(iterator, BATCH)):
         yield batch
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    """Parse a row; U+FFFD replaces NUL, which SQLite once stored and PostgreSQL never does."""
+    row: dict[str, Any] = json.loads(line)
+    return _storable(row) if b"\\u0000" in line else row
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_storable(key): _storable(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_storable(each) for each in value]
+    return storable(value) if isinstance(value, str) else value
 
 
 def _typed(table: Table, row: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from app.domain import errors
 from app.domain.errors import AppError, SignInNeeded, TooManyAttempts
+from app.domain.texts import storable
 from app.web import htmx
 from app.web.pages import render
 
@@ -134,6 +135,7 @@ def show(
     problems: Sequence[Mapping[str, Any]] = (),
 ) -> Response:
     """An error as a page, a fragment or problem+json, whichever the asker reads."""
+    message = storable(message)  # it may quote half of a surrogate pair, which UTF-8 has not
     title = _TITLES_BY_CODE.get(code) or _TITLES.get(status, HTTPStatus(status).phrase)
     if _is_api(request):
         content = {

@@ -103,3 +103,15 @@ def _without_last_line(source: Path, target: Path, member: str) -> None:
             if name == member:
                 data = b"".join(data.splitlines(keepends=True)[:-1])
             new.writestr(name, data)
+
+
+def test_nul_of_an_older_backup_is_replaced(engine: Engine, other: Engine, tmp_path: Path) -> None:
+    with make_sessions(engine).write.begin() as session:
+        make_user(session, name="Ansa MARK Lehto")
+    path, old = tmp_path / "backup.zip", tmp_path / "old.zip"
+    write_backup(engine, HEAD, path)
+    with ZipFile(path) as source, ZipFile(old, "w") as target:
+        for name in source.namelist():
+            target.writestr(name, source.read(name).replace(b"MARK", b"\\u0000"))
+    read_backup(other, HEAD, old)
+    assert "Ansa \ufffd Lehto" in str(everything(other)["users"])
