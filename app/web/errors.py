@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from sqlalchemy.exc import OperationalError, TimeoutError
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from app.domain import errors
@@ -72,6 +72,7 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, show_invalid_request)
     app.add_exception_handler(OperationalError, show_busy_database)
     app.add_exception_handler(TimeoutError, show_busy_database)
+    app.add_exception_handler(ClientDisconnect, show_cut_off)
 
 
 def status_of(error: AppError) -> int:
@@ -118,6 +119,12 @@ def show_busy_database(request: Request, error: Exception) -> Response:
     )
     response.headers["Retry-After"] = "2"
     return response
+
+
+def show_cut_off(request: Request, error: Exception) -> Response:
+    """The client went away before its body was sent: nobody reads this, the log notes it."""
+    assert isinstance(error, ClientDisconnect)
+    return show(request, 400, "incomplete", "The request ended before its body was complete.")
 
 
 def show_unexpected(request: Request) -> Response:

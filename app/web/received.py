@@ -7,7 +7,7 @@ from pydantic_core import PydanticCustomError
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.domain.texts import problem_with
+from app.domain.texts import problem_with, unfit_character
 from app.web.errors import show
 
 
@@ -26,19 +26,28 @@ class Received(BaseModel):
 
 
 class AddressCheck:
-    """Refuses NUL in the path, the query string and the headers of a request."""
+    """Refuses NUL in the path, the query string and the headers, and a query string not UTF-8."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer it with 422."""
-        field = _field_with_nul(scope) if scope["type"] == "http" else None
-        if field is None:
+        message = _problem(scope) if scope["type"] == "http" else None
+        if message is None:
             await self._app(scope, receive, send)
             return
-        message = f"{field} {problem_with(chr(0))}."
         await show(Request(scope, receive), 422, "invalid", message)(scope, receive, send)
+
+
+def _problem(scope: Scope) -> str | None:
+    field = _field_with_nul(scope)
+    if field is not None:
+        return f"{field} {problem_with(chr(0))}."
+    query: bytes = scope["query_string"]
+    if not query.isascii() and unfit_character(query.decode(errors="surrogateescape")):
+        return "The address is not valid UTF-8."
+    return None
 
 
 def _field_with_nul(scope: Scope) -> str | None:
