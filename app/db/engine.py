@@ -26,6 +26,7 @@ POOL_SIZE = (
 )
 BUSY_MS = 30_000
 RESTED_SECONDS = 5.0
+PREPARED = "prepared_statements"
 READ_ONLY = {"topkapi_read_only": True, "postgresql_readonly": True}
 
 
@@ -72,7 +73,17 @@ def make_engine(url: str, *, foreign_keys: bool = True) -> Engine:
 
 
 def _engine(url: URL) -> Engine:
-    engine = create_engine(url, pool_size=POOL_SIZE, max_overflow=0, json_serializer=dump_json)
+    """Create the engine; `?prepared_statements=off` is for PgBouncer in transaction mode."""
+    prepared = url.query.get(PREPARED, "on")
+    if prepared not in ("on", "off"):
+        raise ValueError(f"{PREPARED} in the database address is on or off, not {prepared!r}")
+    engine = create_engine(
+        url.difference_update_query([PREPARED]),
+        pool_size=POOL_SIZE,
+        max_overflow=0,
+        json_serializer=dump_json,
+        connect_args={"prepare_threshold": None} if prepared == "off" else {},
+    )
     refuse_unstorable(engine)
     return engine
 

@@ -109,12 +109,14 @@ async def _run(
     outcome = Outcome(Verdict(), tally)
     ended = asyncio.Event()
     await world.start()
-    async with asyncio.TaskGroup() as group:
-        for person in people:
-            group.create_task(person.work(ended))
-        await _inflict(world, people, plan, outcome)
-        ended.set()
-    await world.end()
+    try:
+        async with asyncio.TaskGroup() as group:
+            for person in people:
+                group.create_task(person.work(ended))
+            await _inflict(world, people, plan, outcome)
+            ended.set()
+    finally:
+        await world.end()
     outcome.verdict = judge(sessions, [record for each in records for record in each])
     outcome.seconds = time.monotonic() - start
     return outcome

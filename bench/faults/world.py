@@ -9,8 +9,9 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 
 import psutil
-from sqlalchemy import URL, create_engine, make_url, text
+from sqlalchemy import URL, make_url, text
 
+from app.db.engine import make_engine
 from bench.faults.clock import Clock
 from tests.databases import PostgresqlServer
 from tests.live import LiveServer, free_port, serving
@@ -23,6 +24,7 @@ class World:
         self, database_url: str, folder: Path, workers: int, cluster: PostgresqlServer | None
     ) -> None:
         self.url: URL = make_url(database_url)
+        self._database_url = database_url
         self.workers, self.cluster = workers, cluster
         self._folder, self._port, self._stack = folder, free_port(), ExitStack()
         self._clock = Clock(folder)
@@ -43,10 +45,13 @@ class World:
         await asyncio.to_thread(self._start)
 
     def _start(self) -> None:
-        address = self.url.render_as_string(hide_password=False)
         with self._clock.started():
             started = serving(
-                address, self._folder, port=self._port, workers=str(self.workers), host="localhost"
+                self._database_url,
+                self._folder,
+                port=self._port,
+                workers=str(self.workers),
+                host="localhost",
             )
             self._server = self._stack.enter_context(started)
 
@@ -99,7 +104,7 @@ class World:
             time.sleep(seconds)
             connection.close()
             return
-        engine = create_engine(self.url)
+        engine = make_engine(self._database_url)
         with engine.begin() as held:
             held.execute(text("LOCK TABLE assignments, judgments IN ACCESS EXCLUSIVE MODE"))
             time.sleep(seconds)
@@ -110,7 +115,7 @@ class World:
         await asyncio.to_thread(self._terminate_backends)
 
     def _terminate_backends(self) -> None:
-        engine = create_engine(self.url)
+        engine = make_engine(self._database_url)
         with engine.connect() as connection:
             mine = "pid <> pg_backend_pid() AND datname = current_database()"
             connection.execute(

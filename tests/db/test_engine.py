@@ -212,3 +212,10 @@ def test_contents_do_not_come_along_unasked(session: Session, engine: Engine) ->
     assert session.scalars(select(Content)).all()
     assert said
     assert all("contents.data" not in statement for statement in said)
+
+
+def test_prepared_statements_are_switched_on_or_off() -> None:
+    for word in ("on", "off"):
+        make_engine(f"postgresql://localhost/topkapi?prepared_statements={word}").dispose()
+    with pytest.raises(ValueError, match="on or off, not 'no'"):
+        make_engine("postgresql://localhost/topkapi?prepared_statements=no")
