@@ -31,6 +31,7 @@ from app.web.logs import RequestLog, configure_logs
 from app.web.openapi import describe
 from app.web.page_links import PageLinks
 from app.web.pages import Static, make_templates
+from app.web.received import AddressCheck
 from app.web.routes import accounts, admin, exports, health, labeling, pages, queue, reports
 from app.web.routes.api import assignments, me, studies
 from app.web.routes.api import exports as api_exports
@@ -70,6 +71,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.mount("/static", Static(directory=asset_dir("static")), name="static")
     add_error_handlers(app)
     describe(app)
+    app.add_middleware(AddressCheck)
     app.add_middleware(RequestLog)
     app.add_middleware(Headers, cookies=app.state.cookies)
     return app

@@ -22,6 +22,8 @@ from sqlalchemy.exc import ArgumentError, InvalidatePoolError
 from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from app.db.storable import dump_json, refuse_unstorable
+
 POOL_SIZE = (
     20  # connections a process may hold; app.web.deps admits fewer requests than that at once
 )
@@ -29,6 +31,7 @@ BUSY_MS = 30_000  # how long a request waits for SQLite's write lock
 LATE_MS = 250  # how long a write that can be repeated later waits for any lock
 WAL_BYTES = 64 * 1024**2
 RESTED_SECONDS = 5.0
+PREPARED = "prepared_statements"
 READ_ONLY = {"topkapi_read_only": True, "postgresql_readonly": True}
 
 
@@ -68,13 +71,13 @@ def make_engine(url: str, *, foreign_keys: bool = True) -> Engine:
     """An engine for either database; migrations alone switch SQLite's foreign keys off."""
     parsed = normal_url(url)
     if parsed.get_backend_name() == "postgresql":
-        engine = create_engine(parsed, pool_size=POOL_SIZE, max_overflow=0)
+        engine = _engine(parsed)
         _replace_dead_connections(engine)
         event.listen(engine, "begin", _limit_lock_wait)
         return engine
     assert parsed.database is not None
     _make_private(Path(parsed.database).absolute())
-    engine = create_engine(parsed, pool_size=POOL_SIZE, max_overflow=0)
+    engine = _engine(parsed)
     _prepare_sqlite(engine, foreign_keys=foreign_keys)
     return engine
 
@@ -93,6 +96,22 @@ def _make_private(path: Path) -> None:
             mode = each.stat().st_mode
             if mode & 0o007:
                 each.chmod(stat.S_IMODE(mode) & ~0o007)
+
+
+def _engine(url: URL) -> Engine:
+    """Create the engine; `?prepared_statements=off` is for PgBouncer in transaction mode."""
+    prepared = url.query.get(PREPARED, "on")
+    if prepared not in ("on", "off"):
+        raise ValueError(f"{PREPARED} in the database address is on or off, not {prepared!r}")
+    engine = create_engine(
+        url.difference_update_query([PREPARED]),
+        pool_size=POOL_SIZE,
+        max_overflow=0,
+        json_serializer=dump_json,
+        connect_args={"prepare_threshold": None} if prepared == "off" else {},
+    )
+    refuse_unstorable(engine)
+    return engine
 
 
 def make_sessions(engine: Engine) -> Sessions:

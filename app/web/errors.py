@@ -11,11 +11,12 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from sqlalchemy.exc import OperationalError, TimeoutError
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from app.domain import errors
 from app.domain.errors import AppError, SignInNeeded, TooManyAttempts
+from app.domain.texts import storable
 from app.web import htmx
 from app.web.pages import render
 
@@ -71,6 +72,7 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, show_invalid_request)
     app.add_exception_handler(OperationalError, show_busy_database)
     app.add_exception_handler(TimeoutError, show_busy_database)
+    app.add_exception_handler(ClientDisconnect, show_cut_off)
 
 
 def status_of(error: AppError) -> int:
@@ -119,6 +121,12 @@ def show_busy_database(request: Request, error: Exception) -> Response:
     return response
 
 
+def show_cut_off(request: Request, error: Exception) -> Response:
+    """The client went away before its body was sent: nobody reads this, the log notes it."""
+    assert isinstance(error, ClientDisconnect)
+    return show(request, 400, "incomplete", "The request ended before its body was complete.")
+
+
 def show_unexpected(request: Request) -> Response:
     """A fault of the program: its traceback is in the log under the number shown."""
     return show(
@@ -134,6 +142,7 @@ def show(
     problems: Sequence[Mapping[str, Any]] = (),
 ) -> Response:
     """An error as a page, a fragment or problem+json, whichever the asker reads."""
+    message = storable(message)  # it may quote half of a surrogate pair, which UTF-8 has not
     title = _TITLES_BY_CODE.get(code) or _TITLES.get(status, HTTPStatus(status).phrase)
     if _is_api(request):
         content = {

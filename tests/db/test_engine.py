@@ -236,3 +236,10 @@ def test_strangers_lose_access_to_an_older_database(
     path.chmod(before)
     make_engine(sqlite_url).dispose()
     assert path.stat().st_mode & 0o777 == after
+
+
+def test_prepared_statements_are_switched_on_or_off() -> None:
+    for word in ("on", "off"):
+        make_engine(f"postgresql://localhost/topkapi?prepared_statements={word}").dispose()
+    with pytest.raises(ValueError, match="on or off, not 'no'"):
+        make_engine("postgresql://localhost/topkapi?prepared_statements=no")

@@ -7,6 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from app.domain.texts import storable
+
 MANIFEST = "backup.json"
 FORMAT = 2
 
@@ -33,9 +35,20 @@ def member(table: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A value that JSON has: bytes as base64, times in ISO form, enumerations as their words."""
+    """Return the value as JSON has it: base64, ISO times, and text that both databases store.
+
+    Older versions stored NUL in SQLite, which PostgreSQL refuses; U+FFFD replaces it.
+    """
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {storable(key): plain(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [plain(each) for each in value]
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, datetime):
         return value.isoformat()
-    return value.value if isinstance(value, enum.Enum) else value
+    return value
