@@ -13,7 +13,7 @@ from analysis.errors import BadData
 
 @dataclass(frozen=True)
 class Fold:
-    """One trial: train on one part, tune on the second, test on the third."""
+    """Parts to train on, to tune on and to test on."""
 
     name: str
     train: RankingData
@@ -33,12 +33,12 @@ def make_folds(data: RankingData, n_folds: int = 5, *, seed: int = 0) -> Iterato
     order = np.random.default_rng(seed).permutation(data.n_queries)
     parts = [np.sort(part) for part in np.array_split(order, n_folds)]
     for turn in range(n_folds):
-        turned = parts[turn:] + parts[:turn]
+        rotated = parts[turn:] + parts[:turn]
         yield Fold(
             f"Fold{turn + 1}",
-            data.select(np.sort(np.concatenate(turned[:-2]))),
-            data.select(turned[-2]),
-            data.select(turned[-1]),
+            data.select(np.sort(np.concatenate(rotated[:-2]))),
+            data.select(rotated[-2]),
+            data.select(rotated[-1]),
         )
 
 

@@ -1,4 +1,4 @@
-"""TREC runs: rankings of another system, scored against labels as if a model had made them."""
+"""TREC runs: rankings of another system, scored like those of a model."""
 
 import math
 from collections.abc import Mapping

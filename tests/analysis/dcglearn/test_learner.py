@@ -38,7 +38,7 @@ def noisy_preferences(n: int, k: int, n_grades: int, seed: int) -> Preferences:
 def printed_objective(
     weights: FloatArray, pairs: Preferences, c: float, c_ties: float
 ) -> tuple[float, FloatArray]:
-    """Equations (1), (6) and (7) over w (K L,) itself, one-hot as in section 4.2."""
+    """Solve equations (1), (6) and (7) over w (K L,) itself, one-hot as in section 4.2."""
     spots = np.arange(pairs.n_grades)
     hot = (pairs.left[:, :, None] == spots).astype(float) - (pairs.right[:, :, None] == spots)
     rows = hot.reshape(len(pairs), -1)

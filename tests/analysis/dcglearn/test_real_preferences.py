@@ -31,7 +31,7 @@ IMAGE_SEARCH = Path(__file__).parents[4] / "shared/data/prefs-image-search"
 
 
 def simulated_answers(n: int, data: int, seed: int, noise: float = 1.0) -> Preferences:
-    """Five-point answers of someone with known gains who feels differences with some noise."""
+    """Simulate five-point answers by known gains with noise."""
     rng = np.random.default_rng(seed)
     pool = random_pairs(n, true_gains(data).table, rng)
     felt = pool.gaps / pool.gaps.std() + noise * 0.3 * rng.standard_normal(n)

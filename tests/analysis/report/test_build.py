@@ -18,7 +18,7 @@ FEW = Options(draws=100, exchanges=199)
 
 
 def figures(record: Any) -> Iterator[dict[str, Any]]:
-    """Every figure of a report, wherever it is."""
+    """Yield every figure of a report at any depth."""
     if isinstance(record, dict):
         if "value" in record:
             yield record
