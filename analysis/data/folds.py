@@ -49,7 +49,7 @@ def read_folds(folder: str | Path, *, topk: int | None = None) -> Iterator[Fold]
     """
     found = sorted(path for path in Path(folder).glob("Fold*") if path.is_dir())
     if not found:
-        raise BadData(f"{folder}: no folder named Fold1 in it")
+        raise BadData(f"{folder}: no folder named Fold1")
     for path in found:
         yield _read_fold(path, topk)
 
@@ -68,7 +68,7 @@ def _part(folder: Path, name: str) -> Path:
     for ending in (".txt.gz", ".txt"):
         if (folder / f"{name}{ending}").exists():
             return folder / f"{name}{ending}"
-    raise BadData(f"{folder}: neither {name}.txt nor {name}.txt.gz in it")
+    raise BadData(f"{folder}: neither {name}.txt nor {name}.txt.gz found")
 
 
 def _widen(data: RankingData, width: int) -> RankingData:

@@ -138,4 +138,4 @@ class DCGLearn:
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "weights_"):
-            raise NotFittedError("DCGLearn has learned nothing yet: call fit first")
+            raise NotFittedError("DCGLearn is not fitted: call fit first")

@@ -28,7 +28,7 @@ def read_log(entries: Sequence[LoggedEntry]) -> Log:
         try:
             found[key] = timed_answers(log)
         except IndexError:
-            raise BadData(f"the log of {key[2]} for query {key[1]} is not whole") from None
+            raise BadData(f"the log of {key[2]} for query {key[1]} is incomplete") from None
         first = found[key][0]
         first.wall_ms += first.row.active_ms - first.row.wall_ms
     return found

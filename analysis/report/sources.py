@@ -44,7 +44,7 @@ def read_preferences(
 ) -> StudyData:
     """Read preference files as one study; the format is seen from the content."""
     if not paths:
-        raise BadData("no preference file was named")
+        raise BadData("no preference file was given")
     named = [_name(path) for path in paths]
     if len(set(named)) < len(named):
         raise BadData(f"two files have the same name ({', '.join(named)}): rename one")
@@ -66,9 +66,9 @@ def read_preferences(
         elif kind in READERS:
             rows.extend(READERS[kind](lines, path, name))
         else:
-            raise BadData(f"there is no format {kind!r}; there are {', '.join(FORMATS)}")
+            raise BadData(f"unknown format {kind!r}; known are {', '.join(FORMATS)}")
     if {"pairs", "judgments"} <= kinds:
-        raise BadData("the answers of pairs.tsv are in judgments.jsonl too: name one of the two")
+        raise BadData("the answers of pairs.tsv are in judgments.jsonl too: give one of the two")
     log = read_log(entries)
     rows.extend(Row(*each) for each in stated(log))
     sides = kinds <= {"pairs", "topk", "judgments", "qrels"}

@@ -72,4 +72,4 @@ def _check(tool: ToolData, study: StudyData) -> None:
                 f"{scores.values.shape}, assessors and documents are {wanted}"
             )
     if (tool.timings is None) != (tool.sessions is None):
-        raise BadData(f"{tool.name}: timings and sessions come together")
+        raise BadData(f"{tool.name}: timings and sessions must be given together")

@@ -177,7 +177,7 @@ def test_a_bad_line_of_preferences_is_named(line: str, word: str, tmp_path: Path
         ("q 0 d\n" * 2, "second time|not a number"),
         ("q 0 d x\n", "line 1: 'x' is not a number"),
         ("q 0 d nan\n", "finite"),
-        ("q 0 d 1\nq 0 d 1\n", "line 2: q d a second time"),
+        ("q 0 d 1\nq 0 d 1\n", "line 2: q d appears twice"),
         ("q 0\n", "2 fields"),
     ],
 )

@@ -169,5 +169,5 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
     with pytest.raises(BadData, match="scores are"):
         replace(made, documents=(("a",),) * 4)
     untimed = replace(made.tools[0], sessions=None)
-    with pytest.raises(BadData, match="come together"):
+    with pytest.raises(BadData, match="given together"):
         replace(made, tools=(untimed,))
