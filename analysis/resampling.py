@@ -14,7 +14,7 @@ LEAST_DEFINED = 0.5  # share of resamples in which a figure must be defined to h
 
 @dataclass(frozen=True, slots=True)
 class Resamples:
-    """How much each query counts in each resample: ``weights`` (draws, n_queries).
+    """Weight of each query in each resample: ``weights`` (draws, n_queries).
 
     ``n_used`` queries take part; with fewer than two every interval is NaN. ``freedom`` is their
     number less the number of strata: percentiles lie as far out as Student's t with it needs, a
@@ -80,7 +80,7 @@ def resamples(
     """Draw queries with replacement from those whose entry in ``used`` (n_queries,) is not 0.
 
     ``strata`` (n_queries,): queries are drawn among those of the same number, as many as there
-    are; say, the queries of one set of assessors. Otherwise the assignment itself, which was no
+    are, such as the queries of one set of assessors. Otherwise the assignment itself, which was no
     accident, would count as chance and intervals would be too wide. Strata under
     ``LEAST_STRATUM`` queries are drawn from together. Of n queries n - 1 are drawn, and weigh
     n / (n - 1) each, which makes the variance unbiased in small strata too [RW88]_.
@@ -149,9 +149,9 @@ def percentiles(values: FloatArray | Sequence[FloatArray], tail: float) -> Float
 
 
 def same_assessors(query: IntArray, assessor: IntArray, n_queries: int) -> IntArray:
-    """Number the queries by the set of assessors who judged them: (n_queries,).
+    """Assign one number to all queries that the same assessors judged: (n_queries,).
 
-    ``query`` and ``assessor`` (r,) say who judged what, in any order and as often as they like.
+    ``query`` and ``assessor`` (r,) list who judged what, in any order, with repetitions.
 
     >>> same_assessors(np.array([0, 0, 1, 1, 2]), np.array([5, 7, 7, 5, 5]), 4).tolist()
     [0, 0, 1, 2]

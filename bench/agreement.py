@@ -62,7 +62,7 @@ def large(small: bool) -> None:
 
 
 def real() -> None:
-    """The three assessors of the image search collection, from file to page."""
+    """Time the image search collection with its three assessors, from file to page."""
     if not IMAGES.exists():
         say("image-search", skipped="the collection is not here")
         return

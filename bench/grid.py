@@ -46,7 +46,7 @@ def _of(setting: Setting, plan: Plan) -> Setting:
 
 
 def lines(n: int, k: int, runs: int) -> Iterator[str]:
-    """A line of the table for every rate."""
+    """Yield a line of the table for every rate."""
     for rate in RATES:
         plan = Plan(order=tuple(range(n)), k=k, pair_limit=6)
         setting = Setting(plan, rate, 0, runs, seed=1)

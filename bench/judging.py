@@ -31,7 +31,7 @@ ASSESSORS = 8
 
 @contextmanager
 def databases() -> Iterator[dict[str, str]]:
-    """A fresh database of each kind."""
+    """Yield a fresh database of each kind."""
     with tempfile.TemporaryDirectory() as folder, postgresql_server() as server:
         template = PostgresqlTemplate(server)
         sqlite = migrated_sqlite(Path(folder))
@@ -111,7 +111,7 @@ def measure(name: str, url: str, folder: Path, entries: int) -> None:
 
 
 def measure_sorter(name: str, url: str, folder: Path, sorter: str) -> None:
-    """The same for another sorter, at 50 pages and the best 10: whole sessions, and their ends."""
+    """Measure whole sessions of another sorter and their ends, at 50 pages and the best 10."""
     engine = make_engine(url)
     sessions = make_sessions(engine)
     one, many = jobs(sessions, 4, 50, 10, sorter), jobs(sessions, ASSESSORS, 50, 10, sorter)

@@ -43,7 +43,7 @@ WATCH = """() => {
 
 
 def page_of(number: int, kilobytes: int, random: Random) -> Body:
-    """A page with headings, lists and text, of about ``kilobytes``."""
+    """Make a page with headings, lists and text, of about ``kilobytes``."""
     parts = [f"<!doctype html><title>Page {number}</title><style>body{{font:16px serif}}</style>"]
     size = 0
     while size < kilobytes * 1000:

@@ -6,7 +6,11 @@ python -m bench.list_experiment
 from pathlib import Path
 
 from analysis.papers.dcg.curves import Curves
-from analysis.papers.dcg.list_experiment import ListStudy, accuracy_by_judgments, judgments_needed
+from analysis.papers.dcg.list_experiment import (
+    ListExperiment,
+    accuracy_by_judgments,
+    judgments_needed,
+)
 
 
 def main(runs: int = 10) -> None:
@@ -14,7 +18,7 @@ def main(runs: int = 10) -> None:
     x: tuple[float, ...] = ()
     for data, name in ((1, "gains l"), (2, "gains 2^l - 1")):
         curve = accuracy_by_judgments(
-            ListStudy(), data, runs=runs, seed=1, sizes=range(20, 481, 20)
+            ListExperiment(), data, runs=runs, seed=1, sizes=range(20, 481, 20)
         )
         needed = {line: judgments_needed(curve, line) for line in ("active", "random")}
         share = needed["active"] / needed["random"]

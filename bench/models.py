@@ -67,7 +67,7 @@ def best_of(action: Callable[[], object], times: int) -> float:
 
 
 def logistic_on_pairs(data: RankingData) -> Callable[[], object]:
-    """What a user without this library would do: differences as rows, signs as classes."""
+    """Fit as one would without this library: differences as rows, signs as classes."""
     pairs = make_pairs(data)
     better = np.concatenate([chunk.better for chunk in pairs.chunks()])
     worse = np.concatenate([chunk.worse for chunk in pairs.chunks()])

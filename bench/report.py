@@ -58,7 +58,7 @@ def measure(url: str) -> Figures:
 
 
 def measured(url: str) -> Figures:
-    """The same in a process of its own, whose memory is its own."""
+    """Measure in a process of its own, whose memory is its own."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(measure, (url,))
 

@@ -81,7 +81,7 @@ def sections(data: str, quick: bool) -> list[tuple[str, list[str]]]:
 
 
 def run(arguments: list[str], out: Path, jobs: int) -> str:
-    """The Markdown that a command prints."""
+    """Return the Markdown that a command prints."""
     command = [str(Path(sys.executable).parent / "topkapi"), "rank", *arguments]
     if arguments[0] != "bounds":
         command += ["--out", str(out), "--jobs", str(jobs), "--format", "markdown"]
@@ -90,7 +90,7 @@ def run(arguments: list[str], out: Path, jobs: int) -> str:
 
 
 def findings(out: Path) -> list[Finding]:
-    """What the result files under ``out`` say about the papers' findings."""
+    """Check the papers' findings against the result files under ``out``."""
     found: list[Finding] = []
     for name in ("MQ2008", "OHSUMED"):
         rows = _rows(out / f"compare-{name}.jsonl")
@@ -107,7 +107,7 @@ def findings(out: Path) -> list[Finding]:
 
 
 def _rows(path: Path) -> list[Row]:
-    """The latest row of each piece of work; a file may still hold rows of older data."""
+    """Return the latest row of each task; a file may hold rows of older data."""
     latest = {}
     for row in Store(path).rows.values():
         latest[tuple(row.get(name) for name in ("truth", "fold", "model", "model_k", "k"))] = row

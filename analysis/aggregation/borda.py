@@ -1,4 +1,4 @@
-"""Borda's count: the start of the aggregation, and a peer of it."""
+"""Borda's count: the start of the aggregation, and a baseline for it."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""One list a query from several assessors, and who it departs from."""
+"""One list per query from several assessors, and their departures from it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Consensus:
 
     ``order`` (n,) documents, best first; ``wins`` (n,) weighted votes each document won.
     ``assessors`` (m,), their ``weights`` (m,), and ``departures`` (m,): the share of an
-    assessor's preferences that the order turns around, NaN for one who only tied.
+    assessor's preferences that the order reverses, NaN for one who only tied.
     """
 
     query: int

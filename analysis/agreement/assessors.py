@@ -1,4 +1,4 @@
-"""Each assessor against the rest, and how often they err on their own account."""
+"""Agreement of each assessor with the rest, and estimated error rates."""
 
 import numpy as np
 from scipy.sparse import csgraph
@@ -7,7 +7,7 @@ from analysis.agreement.tables import PairTables
 from analysis.typing import BoolArray, FloatArray, IntArray
 
 LEAST_SEEN = 0.05  # correlation: below it two assessors share nothing, and logarithms run away
-RIDGE = 1e-9  # relative: resamples may drop the pairs that tell two assessors apart
+RIDGE = 1e-9  # relative: resamples may drop the pairs that identify two assessors
 
 
 def rest_counts(tables: PairTables) -> tuple[IntArray, IntArray, IntArray]:
@@ -17,8 +17,8 @@ def rest_counts(tables: PairTables) -> tuple[IntArray, IntArray, IntArray]:
     """
     query = np.concatenate([tables.query, tables.query])
     assessor = np.concatenate([tables.first, tables.second])
-    turned = tables.counts.transpose(0, 2, 1)
-    return query, assessor, np.concatenate([tables.counts, turned]).reshape(-1, 9)
+    mirrored = tables.counts.transpose(0, 2, 1)
+    return query, assessor, np.concatenate([tables.counts, mirrored]).reshape(-1, 9)
 
 
 def error_rates(
@@ -49,11 +49,11 @@ def error_rates(
     lost = _symmetric(first, second, -np.log(seen) * counted, n_assessors).sum(axis=-1)
     normal = votes + np.eye(n_assessors) * votes.sum(axis=-1)[..., None]
     rates = np.arccos(np.clip(np.exp(-_solved(normal, lost)), 0.0, 1.0)) / np.pi
-    return np.where(told_apart(first, second, n_assessors), rates, np.nan)
+    return np.where(identified(first, second, n_assessors), rates, np.nan)
 
 
 def _solved(normal: FloatArray, right: FloatArray) -> FloatArray:
-    """Solve (..., n, n) systems, singular ones too: a slight ridge, and its error taken back."""
+    """Solve (..., n, n) systems, singular ones too: a slight ridge, and its error corrected."""
     scale = np.trace(normal, axis1=-2, axis2=-1)[..., None, None] / max(right.shape[-1], 1)
     steady = normal + np.eye(right.shape[-1]) * np.maximum(RIDGE * scale, RIDGE)
     inverse = np.linalg.inv(steady)
@@ -74,7 +74,7 @@ def _symmetric(
     return matrix
 
 
-def told_apart(first: IntArray, second: IntArray, n_assessors: int) -> BoolArray:
+def identified(first: IntArray, second: IntArray, n_assessors: int) -> BoolArray:
     """Tell which assessors are identified by sums of two parts (n_assessors,).
 
     Identified are those in a connected group with an odd cycle.

@@ -34,7 +34,7 @@ def chi_square(
 ) -> ChiSquare:
     """Test agreed against disagreed votes under two tools by Pearson's chi-square.
 
-    ``agreed`` and ``total`` hold one number a tool. scipy corrects 2 x 2 tables by default; the
+    ``agreed`` and ``total`` hold one number per tool. scipy corrects 2 x 2 tables by default; the
     published figures are without, so both are given ([NGLC12]_, section 4.1.2).
 
     >>> found = chi_square((3650, 2680), (4899, 4900))
@@ -66,7 +66,7 @@ def chi_square(
 class Permuted:
     """Permutation of whole queries: the difference in agreement, its two-sided p, and the means.
 
-    ``exchanges`` is how many relabelings were tried; ``exact`` says that these are all there are.
+    ``exchanges`` is how many relabelings were tried; ``exact`` is True if these are all there are.
     """
 
     difference: float
@@ -80,7 +80,7 @@ def permute_queries(
 ) -> Permuted:
     """Test the pooled agreement of two tools by exchanging the tools of whole queries.
 
-    ``agreed`` and ``total`` (n_queries, 2) count votes a query and tool. A query judged with both
+    ``agreed`` and ``total`` (n_queries, 2) count votes per query and tool. A query judged with both
     tools has its two results exchanged or not; queries judged with one tool swap their tools
     among themselves. p counts the relabelings at least as far from 0 as what was seen.
 

@@ -1,4 +1,4 @@
-"""One assessor against themselves: pairs asked again, and the side they lean to."""
+"""Self-consistency of an assessor: repeated pairs, and bias to one side."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from analysis.typing import IntArray
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """Pairs that an assessor answered again: one row each, compared with the first answer.
+    """Repeated pairs of an assessor: one row each, compared with the first answer.
 
     ``assessor``, ``query``, ``position`` (r,); ``counts`` (r, 3, 3) has a single 1, the first
     answer in the row, the later one in the column.
@@ -46,7 +46,7 @@ def repeated(judgments: Judgments) -> Repeated:
 
 @dataclass(frozen=True, slots=True)
 class LeftBias:
-    """How often the left page won, ties left out: ``left`` of ``total``, share and p; NaN if none.
+    """Answers for the left page, ties left out: ``left`` of ``total``, share and p; NaN if none.
 
     ``p`` is of the two-sided binomial test; ``p_queries`` flips the sides of whole queries.
     """
@@ -66,21 +66,21 @@ def left_bias(judgments: Judgments, *, draws: int = 9999, seed: int = 0) -> Left
     >>> left_bias(six).p
     0.03125
     """
-    said = judgments.take(judgments.answer != 0)
-    left, total = int((said.answer > 0).sum()), len(said)
+    decided = judgments.take(judgments.answer != 0)
+    left, total = int((decided.answer > 0).sum()), len(decided)
     if not total:
         return LeftBias(0, 0, np.nan, np.nan, np.nan)
     p = float(stats.binomtest(left, total).pvalue)
-    return LeftBias(left, total, left / total, p, _flipped(said, draws, seed))
+    return LeftBias(left, total, left / total, p, _flipped(decided, draws, seed))
 
 
-def _flipped(said: Judgments, draws: int, seed: int) -> float:
+def _flipped(decided: Judgments, draws: int, seed: int) -> float:
     """Return the share of random flips of whole queries that are as one-sided.
 
     NaN with fewer than two queries.
     """
-    _, query = np.unique(said.query, return_inverse=True)
-    excess = np.bincount(query, weights=said.answer)
+    _, query = np.unique(decided.query, return_inverse=True)
+    excess = np.bincount(query, weights=decided.answer)
     if excess.size < 2:
         return np.nan
     heads = np.random.default_rng(seed).integers(0, 2, (draws, excess.size), dtype=np.int8)

@@ -1,4 +1,4 @@
-"""Raw answers: who was asked which pair, and what they said."""
+"""Raw answers of assessors to pairs of documents."""
 
 from dataclasses import dataclass, fields
 from typing import Self
@@ -12,11 +12,11 @@ from analysis.typing import BoolArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Judgments:
-    """One row an answer, all arrays (n,): indices of assessor, query, left and right document.
+    """Answers, one row each, all arrays (n,): indices of assessor, query, left and right document.
 
     ``answer`` is 1 when the left document is preferred, 0 for a tie, -1 for the right one.
     ``position`` counts the answers of a session from 0; ``check`` marks pairs asked again on
-    purpose. Rows of one session stand in the order in which they were answered.
+    purpose. Rows of one session are in the order of the answers.
     """
 
     assessor: IntArray

@@ -34,7 +34,7 @@ def tau_b(counts: IntArray | FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class ListSimilarity:
-    """One row a query and pair of assessors: ``query``, ``first``, ``second``, ``rbo`` (r,)."""
+    """Overlap per query and pair of assessors: ``query``, ``first``, ``second``, ``rbo`` (r,)."""
 
     query: IntArray
     first: IntArray

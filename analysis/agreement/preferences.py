@@ -48,7 +48,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """The votes of a whole study under one tool: at most one block a query."""
+    """The votes of a whole study under one tool: at most one block per query."""
 
     n_assessors: int
     n_queries: int
@@ -62,7 +62,7 @@ class Preferences:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What each assessor of a query gave each document; greater is better, NaN is not judged.
+    """Scores of each assessor for each document of a query; greater is better, NaN is not judged.
 
     ``assessors`` (m,) ascending indices; ``values`` (m, n), columns in the fixed document order.
     Grades are their own scores; a top-k ground truth has k + 1 - rank in T (tied documents share

@@ -1,4 +1,4 @@
-"""Division that says undefined instead of failing."""
+"""Division that gives NaN instead of failing."""
 
 import numpy as np
 from numpy.typing import ArrayLike

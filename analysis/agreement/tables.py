@@ -1,4 +1,4 @@
-"""Agreement counts: for each query and pair of assessors, a 3 x 3 table of how they voted.
+"""Agreement counts: a 3 x 3 table of votes per query and pair of assessors.
 
 Each unordered document pair is counted once per pair of assessors, oriented by the fixed document
 order; the first assessor (the lower index) is the row, the second the column. Codes in both are
@@ -17,7 +17,7 @@ from analysis.typing import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class PairTables:
-    """One row a query and pair of assessors who share judged pairs of it.
+    """Tables of votes, one row per query and pair of assessors who share judged pairs of it.
 
     ``query``, ``first``, ``second`` (r,) with first < second; ``counts`` (r, 3, 3).
     """
@@ -44,12 +44,15 @@ class PairTables:
         return sums
 
     def strata(self) -> IntArray:
-        """Number the queries by the set of assessors who compared them: (n_queries,)."""
+        """Assign one number to all queries that the same assessors compared: (n_queries,)."""
         who = np.concatenate([self.first, self.second])
         return same_assessors(np.tile(self.query, 2), who, self.n_queries)
 
     def pairs(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Pair assessors who share queries: first (s,), second (s,), row to pair (r,)."""
+        """Return the pairs of assessors who share queries, and the pair of each row.
+
+        The arrays are first (s,), second (s,) and pair (r,).
+        """
         keys, row = np.unique(self.first * self.n_assessors + self.second, return_inverse=True)
         return keys // self.n_assessors, keys % self.n_assessors, row
 
@@ -81,8 +84,8 @@ def pair_tables(preferences: Preferences) -> PairTables:
 def _crossed(block: Block) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Count the tables of one query for all pairs of its assessors that share a judged pair."""
     m = block.assessors.size
-    said = (block.votes[:, None, :] == np.arange(3, dtype=np.int8)[:, None]).astype(np.float32)
-    flat = said.reshape(3 * m, -1)
+    voted = (block.votes[:, None, :] == np.arange(3, dtype=np.int8)[:, None]).astype(np.float32)
+    flat = voted.reshape(3 * m, -1)
     crossed = (flat @ flat.T).reshape(m, 3, m, 3).transpose(0, 2, 1, 3)
     first, second = np.triu_indices(m, k=1)
     counts = np.rint(crossed[first, second]).astype(np.int64)

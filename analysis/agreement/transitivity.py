@@ -15,7 +15,7 @@ DENSE_UP_TO = 1000  # documents of a session; above, its table of pairs is kept 
 
 @dataclass(frozen=True, slots=True)
 class TriadCounts:
-    """Triples of documents a session answered in full, one row an assessor and query.
+    """Triples of documents that a session answered in full, one row per assessor and query.
 
     ``cycles`` are A>B>C>A; ``broken`` are all triples that no order with ties explains, the
     cycles among them; ``triples`` how many there were to see.

@@ -13,7 +13,7 @@ from analysis.errors import BadData
 
 @dataclass(frozen=True)
 class Fold:
-    """One trial: train on one part, tune on the second, test on the third."""
+    """Parts to train on, to tune on and to test on."""
 
     name: str
     train: RankingData
@@ -33,12 +33,12 @@ def make_folds(data: RankingData, n_folds: int = 5, *, seed: int = 0) -> Iterato
     order = np.random.default_rng(seed).permutation(data.n_queries)
     parts = [np.sort(part) for part in np.array_split(order, n_folds)]
     for turn in range(n_folds):
-        turned = parts[turn:] + parts[:turn]
+        rotated = parts[turn:] + parts[:turn]
         yield Fold(
             f"Fold{turn + 1}",
-            data.select(np.sort(np.concatenate(turned[:-2]))),
-            data.select(turned[-2]),
-            data.select(turned[-1]),
+            data.select(np.sort(np.concatenate(rotated[:-2]))),
+            data.select(rotated[-2]),
+            data.select(rotated[-1]),
         )
 
 
@@ -49,7 +49,7 @@ def read_folds(folder: str | Path, *, topk: int | None = None) -> Iterator[Fold]
     """
     found = sorted(path for path in Path(folder).glob("Fold*") if path.is_dir())
     if not found:
-        raise BadData(f"{folder}: no folder named Fold1 in it")
+        raise BadData(f"{folder}: no folder named Fold1")
     for path in found:
         yield _read_fold(path, topk)
 
@@ -68,7 +68,7 @@ def _part(folder: Path, name: str) -> Path:
     for ending in (".txt.gz", ".txt"):
         if (folder / f"{name}{ending}").exists():
             return folder / f"{name}{ending}"
-    raise BadData(f"{folder}: neither {name}.txt nor {name}.txt.gz in it")
+    raise BadData(f"{folder}: neither {name}.txt nor {name}.txt.gz found")
 
 
 def _widen(data: RankingData, width: int) -> RankingData:

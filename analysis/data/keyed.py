@@ -1,4 +1,4 @@
-"""Draws that belong to a query and a place, so that they are the same in every fold."""
+"""Random draws keyed by query and row, the same in every fold."""
 
 from dataclasses import replace
 from zlib import crc32
@@ -26,7 +26,7 @@ def shuffled(data: RankingData, seed: int = 0) -> RankingData:
     """Shuffle the documents of every query by ``seed``.
 
     Equal scores keep row order, and files may have their best documents first: in a shuffled file a
-    model that cannot tell documents apart gains nothing from that.
+    model that cannot separate documents gains nothing from that.
 
     >>> data = RankingData(np.ones((4, 1)), np.array([3.0, 2.0, 1.0, 0.0]), np.array([0, 4]))
     >>> sorted(shuffled(data).labels.tolist())

@@ -1,7 +1,7 @@
 """Reader and writer of LETOR (SVMlight with ``qid:`` and ``#docid``) files, plain or gzip.
 
 The reader hands the whole text to NumPy's number parser at once; only a text that fails there is
-walked line by line, to name the line that has to be mended.
+read line by line to report the bad line.
 """
 
 import gzip
@@ -33,8 +33,8 @@ def read_letor(
 ) -> RankingData:
     """Read one LETOR file; features left out of a row are 0.
 
-    ``n_features`` fixes the width (otherwise the largest number in the file); ``topk`` says that
-    labels are k + 1 - rank of a top-k ground truth.
+    ``n_features`` fixes the width (otherwise the largest number in the file); ``topk``: labels
+    are k + 1 - rank of a top-k ground truth.
     """
     raw = read_bytes(path)
     try:
@@ -137,7 +137,7 @@ def _documents(text: bytes, n_rows: int) -> tuple[str, ...]:
 
 
 def _first_fault(text: bytes) -> str:
-    """Walk the lines and say what is wrong with the first bad one."""
+    """Raise the error of the first bad line."""
     seen: set[str] = set()
     query = None
     for number, line in enumerate(text.decode("utf-8", "replace").split("\n"), start=1):

@@ -13,7 +13,7 @@ class Block:
     """Some queries padded to one width.
 
     ``queries`` (b,) are their numbers, ``rows`` (b, width) the rows of their documents and
-    ``filled`` (b, width) says which places hold a document; an empty place repeats row 0.
+    ``filled`` (b, width) marks the positions that hold a document; an empty one repeats row 0.
     """
 
     queries: IntArray

@@ -1,4 +1,4 @@
-"""Query-grouped arrays: the one shape in which data reaches measures and models."""
+"""Query-grouped arrays, the input of measures and models."""
 
 import hashlib
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ class RankingData:
     """Documents of many queries, one row each, the rows of a query side by side.
 
     ``features`` (n_rows, n_features) float32 or float64, ``labels`` (n_rows,), ``offsets``
-    (n_queries + 1,): query q owns rows offsets[q] .. offsets[q+1]-1. ``topk`` says that labels are
-    positions of a top-k ground truth, k + 1 - rank in T and 0 in F ([NGLC12]_, section 3.2.1);
-    without it labels are grades.
+    (n_queries + 1,): query q owns rows offsets[q] .. offsets[q+1]-1. With ``topk`` labels are those
+    of a top-k ground truth, k + 1 - rank in T and 0 in F ([NGLC12]_, section 3.2.1); without it
+    they are grades.
 
     >>> data = RankingData(np.ones((3, 2)), np.array([1.0, 0.0, 2.0]), np.array([0, 2, 3]))
     >>> data.n_queries, data.n_features, data.query_ids
@@ -41,17 +41,17 @@ class RankingData:
 
     @property
     def n_rows(self) -> int:
-        """How many documents there are in all."""
+        """Number of documents."""
         return int(self.labels.shape[0])
 
     @property
     def n_features(self) -> int:
-        """How many features a document has."""
+        """Number of features."""
         return int(self.features.shape[1])
 
     @property
     def n_queries(self) -> int:
-        """How many queries there are."""
+        """Number of queries."""
         return int(self.offsets.shape[0]) - 1
 
     @property
@@ -61,7 +61,7 @@ class RankingData:
 
     @property
     def queries(self) -> IntArray:
-        """The query number of every row, (n_rows,)."""
+        """Query index of every row, (n_rows,)."""
         return np.repeat(np.arange(self.n_queries), self.sizes)
 
     def with_labels(self, labels: FloatArray, *, topk: int | None = None) -> "RankingData":

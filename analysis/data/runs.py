@@ -1,4 +1,4 @@
-"""TREC runs: rankings of another system, scored against labels as if a model had made them."""
+"""TREC runs: rankings of another system, scored like those of a model."""
 
 import math
 from collections.abc import Mapping
@@ -65,7 +65,7 @@ def run_scores(data: RankingData, run: Run) -> FloatArray:
     data lack are left out.
     """
     if not data.document_ids:
-        raise BadData("the data name no documents (#docid), so a run cannot be matched to them")
+        raise BadData("the data have no document ids (#docid), so a run cannot be matched")
     known = [query for query in data.query_ids if query in run]
     if not known:
         raise BadData("the run and the data have no query in common")

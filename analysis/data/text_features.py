@@ -1,4 +1,4 @@
-"""Simple text features of query and documents, for studies that bring none."""
+"""Simple text features of query and documents, for studies without features."""
 
 import math
 import re
@@ -90,7 +90,7 @@ def query_likelihood(
 
     The background is the language of the candidates.
 
-    0 for a document that says of the query words what all candidates say: [ZL04]_.
+    0 for a document in which the query words are as likely as in all candidates: [ZL04]_.
     """
     everything = Counter(word for document in documents for word in document)
     total = sum(everything.values())

@@ -1,4 +1,4 @@
-"""All numbers of an SVMlight text at once, without a loop over lines.
+"""Vectorised parser of SVMlight text.
 
 Every line has to be a label, then ``qid:name``, then words ``number:value``. The numbers are read
 digit by digit over all words together and blanked out, so that NumPy's parser sees values only.

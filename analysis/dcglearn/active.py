@@ -1,4 +1,4 @@
-"""Which pair of rankings to ask about next."""
+"""Active learning: choice of the next pair of rankings to ask about."""
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def label_actively(
 ) -> IntArray:
     """Return indices of the pool's pairs in the order an active learner asks them, (n_labels,).
 
-    ``pool`` (n, K (L-1)) is left minus right, ``answers`` (n,) what would be said about each
+    ``pool`` (n, K (L-1)) is left minus right, ``answers`` (n,) the answer to each
     (1, -1, or 0 for the same), ``shape`` (K, L). The first ``start`` are random.
     """
     asked: list[int] = by_uncertainty(None, pool, seed)[: min(start, n_labels)].tolist()
@@ -65,7 +65,7 @@ def fit_labels(
     shape: tuple[int, int],
     start: FloatArray | None = None,
 ) -> DCGLearn:
-    """Fit ``model`` to the ``chosen`` pairs of a pool and what was said about them."""
+    """Fit ``model`` to the ``chosen`` pairs of a pool and their answers."""
     signs = np.sign(answers[chosen])
     rows = pool[chosen]
     decided = signs != 0

@@ -45,7 +45,7 @@ def read_list_preferences(path: str | Path) -> list[ListPair]:
             raise BadData(f"{path}, line {number}: not JSON: {error}") from None
         pairs.append(_pair(row, f"{path}, line {number}"))
     if not pairs:
-        raise BadData(f"{path}: no preferences in it")
+        raise BadData(f"{path}: no preferences in the file")
     return pairs
 
 
@@ -65,7 +65,7 @@ def read_scores(path: str | Path) -> Scores:
         if not np.isfinite(score):
             raise BadData(f"{path}, line {number}: {fields[2]} is not a finite number")
         if (fields[0], fields[1]) in scores:
-            raise BadData(f"{path}, line {number}: {fields[0]} {fields[1]} a second time")
+            raise BadData(f"{path}, line {number}: {fields[0]} {fields[1]} appears twice")
         scores[fields[0], fields[1]] = score
     return scores
 
@@ -80,7 +80,7 @@ def even_cuts(scores: FloatArray, n_grades: int) -> list[float]:
         raise BadData(f"at least 2 grades are needed, not {n_grades}")
     cuts = np.unique(np.quantile(scores, np.arange(1, n_grades) / n_grades))
     if cuts.size < n_grades - 1:
-        raise BadData(f"the scores are too few or too equal to be cut into {n_grades} grades")
+        raise BadData(f"too few distinct scores for {n_grades} grades")
     return [float(cut) for cut in cuts]
 
 
@@ -91,7 +91,7 @@ def cut_scores(scores: Scores, cuts: Sequence[float]) -> Scores:
     {('q', 'a'): 1.0, ('q', 'b'): 1.0}
     """
     if list(cuts) != sorted(set(cuts)):
-        raise BadData("cuts must rise")
+        raise BadData("cuts must increase")
     return {key: float(np.searchsorted(cuts, value, side="right")) for key, value in scores.items()}
 
 

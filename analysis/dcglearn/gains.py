@@ -34,7 +34,7 @@ def rank_one(table: FloatArray) -> tuple[Gains, float]:
     """
     left, sizes, right = np.linalg.svd(table, full_matrices=False)
     if sizes[0] <= 0:
-        raise BadData("every weight is 0: there are no gains to read off")
+        raise BadData("every weight is 0: no gains can be computed")
     sign = 1.0 if left[:, 0].sum() > 0 else -1.0
     discounts = np.maximum(sign * left[:, 0], 0.0)
     gains = np.maximum.accumulate(np.maximum(sign * right[0], 0.0))

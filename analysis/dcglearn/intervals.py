@@ -1,4 +1,4 @@
-"""How sure learned gains and discounts are."""
+"""Bootstrap intervals of learned gains and discounts."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Everything a researcher wants to know about one set of list preferences, from arrays."""
+"""Gains learned from one set of list preferences, validated."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -11,8 +11,8 @@ from analysis.dcglearn.learner import DCGLearn
 from analysis.dcglearn.preferences import ANSWERS, Preferences
 from analysis.dcglearn.solver import Penalty
 from analysis.dcglearn.validation import (
-    Report,
     TieRow,
+    Validation,
     by_training_size,
     cross_validate,
     tie_sweep,
@@ -23,7 +23,7 @@ from analysis.typing import IntArray
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A model of all preferences, and how far to trust it.
+    """A model of all preferences and its validation.
 
     ``counts`` is [ZZCX13]_'s Table 1; ``validation`` Figures 16 and 18; ``sizes`` Figure 17;
     ``ties`` Figure 20.
@@ -33,7 +33,7 @@ class Learned:
     counts: dict[str, int]
     ungraded: int
     padded: int
-    validation: Report
+    validation: Validation
     intervals: Intervals | None
     sizes: dict[int, float]
     ties: list[TieRow]

@@ -37,7 +37,7 @@ class DCGLearn:
         self.c, self.c_ties, self.penalty = c, c_ties, penalty
 
     def fit(self, preferences: Preferences) -> Self:
-        """Learn from ``preferences``; at least one has to tell two different lists apart."""
+        """Learn from ``preferences``; at least one has to distinguish two different lists."""
         if not preferences.preferred.any():
             raise BadData("no pair of different lists has a preference: there is nothing to learn")
         self.fit_differences(
@@ -81,7 +81,7 @@ class DCGLearn:
 
     @property
     def rank_one_share_(self) -> float:
-        """How much of T(w) the gains and discounts explain, 0 to 1."""
+        """Share of T(w) that the gains and discounts explain, 0 to 1."""
         return rank_one(self.table_)[1]
 
     def utility(self, grades: IntArray) -> FloatArray:
@@ -138,4 +138,4 @@ class DCGLearn:
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "weights_"):
-            raise NotFittedError("DCGLearn has learned nothing yet: call fit first")
+            raise NotFittedError("DCGLearn is not fitted: call fit first")

@@ -87,7 +87,7 @@ class Preferences:
 
     @property
     def k(self) -> int:
-        """How many positions count."""
+        """Number of positions that count."""
         return int(self.left.shape[1])
 
     @property
@@ -124,7 +124,7 @@ def increments(grades: IntArray, n_grades: int) -> FloatArray:
     """Encode rankings (n, K) as binary (n, K (L - 1)): whether the grade at i is at least m.
 
     [ZZCX13]_, section 4.2, has a one for the grade itself; counted this way the weights are the
-    steps from a grade to the next better one, and equation (3) says that no step is negative.
+    steps from a grade to the next better one, and by equation (3) no step is negative.
 
     >>> increments(np.array([[2, 0]]), 3)
     array([[1., 1., 0., 0.]])

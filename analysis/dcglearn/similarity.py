@@ -1,4 +1,4 @@
-"""How near learned weights are to known ones, and how often they decide alike."""
+"""Similarity of learned weights to known ones, and accuracy."""
 
 import numpy as np
 

@@ -94,7 +94,7 @@ def solve(
         if found is None:  # rounding: no step lowers the value any more
             return _settled(steps, left)
         steps, (value, gradient, short, over) = found
-    raise DidNotConverge(f"the gains did not settle within {max_steps} steps: lower C")
+    raise DidNotConverge(f"the gains did not converge within {max_steps} steps: lower C")
 
 
 def _direction(

@@ -1,4 +1,4 @@
-"""What learned gains are worth on real answers: [ZZCX13]_, section 5.4, Figures 16 to 20."""
+"""Validation of learned gains on real answers: [ZZCX13]_, section 5.4, Figures 16 to 20."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -29,7 +29,7 @@ class Shares:
 
 
 @dataclass(frozen=True)
-class Report:
+class Validation:
     """Cross-validated accuracy of learned gains beside the two usual settings and chance.
 
     ``differences`` are mean absolute differences of worth by answer: much, better, same (Figure
@@ -120,7 +120,7 @@ def cross_validate(
     seed: int = 0,
     groups: IntArray | None = None,
     repeats: int = 1,
-) -> Report:
+) -> Validation:
     """Cross-validate accuracy beside the usual settings.
 
     Means over ``repeats`` splits into ``n_folds`` folds.
@@ -140,7 +140,7 @@ def cross_validate(
         for turn in range(repeats)
     ]
     learned = [_shares(margins, preferences) for margins in runs]
-    return Report(
+    return Validation(
         pairs=len(preferences),
         ties=int(preferences.tied.sum()),
         c=fit(preferences).c,

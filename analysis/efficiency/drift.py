@@ -1,4 +1,4 @@
-"""How time per judgment changes in the course of a session."""
+"""Change of time per judgment over a session."""
 
 from dataclasses import dataclass
 
@@ -24,19 +24,19 @@ class Course:
 
 def course(timings: Timings, sessions: Sessions, drawn: Resamples, *, steps: int = 15) -> Course:
     """Cut the sessions into equal steps of judgments and take the median of each."""
-    said = timings.take(timings.effective)
-    longest = int(said.position.max(initial=0)) + 1
+    kept = timings.take(timings.effective)
+    longest = int(kept.position.max(initial=0)) + 1
     width = max(1, -(-longest // steps))
-    step = said.position // width
-    found = [_step(said.take(step == s), sessions, drawn) for s in np.unique(step)]
+    step = kept.position // width
+    found = [_step(kept.take(step == s), sessions, drawn) for s in np.unique(step)]
     median, low, high, count = np.array(found, dtype=float).reshape(-1, 4).T
     return Course(np.unique(step) * width, median, low, high, count.astype(np.int64))
 
 
-def _step(said: Timings, sessions: Sessions, drawn: Resamples) -> tuple[float, ...]:
-    query = sessions.query[said.session]
-    low, high = drawn.ends(resampled_medians(said.active, query, drawn.weights))
-    return float(np.median(said.active)), float(low), float(high), float(said.active.size)
+def _step(kept: Timings, sessions: Sessions, drawn: Resamples) -> tuple[float, ...]:
+    query = sessions.query[kept.session]
+    low, high = drawn.ends(resampled_medians(kept.active, query, drawn.weights))
+    return float(np.median(kept.active)), float(low), float(high), float(kept.active.size)
 
 
 def drift(timings: Timings, sessions: Sessions, drawn: Resamples) -> tuple[float, float, float]:
@@ -45,13 +45,13 @@ def drift(timings: Timings, sessions: Sessions, drawn: Resamples) -> tuple[float
     Least squares of log seconds on the position, a level of its own for each session: below 1
     people get faster. NaN where no session has two timed answers.
     """
-    said = timings.take(timings.effective & (timings.active > 0))
-    size = np.maximum(np.bincount(said.session, minlength=len(sessions)), 1)
-    x = said.position / 100.0
-    y = np.log(said.active)
-    x = x - (np.bincount(said.session, x, len(sessions)) / size)[said.session]
-    y = y - (np.bincount(said.session, y, len(sessions)) / size)[said.session]
-    query, n = sessions.query[said.session], drawn.weights.shape[1]
+    kept = timings.take(timings.effective & (timings.active > 0))
+    size = np.maximum(np.bincount(kept.session, minlength=len(sessions)), 1)
+    x = kept.position / 100.0
+    y = np.log(kept.active)
+    x = x - (np.bincount(kept.session, x, len(sessions)) / size)[kept.session]
+    y = y - (np.bincount(kept.session, y, len(sessions)) / size)[kept.session]
+    query, n = sessions.query[kept.session], drawn.weights.shape[1]
     sums = np.stack([np.bincount(query, x * y, n), np.bincount(query, x * x, n)], axis=1) * 1.0
     low, high = drawn.interval(sums, _factor)
     return float(_factor(sums.sum(axis=0))), float(low), float(high)
@@ -64,10 +64,10 @@ def _factor(sums: FloatArray) -> FloatArray:
 
 def by_assessor(timings: Timings, sessions: Sessions) -> dict[int, FloatArray]:
     """Return quantiles .05, .25, .5, .75, .95 of each assessor's seconds per effective judgment."""
-    said = timings.take(timings.effective)
-    who = sessions.assessor[said.session]
+    kept = timings.take(timings.effective)
+    who = sessions.assessor[kept.session]
     order = np.argsort(who, kind="stable")
     present, starts = np.unique(who[order], return_index=True)
-    parts = np.split(said.active[order], starts[1:]) if present.size else []
+    parts = np.split(kept.active[order], starts[1:]) if present.size else []
     shares = [0.05, 0.25, 0.5, 0.75, 0.95]
     return {int(a): np.quantile(part, shares) for a, part in zip(present, parts, strict=True)}

@@ -9,7 +9,7 @@ E = TypeVar("E")
 
 @dataclass(slots=True)
 class TimedAnswer(Generic[E]):
-    """An answer, the time it took with undo and redo of it included, and whether it stands."""
+    """An answer, its time with undo and redo of it included, and whether it is effective."""
 
     row: E
     active_ms: int

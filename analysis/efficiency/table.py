@@ -76,7 +76,7 @@ def resampled_medians(values: FloatArray, query: IntArray, weights: FloatArray) 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What one tool cost: seconds a judgment, judgments and minutes a query; active and wall.
+    """Seconds per judgment, judgments and minutes per query of one tool; active and wall time.
 
     ``theory`` is the mean of n log2 k (n where there is no k), ``bound`` the mean of the sorters'
     proven bounds, ``over_bound`` how many sessions needed more than theirs; ``taken_back`` the
@@ -98,12 +98,12 @@ class Effort:
 def effort(timings: Timings, sessions: Sessions, drawn: Resamples) -> Effort:
     """Sum up one tool. Judgments count effective answers; time a query includes what was undone.
 
-    Judgments and minutes a query are of finished sessions; seconds of all answers that stand.
+    Judgments and minutes per query are of finished sessions, seconds of all effective answers.
     """
     done = np.flatnonzero(sessions.finished)
-    stands = timings.take(timings.effective)
-    of_answer = sessions.query[stands.session]
-    answers = _by(stands.session, None, len(sessions))[done]
+    kept = timings.take(timings.effective)
+    of_answer = sessions.query[kept.session]
+    answers = _by(kept.session, None, len(sessions))[done]
     active = _by(timings.session, timings.active, len(sessions))[done] / 60
     wall = _by(timings.session, timings.wall, len(sessions))[done] / 60
     query = sessions.query[done]
@@ -111,17 +111,15 @@ def effort(timings: Timings, sessions: Sessions, drawn: Resamples) -> Effort:
     known = bounds[~np.isnan(bounds)]
     return Effort(
         sessions=done.size,
-        seconds=spread(stands.active, of_answer, drawn),
-        wall_seconds=spread(stands.wall, of_answer, drawn),
+        seconds=spread(kept.active, of_answer, drawn),
+        wall_seconds=spread(kept.wall, of_answer, drawn),
         judgments=spread(answers, query, drawn),
         minutes=spread(active, query, drawn),
         wall_minutes=spread(wall, query, drawn),
         theory=float(_theory(sessions)[done].mean()) if done.size else np.nan,
         bound=float(known.mean()) if known.size else np.nan,
         over_bound=int((answers > bounds).sum()),
-        taken_back=float(
-            ratio(timings.effective.size - stands.effective.size, timings.session.size)
-        ),
+        taken_back=float(ratio(timings.effective.size - kept.effective.size, timings.session.size)),
     )
 
 

@@ -1,4 +1,4 @@
-"""What is known about time: one row an answer, one row a session."""
+"""Times of answers and sessions: one row per answer, one row per session."""
 
 from dataclasses import dataclass, fields
 from typing import Self
@@ -12,10 +12,10 @@ from analysis.typing import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Timings:
-    """Answers of a log, taken back or not, all arrays (n,).
+    """Answers of a log, undone or not, all arrays (n,).
 
     Indices of ``session`` (a row of ``Sessions``), ``position`` among the session's answers from
-    0, ``active`` and ``wall`` seconds, and ``effective``: the answer was not taken back.
+    0, ``active`` and ``wall`` seconds, and ``effective``: the answer was not undone.
     """
 
     session: IntArray
@@ -38,8 +38,8 @@ class Timings:
         about = np.asarray(session, np.int64)
         seconds = np.asarray(active, float)
         passed = seconds if wall is None else np.asarray(wall, float)
-        stands = np.ones(about.shape, bool) if effective is None else np.asarray(effective, bool)
-        made = cls(about, np.asarray(position, np.int64), seconds, passed, stands)
+        kept = np.ones(about.shape, bool) if effective is None else np.asarray(effective, bool)
+        made = cls(about, np.asarray(position, np.int64), seconds, passed, kept)
         _check_columns(made)
         both = np.concatenate([seconds, passed])
         if not (np.isfinite(both).all() and (both >= 0).all()):
@@ -53,7 +53,7 @@ class Timings:
 
 @dataclass(frozen=True, slots=True)
 class Sessions:
-    """One row an assignment, all arrays (s,).
+    """Assignments, one row each, all arrays (s,).
 
     ``assessor`` and ``query`` indices, ``finished``, ``n`` candidates, ``k`` wanted (0 where the
     tool has none), and ``bound``: the most questions its sorter can ask, NaN where not known.

@@ -1,4 +1,4 @@
-"""What is tuned on validation data, model by model.
+"""Settings tuned on validation data, by model.
 
 [NGLC12]_ (section 4.2.1) tune C of the SVMs, iterations of the nets and beta of FocusedRank;
 [LGNC13]_ (section 4.1) C, learning rates and iterations. With exact optimisers a penalty takes the

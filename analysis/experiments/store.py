@@ -1,4 +1,4 @@
-"""Results as JSON Lines: one row per finished piece of work, found again by its key.
+"""Results as JSON Lines: one row per finished task, found by its key.
 
 A run that is killed loses only the piece in hand; started again, it skips what the file has.
 """
@@ -30,7 +30,7 @@ def library_version() -> str:
 
 @dataclass(frozen=True)
 class Task:
-    """A piece of work: what identifies it, and the function that does it."""
+    """A task: its identity, and the function that runs it."""
 
     identity: Row
     function: Callable[..., Row]

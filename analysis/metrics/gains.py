@@ -52,7 +52,7 @@ class Gains:
             raise BadData("learned gains need whole labels 0, 1, 2, ...")
         if labels.size and labels.max() >= self.gains.size:
             raise BadData(
-                f"the gains know grades 0 to {self.gains.size - 1}, "
+                f"the gains cover grades 0 to {self.gains.size - 1}, "
                 f"the data have a label {labels.max():g}"
             )
         found: FloatArray = (self.gains - self.gains[0])[grades]
@@ -62,7 +62,7 @@ class Gains:
         """Return the discounts of the first k positions, or all that are known without k."""
         if k is not None and k > self.discounts.size:
             raise BadData(
-                f"the discounts reach position {self.discounts.size}: a cut at {k} is beyond them"
+                f"the discounts reach position {self.discounts.size}: k = {k} is beyond them"
             )
         return self.discounts[:k]
 

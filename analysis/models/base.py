@@ -44,10 +44,10 @@ class Ranker(ABC):
     def require_fitted(self, data: RankingData | None = None) -> None:
         """Refuse to work before fit, or on documents of another width."""
         if not all(hasattr(self, name) for name in self.learned):
-            raise NotFittedError(f"{type(self).__name__} has learned nothing yet: call fit first")
+            raise NotFittedError(f"{type(self).__name__} is not fitted: call fit first")
         width = getattr(self, "n_features_", None)
         if data is not None and width is not None and data.n_features != width:
-            raise BadData(f"the model knows {width} features, the data have {data.n_features}")
+            raise BadData(f"the model was fitted on {width} features, the data have {data.n_features}")
 
     def save(self, path: str | Path) -> None:
         """Write settings and learned values as JSON, every digit kept."""

@@ -1,4 +1,4 @@
-"""FocusedBoost: RankBoost between T and F, AdaRank within T, one weak ranker a round for both."""
+"""FocusedBoost: RankBoost between T and F, AdaRank within T, one weak ranker per round for both."""
 
 from typing import Literal, Self
 
@@ -19,7 +19,7 @@ Weak = Literal["features", "stumps"]
 
 
 class FocusedBoost(StumpRanker):
-    r"""FocusedBoost ([NGLC12]_, Algorithm 2, mended).
+    r"""FocusedBoost ([NGLC12]_, Algorithm 2, corrected).
 
     .. math:: r_t = \beta \sum_i D_i E(f, T_i) + (1 - \beta) \sum D'_{uv} (f(x_u) - f(x_v)),
               \quad \alpha_t = \tfrac12 \ln \tfrac{1 + r_t}{1 - r_t}

@@ -14,7 +14,7 @@ class Regression(LinearRanker):
 
     .. math:: \sum_j (y_j - w x_j - b)^2 + l2 |w|^2
 
-    Labels that are all equal give weights 0: nothing tells documents apart.
+    Labels that are all equal give weights 0: nothing separates documents.
     """
 
     name = "regression"

@@ -27,7 +27,7 @@ class TopMargin(LinearRanker):
 
     .. math:: \xi_i = \max_y \Delta(y_i, y) - w\,(\Psi(x_i, y_i) - \Psi(x_i, y))
 
-    ``loss`` and ``n`` say what Delta is: NDCG@n or Precision@n (equations (12), (13)). The true
+    ``loss`` and ``n`` define Delta: NDCG@n or Precision@n (equations (12), (13)). The true
     order of documents with equal labels is open and decides the result: it starts as regression's
     order and is taken from the model ``rebreaks`` times. Queries in which no ranking is wrong teach
     nothing and only count in the mean.

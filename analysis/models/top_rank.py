@@ -1,4 +1,4 @@
-"""TopRank: a base ranker whose top is ordered anew by the votes of three others."""
+"""TopRank: a base ranker whose top is re-ranked by the votes of three others."""
 
 from typing import ClassVar, Self
 

@@ -12,7 +12,7 @@ class TopSlack(TopMargin):
     .. math:: \xi_i = \max_y \Delta(y_i, y)\,(1 - w\,(\Psi(x_i, y_i) - \Psi(x_i, y)))
 
     A ranking that is already apart by 1 costs nothing, however wrong it is. The largest slack is
-    exact for Precision and, at the usual depths, for NDCG: ``slack_violation`` says when.
+    exact for Precision and, at the usual depths, for NDCG: see ``slack_violation``.
     """
 
     name = "top-slack"

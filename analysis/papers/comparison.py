@@ -1,4 +1,4 @@
-"""From result rows to the papers' tables."""
+"""The papers' tables, made from result rows."""
 
 from collections.abc import Sequence
 

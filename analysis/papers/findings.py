@@ -1,4 +1,4 @@
-"""The papers' qualitative findings, looked for in result rows and reported as found."""
+"""The papers' qualitative findings, checked against result rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ NEAR = 0.01
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim, what was measured, and whether that confirms it."""
+    """A claim, the measured values, and whether they confirm it."""
 
     claim: str
     measured: str
@@ -32,7 +32,7 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """The last word."""
+        """Verdict on the finding."""
         return "Confirmed" if self.confirmed else "Not confirmed"
 
 

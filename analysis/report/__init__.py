@@ -1,27 +1,27 @@
 """The agreement and efficiency report of a study, made from plain arrays.
 
-Whoever has the labels (a service, a notebook, a file reader) fills a ``StudyData``:
+The caller (a service, a notebook, a file reader) fills a ``StudyData``:
 
 - ``assessors``, ``queries``: names; every index below refers to these tuples.
 - ``documents``: for each query the ids of its candidates in a fixed order (the study's).
 - ``k``: length of the top-k lists, or None.
-- ``tools``: one ``ToolData`` a tool, ``pairs`` before ``grades``; the first two are compared.
+- ``tools``: one ``ToolData`` per tool, ``pairs`` before ``grades``; the first two are compared.
 
 A ``ToolData`` holds, each where it exists:
 
-- ``scores``: one ``Scores(query, assessors, values)`` a query with finished sessions;
+- ``scores``: one ``Scores(query, assessors, values)`` per query with finished sessions;
   ``values`` (m, n) has a row for each assessor and a column for each candidate. Pairs tool: the
   labels of the top-k ground truth, made by ``topk_scores(groups, n, k)`` from the ranking as
   groups of tied candidates (bad and unjudgeable pages are in F, so 0). Grades tool: the grade's
   number, greater is better; NaN where a page was not graded.
 - ``judgments``: ``Judgments.of(assessor, query, left, right, answer, position, check)``, one row
-  an effective answer ``left`` (1), ``tie`` (0) or ``right`` (-1) to a pair, checks included;
+  per effective answer ``left`` (1), ``tie`` (0) or ``right`` (-1) to a pair, checks included;
   ``left`` and ``right`` are candidate indices as shown on the screen. Answers that a page is bad
   or cannot be judged are no preferences: leave them out here, keep them in the timings.
-- ``sessions``: ``Sessions.of(assessor, query, n, k, bound, finished)``, one row an assignment;
+- ``sessions``: ``Sessions.of(assessor, query, n, k, bound, finished)``, one row per assignment;
   ``bound`` is the sorter's proven bound (``app.domain.bounds``), NaN where there is none.
-- ``timings``: ``Timings.of(session, position, active, wall, effective)``, one row an answer of
-  the log, those taken back included (``effective`` False); seconds; ``session`` is a row number
+- ``timings``: ``Timings.of(session, position, active, wall, effective)``, one row per answer
+  of the log, undone ones included (``effective`` False); seconds; ``session`` is a row number
   of ``sessions``.
 
 ``build_report(study)`` returns a ``Report``; ``analysis.report.files`` writes it.

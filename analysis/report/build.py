@@ -1,4 +1,4 @@
-"""Assemble the report of a study."""
+"""The report of a study, built section by section."""
 
 from dataclasses import dataclass
 
@@ -48,7 +48,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """The votes of one tool, counted."""
+    """Counted votes of one tool."""
 
     preferences: Preferences
     tables: PairTables

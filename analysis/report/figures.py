@@ -1,4 +1,4 @@
-"""Make figures: numbers with intervals, never NaN."""
+"""Figures of a report: numbers with intervals, never NaN."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Write a report: JSON, CSV tables, one HTML page, plots, consensus lists."""
+"""Files of a report: JSON, CSV tables, one HTML page, plots, consensus lists."""
 
 import json
 from collections.abc import Iterable, Iterator

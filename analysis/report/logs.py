@@ -19,8 +19,8 @@ Log = Mapping[Key, list[TimedAnswer[LoggedEntry]]]
 def read_log(entries: Sequence[LoggedEntry]) -> Log:
     """Return the answers of every session that was not withdrawn, each with its time.
 
-    The file does not say when a clock first started, so the first answer's wall time, which begins
-    when the work was given out, is its active time.
+    The file does not hold when a clock first started, so the wall time of the first answer, which
+    begins at the assignment, is replaced by its active time.
     """
     kept = sorted((each for each in entries if not each.withdrawn), key=_place)
     found: dict[Key, list[TimedAnswer[LoggedEntry]]] = {}
@@ -28,7 +28,7 @@ def read_log(entries: Sequence[LoggedEntry]) -> Log:
         try:
             found[key] = timed_answers(log)
         except IndexError:
-            raise BadData(f"the log of {key[2]} for query {key[1]} is not whole") from None
+            raise BadData(f"the log of {key[2]} for query {key[1]} is incomplete") from None
         first = found[key][0]
         first.wall_ms += first.row.active_ms - first.row.wall_ms
     return found
@@ -49,9 +49,9 @@ def stated(log: Log) -> Iterator[tuple[str, str, str, int, str]]:
     """
     for (tool, query, assessor, _), answers in log.items():
         for each in answers if tool == "pairs" else ():
-            said = ANSWER_CODES.get(each.row.answer or "")
-            if each.effective and said is not None:
-                yield query, str(each.row.left), str(each.row.right), said, assessor
+            code = ANSWER_CODES.get(each.row.answer or "")
+            if each.effective and code is not None:
+                yield query, str(each.row.left), str(each.row.right), code, assessor
 
 
 def effort_of_log(

@@ -13,7 +13,7 @@ LEAST_DRAWS = 200
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How many resamples and exchanges of queries, from which seed, and the intervals' level.
+    """Number of resamples and exchanges of queries, seed, and level of the intervals.
 
     ``persistence`` is the p of rank-biased overlap; ``depth`` its depth where the study has no k.
     """

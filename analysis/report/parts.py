@@ -1,4 +1,4 @@
-"""Answers, lists, logs and grades that files told, put together as a study."""
+"""Answers, lists, logs and grades of files, joined to a study."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from analysis.report.study import StudyData, ToolData
 
 
 class Row(NamedTuple):
-    """One answer as a file tells it; ``answer`` is 1 for ``a``, -1 for ``b``, 0 for a tie."""
+    """One answer of a file; ``answer`` is 1 for ``a``, -1 for ``b``, 0 for a tie."""
 
     query: str
     a: str
@@ -24,8 +24,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What files told: answers in the order they were given, finished lists, logs, and grades by
-    assessor."""
+    """Content of files: answers in order, finished lists, logs, and grades by assessor."""
 
     rows: Sequence[Row]
     lists: Sequence[TopK]

@@ -51,7 +51,7 @@ def course(report: Report, figure: Figure) -> None:
         high = [end for end in found.high if end is not None]
         if len(low) == len(found.start):
             axis.fill_between(found.start, low, high, color=look["color"], alpha=0.15, linewidth=0)
-    _finish(axis, xlabel="judgments so far in the query", ylabel="seconds a judgment, median")
+    _finish(axis, xlabel="judgments so far in the query", ylabel="seconds per judgment, median")
 
 
 def queries(report: Report, figure: Figure) -> None:

@@ -1,4 +1,4 @@
-"""What people's preferences between rankings say: which systems win, and what a grade is worth."""
+"""Preferences between rankings: which systems win, and what a grade is worth."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ FOLDS = 5
 
 @dataclass(frozen=True, eq=False)
 class Duels:
-    """n answers about two systems: numbers of query, left and right system, and the answer, (n,).
+    """Answers about two systems: indices of query, left and right system, and the answer, (n,).
 
     ``answers`` are 2, 1, 0, -1, -2 from "left much better" to "right much better".
     """

@@ -1,4 +1,4 @@
-"""Studies of simulated assessors with known error rates: to test the report, to plan a study."""
+"""Simulated studies with known error rates, to test the report and to plan a study."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ def rotation(queries: int, assessors: int, rounds: int, shift: int = 0) -> IntAr
 def noise_of(error: FloatArray) -> FloatArray:
     r"""Return the deviation of score noise that reverses a share ``error`` of random pairs.
 
-    With normal worths and normal noise of deviation :math:`\sigma`, a pair is turned with
+    With normal worths and normal noise of deviation :math:`\sigma`, a pair is reversed with
     probability :math:`\arctan(\sigma) / \pi`.
 
     >>> noise_of(np.array([0.0, 0.25])).round(6).tolist()
@@ -61,7 +61,7 @@ def simulated_study(
 ) -> StudyData:
     """Simulate a study under both tools whose assessors reverse shares ``errors`` of random pairs.
 
-    ``answers`` raw answers and times a pairs session; 0 leaves out answers and times.
+    A pairs session has ``answers`` raw answers and times; 0 leaves both out.
     """
     rng = np.random.default_rng(seed)
     noise = noise_of(np.asarray(errors))
@@ -120,9 +120,9 @@ def _work(
     pace = 0.8 ** (position / 100) * rng.lognormal(0, 0.5, session.size)
     active = level[session] * pace
     wall = active * np.where(rng.random(session.size) < 0.02, 6.0, 1.05)
-    stands = rng.random(session.size) > 0.02
+    effective = rng.random(session.size) > 0.02
     timings = Timings.of(
-        session=session, position=position, active=active, wall=wall, effective=stands
+        session=session, position=position, active=active, wall=wall, effective=effective
     )
     wanted = k if tool == "pairs" else 0
     sessions = Sessions.of(assessor=assessor, query=query, n=n, k=wanted)

@@ -6,11 +6,11 @@
 - ``topk``: Topkapi's ``topk.jsonl``; the lists are compared, and a ``pairs.tsv`` named beside it
   gives the raw answers.
 - ``judgments``: Topkapi's ``judgments.jsonl``: the raw answers with their times; beside it
-  ``topk.jsonl`` tells which sessions are finished.
-- ``qrels``: TREC qrels, one assessor a file, named after it, such as Topkapi's ``grades.qrels`` of
-  one assessor; they make a second tool, grades.
-- ``winners``: ``query document document winner`` by blanks, one assessor a file, named after it.
-- ``tags``: tab-separated ``query left,right tag tag ...`` with a header, one tag an assessor:
+  ``topk.jsonl`` lists the finished sessions.
+- ``qrels``: TREC qrels, one assessor per file, named after it, such as Topkapi's ``grades.qrels``
+  of one assessor; they make a second tool, grades.
+- ``winners``: ``query document document winner`` by blanks, one assessor per file, named after it.
+- ``tags``: tab-separated ``query left,right tag tag ...`` with a header, one tag per assessor:
   negative for left, 0 for a tie, positive for right.
 
 Files may be gzip. Documents of a query are ordered by id, whatever the order of the rows.
@@ -31,7 +31,7 @@ from analysis.report.parts import Parts, Row, study_of
 from analysis.report.study import StudyData
 
 HEADER = ("query", "a", "b", "preference", "assessor")
-SEEN = 50  # lines that tell qrels from winners
+SEEN = 50  # lines that distinguish qrels from winners
 ANSWER_CODES = {
     **dict.fromkeys(("a", "left", ">", "1"), 1),
     **dict.fromkeys(("b", "right", "<", "-1"), -1),
@@ -44,7 +44,7 @@ def read_preferences(
 ) -> StudyData:
     """Read preference files as one study; the format is seen from the content."""
     if not paths:
-        raise BadData("no preference file was named")
+        raise BadData("no preference file was given")
     named = [_name(path) for path in paths]
     if len(set(named)) < len(named):
         raise BadData(f"two files have the same name ({', '.join(named)}): rename one")
@@ -66,9 +66,9 @@ def read_preferences(
         elif kind in READERS:
             rows.extend(READERS[kind](lines, path, name))
         else:
-            raise BadData(f"there is no format {kind!r}; there are {', '.join(FORMATS)}")
+            raise BadData(f"unknown format {kind!r}; known are {', '.join(FORMATS)}")
     if {"pairs", "judgments"} <= kinds:
-        raise BadData("the answers of pairs.tsv are in judgments.jsonl too: name one of the two")
+        raise BadData("the answers of pairs.tsv are in judgments.jsonl too: give one of the two")
     log = read_log(entries)
     rows.extend(Row(*each) for each in stated(log))
     sides = kinds <= {"pairs", "topk", "judgments", "qrels"}
@@ -128,10 +128,10 @@ def _name(path: Path) -> str:
 
 
 def _pairs(_lines: Sequence[str], path: Path, _: str) -> Iterator[Row]:
-    for place, (query, a, b, said, assessor) in read_tsv(path, HEADER):
-        answer = {a: 1, b: -1}.get(said, ANSWER_CODES.get(said.lower()))
+    for place, (query, a, b, preference, assessor) in read_tsv(path, HEADER):
+        answer = {a: 1, b: -1}.get(preference, ANSWER_CODES.get(preference.lower()))
         if answer is None:
-            raise BadData(f"{place}: preference {said!r} is not a, b or tie")
+            raise BadData(f"{place}: preference {preference!r} is not a, b or tie")
         yield _distinct(Row(query, a, b, answer, assessor), place)
 
 

@@ -1,4 +1,4 @@
-"""What a report is made from: plain arrays, whoever collected them."""
+"""Input of a report: plain arrays from any source."""
 
 from dataclasses import dataclass, field
 
@@ -9,12 +9,12 @@ from analysis.errors import BadData
 
 @dataclass(frozen=True, slots=True)
 class ToolData:
-    """What one tool collected.
+    """Data that one tool collected.
 
-    ``scores`` are the labels, one entry a query (finished sessions only); the votes that are
+    ``scores`` are the labels, one entry per query (finished sessions only); the votes that are
     compared come from them, or from ``judgments`` where a source has no labels. ``judgments``
-    are raw answers to pairs: sides, checks and circles are read from them; ``sides`` says that
-    left and right are places on the screen, drawn at random. ``timings`` refer to rows of
+    are raw answers to pairs: sides, checks and triads are read from them; ``sides`` is True where
+    left and right are sides of the screen, drawn at random. ``timings`` refer to rows of
     ``sessions``.
     """
 
@@ -32,7 +32,7 @@ class StudyData:
     """A study: names in index order, and its tools; the first two tools are compared.
 
     ``documents`` holds the document ids of every query in their fixed order; ``k`` is the length
-    of the lists, None where there are none; ``texts`` are the queries' words.
+    of the lists, None where there are none; ``texts`` are the texts of the queries.
     """
 
     name: str
@@ -72,4 +72,4 @@ def _check(tool: ToolData, study: StudyData) -> None:
                 f"{scores.values.shape}, assessors and documents are {wanted}"
             )
     if (tool.timings is None) != (tool.sessions is None):
-        raise BadData(f"{tool.name}: timings and sessions come together")
+        raise BadData(f"{tool.name}: timings and sessions must be given together")

@@ -148,7 +148,7 @@ label_records = st.builds(Label, words, words, st.integers(0, 1000))
 
 @dataclass(frozen=True)
 class Format:
-    """A format: how its records look, the way out, and the way back."""
+    """A format: example records, the writer, and the reader."""
 
     records: st.SearchStrategy[Any]
     lines: Callable[[Iterable[Any]], Iterator[str]]

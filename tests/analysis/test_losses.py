@@ -28,7 +28,7 @@ D = 3
 
 
 def random_data(seed: int, sizes: tuple[int, ...] = (4, 1, 7, 5), grades: int = 3) -> RankingData:
-    """Queries with ties, with one document, and (the last) with one label only."""
+    """Make queries with ties, with one document, and (the last) with one label only."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, grades, size=sum(sizes)).astype(float)
     labels[-sizes[-1] :] = 0.0

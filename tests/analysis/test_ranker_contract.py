@@ -34,7 +34,7 @@ NAMES = list(MODELS)
 
 
 def learnable(seed: int = 0, n_queries: int = 40, noise: float = 0.1) -> RankingData:
-    """Graded queries of 1 to 20 documents that follow the first two of five features."""
+    """Make graded queries of 1 to 20 documents that follow the first two of five features."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 21, size=n_queries)
     features = rng.random((int(sizes.sum()), 5))
@@ -170,7 +170,7 @@ def test_settings_out_of_range_are_refused(name: str, setting: str) -> None:
 
 
 def permuted_likelihood(chances: dict[tuple[int, ...], float], model: ListMLE) -> FloatArray:
-    """Scores that minimise the expected loss over orders of three objects, one feature each."""
+    """Find scores that minimise the expected loss over orders of three objects."""
     features, labels = [], []
     for order, chance in chances.items():
         for _ in range(round(chance * 10)):
@@ -205,7 +205,7 @@ def surrogate(name: str, scores: FloatArray, order: tuple[int, ...], k: int) -> 
 @pytest.mark.parametrize("name", ["listmle", "listnet", "cosine"])
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_topk_losses_are_topk_subgroup_order_sensitive(name: str, k: int) -> None:
-    """Xia's Definition 3: symmetry, falling when a discordant pair is swapped, equal outside."""
+    """Check Xia's Definition 3: symmetry, falling when a discordant pair is swapped."""
     rng = np.random.default_rng(k)
     n = 4
     for _ in range(5):

@@ -21,7 +21,7 @@ def average_precision(ranked: list[bool]) -> float:
 
 
 def enumerated_slack(relevant: list[bool], scores: FloatArray) -> float:
-    """Largest 1 - AP(z) + psi(z) - psi(y) over every ranking z of one query."""
+    """Find the largest 1 - AP(z) + psi(z) - psi(y) over every ranking z of one query."""
     good = [i for i, hit in enumerate(relevant) if hit]
     rest = [i for i, hit in enumerate(relevant) if not hit]
     best = 0.0

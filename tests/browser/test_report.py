@@ -50,7 +50,7 @@ def test_a_researcher_reads_the_report(any_site: Site, browser: Browser) -> None
     expect(page.get_by_text("every figure may still change")).to_be_visible()
 
     page.get_by_role("button", name="How Krippendorff's alpha is computed").click()
-    tip = page.get_by_text("One less observed over expected disagreement")
+    tip = page.get_by_text("One minus observed over expected disagreement")
     expect(tip).to_be_visible()
     page.keyboard.press("Escape")
     expect(tip).to_be_hidden()

@@ -284,7 +284,7 @@ def test_the_report_reads_lists_logs_and_grades_as_the_study_tells_them(
             assert mine[key] == its[key]
         for key in ("sessions", "seconds_per_judgment", "judgments_per_query", "taken_back"):
             assert mine["effort"][key] == its["effort"][key]
-    with pytest.raises(BadData, match="name one of the two"):
+    with pytest.raises(BadData, match="give one of the two"):
         read_report_source([files.path("pairs.tsv"), files.path("judgments.jsonl")])
 
 

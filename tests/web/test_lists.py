@@ -152,7 +152,7 @@ def test_the_researchers_page_and_the_program_tell_the_same(
     best = found["systems"][0]
     assert best["system"] in page
     assert best["wins"] > best["losses"]
-    assert "How many preferences are decided right" in page
+    assert "Accuracy on held-out preferences" in page
     assert len(found["learned"]["discounts"]) == 5
     again = client.get("/api/v1/studies/ranked/lists", headers=headers).json()
     assert again == found

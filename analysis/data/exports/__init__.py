@@ -1,4 +1,4 @@
-"""What Topkapi exports: records, the lines they become, and the readers of those lines.
+"""Exports of Topkapi: records, their lines, and the readers of those lines.
 
 Every format has a record (a frozen dataclass), a function from records to lines (a generator, so
 that a study of any size passes through), and a reader that gives the same records back.

@@ -1,4 +1,4 @@
-"""Cells of tables: what a spreadsheet would run is made harmless, and read back as it was."""
+"""Cells of tables: formulas are escaped on writing and restored on reading."""
 
 import csv
 import io
@@ -114,7 +114,9 @@ def whole(cell: str, place: str) -> int:
 def _unescaped(cell: str, place: str) -> str:
     def plain(found: re.Match[str]) -> str:
         if found[1] not in _PLAIN:
-            raise BadData(f"{place}: {found[0]!r} stands for nothing; write a backslash twice")
+            raise BadData(
+                f"{place}: {found[0]!r} is not an escape sequence; write a backslash twice"
+            )
         return _PLAIN[found[1]]
 
     return _ESCAPED.sub(plain, cell)

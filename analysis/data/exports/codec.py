@@ -66,7 +66,7 @@ def moment(text: str, place: str) -> datetime:
 def _moment(value: object) -> str:
     if isinstance(value, datetime):
         return iso(value)
-    raise TypeError(f"{type(value).__name__} has no place in an export")
+    raise TypeError(f"{type(value).__name__} cannot be exported")
 
 
 def _record(kind: type[T], line: str, place: str) -> T:

@@ -1,4 +1,4 @@
-"""``confidence.jsonl``: the list an assessor ended with, and what the answers make probable."""
+"""``confidence.jsonl``: the final list of an assessor, and the most probable one."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from analysis.data.exports.codec import Names, Numbers, Ranks, json_lines, read_
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceList:
-    """What one assessor's finished answers about one query make of its pages.
+    """Confidence in the list of one assessor for one query.
 
     ``ranking`` is the list that the assessor's sorter concluded, as in ``topk.jsonl``; ``probable``
     the list that is most probable if some of the ``answers`` are wrong. ``ranking_quality`` and

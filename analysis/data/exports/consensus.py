@@ -1,4 +1,4 @@
-"""``consensus.jsonl``: one list a query, made of the lists of several assessors."""
+"""``consensus.jsonl``: one list per query from the lists of several assessors."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ class ConsensusList:
 
     ``documents`` is T, best first, at most ``k``; ``rest`` is F. ``weights`` and ``departures``
     belong to ``assessors``: how much a vote counted, and the share of the assessor's preferences
-    that the list turns around (None for one who only tied).
+    that the list reverses (None for one who only tied).
     """
 
     query: str

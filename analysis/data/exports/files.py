@@ -17,7 +17,7 @@ def read_text(path: str | Path) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise BadData(f"{path}, line {line}: not UTF-8; was the file saved again?") from None
+        raise BadData(f"{path}, line {line}: not UTF-8; save the file as UTF-8") from None
 
 
 def numbered_lines(path: str | Path) -> Iterator[tuple[str, str]]:

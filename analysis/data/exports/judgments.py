@@ -1,4 +1,4 @@
-"""``judgments.jsonl``: the whole log of every session, one entry a line."""
+"""``judgments.jsonl``: the whole log of every session, one entry per line."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ class LoggedEntry:
     """One entry of a session's log.
 
     ``entry`` is answer, undo or redo; undo and redo carry no question. ``kind`` is sort or check;
-    ``left`` and ``right`` are the pages as they stood on the screen (pairs), ``document`` the page
-    that was graded (grades). ``effective`` says whether the answer stands at the end of the log,
-    ``withdrawn`` that the session was taken back by an administrator.
+    ``left`` and ``right`` are the pages as shown on the screen (pairs), ``document`` the page
+    that was graded (grades). ``effective``: the answer is not undone at the end of the log;
+    ``withdrawn``: an administrator withdrew the session.
     """
 
     study: str

@@ -26,7 +26,7 @@ class Label(NamedTuple):
 class LetorRow:
     """A labelled document with its features as (number, value), numbers rising from 1.
 
-    ``qid`` stands in for the query's id, which tools want to be a number.
+    ``qid`` replaces the query's id, which tools want to be a number.
     """
 
     query: str

@@ -1,4 +1,4 @@
-"""``lists.jsonl``: every preference between two rankings that stands, as ``dcg learn`` reads it."""
+"""``lists.jsonl``: every effective preference between two rankings, as read by ``dcg learn``."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from analysis.data.exports.codec import Names, json_lines, read_json_lines
 
 @dataclass(frozen=True, slots=True)
 class ListAnswer:
-    """Two rankings as they stood on the screen, best page first, and what was said of them.
+    """Two rankings as shown on the screen, best page first, and the answer.
 
     ``answer`` is left_much, left, same, right or right_much; the systems made the rankings.
     """

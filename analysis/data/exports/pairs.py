@@ -1,4 +1,4 @@
-"""``pairs.tsv``: every preference that stands, a line each."""
+"""``pairs.tsv``: every effective preference, one per line."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
@@ -13,7 +13,7 @@ PREFERENCES = ("a", "b", "tie")
 
 @dataclass(frozen=True, slots=True)
 class PairAnswer:
-    """``a`` stood on the left and ``b`` on the right; ``preference`` is a, b or tie."""
+    """An answer about ``a`` on the left and ``b`` on the right; ``preference`` is a, b or tie."""
 
     query: str
     a: str

@@ -1,4 +1,4 @@
-"""``timers.csv``: what happened to the clocks of sessions."""
+"""``timers.csv``: events of the clocks of sessions."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
@@ -14,7 +14,7 @@ _TRUTH = {"yes": True, "no": False}
 
 @dataclass(frozen=True, slots=True)
 class ClockEvent:
-    """An event of a session's clock; ``active_ms`` is what the clock stood at, ``reason`` may be
+    """An event of a session's clock; ``active_ms`` is the time on the clock, ``reason`` may be
     empty."""
 
     query: str

@@ -11,12 +11,12 @@ from analysis.data.exports.codec import Groups, Names, json_lines, read_json_lin
 
 @dataclass(frozen=True, slots=True)
 class TopK:
-    """What one assessor made of one query.
+    """The top-k list of one assessor for one query.
 
     ``ranking`` is T, best first; ``groups`` are its ties (the last may reach beyond it); ``rest``,
     ``bad`` and ``unjudgeable`` together are F. While ``complete`` is false there is no ranking yet
-    and every page still in the contest is in ``rest``. ``answered`` counts the answers that stand,
-    ``entries`` everything in the log; the times include what was taken back.
+    and every page that is still open is in ``rest``. ``answered`` counts the effective answers,
+    ``entries`` everything in the log; the times include undone answers.
     """
 
     study: str

@@ -1,4 +1,4 @@
-"""Quality of a two-way split of T: kappa-NDCG when ties stand in random order."""
+"""Quality of a two-way split of T: kappa-NDCG with ties in random order."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from analysis.typing import BoolArray, FloatArray, IntArray
 
 
 class Splits:
-    """Expected kappa-NDCG on T of rankings that only know "above" and "below" a threshold.
+    """Expected kappa-NDCG on T of rankings that only separate "above" and "below" a threshold.
 
     Rows are in true order, so T is the first ``lengths`` (n_queries,) rows of a query. Queries with
     fewer than two documents in T have no order to learn and count for nothing.

@@ -1,4 +1,4 @@
-"""Which round of boosting to stop at, by a measure on validation data."""
+"""Early stopping of boosting by a measure on validation data."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from analysis.typing import FloatArray
 
 
 class Staging:
-    """Follows the score of a growing sum of weak rankers on validation data.
+    """Track the validation score of a growing sum of weak rankers.
 
     Without validation data every round is kept. The first of equally good rounds wins.
     """

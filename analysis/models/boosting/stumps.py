@@ -8,7 +8,7 @@ from analysis.typing import FloatArray, IntArray
 
 
 class StumpSearch:
-    """Finds the best stump [x_f > threshold] for additive rewards per document.
+    """Search for the best stump [x_f > threshold] under additive rewards per document.
 
     Columns are sorted once; a search is one running sum over all of them, O(d n).
     """

@@ -41,7 +41,7 @@ class Chunk:
 
     @property
     def starts(self) -> IntArray:
-        """Where the pairs of each row begin, and the end, (n_rows + 1,)."""
+        """Start of the pairs of each row, and the end, (n_rows + 1,)."""
         return np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int32)
 
 
@@ -63,13 +63,13 @@ class Pairs:
 
     @cached_property
     def counts(self) -> IntArray:
-        """How many documents each row is better than, (n,)."""
+        """Number of documents that each row is better than, (n,)."""
         counts: IntArray = self.last_worse - self.first_worse
         return counts
 
     @property
     def n_pairs(self) -> int:
-        """How many pairs there are."""
+        """Number of pairs."""
         return int(self.counts.sum())
 
     @cached_property

@@ -47,7 +47,7 @@ def cutting_planes(
         if value < best_value:
             best, best_value = middle, value
     raise DidNotConverge(
-        f"cutting planes did not settle within {max_rounds} rounds: "
+        f"cutting planes did not converge within {max_rounds} rounds: "
         "lower C, or normalise the features"
     )
 

@@ -36,7 +36,7 @@ def newton(
             return weights
         weights, (value, gradient, hessian) = _descend(loss, weights, step, value, fall, l2)
     raise DidNotConverge(
-        f"Newton's method did not settle within {max_steps} steps: "
+        f"Newton's method did not converge within {max_steps} steps: "
         "raise l2, or normalise the features"
     )
 

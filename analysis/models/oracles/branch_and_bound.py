@@ -25,7 +25,7 @@ MOST_CELLS = 1_000_000
 
 @dataclass(frozen=True)
 class Search:
-    """What is looked for in b queries.
+    """Search problem of b queries.
 
     ``scores`` (b, w) with -inf at empty places, ``weight`` lambda > 0 (b,), ``top`` the largest
     h + lambda Delta (b,), ``floor`` the product that a ranking has to exceed (b,).
@@ -40,7 +40,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Candidates:
-    """Documents that may stand in the first n places, in the order of their keys.
+    """Documents that may be in the first n positions, in the order of their keys.
 
     ``places``, ``keys``, ``filled`` and ``ranks`` (b, c), the last among documents of equal gain;
     ``gains`` (b, c); ``drops`` (b, n + c) are the falls of the discounts behind each position, and

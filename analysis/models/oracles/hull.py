@@ -56,7 +56,7 @@ class Corners:
 
     @property
     def bound(self) -> FloatArray:
-        """What no product exceeds, (b,)."""
+        """Upper bound of the products, (b,)."""
         found: FloatArray = self.top**2 / (4.0 * self.weight)
         return found
 

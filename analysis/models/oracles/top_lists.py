@@ -24,7 +24,7 @@ LEAST_LOSS = 1e-9  # a ranking is not wrong if its loss is rounding
 
 @dataclass(frozen=True)
 class TopLists:
-    """b queries padded to width w: what their rankings are scored by.
+    """Gains and discounts of b queries padded to width w.
 
     ``rows``, ``filled``, ``gains`` (b, w); ``discounts`` (n,) with n at most w; ``best`` (b, n) are
     the places of the true top, best first.

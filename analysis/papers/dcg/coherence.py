@@ -1,4 +1,4 @@
-"""How often two settings of gains disagree about two rankings: [ZZCX13]_, section 3, Figure 1."""
+"""Disagreement of two settings of gains about two rankings: [ZZCX13]_, section 3, Figure 1."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from analysis.typing import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Coherence:
-    """``agree``: share of pairs on which both settings say the same; ``curve`` by difference."""
+    """``agree``: share of pairs on which both settings agree; ``curve`` by difference."""
 
     agree: float
     pairs: int

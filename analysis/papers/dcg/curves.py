@@ -1,4 +1,4 @@
-"""Lines of a figure: what the studies of learned gains give, and what is drawn or written."""
+"""Lines of a figure: the results of the experiments on learned gains."""
 
 import csv
 import io

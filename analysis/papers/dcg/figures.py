@@ -32,9 +32,9 @@ def learn(
     pool: Pool, signs: IntArray | None = None, *, c: float = 5.0, penalty: Penalty = "steps"
 ) -> DCGLearn:
     """Learn from a pool whose answers are ``signs`` (n,), the true ones if None."""
-    said = pool.signs if signs is None else signs
+    answers = pool.signs if signs is None else signs
     model = DCGLearn(c=c, penalty=penalty)
-    return fit_labels(model, pool.differences, said, np.arange(said.size), shape=pool.shape)
+    return fit_labels(model, pool.differences, answers, np.arange(answers.size), shape=pool.shape)
 
 
 def share_right(model: DCGLearn, test: Pool) -> float:
@@ -47,9 +47,11 @@ def chosen_c(pool: Pool, signs: IntArray, validation: Pool, grid: Sequence[float
     return max(grid, key=lambda c: (share_right(learn(pool, signs, c=c), validation), -c))
 
 
-def mean_lines(names: Sequence[str], study: Study, runs: int, seed: int) -> dict[str, FloatArray]:
+def mean_lines(
+    names: Sequence[str], experiment: Study, runs: int, seed: int
+) -> dict[str, FloatArray]:
     """Return the mean over runs of an experiment that gives one row of values per name."""
-    values = np.array([study(np.random.default_rng([seed, run])) for run in range(runs)])
+    values = np.array([experiment(np.random.default_rng([seed, run])) for run in range(runs)])
     means = values.reshape(runs, len(names), -1).mean(axis=0)
     return dict(zip(names, means, strict=True))
 
@@ -58,12 +60,12 @@ def by_training_size(data: int, runs: int, seed: int, sizes: Sequence[int] = SIZ
     """Draw Figures 2 and 3: accuracy by training pairs, beside the other data's true gains."""
     truth, other = true_gains(data).table, true_gains(3 - data).table
 
-    def study(rng: np.random.Generator) -> list[float]:
+    def experiment(rng: np.random.Generator) -> list[float]:
         train, test = random_pairs(max(sizes), truth, rng), random_pairs(N_TEST, truth, rng)
         found = [share_right(learn(first(train, n)), test) for n in sizes]
         return found + [agreement(other, test)] * len(sizes)
 
-    lines = mean_lines(("DCGLearn", "Other"), study, runs, seed)
+    lines = mean_lines(("DCGLearn", "Other"), experiment, runs, seed)
     title = f"Accuracy by training pairs, Data {data}"
     return curves(str(data + 1), title, "training pairs", sizes, lines)
 
@@ -74,7 +76,7 @@ def by_difference(data: int, runs: int, seed: int) -> Curves:
     edges = np.linspace(0.0, 1.0, 11)
     scale = float(np.quantile(np.abs(random_pairs(N_TEST, truth, _fixed(seed)).gaps), 0.9))
 
-    def study(rng: np.random.Generator) -> list[float]:
+    def experiment(rng: np.random.Generator) -> list[float]:
         train, test = random_pairs(800, truth, rng), random_pairs(5 * N_TEST, truth, rng)
         where = np.digitize(np.abs(test.gaps) / scale, edges) - 1
         parts = [only(test, where == bin_) for bin_ in range(10)]
@@ -83,7 +85,7 @@ def by_difference(data: int, runs: int, seed: int) -> Curves:
             agreement(other, part) for part in parts
         ]
 
-    lines = mean_lines(("DCGLearn", "Other"), study, runs, seed)
+    lines = mean_lines(("DCGLearn", "Other"), experiment, runs, seed)
     middles = (scale * (edges[:-1] + edges[1:]) / 2).tolist()
     title = f"Accuracy by true difference, Data {data}"
     return curves(str(data + 3), title, "DCG difference", middles, lines)
@@ -93,7 +95,7 @@ def similarities(runs: int, seed: int, sizes: Sequence[int] = SIZES) -> Curves:
     """Draw Figure 6: both similarities to the true weights, by training pairs."""
     truths = [true_gains(data).table for data in (1, 2)]
 
-    def study(rng: np.random.Generator) -> list[float]:
+    def experiment(rng: np.random.Generator) -> list[float]:
         values: list[float] = []
         for truth in truths:
             train = random_pairs(max(sizes), truth, rng)
@@ -103,7 +105,7 @@ def similarities(runs: int, seed: int, sizes: Sequence[int] = SIZES) -> Curves:
         return values
 
     names = ("T, Data 1", "centred, Data 1", "T, Data 2", "centred, Data 2")
-    lines = mean_lines(names, study, runs, seed)
+    lines = mean_lines(names, experiment, runs, seed)
     return curves("6", "Similarity to the true weights", "training pairs", sizes, lines)
 
 
@@ -113,10 +115,10 @@ def with_noise(
     """Draw Figures 7 (``pairs`` reversed) and 8 (``grades`` changed), of 800 training pairs."""
     truths = [true_gains(data).table for data in (1, 2)]
 
-    def study(rng: np.random.Generator) -> list[float]:
+    def experiment(rng: np.random.Generator) -> list[float]:
         return [_noisy_accuracy(kind, truth, amount, rng) for truth in truths for amount in amounts]
 
-    lines = mean_lines(("Data 1", "Data 2"), study, runs, seed)
+    lines = mean_lines(("Data 1", "Data 2"), experiment, runs, seed)
     number = "7" if kind == "pairs" else "8"
     return curves(number, f"Accuracy by noisy {kind}", f"noisy {kind}", amounts, lines)
 
@@ -150,7 +152,7 @@ def with_the_best(
     """
     truths = [true_gains(data).table for data in (1, 2)]
 
-    def study(rng: np.random.Generator) -> list[float]:
+    def experiment(rng: np.random.Generator) -> list[float]:
         values: list[float] = []
         for truth in truths:
             test = random_pairs(N_TEST, truth, rng)
@@ -164,7 +166,7 @@ def with_the_best(
     names = [f"best ranking, Data {data}" for data in (1, 2)]
     if other_documents:
         names = [name for each in names for name in (each, each.replace("best", "random"))]
-    lines = mean_lines(names, study, runs, seed)
+    lines = mean_lines(names, experiment, runs, seed)
     title = "Pairs with the best ranking" + (" of other documents" if other_documents else "")
     return curves("10" if other_documents else "9", title, "training pairs", sizes, lines)
 
@@ -175,11 +177,11 @@ def actively(
     """Draw Figures 21 and 22: active learning beside random pairs."""
     truth = true_gains(data).table
 
-    def study(rng: np.random.Generator) -> list[float]:
+    def experiment(rng: np.random.Generator) -> list[float]:
         pool, test = random_pairs(N_POOL, truth, rng), random_pairs(N_TEST, truth, rng)
         return active_and_random(pool, test, sizes, int(rng.integers(2**31)))
 
-    lines = mean_lines(("active", "random"), study, runs, seed)
+    lines = mean_lines(("active", "random"), experiment, runs, seed)
     title = f"Active learning, Data {data}"
     return curves(str(data + 20), title, "labelled pairs", sizes, lines)
 
@@ -241,4 +243,4 @@ FIGURES: dict[str, Callable[[int, int], Curves]] = {
     "21": partial(actively, 1),
     "22": partial(actively, 2),
 }
-"""Figure number -> study(runs, seed)."""
+"""Figure number -> experiment(runs, seed)."""

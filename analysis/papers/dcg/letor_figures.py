@@ -86,7 +86,7 @@ def by_training_size(
 ) -> Curves:
     """Draw Figure 11: accuracy by training pairs, five folds by query."""
 
-    def study(rng: np.random.Generator) -> list[float]:
+    def experiment(rng: np.random.Generator) -> list[float]:
         return _over_folds(
             pool,
             rng,
@@ -97,7 +97,7 @@ def by_training_size(
             ],
         )
 
-    lines = mean_lines(("DCGLearn", "Other"), study, runs, seed)
+    lines = mean_lines(("DCGLearn", "Other"), experiment, runs, seed)
     return curves("11", "Accuracy by training pairs, real queries", "training pairs", sizes, lines)
 
 
@@ -111,10 +111,10 @@ def by_difference(pool: QueryPool, runs: int, seed: int) -> Curves:
             agreement(pool.other, part) for part in parts
         ]
 
-    def study(rng: np.random.Generator) -> list[float]:
+    def experiment(rng: np.random.Generator) -> list[float]:
         return _over_folds(pool, rng, 600, values)
 
-    lines = mean_lines(("DCGLearn", "Other"), study, runs, seed)
+    lines = mean_lines(("DCGLearn", "Other"), experiment, runs, seed)
     tenths = [0.05 + 0.1 * tenth for tenth in range(10)]
     title = "Accuracy by true difference, real queries"
     return curves("12-13", title, "quantile of DCG difference", tenths, lines)
@@ -140,10 +140,10 @@ def with_noisy_grades(
                 found.append(share_right(learn(noisy, c=c), rest))
         return found
 
-    def study(rng: np.random.Generator) -> list[float]:
+    def experiment(rng: np.random.Generator) -> list[float]:
         return _over_folds(pool, rng, max(sizes), values)
 
-    lines = mean_lines([f"{n} pairs" for n in sizes], study, runs, seed)
+    lines = mean_lines([f"{n} pairs" for n in sizes], experiment, runs, seed)
     title = "Accuracy by share of noisy grades, real queries"
     return curves("14-15", title, "share of noisy grades", shares, lines)
 
@@ -153,12 +153,12 @@ def actively(
 ) -> Curves:
     """Draw Figure 23: active learning beside random pairs, on real queries."""
 
-    def study(rng: np.random.Generator) -> list[float]:
+    def experiment(rng: np.random.Generator) -> list[float]:
         train, held = pool.folds(rng)[0]
         asked, test = pool.pairs(2000, train, rng), pool.pairs(2000, held, rng)
         return active_and_random(asked, test, sizes, int(rng.integers(2**31)))
 
-    lines = mean_lines(("active", "random"), study, runs, seed)
+    lines = mean_lines(("active", "random"), experiment, runs, seed)
     return curves("23", "Active learning, real queries", "labelled pairs", sizes, lines)
 
 
@@ -189,4 +189,4 @@ LETOR_FIGURES: dict[str, Callable[[QueryPool, int, int], Curves]] = {
     "14-15": with_noisy_grades,
     "23": actively,
 }
-"""Figure number -> study(pool, runs, seed)."""
+"""Figure number -> experiment(pool, runs, seed)."""

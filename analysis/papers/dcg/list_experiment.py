@@ -1,4 +1,4 @@
-"""A simulated study of list preferences (T3): how many judgments until the gains are right.
+"""A simulation of list preferences (T3): judgments needed until the gains are right.
 
 Queries have graded documents; systems rank them by grade plus noise of their own. A simulated
 assessor with known gains judges pairs of systems on the same query, picked at random or actively.
@@ -21,11 +21,11 @@ GRADE_SHARES = (0.35, 0.25, 0.18, 0.13, 0.09)
 
 
 @dataclass(frozen=True)
-class ListStudy:
-    """Sizes of the simulated study, and how its assessor answers.
+class ListExperiment:
+    """Sizes of the simulation, and how its assessor answers.
 
     A difference of worth under ``same_below`` (as a quantile of all differences) is called the
-    same; ``error`` of the other answers are turned round.
+    same; ``error`` of the other answers are reversed.
     """
 
     queries: int = 60
@@ -59,7 +59,7 @@ class ListStudy:
 
 
 def accuracy_by_judgments(
-    study: ListStudy,
+    experiment: ListExperiment,
     data: int = 2,
     *,
     runs: int = 10,
@@ -68,19 +68,24 @@ def accuracy_by_judgments(
     c: float = 5.0,
 ) -> Curves:
     """Compute accuracy on other pairs after each number of judgments, active and random."""
-    truth = true_gains(data, len(GRADE_SHARES), study.k).table
+    truth = true_gains(data, len(GRADE_SHARES), experiment.k).table
 
     def one_run(rng: np.random.Generator) -> list[float]:
-        pool, test = study.pool(truth, rng), study.pool(truth, rng)
-        said = study.answers(pool, rng)
+        pool, test = experiment.pool(truth, rng), experiment.pool(truth, rng)
+        answers = experiment.answers(pool, rng)
         judge = int(rng.integers(2**31))
         orders = (
             label_actively(
-                _model(c), pool.differences, said, shape=pool.shape, n_labels=max(sizes), seed=judge
+                _model(c),
+                pool.differences,
+                answers,
+                shape=pool.shape,
+                n_labels=max(sizes),
+                seed=judge,
             ),
             np.random.default_rng(judge).permutation(pool.gaps.size),
         )
-        return [_after(pool, said, order[:n], test, c) for order in orders for n in sizes]
+        return [_after(pool, answers, order[:n], test, c) for order in orders for n in sizes]
 
     lines = mean_lines(("active", "random"), one_run, runs, seed)
     return curves("T3", "Accuracy by judgments of lists", "judgments", sizes, lines)
@@ -110,8 +115,8 @@ def _model(c: float) -> DCGLearn:
     return DCGLearn(c=c, c_ties=c)
 
 
-def _after(pool: Pool, said: IntArray, chosen: IntArray, test: Pool, c: float) -> float:
+def _after(pool: Pool, answers: IntArray, chosen: IntArray, test: Pool, c: float) -> float:
     part = only(pool, chosen)
     everything = np.arange(chosen.size)
-    model = fit_labels(_model(c), part.differences, said[chosen], everything, shape=pool.shape)
+    model = fit_labels(_model(c), part.differences, answers[chosen], everything, shape=pool.shape)
     return share_right(model, test)

@@ -16,7 +16,7 @@ TABS = (
     ("queries", "By query"),
     ("consensus", "Consensus"),
 )
-CONFIDENCE_TAB = ("confidence", "How sure")
+CONFIDENCE_TAB = ("confidence", "Confidence")
 
 
 def render_page(report: Report) -> str:

@@ -60,11 +60,11 @@ def effort_view(report: Report) -> EffortView:
 
 def _rows(found: list[Effort]) -> tuple[EffortRow, ...]:
     return (
-        _row("Seconds a judgment", [each.seconds_per_judgment for each in found]),
-        _row("Seconds a judgment, wall", [each.wall_seconds_per_judgment for each in found]),
-        _row("Judgments a query", [each.judgments_per_query for each in found]),
-        _row("Minutes a query", [each.minutes_per_query for each in found]),
-        _row("Minutes a query, wall", [each.wall_minutes_per_query for each in found]),
+        _row("Seconds per judgment", [each.seconds_per_judgment for each in found]),
+        _row("Seconds per judgment, wall", [each.wall_seconds_per_judgment for each in found]),
+        _row("Judgments per query", [each.judgments_per_query for each in found]),
+        _row("Minutes per query", [each.minutes_per_query for each in found]),
+        _row("Minutes per query, wall", [each.wall_minutes_per_query for each in found]),
     )
 
 

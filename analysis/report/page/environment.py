@@ -29,5 +29,5 @@ def environment() -> Environment:
 
 
 def stylesheet() -> str:
-    """Return the style of a page that stands alone: design tokens, then rules."""
+    """Return the style of a self-contained page: design tokens, then rules."""
     return "".join((FOLDER / name).read_text("utf-8") for name in ("tokens.css", "report.css"))

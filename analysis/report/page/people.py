@@ -23,7 +23,7 @@ class AnswersView:
 
 @dataclass(frozen=True, slots=True)
 class PersonView:
-    """An assessor, and the share of preferences that the consensus turns around, if any."""
+    """An assessor, and the share of preferences that the consensus reverses, if any."""
 
     person: Person
     departure: Figure | None

@@ -10,13 +10,13 @@ from analysis.report.page.numbers import decimals, percent
 from analysis.report.schema import Course, Effort, Person
 
 WIDTH = 560
-NAMES = 118.0  # room for names at the left
+NAMES = 118.0  # width of the names at the left
 SERIES = ("a", "b")  # the first tool solid and filled, the second dashed and hollow
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Values from ``low`` to ``high`` laid on pixels from ``start`` to ``end``."""
+    """Linear map of values from ``low`` to ``high`` to pixels from ``start`` to ``end``."""
 
     low: float
     high: float
@@ -88,8 +88,8 @@ def boxes(efforts: Sequence[Effort], names: Sequence[str]) -> Markup:
             for s, row in enumerate(rows)
             if name in row
         ]
-    said = "; ".join(_medians(name, rows) for name in names)
-    return _svg(bottom + 32, f"Seconds per judgment by assessor, medians: {said}", parts)
+    summary = "; ".join(_medians(name, rows) for name in names)
+    return _svg(bottom + 32, f"Seconds per judgment by assessor, medians: {summary}", parts)
 
 
 def _medians(name: str, rows: Sequence[Mapping[str, Sequence[float]]]) -> str:
@@ -118,12 +118,14 @@ def courses(tools: Sequence[tuple[str, Effort]]) -> Markup:
     ends = [y(course.median[-1]) for _, course in found if course.median]
     for height, (title, course) in zip(_apart(ends), found, strict=False):
         parts.append(_words(x(course.start[-1]) + 8, height + 4, title, "start", "name"))
-    said = "; ".join(
+    summary = "; ".join(
         f"{title} {decimals(c.median[0], 0)} to {decimals(c.median[-1], 0)}"
         for title, c in found
         if c.median
     )
-    return _svg(246, f"Median seconds per judgment from start to end of a session: {said}", parts)
+    return _svg(
+        246, f"Median seconds per judgment from start to end of a session: {summary}", parts
+    )
 
 
 def _apart(ends: Sequence[float], least: float = 20.0) -> list[float]:
@@ -163,13 +165,13 @@ def forest(people: Sequence[Person]) -> Markup:
         if interval is not None:
             parts.append(_line("axis", x(100 * interval.low), y, x(100 * interval.high), y))
         parts.append(_dot("a", x(100 * value), y))
-    said = ", ".join(f"{name} {percent(value)}" for name, value, _ in rows)
-    return _svg(bottom + 32, f"Estimated error rate by assessor: {said}", parts)
+    summary = ", ".join(f"{name} {percent(value)}" for name, value, _ in rows)
+    return _svg(bottom + 32, f"Estimated error rate by assessor: {summary}", parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A named line with a value for each place, and bounds around it if they are known."""
+    """A named line with a value per position, and bounds around it if they are known."""
 
     name: str
     values: Sequence[float]
@@ -200,8 +202,8 @@ def lines(
     ends = [y(curve.values[-1]) for curve in curves]
     for at, curve in zip(_spread(ends), curves, strict=True):
         parts.append(_words(458, at + 4, curve.name, "start", "name"))
-    said = "; ".join(f"{c.name} {', '.join(decimals(v, 2) for v in c.values)}" for c in curves)
-    return _svg(268, f"{title}, by {unit}: {said}", parts)
+    summary = "; ".join(f"{c.name} {', '.join(decimals(v, 2) for v in c.values)}" for c in curves)
+    return _svg(268, f"{title}, by {unit}: {summary}", parts)
 
 
 def _curve(kind: str, curve: Curve, places: Sequence[float], x: Scale, y: Scale) -> str:

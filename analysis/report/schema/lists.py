@@ -44,7 +44,7 @@ class ListReport:
     """Which systems win, and the gains learned from preferences between their lists.
 
     ``duels[i][j]`` counts how often the system ``names[i]`` was preferred to ``names[j]``.
-    ``why_not`` tells why ``learned`` is None, and is empty otherwise.
+    ``why_not`` is the reason why ``learned`` is None, and is empty otherwise.
     """
 
     study: StudyName | None = field(default=None, metadata=OPTIONAL)

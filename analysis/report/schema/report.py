@@ -24,7 +24,7 @@ class StudySummary:
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """Share of an assessor's preferences that the consensus lists turn around."""
+    """Share of an assessor's preferences that the consensus lists reverse."""
 
     assessor: str
     queries: int

@@ -8,7 +8,7 @@ from analysis.typing import FloatArray
 
 
 def exact_cost(votes: FloatArray) -> float:
-    """The least cost of any order; x_ij = 1 puts i before j, for i < j."""
+    """Find the least cost of any order; x_ij = 1 puts i before j, for i < j."""
     n = votes.shape[0]
     first, second = np.triu_indices(n, k=1)
     number = np.zeros((n, n), dtype=int)
@@ -28,7 +28,7 @@ def exact_cost(votes: FloatArray) -> float:
 
 
 def _circles(before: FloatArray) -> list[tuple[int, int, int]]:
-    """Triples i < j < l whose order runs in a circle."""
+    """Return triples i < j < l whose order is cyclic."""
     i, j, k = np.nonzero(
         (before[:, :, None] + before[None, :, :] + before.T[:, None, :] > 2.5)
         | (before[:, :, None] + before[None, :, :] + before.T[:, None, :] < 0.5)
@@ -40,7 +40,7 @@ def _circles(before: FloatArray) -> list[tuple[int, int, int]]:
 def _solve(
     cost: FloatArray, rows: list[tuple[int, int, int]], number: FloatArray, size: int
 ) -> FloatArray:
-    """0 <= x_ij + x_jk - x_ik <= 1 for the triangles so far."""
+    """Constrain 0 <= x_ij + x_jk - x_ik <= 1 for the triangles so far."""
     limits = []
     if rows:
         i, j, k = np.array(rows).T

@@ -32,8 +32,8 @@ def test_the_integer_program_is_exact(seed: int, n: int) -> None:
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 7))
-def test_majorities_without_circles_give_exact_kemeny(seed: int, n: int) -> None:
-    """Ties of the majority included: only the strict majorities must not run in circles."""
+def test_majorities_without_cycles_give_exact_kemeny(seed: int, n: int) -> None:
+    """Check majorities with ties: only the strict ones must not be cyclic."""
     rng = np.random.default_rng(seed)
     votes = rng.integers(0, 4, (n, n)).astype(float)
     np.fill_diagonal(votes, 0)

@@ -15,7 +15,7 @@ Said = dict[int, int]
 def random_preferences(
     seed: int, assessors: int, queries: int, documents: int, missing: float = 0.3
 ) -> Preferences:
-    """Votes that agree more than chance, with ties, gaps, and assessors absent from queries."""
+    """Draw votes that agree more than chance, with ties, gaps, and absent assessors."""
     rng = np.random.default_rng(seed)
     blocks = []
     for query in range(queries):
@@ -30,7 +30,7 @@ def random_preferences(
 
 
 def units(preferences: Preferences) -> dict[Unit, Said]:
-    """(query, first, second) -> assessor -> vote."""
+    """Map (query, first, second) to assessor to vote."""
     said: dict[Unit, Said] = defaultdict(dict)
     for block in preferences.blocks:
         for row, assessor in enumerate(block.assessors.tolist()):
@@ -43,7 +43,7 @@ def units(preferences: Preferences) -> dict[Unit, Said]:
 
 
 def tables(preferences: Preferences) -> dict[tuple[int, int, int], FloatArray]:
-    """(query, assessor, assessor) -> 3 x 3 counts."""
+    """Map (query, assessor, assessor) to 3 x 3 counts."""
     counts: dict[tuple[int, int, int], FloatArray] = defaultdict(lambda: np.zeros((3, 3)))
     for (query, _, _), votes in units(preferences).items():
         for one, two in combinations(sorted(votes), 2):
@@ -52,7 +52,7 @@ def tables(preferences: Preferences) -> dict[tuple[int, int, int], FloatArray]:
 
 
 def ratings(preferences: Preferences, wanted: set[int] | None = None) -> list[Counter[int]]:
-    """Votes of each judged pair, counted by category."""
+    """Count the votes of each judged pair by category."""
     chosen = units(preferences).items()
     return [Counter(v.values()) for u, v in chosen if wanted is None or u[0] in wanted]
 
@@ -78,7 +78,7 @@ def ac1(rated: list[Counter[int]]) -> float:
 
 
 def alpha(rated: list[Counter[int]]) -> float:
-    """Disagreement within units over disagreement between any two values, all pairs listed."""
+    """Divide disagreement within units by that between any two values, all pairs listed."""
     within, values = 0.0, []
     for counts in (c for c in rated if c.total() > 1):
         unit = list(counts.elements())

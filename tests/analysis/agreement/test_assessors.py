@@ -15,7 +15,7 @@ from analysis.agreement import (
     resamples,
     rest_counts,
 )
-from analysis.agreement.assessors import told_apart
+from analysis.agreement.assessors import identified
 from tests.analysis.agreement import brute
 
 
@@ -49,11 +49,11 @@ def test_a_pair_without_tau_is_left_out_and_opposites_stay_finite() -> None:
         ([(0, 1), (1, 2), (0, 2), (2, 4)], [True, True, True, False, True]),
     ],
 )
-def test_parts_are_told_apart_by_an_odd_ring(
+def test_parts_are_identified_by_an_odd_ring(
     pairs: list[tuple[int, int]], known: list[bool]
 ) -> None:
     first, second = np.array(pairs).T
-    assert told_apart(first, second, 5).tolist() == known
+    assert identified(first, second, 5).tolist() == known
     found = error_rates(first, second, np.full(len(pairs), 0.5), np.ones(len(pairs)), 5)
     assert (~np.isnan(found)).tolist() == known
 

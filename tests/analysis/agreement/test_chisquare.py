@@ -90,7 +90,7 @@ def test_queries_of_one_tool_exchange_their_tools() -> None:
 
 
 def test_dependent_pairs_do_not_make_a_difference_certain() -> None:
-    """Under no difference at all the plain test rejects far too often, the permutation does not."""
+    """Check that only the plain test rejects too often where there is no difference."""
     rng = np.random.default_rng(11)
     plain, permuted = [], []
     for seed in range(200):

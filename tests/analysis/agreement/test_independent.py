@@ -46,14 +46,14 @@ tables3 = st.lists(cell, min_size=9, max_size=9).map(lambda cells: np.reshape(ce
 
 
 def votes_in(table: IntArray) -> tuple[list[int], list[int]]:
-    """What the two assessors of a table said, vote by vote."""
+    """Return the votes of the two assessors of a table one by one."""
     cells = [(i, j) for i in range(3) for j in range(3) for _ in range(int(table[i, j]))]
     return [i for i, _ in cells], [j for _, j in cells]
 
 
 @given(table=tables3)
 def test_figures_of_two_assessors_on_any_table(table: IntArray) -> None:
-    """Empty, diagonal, one row, one column: everything a table can be."""
+    """Draw every kind of table: empty, diagonal, one row, one column."""
     one, two = votes_in(table)
     same = [a == b for a, b in zip(one, two, strict=True)]
     strict = [a == b for a, b in zip(one, two, strict=True) if 1 not in (a, b)]
@@ -95,7 +95,7 @@ def test_tau_b_of_what_both_judged_equals_scipy(seed: int, documents: int) -> No
 
 @given(seed=seeds, depth=st.integers(1, 4))
 def test_rbo_takes_what_was_not_judged_for_nobody(seed: int, depth: int) -> None:
-    """The mean over every way to break ties; a page not judged is in nobody's list."""
+    """Return the mean over every way to break ties, without pages that are not judged."""
     rng = np.random.default_rng(seed)
     values = rng.integers(0, 3, (2, 4)).astype(float)
     values[rng.random(values.shape) < 0.3] = np.nan
@@ -108,7 +108,7 @@ def test_rbo_takes_what_was_not_judged_for_nobody(seed: int, depth: int) -> None
 
 
 def _orders(values: FloatArray) -> list[list[int]]:
-    """Every ranking the scores allow, without pages not judged."""
+    """Yield every ranking that the scores allow, without pages that are not judged."""
     judged = [place for place in range(values.size) if not np.isnan(values[place])]
     return [
         list(order)
@@ -216,7 +216,7 @@ def test_drift_is_the_slope_of_a_regression_with_a_level_a_session() -> None:
 def test_every_pooled_figure_and_interval_equals_plain_resampling(
     assessors: int, queries: int
 ) -> None:
-    """Each resample is laid out vote by vote, its queries repeated as often as they were drawn."""
+    """Lay out each resample vote by vote, queries repeated as often as drawn."""
     preferences = brute.random_preferences(assessors * 7, assessors, queries, 5)
     tables = pair_tables(preferences)
     used = np.bincount(tables.query, minlength=queries)
@@ -273,7 +273,7 @@ def _plain(
 def test_a_consensus_of_few_pages_is_the_cheapest_of_all_orders(
     seed: int, documents: int, people: int
 ) -> None:
-    """Weighted disagreement of every permutation; departures counted preference by preference."""
+    """Enumerate the weighted disagreement of every permutation, and count departures."""
     rng = np.random.default_rng(seed)
     values = rng.integers(0, 4, (people, documents)).astype(float)
     values[rng.random(values.shape) < 0.2] = np.nan
@@ -289,7 +289,7 @@ def test_a_consensus_of_few_pages_is_the_cheapest_of_all_orders(
 
 
 def _against(values: FloatArray, order: tuple[int, ...]) -> tuple[int, int]:
-    """How many preferences an order turns around, and how many there are."""
+    """Count the preferences that an order reverses, and all of them."""
     ahead = [(a, b) for at, a in enumerate(order) for b in order[at + 1 :]]
     against = sum(bool(values[b] > values[a]) for a, b in ahead)
     return against, against + sum(bool(values[a] > values[b]) for a, b in ahead)

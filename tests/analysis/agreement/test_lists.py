@@ -27,7 +27,7 @@ def test_tau_b_equals_scipy(seed: int, grades: int, documents: int) -> None:
 
 
 def orders(values: FloatArray) -> list[tuple[int, ...]]:
-    """Every ranking of the documents that the scores allow."""
+    """Yield every ranking of the documents that the scores allow."""
     whole = permutations(range(values.size))
     return [o for o in whole if all(values[a] >= values[b] for a, b in pairwise(o))]
 

@@ -31,7 +31,7 @@ IMAGE_SEARCH = Path(__file__).parents[4] / "shared/data/prefs-image-search"
 
 
 def simulated_answers(n: int, data: int, seed: int, noise: float = 1.0) -> Preferences:
-    """Five-point answers of someone with known gains who feels differences with some noise."""
+    """Simulate five-point answers by known gains with noise."""
     rng = np.random.default_rng(seed)
     pool = random_pairs(n, true_gains(data).table, rng)
     felt = pool.gaps / pool.gaps.std() + noise * 0.3 * rng.standard_normal(n)
@@ -177,7 +177,7 @@ def test_a_bad_line_of_preferences_is_named(line: str, word: str, tmp_path: Path
         ("q 0 d\n" * 2, "second time|not a number"),
         ("q 0 d x\n", "line 1: 'x' is not a number"),
         ("q 0 d nan\n", "finite"),
-        ("q 0 d 1\nq 0 d 1\n", "line 2: q d a second time"),
+        ("q 0 d 1\nq 0 d 1\n", "line 2: q d appears twice"),
         ("q 0\n", "2 fields"),
     ],
 )

@@ -27,7 +27,11 @@ from analysis.papers.dcg.figures import (
     with_the_best,
 )
 from analysis.papers.dcg.letor_figures import LETOR_FIGURES, QueryPool
-from analysis.papers.dcg.list_experiment import ListStudy, accuracy_by_judgments, judgments_needed
+from analysis.papers.dcg.list_experiment import (
+    ListExperiment,
+    accuracy_by_judgments,
+    judgments_needed,
+)
 from analysis.papers.dcg.simulated import permuted, random_pairs, true_gains
 
 MSLR = Path(__file__).parents[4] / "shared/data/MSLR-sample/msn1.fold1.train.5k.txt.gz"
@@ -82,7 +86,7 @@ def test_weights_are_found_up_to_what_the_pairs_leave_open() -> None:
 def test_pairs_with_the_best_ranking_teach_nothing_however_many(
     penalty: Penalty, least: float | tuple[float, float], most: float | tuple[float, float]
 ) -> None:
-    """The penalty alone decides what comes out; 12 runs, whose standard deviation is .04."""
+    """Check that the penalty decides the result; 12 runs with standard deviation .04."""
     curve = with_the_best(12, 9, other_documents=False, sizes=(20, 800), penalty=penalty)
     ends = np.array([line[1] for line in curve.lines.values()])
     assert (np.array(least) < ends).all()
@@ -109,14 +113,14 @@ def test_a_hundred_pairs_chosen_actively_teach_more_than_random_ones(data: int) 
 
 @pytest.mark.parametrize("data", [1, 2])
 def test_active_lists_need_at_most_six_tenths_of_the_judgments(data: int) -> None:
-    curve = accuracy_by_judgments(ListStudy(), data, runs=3, sizes=range(20, 441, 20))
+    curve = accuracy_by_judgments(ListExperiment(), data, runs=3, sizes=range(20, 441, 20))
     active, random = (judgments_needed(curve, line) for line in ("active", "random"))
     assert active < 0.6 * random
     assert active < 200
 
 
 def test_active_lists_stay_ahead_with_ties_and_errors() -> None:
-    study = ListStudy(same_below=0.2, error=0.05)
+    study = ListExperiment(same_below=0.2, error=0.05)
     curve = accuracy_by_judgments(study, 1, runs=2, sizes=(100, 200, 300))
     assert all(np.array(curve.lines["active"]) > np.array(curve.lines["random"]) + 0.02)
 

@@ -25,7 +25,7 @@ def first_fold() -> Fold:
 
 
 def published(name: str) -> float:
-    """Test NDCG@10 of Fold1 in a published LETOR 4.0 file."""
+    """Read test NDCG@10 of Fold1 from a published LETOR 4.0 file."""
     text = (SHARED / "LETOR4-baselines" / f"{name}.MQ2008.txt").read_text()
     line = text.split("Performance on testing set")[1].strip().split("\n")[1]
     return float(line.split()[10])
@@ -43,7 +43,7 @@ def published(name: str) -> float:
 def test_one_fold_is_near_the_published_one(
     model: str, file: str, slack: float, first_fold: Fold
 ) -> None:
-    """One fold varies more than the mean of five, which docs/results.md holds to .005."""
+    """Allow one fold more variation than the mean of five in docs/results.md (.005)."""
     row = compare_cell(first_fold, Entry(model), "graded", 10, 0)
     found = float(np.mean(row["values"]["letor4-ndcg@10"]))
     assert found >= published(file) - slack
@@ -68,7 +68,7 @@ def test_topk_truth_of_mq2008_has_the_short_lists_that_models_must_bear(first_fo
 
 
 def table_cell(heading: str, caption: str, row: str, column: str) -> float:
-    """A value of docs/results.md by section, table, row and column."""
+    """Read a value of docs/results.md by section, table, row and column."""
     section = RESULTS.read_text(encoding="utf-8").split(f"## {heading}\n")[1].split("\n## ")[0]
     lines = section.split(f"**{caption}**")[1].strip().split("\n")
     columns = [cell.strip() for cell in lines[0].strip("|").split("|")]
@@ -80,7 +80,7 @@ def table_cell(heading: str, caption: str, row: str, column: str) -> float:
 
 
 def test_the_results_page_is_what_make_results_writes() -> None:
-    """The commands of the page, in order, and nothing above the first of them but the preface."""
+    """Check the commands of the page, in order, after the preface."""
     text = RESULTS.read_text(encoding="utf-8")
     assert text.startswith(HEAD)
     shown = re.findall(r"^## (.+)\n\n`topkapi rank (.+)`$", text, flags=re.MULTILINE)

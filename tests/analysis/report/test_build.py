@@ -18,7 +18,7 @@ FEW = Options(draws=100, exchanges=199)
 
 
 def figures(record: Any) -> Iterator[dict[str, Any]]:
-    """Every figure of a report, wherever it is."""
+    """Yield every figure of a report at any depth."""
     if isinstance(record, dict):
         if "value" in record:
             yield record
@@ -169,5 +169,5 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
     with pytest.raises(BadData, match="scores are"):
         replace(made, documents=(("a",),) * 4)
     untimed = replace(made.tools[0], sessions=None)
-    with pytest.raises(BadData, match="come together"):
+    with pytest.raises(BadData, match="given together"):
         replace(made, tools=(untimed,))

@@ -24,7 +24,7 @@ def test_noise_turns_the_stated_share_of_pairs(error: float) -> None:
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (3, 0, 4, 2, 1)])
 def test_the_order_of_five_assessors_is_recovered(order: tuple[int, ...]) -> None:
-    """Under the rotation, where agreement with the rest alone would mislead.
+    """Check the rotation, where agreement with the rest alone would mislead.
 
     Of ten studies, both tools together: the mean rank correlation with the known rates is at
     least .85, the worst assessor is found nine times, and the mean rates are in the known order,
@@ -39,7 +39,7 @@ def test_the_order_of_five_assessors_is_recovered(order: tuple[int, ...]) -> Non
 
 
 def estimated(errors: list[float], seed: int) -> list[list[float]]:
-    """Estimated error rates (tools, assessors) of five assessors on 50 queries in two rounds."""
+    """Estimate error rates (tools, assessors) of five assessors on 50 queries in two rounds."""
     made = simulated_study(errors, queries=50, documents=50, rounds=2, answers=0, seed=seed)
     rates = []
     for tool in made.tools:
@@ -55,14 +55,14 @@ def share(sums: FloatArray) -> FloatArray:
 
 
 def by_query(seed: int, queries: int = 50) -> list[tuple[FloatArray, IntArray]]:
-    """Tables and strata of every query, for each tool."""
+    """Return tables and strata of every query, for each tool."""
     made = simulated_study(ERRORS, queries=queries, documents=50, rounds=2, answers=0, seed=seed)
     tables = [pair_tables(from_scores(tool.scores, 5, queries)) for tool in made.tools]
     return [(each.by_query().reshape(queries, 9).astype(float), each.strata()) for each in tables]
 
 
 def test_intervals_hold_the_true_agreement_about_95_of_100_times() -> None:
-    """Of 120 studies: between 90 and 99 % under each tool."""
+    """Check 120 studies: between 90 and 99 % under each tool."""
     truth = [float(share(sums.sum(axis=0))[0]) for sums, _ in by_query(10**6, queries=5000)]
     held = np.zeros(2)
     for seed in range(120):

@@ -146,7 +146,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
         read_preferences([latin])
     with pytest.raises(BadData, match="cannot be read"):
         read_preferences([tmp_path / "absent.tsv"])
-    with pytest.raises(BadData, match="no format 'xml'"):
+    with pytest.raises(BadData, match="unknown format 'xml'"):
         read_preferences([write(tmp_path / "x", "q a b a\n")], format="xml")
     with pytest.raises(BadData, match="the same name"):
         read_preferences([tmp_path / "a.pref", tmp_path / "a.pref.gz"])
