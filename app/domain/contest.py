@@ -42,7 +42,10 @@ def run_sorter(plan: Plan, items: Sequence[ItemId], memory: "Memory") -> Contest
             decided = memory.known(pair)
             while decided is None:
                 answer = memory.recorded(pair)
-                decided = memory.hear(pair, (yield pair) if answer is None else answer)
+                if answer is None:
+                    answer = yield pair
+                    memory.use(sorted_pair(pair))
+                decided = memory.hear(pair, answer)
             memory.verdicts.append(decided)
             pair = sorter.send(decided)
     except StopIteration as stop:
@@ -90,17 +93,20 @@ class Memory:
         return told
 
     def recorded(self, pair: Pair) -> Preference | None:
-        """The next recorded answer to the pair that this run has not used."""
+        """The next recorded answer to the pair that this run has not used; it is used now."""
         key = sorted_pair(pair)
         said = self._recorded.get(key)
-        number = self._used.get(key, 0)
-        if said is None or number >= len(said):
+        if said is None or (number := self._used.get(key, 0)) >= len(said):
             return None
+        self.use(key)
         return said[number] if key == pair else said[number].swapped()
+
+    def use(self, key: Pair) -> None:
+        """Count one more answer to the pair, which is in the order under which it is recorded."""
+        self._used[key] = self._used.get(key, 0) + 1
 
     def hear(self, pair: Pair, answer: Preference) -> Preference | None:
         """Count an answer to the pair; the verdict, once it is asked as often as the plan wants."""
-        self._use(pair)
         if self._best_of > 1:
             first, second, asked = self._votes
             first += answer is Preference.FIRST
@@ -115,13 +121,8 @@ class Memory:
 
     def hear_again(self, pair: Pair, answer: Preference) -> None:
         """Take an answer of a pass at the end, which replaces what was said before."""
-        self._use(pair)
         self._remember(pair, answer)
         self.rechecks.append(answer)
-
-    def _use(self, pair: Pair) -> None:
-        key = sorted_pair(pair)
-        self._used[key] = self._used.get(key, 0) + 1
 
     def _remember(self, pair: Pair, verdict: Preference) -> None:
         """Keep the verdict in both orders, and what follows from it."""
@@ -154,6 +155,7 @@ def _rechecked(ranking: Ranking, plan: Plan, memory: Memory) -> Contest:
                 verdict = memory.recorded(pair)
                 if verdict is None:
                     verdict = yield pair
+                    memory.use(sorted_pair(pair))
                 memory.hear_again(pair, verdict)
             if verdict is Preference.SECOND:
                 classes[upper], classes[upper + 1] = classes[upper + 1], classes[upper]

@@ -151,10 +151,12 @@ def contest_after(plan: Plan, done: Sequence[Judgment]) -> Contest:
 
 def _what_stands(plan: Plan, done: Sequence[Judgment]) -> tuple[list[ItemId], Recorded]:
     """The pages that no answer takes out, and the sorting answers by pair."""
-    removed = {item for judgment in done if (item := judgment.removed) is not None}
+    removed: set[ItemId | None] = set()
     recorded: dict[Pair, list[Preference]] = {}
     for judgment in done:
-        if judgment.kind is QuestionKind.SORT and judgment.answer.is_preference:
+        if not judgment.answer.is_preference:
+            removed.add(judgment.removed)
+        elif judgment.kind is QuestionKind.SORT:
             pair = sorted_pair((judgment.left, judgment.right))
             recorded.setdefault(pair, []).append(as_asked(judgment, pair))
     return [item for item in plan.order if item not in removed], recorded

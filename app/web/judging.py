@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from app.domain.progress import Progress
@@ -183,6 +184,7 @@ def _in_percent(progress: Progress) -> tuple[int | None, int | None]:
     return min(int(100 * progress.quality), goal - 1), goal
 
 
+@lru_cache(maxsize=4096)
 def host_of(url: str) -> str:
     """The host in an address, to show beside a title."""
     try:

@@ -14,9 +14,7 @@ from urllib.parse import quote
 from itsdangerous import BadData, URLSafeSerializer
 
 Theme = Literal["auto", "light", "dark"]
-_KEPT_TOKENS = (
-    4096  # about half a kilobyte each; a question has up to a dozen, mostly the same again
-)
+_KEPT_LINKS = 4096  # of half a kilobyte; a question has up to a dozen, mostly the same again
 
 
 class LinkExpired(Exception):
@@ -44,16 +42,17 @@ class PageLinks:
     def __init__(self, secret: str, *, minutes: int) -> None:
         self._serializer = URLSafeSerializer(secret, salt="page")
         self._seconds = minutes * 60
-        self._token = lru_cache(maxsize=_KEPT_TOKENS)(self._signed)
+        self._signed = lru_cache(maxsize=_KEPT_LINKS)(self._sign)
 
     def address(self, link: PageLink, path: str) -> str:
         """Where the page is; ``path`` is where its file stood, so that its images are found."""
         step = max(1, self._seconds // 4)
         until = int(time.time()) // step * step + self._seconds + step
-        return f"/pages/{self._token(link, until)}/{quote(path)}"
+        return self._signed(link, path, until)
 
-    def _signed(self, link: PageLink, until: int) -> str:
-        return str(self._serializer.dumps([*astuple(link), until]))
+    def _sign(self, link: PageLink, path: str, until: int) -> str:
+        token = self._serializer.dumps([*astuple(link), until])
+        return f"/pages/{token}/{quote(path)}"
 
     def read(self, token: str) -> tuple[PageLink, int]:
         """What a token names, and for how many seconds it still does."""

@@ -190,15 +190,17 @@ def _prospects(
     request: Request, session: Session, ahead: Sequence[Prospect]
 ) -> Sequence[ProspectView]:
     """The questions that may come, each once, with all the answers that lead to it."""
-    views: list[ProspectView] = []
+    answers: list[list[str]] = []
+    states: list[Standing] = []
     for words, after in ahead:
-        question = _question(request, session, after)
-        same = next((answers for answers, other in views if other == question), None)
-        if same is None:
-            views.append(([*words], question))
-        else:
-            same.extend(words)
-    return views
+        if after not in states:
+            states.append(after)
+            answers.append([])
+        answers[states.index(after)].extend(words)
+    return [
+        (words, _question(request, session, after))
+        for words, after in zip(answers, states, strict=True)
+    ]
 
 
 def _show(
