@@ -16,15 +16,16 @@ from app.services.page_texts import PageTexts
 from app.services.reports import ListReports, ReportCache
 from app.services.snapshots import Snapshots
 from app.services.uploading import UploadDesk, UploadStore
+from app.web.admission import KnownTokens
 from app.web.cookies import Cookies
-from app.web.deps import Places
-from app.web.downloads import make_limiter
 from app.web.errors import add_error_handlers
+from app.web.gate import Gate
 from app.web.headers import Headers
 from app.web.logs import RequestLog, configure_logs
 from app.web.openapi import describe
 from app.web.page_links import PageLinks
 from app.web.pages import Static, make_templates
+from app.web.places import Places
 from app.web.routes import accounts, admin, exports, health, labeling, pages, queue, reports
 from app.web.routes.api import assignments, me, studies
 from app.web.routes.api import exports as api_exports
@@ -63,7 +64,9 @@ def create_app(settings: Settings) -> FastAPI:
         app.include_router(router)
     app.mount("/static", Static(directory=asset_dir("static")), name="static")
     add_error_handlers(app)
+    pages.add_link_errors(app)
     describe(app)
+    app.add_middleware(Gate)
     app.add_middleware(RequestLog)
     app.add_middleware(Headers, cookies=app.state.cookies)
     return app
@@ -82,7 +85,7 @@ def _equip(app: FastAPI, settings: Settings) -> None:
     secret = load_secret(settings.secret_file)
     state.settings = settings
     state.secret = secret
-    state.engine = make_engine(settings.database_url)
+    state.engine = make_engine(settings.database_url, for_requests=True)
     state.sessions = make_sessions(state.engine)
     state.head_revision = migrations.head_revision()
     state.live = LiveSessions()
@@ -91,10 +94,11 @@ def _equip(app: FastAPI, settings: Settings) -> None:
     state.reports = ReportCache()
     state.list_reports = ListReports()
     state.places = Places(state.engine.dialect.name)
-    state.downloads = make_limiter()
+    state.known_tokens = KnownTokens(state.sessions, state.places.door)
     state.templates = make_templates()
     state.page_links = PageLinks(secret, minutes=settings.page_token_minutes)
-    state.uploads = UploadDesk(UploadStore(settings.upload_dir), state.sessions)
+    state.import_engine = make_engine(settings.database_url)  # imports wait longer for a lock
+    state.uploads = UploadDesk(UploadStore(settings.upload_dir), make_sessions(state.import_engine))
     state.cookies = Cookies(
         secret, lifetime=timedelta(hours=settings.session_hours), secure=settings.secure_cookies
     )
@@ -105,3 +109,4 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
     app.state.uploads.close()
     app.state.engine.dispose()
+    app.state.import_engine.dispose()

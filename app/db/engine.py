@@ -22,8 +22,11 @@ from sqlalchemy.pool import ConnectionPoolEntry
 POOL_SIZE = (
     20  # connections a process may hold; app.web.deps admits fewer requests than that at once
 )
-BUSY_MS = 30_000
+BUSY_MS = 30_000  # how long commands and imports wait for a lock
+REQUEST_BUSY_MS = 4_000  # how long a request does, its wait for a slot included
+POOL_SECONDS = 2.0  # for a connection, of which there should always be one free
 RESTED_SECONDS = 5.0
+_BUSY_OPTION = "topkapi_busy_ms"
 READ_ONLY = {"topkapi_read_only": True, "postgresql_readonly": True}
 
 
@@ -55,17 +58,28 @@ def normal_url(url: str) -> URL:
             raise ValueError(f"no support for the database {other!r}: use sqlite or postgresql")
 
 
-def make_engine(url: str, *, foreign_keys: bool = True) -> Engine:
-    """An engine for either database; migrations alone switch SQLite's foreign keys off."""
+def make_engine(url: str, *, foreign_keys: bool = True, for_requests: bool = False) -> Engine:
+    """An engine for either database; migrations alone switch SQLite's foreign keys off.
+
+    Requests wait for a lock for a few seconds only, so that people are told to try again. Values
+    never stand in error messages: they may be e-mail addresses or hashes of tokens.
+    """
     parsed = normal_url(url)
+    busy_ms = REQUEST_BUSY_MS if for_requests else BUSY_MS
+    engine = create_engine(
+        parsed,
+        pool_size=POOL_SIZE,
+        max_overflow=0,
+        pool_timeout=POOL_SECONDS if for_requests else BUSY_MS / 1000,
+        hide_parameters=True,
+    )
     if parsed.get_backend_name() == "postgresql":
-        engine = create_engine(parsed, pool_size=POOL_SIZE, max_overflow=0)
         _replace_dead_connections(engine)
+        _bound_lock_waits(engine, busy_ms if for_requests else None)
         return engine
     assert parsed.database is not None
     Path(parsed.database).absolute().parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(parsed, pool_size=POOL_SIZE, max_overflow=0)
-    _prepare_sqlite(engine, foreign_keys=foreign_keys)
+    _prepare_sqlite(engine, foreign_keys=foreign_keys, busy_ms=busy_ms)
     return engine
 
 
@@ -86,6 +100,12 @@ def connection_of(session: Session) -> Connection:
     """
     session.flush()
     return session.connection()
+
+
+def shorten_lock_wait(session: Session, waited: float) -> None:
+    """Begin the transaction with less time to wait for a lock, as ``waited`` seconds are gone."""
+    left = max(1, REQUEST_BUSY_MS - int(1000 * waited))
+    session.connection(execution_options={_BUSY_OPTION: left})
 
 
 def _replace_dead_connections(engine: Engine) -> None:
@@ -120,13 +140,30 @@ def _has_news(connection: DBAPIConnection) -> bool:
     return bool(poll.poll(0))
 
 
-def _prepare_sqlite(engine: Engine, *, foreign_keys: bool) -> None:
+def _bound_lock_waits(engine: Engine, busy_ms: int | None) -> None:
+    """Let PostgreSQL give up waiting for a lock after ``busy_ms``, or as a transaction wants it."""
+
+    def on_connect(connection: Any, _record: Any) -> None:
+        connection.execute(f"SET lock_timeout = {busy_ms}")
+        connection.commit()
+
+    def on_begin(connection: Connection) -> None:
+        wanted = connection.get_execution_options().get(_BUSY_OPTION)
+        if wanted is not None:
+            connection.exec_driver_sql(f"SET LOCAL lock_timeout = {wanted}")
+
+    if busy_ms is not None:
+        event.listen(engine, "connect", on_connect)
+    event.listen(engine, "begin", on_begin)
+
+
+def _prepare_sqlite(engine: Engine, *, foreign_keys: bool, busy_ms: int) -> None:
     """Set up each connection, and let SQLAlchemy rather than the driver say BEGIN."""
 
     def on_connect(connection: SqliteConnection, _record: Any) -> None:
         connection.isolation_level = None
         for pragma in (
-            f"busy_timeout={BUSY_MS}",
+            f"busy_timeout={busy_ms}",
             "journal_mode=WAL",
             "synchronous=FULL",  # an answer that was acknowledged survives a loss of power
             f"foreign_keys={'ON' if foreign_keys else 'OFF'}",
@@ -134,7 +171,12 @@ def _prepare_sqlite(engine: Engine, *, foreign_keys: bool) -> None:
             connection.execute(f"PRAGMA {pragma}")
 
     def on_begin(connection: Connection) -> None:
-        read_only = connection.get_execution_options().get("topkapi_read_only", False)
+        options = connection.get_execution_options()
+        read_only = options.get("topkapi_read_only", False)
+        wanted = options.get(_BUSY_OPTION, busy_ms)
+        if connection.info.get("busy_ms", busy_ms) != wanted:
+            connection.exec_driver_sql(f"PRAGMA busy_timeout={wanted}")
+            connection.info["busy_ms"] = wanted
         if connection.info.get("read_only") is not read_only:
             connection.exec_driver_sql(f"PRAGMA query_only={'ON' if read_only else 'OFF'}")
             connection.info["read_only"] = read_only

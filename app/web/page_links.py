@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from itsdangerous import BadData, URLSafeSerializer
 
+CLOCK_SKEW = 300  # seconds by which the clocks of hosts may differ
 Theme = Literal["auto", "light", "dark"]
 
 
@@ -55,6 +56,6 @@ class PageLinks:
         except (BadData, ValueError, TypeError) as error:
             raise LinkWrong from error
         left = until - int(time.time())
-        if left <= 0:
+        if left <= -CLOCK_SKEW:
             raise LinkExpired
-        return PageLink(study_id, document_id, theme, size, tuple(terms)), left
+        return PageLink(study_id, document_id, theme, size, tuple(terms)), max(left, 1)

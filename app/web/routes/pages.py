@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Request
+from fastapi import APIRouter, Depends, FastAPI, Header, Request
 from starlette.responses import HTMLResponse, Response
 
 from app.db.queries import pages as queries
+from app.web.admission import admit_visitor
 from app.web.deps import SessionDep
 from app.web.page_html import HTML, MARKDOWN, PLAIN, problem_page, shown_page
 from app.web.page_links import LinkExpired, LinkWrong, PageLink, PageLinks
@@ -35,22 +36,37 @@ _HEADERS = {
 _CODE = ("javascript", "ecmascript", "wasm")
 
 
+def add_link_errors(app: FastAPI) -> None:
+    """Show links that do not work as pages that fit into a frame."""
+    app.add_exception_handler(LinkWrong, _show_wrong_link)
+    app.add_exception_handler(LinkExpired, _show_expired_link)
+
+
+def _show_wrong_link(_request: Request, _error: Exception) -> Response:
+    return _problem(403, "wrong", "This link is not valid", "Go back to your queue.")
+
+
+def _show_expired_link(_request: Request, _error: Exception) -> Response:
+    return _problem(410, "expired", "This link has expired", "Load the question again.")
+
+
+async def _shown_link(request: Request, token: str) -> tuple[PageLink, int]:
+    """Read the link by its signature, before the database is asked anything."""
+    links: PageLinks = request.app.state.page_links
+    found = links.read(token)
+    admit_visitor(request)
+    return found
+
+
 @router.get("/pages/{token}/{path:path}")
 def get_page(
-    request: Request,
+    shown: Annotated[tuple[PageLink, int], Depends(_shown_link)],
     session: SessionDep,
-    token: str,
     path: str,
     sec_fetch_dest: Annotated[str, Header()] = "iframe",
 ) -> Response:
     """The page a token names, or a file that stood beside it. No cookie is looked at."""
-    links: PageLinks = request.app.state.page_links
-    try:
-        link, seconds = links.read(token)
-    except LinkWrong:
-        return _problem(403, "wrong", "This link is not valid", "Go back to your queue.")
-    except LinkExpired:
-        return _problem(410, "expired", "This link has expired", "Load the question again.")
+    link, seconds = shown
     document = queries.document_with_content(session, link.study_id, link.document_id)
     if document is None:
         return _missing(link)
