@@ -64,8 +64,8 @@ class Places:
     """
 
     def __init__(self, dialect: str) -> None:
-        writers = 1 if dialect == "sqlite" else POOL_SIZE // 2 - 4
-        self.read = Lane(POOL_SIZE // 2 - 2, longest_queue=500)
+        writers = 1 if dialect == "sqlite" else POOL_SIZE // 4
+        self.read = Lane(POOL_SIZE // 3 + 1, longest_queue=500)
         self.write = Lane(writers, longest_queue=500)
         self.door = Lane(2, longest_queue=100)  # who is asking: made-up tokens wait for each other
         self.sign_in = Lane(2, longest_queue=50)  # each hashes a password
