@@ -10,6 +10,7 @@ from app.assets import asset_dir
 from app.config import Settings
 from app.db import migrations
 from app.db.engine import make_engine, make_sessions
+from app.orphans import end_with_parent
 from app.secret import load_secret
 from app.services.live import LiveSessions
 from app.services.page_texts import PageTexts
@@ -76,6 +77,7 @@ def app_from_environment() -> FastAPI:
     """What each worker of the server runs: the program with the settings of the environment."""
     settings = Settings()
     configure_logs(settings.log_level)
+    end_with_parent()
     return create_app(settings)
 
 
