@@ -55,7 +55,7 @@ def create_app(settings: Settings) -> FastAPI:
     app = FastAPI(
         title="Topkapi",
         summary="Top-k preference labeling.",
-        openapi_url="/api/v1/openapi.json",
+        openapi_url=None,  # `describe` serves it, written once
         docs_url=None,
         redoc_url=None,
         lifespan=_lifespan,

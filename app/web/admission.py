@@ -7,6 +7,7 @@ The request's own transaction decides whether the person may still come in.
 
 import time
 from collections import OrderedDict
+from threading import Lock
 
 from fastapi.concurrency import run_in_threadpool
 from fastapi.security.utils import get_authorization_scheme_param
@@ -34,25 +35,29 @@ class KnownTokens:
         self._sessions = sessions
         self._lane = lane
         self._seen: OrderedDict[str, float] = OrderedDict()
+        self._lock = Lock()
 
     async def require(self, plain: str) -> None:
         """Refuse a token that is not valid."""
-        key = tokens.hash_token(plain)
-        if time.monotonic() - self._seen.get(key, -KNOWN_SECONDS) < KNOWN_SECONDS:
+        seen = self._seen.get(tokens.hash_token(plain))
+        if seen is not None and time.monotonic() - seen < KNOWN_SECONDS:
             return
-        self._seen.pop(key, None)
         async with self._lane.hold():
             await run_in_threadpool(self._look_up, plain)
-        self._remember(key)
+        self.note_valid(plain)
+
+    def note_valid(self, plain: str) -> None:
+        """Note that a token has just been found valid; each request finds that out for itself."""
+        key = tokens.hash_token(plain)
+        with self._lock:
+            self._seen[key] = time.monotonic()
+            self._seen.move_to_end(key)
+            if len(self._seen) > MOST_KNOWN:
+                self._seen.popitem(last=False)
 
     def _look_up(self, plain: str) -> None:
         with self._sessions.read() as session:
             tokens.owner_of(session, plain)
-
-    def _remember(self, key: str) -> None:
-        self._seen[key] = time.monotonic()
-        if len(self._seen) > MOST_KNOWN:
-            self._seen.popitem(last=False)
 
 
 async def admit(request: Request) -> None:

@@ -22,7 +22,7 @@ from app.domain.errors import BadToken, Forbidden, SignInNeeded
 from app.domain.words import Role
 from app.services import tokens
 from app.services.sign_in import refuse_unusable
-from app.web.admission import NO_TOKEN, admit, is_api, is_visitor
+from app.web.admission import NO_TOKEN, KnownTokens, admit, is_api, is_visitor
 from app.web.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Claim, Cookies
 from app.web.places import Lane, Places
 from app.web.views import PersonView
@@ -182,6 +182,8 @@ def bearer_of(
     """The valid token of an API request, with its owner."""
     token = tokens.owner_of(session, credentials.credentials)
     refuse_unusable(token.user, visitor_of(request))
+    known: KnownTokens = request.app.state.known_tokens
+    known.note_valid(credentials.credentials)
     return token
 
 

@@ -13,7 +13,12 @@ from collections.abc import Callable
 from socket import SO_SNDBUF, SOL_SOCKET
 from typing import Any, ClassVar
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 
 
 def _most_connections() -> int:
@@ -43,6 +48,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._head_bytes = 0
         self._head_too_large = False
         self._born = self._rests_since = self.loop.time()
+        self._running: RequestResponseCycle | None = None
         self._reading_timer: TimerHandle | None = None
         self._writing_timer: TimerHandle | None = None
 
@@ -73,10 +79,17 @@ class BoundedProtocol(HttpToolsProtocol):
             min(waiting, key=lambda each: each._rests_since).transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the timers."""
+        """Forget the timers, and tell the request being answered that nobody reads."""
         self._stop_reading_timer()
         self._stop_writing_timer()
         super().connection_lost(exc)
+        if self._running is not None and not self._running.response_complete:
+            self._running.disconnected = True  # uvicorn tells only the last one of a pipeline
+            self._running.message_event.set()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
 
     # Reading
     def data_received(self, data: bytes) -> None:

@@ -1,6 +1,7 @@
 """Clients that send or read slowly, or too much: raw sockets against the real server."""
 
 import socket
+import struct
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -162,6 +163,20 @@ def test_a_reader_who_takes_nothing_is_cut_off(server: tuple[uvicorn.Server, int
         while len(running.server_state.connections) > before and time.monotonic() < deadline:
             time.sleep(0.01)
         assert len(running.server_state.connections) <= before
+
+
+def test_a_client_who_leaves_a_pipeline_is_no_fault(
+    server: tuple[uvicorn.Server, int], caplog: pytest.LogCaptureFixture
+) -> None:
+    running, port = server
+    with connect(port, b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n" * 3) as client:
+        client.recv(1000)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    deadline = time.monotonic() + 10
+    while running.server_state.tasks and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not running.server_state.tasks
+    assert "Exception in ASGI application" not in caplog.text
 
 
 def test_a_reader_who_goes_on_gets_everything(server: tuple[uvicorn.Server, int]) -> None:

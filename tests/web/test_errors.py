@@ -16,6 +16,8 @@ from app.web.logs import JsonLines
 from tests.clients import open_client
 from tests.factories import make_study, make_user, sign_in
 
+PRIVATE = "private.person@example.org"
+
 
 @pytest.fixture
 def faulty(app: FastAPI) -> FastAPI:
@@ -189,12 +191,12 @@ def test_a_logged_traceback_holds_no_values(
     @router.get("/twice")
     def get_twice() -> None:
         with sessions.write.begin() as session:
-            make_user(session, email="secret.person@example.org")
-            make_user(session, email="secret.person@example.org")
+            make_user(session, email=PRIVATE)
+            make_user(session, email=PRIVATE)
 
     faulty.include_router(router)
     with open_client(faulty) as client:
         assert client.get("/twice").status_code == 500
     lines = [JsonLines().format(record) for record in caplog.records if record.exc_info]
     assert any("IntegrityError" in line for line in lines)
-    assert "secret.person" not in "".join(lines)
+    assert PRIVATE not in "".join(lines)
