@@ -91,7 +91,7 @@ def invite(
             user, plain = invitations.invite(session, email=email, name=name, role=role)
         else:
             plain = invitations.new_link(session, user)
-    base = (base_url or f"http://localhost:{settings.port}").rstrip("/")
+    base = (base_url or settings.public_url or f"http://localhost:{settings.port}").rstrip("/")
     url = f"{base}/invitations/{plain}"
     say(as_json, {**_facts(user), "url": url}, url)
 

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from itsdangerous import BadData, URLSafeSerializer
 
+CLOCK_SKEW = 300  # seconds by which the clocks of hosts may differ
 Theme = Literal["auto", "light", "dark"]
 _KEPT_LINKS = 4096  # of half a kilobyte; a question has up to a dozen, mostly the same again
 
@@ -61,6 +62,6 @@ class PageLinks:
         except (BadData, ValueError, TypeError) as error:
             raise LinkWrong from error
         left = until - int(time.time())
-        if left <= 0:
+        if left <= -CLOCK_SKEW:
             raise LinkExpired
-        return PageLink(study_id, document_id, theme, size, tuple(terms)), left
+        return PageLink(study_id, document_id, theme, size, tuple(terms)), max(left, 1)

@@ -75,6 +75,10 @@ export class Outbox {
         return this.hooks.signedOut();
       } else if (reply.status === 403) {
         return this.hooks.outOfDate();
+      } else if (reply.status === 503) {
+        // The server is busy and has written nothing: wait as long as it says, a little apart from others.
+        this.hooks.online();
+        await this.wait(1000 * reply.retryAfter + 1000 * Math.random());
       } else if (reply.status >= 500) {
         this.hooks.online();
         await this.hooks.failed();
@@ -89,7 +93,8 @@ export class Outbox {
     const headers = { "X-CSRF-Token": this.csrf, "HX-Request": "true", "Content-Type": "application/x-www-form-urlencoded" };
     try {
       const response = await send(this.url, { method: "POST", headers, body });
-      return { status: response.status, text: await response.text() };
+      const retryAfter = Math.min(Number(response.headers.get("Retry-After")) || 2, 30);
+      return { status: response.status, text: await response.text(), retryAfter };
     } catch {
       return null;
     }

@@ -92,6 +92,25 @@ def test_an_answer_the_server_fails_on_can_be_sent_again(desk: Desk, tab: Page) 
     assert desk.log() == [("answer", "left")]
 
 
+def test_a_busy_server_is_asked_again_without_a_word(desk: Desk, tab: Page) -> None:
+    refused: list[str] = []
+
+    def refuse_twice(route: Route) -> None:
+        if len(refused) == 2:
+            route.continue_()
+            return
+        refused.append(route.request.url)
+        route.fulfill(status=503, headers={"Retry-After": "1"}, body="busy")
+
+    tab.route("**/judgments", refuse_twice)
+    tab.keyboard.press("ArrowLeft")
+    answered(tab, 1)
+    saved(tab)
+    assert len(refused) == 2
+    expect(tab.locator("#notice")).to_be_empty()
+    assert desk.log() == [("answer", "left")]
+
+
 def test_a_reply_that_was_lost_does_no_harm(desk: Desk, tab: Page) -> None:
     lost: list[int] = []
 

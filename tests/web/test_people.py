@@ -191,3 +191,28 @@ def test_the_audit_log_is_filtered_and_paged(admin: User, client: httpx.Client) 
     one = client.get("/audit", params={"subject": "p7@x.example"}).text
     assert "1 to 2 of 2 acts" in one
     assert "Nothing found" in client.get("/audit", params={"person": "0"}).text
+
+
+@pytest.mark.parametrize(
+    ("public", "host", "start"),
+    [
+        ("", "localhost:8000", "http://localhost:8000/invitations/"),
+        ("", "evil.example", "/invitations/"),
+        ("https://labels.example", "evil.example", "https://labels.example/invitations/"),
+    ],
+)
+def test_a_link_does_not_lead_where_the_request_says(
+    app: FastAPI, sessions: Sessions, public: str, host: str, start: str
+) -> None:
+    app.state.settings = app.state.settings.model_copy(update={"public_url": public})
+    with sessions.write.begin() as session:
+        admin = make_user(session, role=Role.ADMIN)
+        _, token = tokens.issue_token(session, admin, "test")
+    with open_client(app) as client:
+        sign_in(app, client, admin)
+        form = {"email": "new@example.org", "name": "New", "role": "assessor"}
+        page = client.post("/people", data=form, headers={"Host": host})
+        headers = {"Host": host, "Authorization": f"Bearer {token}"}
+        made = client.post(f"/api/v1/users/{admin.id}/link", headers=headers).json()
+    assert f'value="{start}' in page.text
+    assert made["url"].startswith(start)

@@ -40,7 +40,7 @@ def unguarded(cell: str) -> str:
 
 
 def csv_cell(value: object) -> str:
-    """A cell of comma-separated values: text guarded, numbers as they are, None empty."""
+    """Format a cell of comma-separated values: text guarded, numbers as they are, None empty."""
     if not isinstance(value, str):
         return "" if value is None else str(value)
     cell = guarded(value)

@@ -1,6 +1,6 @@
 """Sign-in and sign-out."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Request
@@ -18,19 +18,30 @@ from app.web.errors import status_of
 from app.web.forms import SignInForm
 from app.web.links import local_path
 from app.web.pages import render
+from app.web.places import Places
 from app.web.views import DemoAccount, SignInView
 from app.web.visitors import visitor_of
 
 router = APIRouter(include_in_schema=False)
 
 
-@router.get("/sign-in")
+async def _hold_sign_in(request: Request) -> AsyncIterator[None]:
+    """Hold one of the slots for visitors: each may hash a password or ask the database."""
+    places: Places = request.app.state.places
+    async with places.sign_in.hold():
+        yield
+
+
+SIGN_IN_PLACE = Depends(_hold_sign_in, scope="function")
+
+
+@router.get("/sign-in", dependencies=[SIGN_IN_PLACE])
 def get_sign_in(request: Request, next: str = "/") -> Response:
     """The sign-in form; the demo's accounts are listed to a browser on this machine."""
     return _show(request, SignInForm(next=local_path(next)))
 
 
-@router.post("/sign-in", dependencies=[Depends(check_visitor_form)])
+@router.post("/sign-in", dependencies=[Depends(check_visitor_form), SIGN_IN_PLACE])
 def post_sign_in(request: Request, form: Annotated[SignInForm, Form()]) -> Response:
     """Check e-mail and password; then go where the person wanted to go."""
     authenticator: Authenticator = request.app.state.authenticator

@@ -5,12 +5,13 @@ from typing import Annotated
 from urllib.parse import quote
 
 from anyio import to_thread
-from fastapi import APIRouter, Header, Request
+from fastapi import APIRouter, FastAPI, Header, Request
 from sqlalchemy.orm import Session
 from starlette.responses import HTMLResponse, Response
 
 from app.db.queries import pages as queries
 from app.services.pages.shown import Body, BodyKey, PageHead, ShownPages
+from app.web.admission import admit_visitor
 from app.web.deps import in_transaction
 from app.web.page_html import (
     HTML,
@@ -50,6 +51,20 @@ _SVG = "image/svg+xml"
 _OPENED = frozenset(("document", "iframe", "frame", "object", "embed"))  # values of Sec-Fetch-Dest
 
 
+def add_link_errors(app: FastAPI) -> None:
+    """Show links that do not work as pages that fit into a frame."""
+    app.add_exception_handler(LinkWrong, _show_wrong_link)
+    app.add_exception_handler(LinkExpired, _show_expired_link)
+
+
+def _show_wrong_link(_request: Request, _error: Exception) -> Response:
+    return _problem(403, "wrong", "This link is not valid", "Go back to your queue.")
+
+
+def _show_expired_link(_request: Request, _error: Exception) -> Response:
+    return _problem(410, "expired", "This link has expired", "Load the question again.")
+
+
 @router.get("/pages/{token}/{path:path}")
 async def get_page(
     request: Request, token: str, path: str, sec_fetch_dest: Annotated[str, Header()] = ""
@@ -59,12 +74,8 @@ async def get_page(
     A page that was rendered before is sent from memory, without a thread or a transaction.
     """
     links: PageLinks = request.app.state.page_links
-    try:
-        link, seconds = links.read(token)
-    except LinkWrong:
-        return _problem(403, "wrong", "This link is not valid", "Go back to your queue.")
-    except LinkExpired:
-        return _problem(410, "expired", "This link has expired", "Load the question again.")
+    link, seconds = links.read(token)
+    admit_visitor(request)
     head = await _head(request, link)
     if head is None:
         return _missing(link)
