@@ -44,7 +44,15 @@ class Connection:
         return cls(reader, writer, {"Host": f"localhost:{port}", **headers})
 
     async def send(self, method: str, path: str, body: str = "", kind: str = FORM) -> Reply:
-        """Send a request and read the whole reply."""
+        """Send a request and read the whole reply; a connection that has ended is opened again."""
+        try:
+            return await self._send(method, path, body, kind)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            port = int(self.headers["Host"].rpartition(":")[2])
+            self.reader, self.writer = await asyncio.open_connection("127.0.0.1", port)
+            return await self._send(method, path, body, kind)
+
+    async def _send(self, method: str, path: str, body: str, kind: str) -> Reply:
         lines = [f"{method} {path} HTTP/1.1", *(f"{k}: {v}" for k, v in self.headers.items())]
         if method == "POST":
             lines += [f"Content-Type: {kind}", f"Content-Length: {len(body.encode())}"]

@@ -40,7 +40,7 @@ def measure(name: str, url: str, folder: Path, judgments: int) -> None:
         print(f"{name}: {resident_megabytes(server):.0f} MB at the start", flush=True)
         while count < judgments:
             count += judged(server, make_jobs(sessions, AT_ONCE, KILOBYTES, PER_QUERY))
-            if count >= shown:
+            if count >= min(shown, judgments):
                 now = resident_megabytes(server)
                 first = first or now
                 print(f"  {count:>7} judgments {now:.0f} MB, {now / first:.2f} times", flush=True)

@@ -69,18 +69,23 @@ async def post_entry(
     assignment_id: RowId,
     form: Annotated[EntryForm, Form()],
 ) -> Response:
-    """Take an answer, an undo or a redo, and show what is asked then; repeated, it counts once."""
+    """Take an answer, an undo or a redo, and show what is asked then; repeated, it counts once.
 
-    def work(session: Session) -> Response:
+    What needs nothing more of the database is drawn when the entry is committed, so that others can
+    write meanwhile.
+    """
+
+    def work(session: Session) -> Response | Standing:
         person = current_person(request, session, sent)
         return _enter(request, session, person, assignment_id, form)
 
-    return await in_transaction(request, work)
+    done = await in_transaction(request, work)
+    return _fragment(request, done) if isinstance(done, Standing) else done
 
 
 def _enter(
     request: Request, session: Session, user: PersonView, assignment_id: int, form: EntryForm
-) -> Response:
+) -> Response | Standing:
     live: LiveSessions = request.app.state.live
     try:
         after = labeling.submit(
@@ -97,7 +102,8 @@ def _enter(
         now_open = _standing(request, session, user, assignment_id)
         return _show(request, session, user, now_open, stale=Refused(refusal.code, str(refusal)))
     if htmx.wants_fragment(request):
-        return _show(request, session, user, after)
+        needs_texts = after.tool is Tool.LISTS
+        return _show(request, session, user, after) if needs_texts else after
     return RedirectResponse(_address(request, "get_work", assignment_id), status_code=303)
 
 
@@ -181,13 +187,14 @@ def _standing(
     return labeling.standing(session, live, assignment_id=assignment_id, user_id=user.id)
 
 
-def _question(request: Request, session: Session, standing: Standing) -> QuestionView:
-    texts = snippet_texts(session, standing)
+def _question(request: Request, session: Session | None, standing: Standing) -> QuestionView:
+    """The view of a question; only one about lists needs the ``session``, for their texts."""
+    texts = {} if session is None else snippet_texts(session, standing)
     return question_view(standing, request.app.state.page_links, reading_of(request), texts)
 
 
 def _prospects(
-    request: Request, session: Session, ahead: Sequence[Prospect]
+    request: Request, session: Session | None, ahead: Sequence[Prospect]
 ) -> Sequence[ProspectView]:
     """The questions that may come, each once, with all the answers that lead to it."""
     answers: list[list[str]] = []
@@ -214,12 +221,7 @@ def _show(
     """The question as a page or as a fragment; the result as a page."""
     status = 409 if stale else 200
     if htmx.wants_fragment(request):
-        fragment = FragmentView(
-            _question(request, session, standing),
-            stale,
-            _prospects(request, session, standing.ahead),
-        )
-        return render(request, "labeling/_question.html", fragment, status=status)
+        return _fragment(request, standing, session, stale)
     if standing.finished:
         summary = summary_of(session, standing, user_id=user.id)
         if standing.tool is Tool.LISTS:
@@ -229,6 +231,18 @@ def _show(
         return render(request, "labeling/finished.html", page, status=status)
     view = _work_view(request, session, user, standing, stale)
     return render(request, _PAGES[standing.tool], view, status=status)
+
+
+def _fragment(
+    request: Request,
+    standing: Standing,
+    session: Session | None = None,
+    stale: Refused | None = None,
+) -> Response:
+    """What changes on the page, and what may come next if the state says so."""
+    question = _question(request, session, standing)
+    view = FragmentView(question, stale, _prospects(request, session, standing.ahead))
+    return render(request, "labeling/_question.html", view, status=409 if stale else 200)
 
 
 def _work_view(
