@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from random import Random
 
 from bench.browser_client import ApiDesk, BrowserDesk, Desk, Entry, Question, Refused
-from bench.connection import TRANSPORT_ERRORS
+from bench.connection import TRANSPORT_ERRORS, Connection
 from bench.load_study import Person
 
 ANSWERS = ("left", "left", "right", "right", "tie")
 OPENING_AT_ONCE = 8
+PATIENCE = 60.0  # seconds; a longer wait is an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +149,8 @@ class VirtualAssessor:
 
 
 def _desk(load: Load, person: Person, assignment_id: int) -> Desk:
+    desk: Desk = ApiDesk(load.url, assignment_id, person.token)
     if load.browser:
-        return BrowserDesk(load.url, assignment_id, person.cookie, person.csrf)
-    return ApiDesk(load.url, assignment_id, person.token)
+        desk = BrowserDesk(load.url, assignment_id, person.cookie, person.csrf)
+    desk.connection = Connection(load.url, timeout=PATIENCE)
+    return desk
