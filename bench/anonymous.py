@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import httpx
@@ -114,13 +115,17 @@ async def behave(kind: Stranger, port: int, until: float) -> int:
     return closed
 
 
-def strangers(port: int, count: int, seconds: float) -> None:
+def strangers(port: int, count: int, seconds: float, all_there: Event) -> None:
     """Send ``count`` strangers to the server, as many of each kind."""
+
+    async def say() -> None:
+        await asyncio.sleep(2)
+        all_there.set()
 
     async def run() -> None:
         until = time.monotonic() + seconds
         kinds = [KINDS[number % len(KINDS)] for number in range(count)]
-        await asyncio.gather(*(behave(kind, port, until) for kind in kinds))
+        await asyncio.gather(say(), *(behave(kind, port, until) for kind in kinds))
 
     asyncio.run(run())
 
@@ -159,10 +164,12 @@ def measure(name: str, url: str, folder: Path, count: int, seconds: float) -> No
         port = int(server.url.rsplit(":", 1)[1])
         crowd(server.url, work[0], 2)
         alone = crowd(server.url, work[1], seconds)
-        arguments = (port, count, seconds + 4)
-        others = multiprocessing.get_context("spawn").Process(target=strangers, args=arguments)
+        context = multiprocessing.get_context("spawn")
+        all_there = context.Event()
+        arguments = (port, count, seconds + 3, all_there)
+        others = context.Process(target=strangers, args=arguments)
         others.start()
-        time.sleep(3)
+        all_there.wait(60)
         among = crowd(server.url, work[2], seconds)
         others.join()
     print(name)
