@@ -27,11 +27,19 @@ def majority_table(
 ) -> FloatArray:
     """Count the weighted votes (t, t) that row comes before column.
 
-    ``rankings`` is (r, t), best first.
+    Parameters
+    ----------
+    rankings
+        Rankings (r, t), best first.
+    weights
+        Weights (r,).
+    k
+        The first ``k`` of each ranking are compared with each other.
+    outside
+        Whether they also win against each candidate outside.
 
-    Only the first ``k`` of each ranking are compared with each other; ``outside`` also counts
-    each of them over each candidate outside.
-
+    Examples
+    --------
     >>> majority_table(np.array([[2, 0, 1]]), np.array([1.0]), k=2).tolist()
     [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
     """
@@ -46,8 +54,15 @@ def majority_table(
 def votes_of_scores(values: FloatArray, weights: FloatArray) -> FloatArray:
     """Count the weighted votes (n, n) that row scores above column.
 
-    ``scores`` is (m, n); NaN votes on nothing.
+    Parameters
+    ----------
+    values
+        Scores (m, n); NaN votes on nothing.
+    weights
+        Weights (m,).
 
+    Examples
+    --------
     >>> votes_of_scores(np.array([[2.0, 1, 0], [0, 1, 0]]), np.array([1.0, 0.5])).tolist()
     [[0.0, 1.0, 1.0], [0.5, 0.0, 1.5], [0.0, 0.0, 0.0]]
     """
@@ -60,8 +75,17 @@ def votes_of_scores(values: FloatArray, weights: FloatArray) -> FloatArray:
 def kemeny_cost(votes: FloatArray, order: IntArray) -> float:
     """Sum the votes against an order.
 
-    A vote of row over column counts where column is placed first.
+    A vote of row over column counts where column comes first.
 
+    Parameters
+    ----------
+    votes
+        Weighted votes (t, t).
+    order
+        Candidates (t,), best first.
+
+    Examples
+    --------
     >>> kemeny_cost(np.array([[0.0, 2], [1, 0]]), np.array([1, 0]))
     2.0
     """
@@ -71,6 +95,22 @@ def kemeny_cost(votes: FloatArray, order: IntArray) -> float:
 def kemeny_order(votes: FloatArray, initial: IntArray, *, refine: bool = True) -> IntArray:
     """Sort ``initial`` (t,) by the majorities of ``votes`` (t, t); best first.
 
+    Parameters
+    ----------
+    votes
+        Weighted votes (t, t).
+    initial
+        Order to start from, (t,).
+    refine
+        Whether groups of cyclic majorities are searched locally.
+
+    Returns
+    -------
+    IntArray
+        Candidates (t,), best first.
+
+    Examples
+    --------
     >>> kemeny_order(np.array([[0.0, 1, 1], [2, 0, 1], [2, 2, 0]]), np.arange(3)).tolist()
     [2, 1, 0]
     """
@@ -94,11 +134,30 @@ def supervised_kemeny(
     outside: bool = False,
     refine: bool = True,
 ) -> IntArray:
-    """Aggregate rankings (r, t) of the same t candidates, best first, to one (t,).
+    """Aggregate rankings of the same candidates by Supervised Kemeny.
 
-    ``weights`` (r,), equal if left out; ``initial`` (t,), Borda's order if left out; the first
-    ``k`` of each ranking count, all if left out; ``outside`` counts them over the others too.
+    Parameters
+    ----------
+    rankings
+        Rankings (r, t), best first.
+    weights
+        Weights (r,); equal if None.
+    initial
+        Order to start from, (t,); Borda's if None.
+    k
+        The first ``k`` of each ranking count; all if None.
+    outside
+        Whether they also win against the candidates outside.
+    refine
+        Whether groups of cyclic majorities are searched locally.
 
+    Returns
+    -------
+    IntArray
+        Candidates (t,), best first.
+
+    Examples
+    --------
     >>> supervised_kemeny(np.array([[0, 1, 2], [0, 2, 1], [2, 0, 1]])).tolist()
     [0, 2, 1]
     """

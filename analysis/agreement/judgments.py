@@ -12,11 +12,20 @@ from analysis.typing import BoolArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Judgments:
-    """Answers, one row each, all arrays (n,): indices of assessor, query, left and right document.
+    """Raw answers, one row each, in the order of the answers of a session.
 
-    ``answer`` is 1 when the left document is preferred, 0 for a tie, -1 for the right one.
-    ``position`` counts the answers of a session from 0; ``check`` marks pairs asked again on
-    purpose. Rows of one session are in the order of the answers.
+    Attributes
+    ----------
+    assessor, query
+        Indices (n,).
+    left, right
+        Document indices (n,) as shown on the screen.
+    answer
+        1 when the left document is preferred, 0 for a tie, -1 for the right one, (n,).
+    position
+        Number of the answer in its session, from 0, (n,).
+    check
+        Whether the pair was repeated on purpose, (n,).
     """
 
     assessor: IntArray

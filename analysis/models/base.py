@@ -47,7 +47,9 @@ class Ranker(ABC):
             raise NotFittedError(f"{type(self).__name__} is not fitted: call fit first")
         width = getattr(self, "n_features_", None)
         if data is not None and width is not None and data.n_features != width:
-            raise BadData(f"the model was fitted on {width} features, the data have {data.n_features}")
+            raise BadData(
+                f"the model was fitted on {width} features, the data have {data.n_features}"
+            )
 
     def save(self, path: str | Path) -> None:
         """Write settings and learned values as JSON, every digit kept."""

@@ -97,7 +97,15 @@ def _suffix_sums(values: FloatArray, depth: int) -> FloatArray:
 
 
 class ListMLE(LinearRanker):
-    """Linear ListMLE ([XLW08]_) on the whole order; equal labels are ordered by ``seed``."""
+    """Linear ListMLE ([XLW08]_) on the whole order; equal labels are ordered by ``seed``.
+
+    Parameters
+    ----------
+    l2
+        Penalty of the weights.
+    seed
+        Seed of the order of equal labels.
+    """
 
     name = "listmle"
 
@@ -113,7 +121,17 @@ class ListMLE(LinearRanker):
 
 
 class TopKListMLE(ListMLE):
-    """Top-k ListMLE ([XLL09]_, equation (10)): the product stops at k."""
+    """Top-k ListMLE ([XLL09]_, equation (10)): the product stops at k.
+
+    Parameters
+    ----------
+    k
+        Number of positions that count.
+    l2
+        Penalty of the weights.
+    seed
+        Seed of the order of equal labels.
+    """
 
     name = "topk-listmle"
 

@@ -95,7 +95,14 @@ def _sorted(scores: FloatArray, rows: IntArray, counts: IntArray) -> tuple[Float
 class SVMMAP(LinearRanker):
     """SVM-MAP ([YFRJ07]_): |w|^2/2 + C times the mean slack over queries.
 
-    Labels above 0 are relevant. ``epsilon`` is how far from the least mean slack the result may be.
+    Labels above 0 are relevant.
+
+    Parameters
+    ----------
+    c
+        Weight of the mean slack against the penalty.
+    epsilon
+        Distance from the least mean slack at which the optimiser stops.
     """
 
     name = "svm-map"

@@ -79,7 +79,15 @@ def letor_lines(rows: Iterable[LetorRow], names: Sequence[str] = ()) -> Iterator
 
 
 def read_letor_export(path: str | Path, *, topk: int | None = None) -> RankingData:
-    """Read an exported ``letor`` file: as ``read_letor``, with the study's own query ids."""
+    """Read an exported ``letor`` file: as ``read_letor``, with the study's own query ids.
+
+    Parameters
+    ----------
+    path
+        Plain or gzip file.
+    topk
+        k of a top-k ground truth; None where labels are grades.
+    """
     raw = read_bytes(path)
     try:
         data = parse_letor(raw, topk=topk)
