@@ -59,12 +59,12 @@ def _quantiles(values: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]
     ordered = np.sort(values, axis=0)  # NaN last
     ends = []
     for share in (tail, 1 - tail):
-        place = share * np.maximum(counts - 1, 0)
-        low = np.floor(place).astype(int)
+        position = share * np.maximum(counts - 1, 0)
+        low = np.floor(position).astype(int)
         high = np.minimum(low + 1, np.maximum(counts - 1, 0))
         at_low = np.take_along_axis(ordered, low[None], axis=0)[0]
         at_high = np.take_along_axis(ordered, high[None], axis=0)[0]
-        end = at_low + (at_high - at_low) * (place - low)
+        end = at_low + (at_high - at_low) * (position - low)
         ends.append(np.where(counts >= LEAST_DEFINED * values.shape[0], end, np.nan))
     return ends[0], ends[1]
 

@@ -88,8 +88,8 @@ def consensus_of(block: Block, n_documents: int, weights: FloatArray) -> Consens
 
 
 def _departures(block: Block, order: IntArray) -> FloatArray:
-    place = np.argsort(order)
-    expected = np.where(place[block.first] < place[block.second], BETTER, WORSE)
+    position = np.argsort(order)
+    expected = np.where(position[block.first] < position[block.second], BETTER, WORSE)
     stated = (block.votes == BETTER) | (block.votes == WORSE)
     against = (stated & (block.votes != expected)).sum(axis=1)
     return ratio(against, stated.sum(axis=1))
@@ -119,7 +119,7 @@ def consensus_lists(
     documents: Sequence[Sequence[str]],
     assessors: Sequence[str],
 ) -> Iterator[ConsensusList]:
-    """Yield the records of ``consensus.jsonl``, one per query, ids in place of indices.
+    """Yield the records of ``consensus.jsonl``, one per query, ids instead of indices.
 
     Parameters
     ----------

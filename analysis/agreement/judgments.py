@@ -90,6 +90,6 @@ def _places(assessor: IntArray, query: IntArray) -> IntArray:
     new = np.ones(order.size, dtype=bool)
     new[1:] = (np.diff(assessor[order]) != 0) | (np.diff(query[order]) != 0)
     starts = np.flatnonzero(new)
-    places = np.empty(order.size, dtype=np.int64)
-    places[order] = np.arange(order.size) - np.repeat(starts, np.diff([*starts, order.size]))
-    return places
+    positions = np.empty(order.size, dtype=np.int64)
+    positions[order] = np.arange(order.size) - np.repeat(starts, np.diff([*starts, order.size]))
+    return positions

@@ -137,5 +137,5 @@ def _check_values(data: RankingData) -> None:
         if bad.any():
             row = int(np.argmax(bad))
             query = int(np.searchsorted(data.offsets, row, side="right")) - 1
-            place = row - int(data.offsets[query]) + 1
-            raise BadData(f"query {data.query_ids[query]}, document {place}: {what}")
+            position = row - int(data.offsets[query]) + 1
+            raise BadData(f"query {data.query_ids[query]}, document {position}: {what}")

@@ -44,8 +44,8 @@ def truth_ranks(data: RankingData, seed: int | None = 0) -> IntArray:
         Seed of the order of equal labels, as in :func:`truth_order`.
     """
     ranks = np.empty(data.n_rows, dtype=np.int64)
-    places = np.arange(data.n_rows) - np.repeat(data.offsets[:-1], data.sizes)
-    ranks[truth_order(data, seed)] = places + 1
+    positions = np.arange(data.n_rows) - np.repeat(data.offsets[:-1], data.sizes)
+    ranks[truth_order(data, seed)] = positions + 1
     return ranks
 
 

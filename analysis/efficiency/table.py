@@ -91,7 +91,7 @@ def resampled_medians(values: FloatArray, query: IntArray, weights: FloatArray) 
         levels = np.unique(np.quantile(values, np.linspace(0, 1, most), method="higher"))
     level = np.searchsorted(levels, values)
     cells = np.bincount(query * levels.size + level, minlength=n_queries * levels.size)
-    table = cells.reshape(n_queries, -1).astype(np.float32)  # exact below 2^24 values a level
+    table = cells.reshape(n_queries, -1).astype(np.float32)  # exact below 2^24 values per level
     counts = np.cumsum(weights.astype(np.float32) @ table, axis=1, dtype=float)
     middle = np.argmax(counts >= counts[:, -1:] / 2 * (1 - 1e-5), axis=1)  # weights are rounded
     return np.where(counts[:, -1] > 0, levels[middle], np.nan)

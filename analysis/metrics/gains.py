@@ -105,7 +105,7 @@ def usual_gains(n_grades: int, k: int, *, linear: bool = False) -> Gains:
     k
         Number of positions.
     linear
-        Whether gains are l in place of 2^l - 1.
+        Whether gains are l instead of 2^l - 1.
 
     Examples
     --------

@@ -49,7 +49,7 @@ def measure(name: str, ties: Ties = "stable", gains: Gains | None = None) -> Sco
     ties
         ``stable`` (row order) or ``expected`` (mean over all orders of ties).
     gains
-        Gains and discounts in place of 2^label - 1 and 1 / log2(1 + j) in ndcg and kappa-ndcg.
+        Gains and discounts instead of 2^label - 1 and 1 / log2(1 + j) in ndcg and kappa-ndcg.
 
     Returns
     -------
@@ -145,12 +145,12 @@ def evaluate(
     names
         Names of measures, such as ``ndcg@10``.
     per_query
-        Whether to return arrays (n_queries,) in place of means.
+        Whether to return arrays (n_queries,) instead of means.
     ties
         ``stable``: documents of equal score keep their row order; ``expected``: mean over all their
         orders.
     gains
-        Gains and discounts in place of the usual ones of ndcg and kappa-ndcg.
+        Gains and discounts instead of the usual ones of ndcg and kappa-ndcg.
 
     Returns
     -------

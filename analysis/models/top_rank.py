@@ -111,15 +111,15 @@ class TopRank(Ranker):
         return worth / total if total > 0 else np.full(worth.size, 1.0 / worth.size)
 
     def predict(self, data: RankingData) -> FloatArray:
-        """Score documents by place: the last of a query has 1, the first as many as there are."""
+        """Score documents by rank: the last of a query has 1, the first as many as there are."""
         self.require_fitted(data)
         base = data.features @ self.base_
         others = data.features @ self.others_.T
-        places = np.empty(data.n_rows)
+        positions = np.empty(data.n_rows)
         for start, stop in zip(data.offsets[:-1], data.offsets[1:], strict=True):
             order = self._order(base[start:stop], others[start:stop])
-            places[start + order] = np.arange(stop - start, 0, -1)
-        return places
+            positions[start + order] = np.arange(stop - start, 0, -1)
+        return positions
 
     def _order(self, base: FloatArray, others: FloatArray) -> IntArray:
         """Order the documents of one query, best first, from scores (n,) and (n, 3)."""
