@@ -29,7 +29,7 @@ def vote(r: float) -> float:
 class StumpRanker(Ranker):
     """A ranker that scores by a weighted sum of stumps [x_f > threshold].
 
-    ``features_``, ``thresholds_`` and ``alphas_`` have one entry a round; without thresholds the
+    ``features_``, ``thresholds_`` and ``alphas_`` have one entry per round; without thresholds the
     weak rankers are the features themselves.
     """
 

@@ -42,7 +42,27 @@ ANSWER_CODES = {
 def read_preferences(
     paths: Sequence[Path], *, format: str | None = None, k: int | None = None
 ) -> StudyData:
-    """Read preference files as one study; the format is seen from the content."""
+    """Read preference files as one study.
+
+    Parameters
+    ----------
+    paths
+        Files, plain or gzip.
+    format
+        Name of the format; detected from the content if None.
+    k
+        Length of the consensus lists; all documents if None.
+
+    Returns
+    -------
+    StudyData
+        A study with a tool for pairs, one for grades, or both.
+
+    Raises
+    ------
+    BadData
+        If a file is malformed; the message names file and line.
+    """
     if not paths:
         raise BadData("no preference file was given")
     named = [_name(path) for path in paths]
