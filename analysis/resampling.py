@@ -16,9 +16,17 @@ LEAST_DEFINED = 0.5  # share of resamples in which a figure must be defined to h
 class Resamples:
     """Weight of each query in each resample: ``weights`` (draws, n_queries).
 
-    ``n_used`` queries take part; with fewer than two every interval is NaN. ``freedom`` is their
-    number less the number of strata: percentiles lie as far out as Student's t with it needs, a
-    normal one would be too narrow for few queries [Hes15]_.
+    Attributes
+    ----------
+    weights
+        Weight of each query in each resample, (draws, n_queries).
+    n_used
+        Queries that take part; with fewer than two every interval is NaN.
+    level
+        Level of the intervals.
+    freedom
+        ``n_used`` less the number of strata. Percentiles lie as far out as Student's t with it
+        needs: a normal one would be too narrow for few queries [Hes15]_.
     """
 
     weights: FloatArray
@@ -59,12 +67,12 @@ def _quantiles(values: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]
     ordered = np.sort(values, axis=0)  # NaN last
     ends = []
     for share in (tail, 1 - tail):
-        place = share * np.maximum(counts - 1, 0)
-        low = np.floor(place).astype(int)
+        position = share * np.maximum(counts - 1, 0)
+        low = np.floor(position).astype(int)
         high = np.minimum(low + 1, np.maximum(counts - 1, 0))
         at_low = np.take_along_axis(ordered, low[None], axis=0)[0]
         at_high = np.take_along_axis(ordered, high[None], axis=0)[0]
-        end = at_low + (at_high - at_low) * (place - low)
+        end = at_low + (at_high - at_low) * (position - low)
         ends.append(np.where(counts >= LEAST_DEFINED * values.shape[0], end, np.nan))
     return ends[0], ends[1]
 
@@ -79,12 +87,26 @@ def resamples(
 ) -> Resamples:
     """Draw queries with replacement from those whose entry in ``used`` (n_queries,) is not 0.
 
-    ``strata`` (n_queries,): queries are drawn among those of the same number, as many as there
-    are, such as the queries of one set of assessors. Otherwise the assignment itself, which was no
-    accident, would count as chance and intervals would be too wide. Strata under
-    ``LEAST_STRATUM`` queries are drawn from together. Of n queries n - 1 are drawn, and weigh
-    n / (n - 1) each, which makes the variance unbiased in small strata too [RW88]_.
+    Strata under ``LEAST_STRATUM`` queries are merged. Of n queries n - 1 are drawn, and weigh n /
+    (n - 1) each, which makes the variance unbiased in small strata too [RW88]_.
 
+    Parameters
+    ----------
+    used
+        Queries with a non-zero entry take part, (n_queries,).
+    strata
+        Queries are drawn within the same number, such as one per set of assessors, (n_queries,).
+        Otherwise the assignment, which was not random, would count as chance and intervals would be
+        too wide.
+    draws
+        Number of resamples.
+    seed
+        Seed of the draws.
+    level
+        Level of the intervals.
+
+    Examples
+    --------
     >>> drawn = resamples(np.array([1, 0, 1, 1]), draws=100)
     >>> drawn.weights.sum(axis=1).max().item(), drawn.weights[:, 1].sum().item()
     (3.0, 0.0)
@@ -151,8 +173,15 @@ def percentiles(values: FloatArray | Sequence[FloatArray], tail: float) -> Float
 def same_assessors(query: IntArray, assessor: IntArray, n_queries: int) -> IntArray:
     """Assign one number to all queries that the same assessors judged: (n_queries,).
 
-    ``query`` and ``assessor`` (r,) list who judged what, in any order, with repetitions.
+    Parameters
+    ----------
+    query, assessor
+        Who judged what, (r,), in any order, with repetitions.
+    n_queries
+        Number of queries.
 
+    Examples
+    --------
     >>> same_assessors(np.array([0, 0, 1, 1, 2]), np.array([5, 7, 7, 5, 5]), 4).tolist()
     [0, 0, 1, 2]
     """
@@ -185,8 +214,23 @@ def grouped_sums(
 ) -> FloatArray:
     """Compute weighted sums (draws, n_groups, width) of rows that belong to a query and a group.
 
-    ``query`` and ``group`` (r,), ``values`` (r, width). The product is sparse: a group sees few
-    of the queries.
+    The product is sparse: a group has few of the queries.
+
+    Parameters
+    ----------
+    weights
+        Weight of each query in each resample, (draws, n_queries).
+    query, group
+        Query and group of each row, (r,).
+    values
+        Values (r, width).
+    n_groups
+        Number of groups.
+
+    Returns
+    -------
+    FloatArray
+        Sums (draws, n_groups, width).
     """
     width = values.shape[1]
     rows = (group[:, None] * width + np.arange(width)).ravel()

@@ -178,7 +178,7 @@ def measure(name: str, url: str, folder: Path, count: int, seconds: float) -> No
 
 
 def spread(times: list[float]) -> str:
-    """The median and the 95th percentile in words."""
+    """Format the median and the 95th percentile."""
     p50, p95 = 1e3 * statistics.median(times), 1e3 * percentile(times, 0.95)
     longest = f"longest {1e3 * max(times):.0f} ms of {len(times)}"
     return f"p50 {p50:.1f} ms, p95 {p95:.1f} ms, {longest}"

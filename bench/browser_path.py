@@ -51,7 +51,7 @@ class Job:
 
 
 def page_of(number: int, kilobytes: float, random: Random) -> str:
-    """A page with headings, lists and text, of about ``kilobytes``."""
+    """Make a page with headings, lists and text, of about ``kilobytes``."""
     parts = [f"<!doctype html><title>Page {number}</title><style>body{{font:16px serif}}</style>"]
     size = 0
     while size < kilobytes * 1000:
@@ -62,7 +62,7 @@ def page_of(number: int, kilobytes: float, random: Random) -> str:
 
 
 def make_query(session: Session, study: Study, position: int, kilobytes: float) -> Query:
-    """A query with its own pages."""
+    """Make a query with its own pages."""
     query = Query(
         study_id=study.id, external_id=f"q{position}", text=QUERY, description="", position=position
     )
@@ -88,7 +88,7 @@ def make_query(session: Session, study: Study, position: int, kilobytes: float) 
 
 
 def make_jobs(sessions: Sessions, count: int, kilobytes: float, per_query: int) -> list[Job]:
-    """Assignments of a new study, ``per_query`` to a query."""
+    """Make the assignments of a new study, ``per_query`` to each query."""
     with sessions.write.begin() as session:
         study = Study(slug=f"bench-{token_hex(8)}", name="Bench", guidelines="")
         session.add(study)

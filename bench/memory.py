@@ -21,7 +21,7 @@ AT_ONCE, PER_QUERY, KILOBYTES = 8, 10, 2.0
 
 
 def resident_megabytes(server: LiveServer) -> float:
-    """What the server's process has in memory."""
+    """Return the resident memory of the server's process."""
     status = Path(f"/proc/{server.process.pid}/status").read_text()
     return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 

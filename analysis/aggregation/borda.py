@@ -8,10 +8,20 @@ from analysis.typing import FloatArray, IntArray
 def borda_order(votes: FloatArray) -> IntArray:
     """Return the candidates by votes won less lost, best first.
 
-    ``votes`` is (n, n); ties keep index order.
-
     With full rankings this is the order of Borda's mean rank; it also orders partial ones.
 
+    Parameters
+    ----------
+    votes
+        Weighted votes (n, n) of row over column.
+
+    Returns
+    -------
+    IntArray
+        Indices (n,); ties keep index order.
+
+    Examples
+    --------
     >>> borda_order(np.array([[0.0, 1, 0], [2, 0, 3], [0, 0, 0]])).tolist()
     [1, 0, 2]
     """

@@ -17,9 +17,20 @@ from analysis.typing import FloatArray, IntArray
 class Consensus:
     """The consensus of one query.
 
-    ``order`` (n,) documents, best first; ``wins`` (n,) weighted votes each document won.
-    ``assessors`` (m,), their ``weights`` (m,), and ``departures`` (m,): the share of an
-    assessor's preferences that the order reverses, NaN for one who only tied.
+    Attributes
+    ----------
+    query
+        Index of the query.
+    order
+        Documents (n,), best first.
+    wins
+        Weighted votes that each document won, (n,).
+    assessors
+        Indices of assessors, (m,).
+    weights
+        Weight of each assessor, (m,).
+    departures
+        Share of an assessor's preferences that the order reverses, (m,); NaN for one who only tied.
     """
 
     query: int
@@ -45,10 +56,20 @@ class Consensus:
 def consensus_of(block: Block, n_documents: int, weights: FloatArray) -> Consensus:
     """Compute the supervised Kemeny consensus of one query, starting from Borda's order.
 
-    ``weights`` (n_assessors,) of the whole study; a weight that is not known (NaN) is the mean of
-    the others, or 1. In the votes of a top-k ground truth every document of the list is over
-    every one outside, so these pairs count.
+    In the votes of a top-k ground truth every document of the list beats every one outside, so
+    these pairs count.
 
+    Parameters
+    ----------
+    block
+        Votes on the query.
+    n_documents
+        Number of documents.
+    weights
+        Weights (n_assessors,) of the whole study; NaN is replaced by the mean of the others, or 1.
+
+    Examples
+    --------
     >>> from analysis.agreement import Scores, from_scores
     >>> lists = Scores(0, np.array([0, 1, 2]), np.array([[2.0, 1, 0], [2, 0, 1], [1, 2, 0]]))
     >>> found = consensus_of(from_scores([lists], 3, 1).blocks[0], 3, np.ones(3))
@@ -67,8 +88,8 @@ def consensus_of(block: Block, n_documents: int, weights: FloatArray) -> Consens
 
 
 def _departures(block: Block, order: IntArray) -> FloatArray:
-    place = np.argsort(order)
-    expected = np.where(place[block.first] < place[block.second], BETTER, WORSE)
+    position = np.argsort(order)
+    expected = np.where(position[block.first] < position[block.second], BETTER, WORSE)
     stated = (block.votes == BETTER) | (block.votes == WORSE)
     against = (stated & (block.votes != expected)).sum(axis=1)
     return ratio(against, stated.sum(axis=1))
@@ -78,6 +99,11 @@ def known_weights(weights: FloatArray) -> FloatArray:
     """Replace unknown weights by the mean of the known ones.
 
     Every weight is 1 if none is known.
+
+    Parameters
+    ----------
+    weights
+        Weights, NaN where unknown.
     """
     known = weights[~np.isnan(weights)]
     mean = float(known.mean()) if known.size else 1.0
@@ -93,7 +119,7 @@ def consensus_lists(
     documents: Sequence[Sequence[str]],
     assessors: Sequence[str],
 ) -> Iterator[ConsensusList]:
-    """Yield the records of ``consensus.jsonl``, one per query, ids in place of indices.
+    """Yield the records of ``consensus.jsonl``, one per query, ids instead of indices.
 
     Parameters
     ----------
@@ -124,6 +150,11 @@ def consensus_qrels(lists: Iterable[ConsensusList]) -> Iterator[str]:
     """Yield TREC qrels lines of consensus lists: label k + 1 - rank in a list, 0 outside.
 
     Blanks separate the columns, so blanks within an id become underscores.
+
+    Parameters
+    ----------
+    lists
+        Consensus lists.
     """
     for each in lists:
         for document, label in each.labels().items():

@@ -14,6 +14,11 @@ def rest_counts(tables: PairTables) -> tuple[IntArray, IntArray, IntArray]:
     """Return each row of ``tables`` once per assessor: query, assessor, counts (2r, 9).
 
     The assessor is always the row of the table, so the second one's tables are transposed.
+
+    Parameters
+    ----------
+    tables
+        Votes of every two assessors.
     """
     query = np.concatenate([tables.query, tables.query])
     assessor = np.concatenate([tables.first, tables.second])
@@ -26,17 +31,32 @@ def error_rates(
 ) -> FloatArray:
     r"""Estimate the share of page pairs that each assessor reverses: (..., n_assessors).
 
-    No ground truth is needed.
-
     Agreement with the rest depends on who the rest are: under a rotation each assessor shares
-    queries with a few others only. Here every assessor sees the worth of pages through noise of
-    their own. If worth and noise are normal, the correlation of what two of them see is
-    :math:`\sin(\pi\tau_{ij}/2) = r_i r_j` (Greiner; classical test theory), and an assessor turns
-    a random pair around with probability :math:`\arccos(r_i)/\pi`. The logarithms are fitted by
-    least squares over pairs ``first``, ``second`` (s,), each once, with mean tau-b ``tau`` and
-    ``weights`` (..., s), such as the number of shared queries. NaN where the pairs do not tell
-    assessors apart: two alone, or a group without an odd ring of pairs.
+    queries with a few others only. The model: every assessor sees the worth of pages with noise. If
+    worth and noise are normal, the correlation of what two of them see is
+    :math:`\sin(\pi\tau_{ij}/2) = r_i r_j` (Greiner; classical test theory), and an assessor
+    reverses a random pair with probability :math:`\arccos(r_i)/\pi`. The logarithms are fitted by
+    least squares over pairs.
 
+    Parameters
+    ----------
+    first, second
+        Pairs of assessors (s,), each once.
+    tau
+        Mean tau-b of each pair, (..., s).
+    weights
+        Weights (..., s), such as the number of shared queries.
+    n_assessors
+        Number of assessors.
+
+    Returns
+    -------
+    FloatArray
+        Error rates (..., n_assessors). NaN where the pairs do not identify an assessor: two alone,
+        or a group without an odd cycle of pairs.
+
+    Examples
+    --------
     >>> r = np.cos(np.pi * np.array([0.02, 0.1, 0.2]))
     >>> first, second = np.array([0, 0, 1]), np.array([1, 2, 2])
     >>> tau = 2 / np.pi * np.arcsin(r[first] * r[second])

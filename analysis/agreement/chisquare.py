@@ -17,7 +17,18 @@ SLACK = 1e-12  # equal differences may differ by rounding
 class ChiSquare:
     """Pearson's test of a 2 x 2 table; figures are NaN where a margin is empty.
 
-    ``phi`` is the effect size, the square root of chi-square over the number of votes.
+    Attributes
+    ----------
+    statistic, yates
+        Chi-square without and with Yates' correction.
+    df
+        Degrees of freedom.
+    p, p_yates
+        The p values of both.
+    phi
+        Effect size, the square root of chi-square over the number of votes.
+    difference
+        Difference in agreement.
     """
 
     statistic: float
@@ -34,9 +45,20 @@ def chi_square(
 ) -> ChiSquare:
     """Test agreed against disagreed votes under two tools by Pearson's chi-square.
 
-    ``agreed`` and ``total`` hold one number per tool. scipy corrects 2 x 2 tables by default; the
-    published figures are without, so both are given ([NGLC12]_, section 4.1.2).
+    scipy corrects 2 x 2 tables by default; the published figures are without, so both are returned
+    ([NGLC12]_, section 4.1.2).
 
+    Parameters
+    ----------
+    agreed
+        Votes that agree, one number per tool.
+    total
+        All votes, one number per tool.
+    df
+        Degrees of freedom where the test is undefined.
+
+    Examples
+    --------
     >>> found = chi_square((3650, 2680), (4899, 4900))
     >>> round(found.statistic, 2), round(chi_square((1093, 1991), (1218, 2396)).statistic, 2)
     (420.43, 28.45)
@@ -64,9 +86,18 @@ def chi_square(
 
 @dataclass(frozen=True, slots=True)
 class Permuted:
-    """Permutation of whole queries: the difference in agreement, its two-sided p, and the means.
+    """Result of a permutation test over whole queries.
 
-    ``exchanges`` is how many relabelings were tried; ``exact`` is True if these are all there are.
+    Attributes
+    ----------
+    difference
+        Difference in agreement.
+    p
+        Two-sided p.
+    exchanges
+        Number of relabelings tried.
+    exact
+        Whether these are all relabelings.
     """
 
     difference: float
@@ -80,10 +111,23 @@ def permute_queries(
 ) -> Permuted:
     """Test the pooled agreement of two tools by exchanging the tools of whole queries.
 
-    ``agreed`` and ``total`` (n_queries, 2) count votes per query and tool. A query judged with both
-    tools has its two results exchanged or not; queries judged with one tool swap their tools
-    among themselves. p counts the relabelings at least as far from 0 as what was seen.
+    A query judged with both tools has its two results exchanged or not; queries judged with one
+    tool swap their tools among themselves. p counts the relabelings at least as far from 0 as the
+    observed one.
 
+    Parameters
+    ----------
+    agreed
+        Votes that agree, (n_queries, 2), by query and tool.
+    total
+        All votes, (n_queries, 2).
+    draws
+        Number of random relabelings, where not all are tried.
+    seed
+        Seed of the relabelings.
+
+    Examples
+    --------
     >>> permute_queries(np.array([[9, 5], [8, 6], [9, 4]]), np.full((3, 2), 10)).p
     0.25
     """

@@ -26,6 +26,13 @@ def cohen_kappa(counts: IntArray | FloatArray) -> FloatArray:
 
     Chance comes from each assessor's own margins.
 
+    Parameters
+    ----------
+    counts
+        Tables (..., c, c).
+
+    Examples
+    --------
     >>> float(cohen_kappa(np.array([[737, 302, 53], [355, 2557, 207], [72, 260, 356]])))
     0.5135
     """
@@ -37,6 +44,13 @@ def cohen_kappa(counts: IntArray | FloatArray) -> FloatArray:
 def gwet_ac1_of_table(counts: IntArray | FloatArray) -> FloatArray:
     """Compute Gwet's AC1 of two assessors' tables (..., c, c) [Gwe14]_.
 
+    Parameters
+    ----------
+    counts
+        Tables (..., c, c).
+
+    Examples
+    --------
     >>> float(gwet_ac1_of_table(np.array([[737, 302, 53], [355, 2557, 207], [72, 260, 356]])))
     0.6546
     """
@@ -48,6 +62,13 @@ def gwet_ac1_of_table(counts: IntArray | FloatArray) -> FloatArray:
 def alpha_of_table(counts: IntArray | FloatArray) -> FloatArray:
     """Compute Krippendorff's nominal alpha of two assessors' tables (..., c, c) [Kri13]_.
 
+    Parameters
+    ----------
+    counts
+        Tables (..., c, c).
+
+    Examples
+    --------
     >>> float(alpha_of_table(np.array([[737, 302, 53], [355, 2557, 207], [72, 260, 356]])))
     0.5134
     """
@@ -59,8 +80,11 @@ def alpha_of_table(counts: IntArray | FloatArray) -> FloatArray:
 class RatingSums:
     """Sums over judged pairs for coefficients of any number of assessors.
 
-    ``values`` (..., 15), last axis: coincidences 3 x 3, sum of unit agreement, units with two or
-    more votes, sum of vote shares by category, units with a vote.
+    Attributes
+    ----------
+    values
+        Sums (..., 15): coincidences 3 x 3, sum of unit agreement, units with two or more votes, sum
+        of vote shares by category, units with a vote.
     """
 
     values: FloatArray
@@ -75,6 +99,11 @@ def rating_sums(preferences: Preferences) -> RatingSums:
     """Compute the sums of every query (n_queries, 15).
 
     A judged pair is a unit, an assessor a coder.
+
+    Parameters
+    ----------
+    preferences
+        Votes of a study under one tool.
     """
     values = np.zeros((preferences.n_queries, WIDTH))
     for block in preferences.blocks:
@@ -99,6 +128,13 @@ def krippendorff_alpha(sums: RatingSums) -> FloatArray:
 
     Pairs with fewer than two votes do not count.
 
+    Parameters
+    ----------
+    sums
+        Sums of :func:`rating_sums`.
+
+    Examples
+    --------
     >>> from analysis.agreement.preferences import Scores, from_scores
     >>> both = Scores(0, np.array([0, 1]), np.array([[2.0, 1, 0], [2, 0, 1]]))
     >>> float(krippendorff_alpha(rating_sums(from_scores([both], 2, 1)))[0])
@@ -111,6 +147,11 @@ def fleiss_kappa(sums: RatingSums) -> FloatArray:
     """Compute Fleiss' kappa.
 
     The number of votes may differ between pairs, as in [Gwe14]_, section 2.5.
+
+    Parameters
+    ----------
+    sums
+        Sums of :func:`rating_sums`.
     """
     observed, used = _observed_and_used(sums)
     return _beyond(observed, (used**2).sum(axis=-1))
@@ -120,6 +161,11 @@ def gwet_ac1(sums: RatingSums) -> FloatArray:
     """Compute Gwet's AC1 for any number of assessors [Gwe14]_.
 
     Votes may be missing.
+
+    Parameters
+    ----------
+    sums
+        Sums of :func:`rating_sums`.
     """
     observed, used = _observed_and_used(sums)
     return _beyond(observed, _ac1_chance(used))

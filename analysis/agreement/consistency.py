@@ -13,8 +13,12 @@ from analysis.typing import IntArray
 class Repeated:
     """Repeated pairs of an assessor: one row each, compared with the first answer.
 
-    ``assessor``, ``query``, ``position`` (r,); ``counts`` (r, 3, 3) has a single 1, the first
-    answer in the row, the later one in the column.
+    Attributes
+    ----------
+    assessor, query, position
+        Where the repeat was answered, (r,).
+    counts
+        Tables (r, 3, 3) with a single 1: row of the first answer, column of the later one.
     """
 
     assessor: IntArray
@@ -24,8 +28,17 @@ class Repeated:
 
 
 def repeated(judgments: Judgments) -> Repeated:
-    """Find answers to a pair that the same assessor had answered before, sides set right.
+    """Find answers to a pair that the same assessor had answered before.
 
+    Sides are matched.
+
+    Parameters
+    ----------
+    judgments
+        Raw answers.
+
+    Examples
+    --------
     >>> ends = {"left": [1, 2], "right": [2, 1], "answer": [1, 1]}
     >>> twice = Judgments.of(assessor=[0, 0], query=[0, 0], **ends)
     >>> repeated(twice).counts.tolist()
@@ -46,9 +59,18 @@ def repeated(judgments: Judgments) -> Repeated:
 
 @dataclass(frozen=True, slots=True)
 class LeftBias:
-    """Answers for the left page, ties left out: ``left`` of ``total``, share and p; NaN if none.
+    """Preference for the left page; NaN without any answer that is not a tie.
 
-    ``p`` is of the two-sided binomial test; ``p_queries`` flips the sides of whole queries.
+    Attributes
+    ----------
+    left, total
+        Answers for the left page, and all answers but ties.
+    share
+        Share of the left page.
+    p
+        Two-sided binomial test.
+    p_queries
+        Test that flips the sides of whole queries.
     """
 
     left: int
@@ -59,8 +81,21 @@ class LeftBias:
 
 
 def left_bias(judgments: Judgments, *, draws: int = 9999, seed: int = 0) -> LeftBias:
-    """Test whether the side decides; checks and repeats count, they were answers too.
+    """Test whether the side decides.
 
+    Checks and repeats count too.
+
+    Parameters
+    ----------
+    judgments
+        Raw answers.
+    draws
+        Number of random flips.
+    seed
+        Seed of the flips.
+
+    Examples
+    --------
     >>> ends = {"left": [1] * 6, "right": [2] * 6, "answer": [1] * 6}
     >>> six = Judgments.of(assessor=[0] * 6, query=[0] * 6, **ends)
     >>> left_bias(six).p

@@ -12,11 +12,20 @@ from analysis.typing import BoolArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Judgments:
-    """Answers, one row each, all arrays (n,): indices of assessor, query, left and right document.
+    """Raw answers, one row each, in the order of the answers of a session.
 
-    ``answer`` is 1 when the left document is preferred, 0 for a tie, -1 for the right one.
-    ``position`` counts the answers of a session from 0; ``check`` marks pairs asked again on
-    purpose. Rows of one session are in the order of the answers.
+    Attributes
+    ----------
+    assessor, query
+        Indices (n,).
+    left, right
+        Document indices (n,) as shown on the screen.
+    answer
+        1 when the left document is preferred, 0 for a tie, -1 for the right one, (n,).
+    position
+        Number of the answer in its session, from 0, (n,).
+    check
+        Whether the pair was repeated on purpose, (n,).
     """
 
     assessor: IntArray
@@ -81,6 +90,6 @@ def _places(assessor: IntArray, query: IntArray) -> IntArray:
     new = np.ones(order.size, dtype=bool)
     new[1:] = (np.diff(assessor[order]) != 0) | (np.diff(query[order]) != 0)
     starts = np.flatnonzero(new)
-    places = np.empty(order.size, dtype=np.int64)
-    places[order] = np.arange(order.size) - np.repeat(starts, np.diff([*starts, order.size]))
-    return places
+    positions = np.empty(order.size, dtype=np.int64)
+    positions[order] = np.arange(order.size) - np.repeat(starts, np.diff([*starts, order.size]))
+    return positions

@@ -21,6 +21,13 @@ def tau_b(counts: IntArray | FloatArray) -> FloatArray:
     with C and D the pairs ordered alike and against each other, T the pairs an assessor ties
     [Ken45]_. Documents outside a top-k list are tied at its end.
 
+    Parameters
+    ----------
+    counts
+        Tables (..., 3, 3) of votes.
+
+    Examples
+    --------
     >>> float(tau_b(np.array([[3, 1, 0], [0, 1, 0], [1, 0, 0]])))
     0.4
     """
@@ -34,7 +41,15 @@ def tau_b(counts: IntArray | FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class ListSimilarity:
-    """Overlap per query and pair of assessors: ``query``, ``first``, ``second``, ``rbo`` (r,)."""
+    """Rank-biased overlap per query and pair of assessors.
+
+    Attributes
+    ----------
+    query, first, second
+        Indices (r,).
+    rbo
+        Overlap (r,).
+    """
 
     query: IntArray
     first: IntArray
@@ -51,6 +66,17 @@ def rbo_matrix(values: FloatArray, *, depth: int, persistence: float = 0.9) -> F
     overlap of the first d ranks [CU24]_; what an assessor left out of the list is one
     group tied at the end. Not judged (NaN) comes last of all, and counts for nobody.
 
+    Parameters
+    ----------
+    values
+        Scores (m, n); NaN where not judged.
+    depth
+        Number of ranks that are compared.
+    persistence
+        The p of rank-biased overlap.
+
+    Examples
+    --------
     >>> rbo_matrix(np.array([[3.0, 2, 1], [3, 2, 1], [1, 2, 3]]), depth=3).round(4)[0].tolist()
     [1.0, 1.0, 0.855]
     """
@@ -81,7 +107,17 @@ def _inside(values: FloatArray, depth: int) -> FloatArray:
 def list_similarity(
     scores: Iterable[Scores], *, depth: int, persistence: float = 0.9
 ) -> ListSimilarity:
-    """Compute the rank-biased overlap of every two assessors of every query."""
+    """Compute the rank-biased overlap of every two assessors of every query.
+
+    Parameters
+    ----------
+    scores
+        Scores of each query.
+    depth
+        Number of ranks that are compared.
+    persistence
+        The p of rank-biased overlap.
+    """
     parts: list[tuple[IntArray, IntArray, IntArray, FloatArray]] = []
     for each in scores:
         first, second = np.triu_indices(each.assessors.size, k=1)

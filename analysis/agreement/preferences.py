@@ -26,8 +26,16 @@ Repeats: TypeAlias = Literal["first", "last"]
 class Block:
     """The votes on one query.
 
-    ``assessors`` (m,) ascending indices; ``first`` and ``second`` (p,) document indices,
-    first < second; ``votes`` (m, p) codes.
+    Attributes
+    ----------
+    query
+        Index of the query.
+    assessors
+        Ascending indices (m,).
+    first, second
+        Document indices (p,), first < second.
+    votes
+        Codes (m, p).
     """
 
     query: int
@@ -48,7 +56,15 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """The votes of a whole study under one tool: at most one block per query."""
+    """The votes of a whole study under one tool: at most one block per query.
+
+    Attributes
+    ----------
+    n_assessors, n_queries
+        Sizes of the study.
+    blocks
+        Votes by query.
+    """
 
     n_assessors: int
     n_queries: int
@@ -64,9 +80,17 @@ class Preferences:
 class Scores:
     """Scores of each assessor for each document of a query; greater is better, NaN is not judged.
 
-    ``assessors`` (m,) ascending indices; ``values`` (m, n), columns in the fixed document order.
-    Grades are their own scores; a top-k ground truth has k + 1 - rank in T (tied documents share
-    a value, see ``topk_scores``) and 0 in F.
+    Grades are their own scores; a top-k ground truth has k + 1 - rank in T (tied documents share a
+    value, see ``topk_scores``) and 0 in F.
+
+    Attributes
+    ----------
+    query
+        Index of the query.
+    assessors
+        Ascending indices (m,).
+    values
+        Scores (m, n), columns in the fixed document order.
     """
 
     query: int
@@ -77,11 +101,20 @@ class Scores:
 def topk_scores(ranking: Sequence[Sequence[int]], n: int, k: int) -> FloatArray:
     """Return labels k + 1 - rank of a top-k list, 0 for documents outside it.
 
-    The list is given as groups of tied documents, best first.
+    A group takes the label of its first rank, so that pairs within it tie ([NGLC12]_, section 2: T
+    in order over F, F unordered).
 
-    A group takes the label of its first rank, so that pairs within it tie ([NGLC12]_,
-    section 2: T in order over F, F unordered).
+    Parameters
+    ----------
+    ranking
+        Groups of tied documents, best first.
+    n
+        Number of documents.
+    k
+        Length of the list.
 
+    Examples
+    --------
     >>> topk_scores([[4], [0, 2]], n=5, k=3).tolist()
     [2.0, 0.0, 2.0, 0.0, 3.0]
     """
@@ -98,6 +131,15 @@ def from_scores(scores: Iterable[Scores], n_assessors: int, n_queries: int) -> P
 
     The greater score is preferred, equal scores tie.
 
+    Parameters
+    ----------
+    scores
+        Scores of each query.
+    n_assessors, n_queries
+        Sizes of the study.
+
+    Examples
+    --------
     >>> one = Scores(0, np.array([0, 1]), np.array([[2.0, 1.0, 0.0], [0.0, 0.0, 1.0]]))
     >>> from_scores([one], 2, 1).blocks[0].votes.tolist()
     [[0, 0, 0], [1, 2, 2]]
@@ -119,8 +161,17 @@ def from_judgments(
 ) -> Preferences:
     """Collect the judged pairs.
 
-    Of several answers of one assessor to a pair, the first (or last) counts.
+    Parameters
+    ----------
+    judgments
+        Raw answers.
+    n_assessors, n_queries
+        Sizes of the study.
+    repeats
+        Whether the ``first`` or ``last`` of several answers to a pair counts.
 
+    Examples
+    --------
     >>> ends = {"left": [5, 3], "right": [3, 5], "answer": [1, 1]}
     >>> asked = Judgments.of(assessor=[0, 1], query=[0, 0], **ends)
     >>> block = from_judgments(asked, 2, 1).blocks[0]

@@ -19,7 +19,14 @@ from analysis.typing import FloatArray, IntArray
 class PairTables:
     """Tables of votes, one row per query and pair of assessors who share judged pairs of it.
 
-    ``query``, ``first``, ``second`` (r,) with first < second; ``counts`` (r, 3, 3).
+    Attributes
+    ----------
+    n_assessors, n_queries
+        Sizes of the study.
+    query, first, second
+        Indices (r,), first < second.
+    counts
+        Tables (r, 3, 3).
     """
 
     n_assessors: int
@@ -67,6 +74,13 @@ class PairTables:
 def pair_tables(preferences: Preferences) -> PairTables:
     """Count the votes of every two assessors on every query, by matrix products.
 
+    Parameters
+    ----------
+    preferences
+        Votes of a study under one tool.
+
+    Examples
+    --------
     >>> from analysis.agreement.preferences import Scores, from_scores
     >>> both = Scores(0, np.array([0, 1]), np.array([[2.0, 1.0, 0.0], [0.0, 0.0, 1.0]]))
     >>> pair_tables(from_scores([both], 2, 1)).pooled().tolist()
@@ -97,10 +111,15 @@ def _crossed(block: Block) -> tuple[IntArray, IntArray, IntArray, IntArray]:
 def agreement_matrix(counts: IntArray | FloatArray) -> FloatArray:
     """Divide rows by their sums, as Tables 2 and 3 of [NGLC12]_.
 
-    An empty row is NaN.
+    The cell (X1, X2) is the share of column X2 given row X1. An empty row is NaN.
 
-    ``counts`` (..., 3, 3). The cell (X1, X2) is the share of column X2 given row X1.
+    Parameters
+    ----------
+    counts
+        Tables (..., 3, 3).
 
+    Examples
+    --------
     >>> agreement_matrix(np.array([[3, 1, 0], [0, 2, 0], [0, 0, 0]])).round(2).tolist()
     [[0.75, 0.25, 0.0], [0.0, 1.0, 0.0], [nan, nan, nan]]
     """
@@ -110,8 +129,15 @@ def agreement_matrix(counts: IntArray | FloatArray) -> FloatArray:
 def agreed(counts: IntArray | FloatArray, *, ties: bool = True) -> tuple[FloatArray, FloatArray]:
     """Count the votes that agree and all votes: (...,) each, from tables (..., 3, 3).
 
-    Without ties only pairs count on which both assessors expressed a preference.
+    Parameters
+    ----------
+    counts
+        Tables (..., 3, 3).
+    ties
+        Whether pairs count on which an assessor tied.
 
+    Examples
+    --------
     >>> table = np.array([[737, 302, 53], [355, 2557, 207], [72, 260, 356]])
     >>> [int(x) for x in (*agreed(table), *agreed(table, ties=False))]
     [3650, 4899, 1093, 1218]
@@ -127,5 +153,12 @@ def agreement(counts: IntArray | FloatArray, *, ties: bool = True) -> FloatArray
     """Return the share of votes that agree (...,).
 
     NaN where nothing is shared.
+
+    Parameters
+    ----------
+    counts
+        Tables (..., 3, 3).
+    ties
+        Whether pairs count on which an assessor tied.
     """
     return ratio(*agreed(counts, ties=ties))

@@ -17,8 +17,16 @@ DENSE_UP_TO = 1000  # documents of a session; above, its table of pairs is kept 
 class TriadCounts:
     """Triples of documents that a session answered in full, one row per assessor and query.
 
-    ``cycles`` are A>B>C>A; ``broken`` are all triples that no order with ties explains, the
-    cycles among them; ``triples`` how many there were to see.
+    Attributes
+    ----------
+    assessor, query
+        Indices of the session, (s,).
+    cycles
+        Triples A>B>C>A.
+    broken
+        Triples that no order with ties explains, cycles included.
+    triples
+        All triples answered in full.
     """
 
     assessor: IntArray
@@ -29,8 +37,17 @@ class TriadCounts:
 
 
 def count_triads(judgments: Judgments) -> TriadCounts:
-    """Count transitivity violations of every session; the first answer to a pair counts.
+    """Count transitivity violations of every session.
 
+    The first answer to a pair counts.
+
+    Parameters
+    ----------
+    judgments
+        Raw answers.
+
+    Examples
+    --------
     >>> ends = {"left": [1, 2, 3], "right": [2, 3, 1], "answer": [1] * 3}
     >>> ring = Judgments.of(assessor=[0] * 3, query=[0] * 3, **ends)
     >>> int(count_triads(ring).cycles[0]), int(count_triads(ring).triples[0])

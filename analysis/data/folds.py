@@ -13,7 +13,15 @@ from analysis.errors import BadData
 
 @dataclass(frozen=True)
 class Fold:
-    """Parts to train on, to tune on and to test on."""
+    """Parts to train on, to tune on and to test on.
+
+    Attributes
+    ----------
+    name
+        Name of the fold.
+    train, validation, test
+        The three parts.
+    """
 
     name: str
     train: RankingData
@@ -25,6 +33,15 @@ def make_folds(data: RankingData, n_folds: int = 5, *, seed: int = 0) -> Iterato
     """Split queries into seeded folds.
 
     n - 2 parts train, one validates, one tests; each part tests once.
+
+    Parameters
+    ----------
+    data
+        Documents of many queries.
+    n_folds
+        Number of folds, at least 3.
+    seed
+        Seed of the split.
     """
     if n_folds < 3:
         raise BadData(f"at least 3 folds are needed to train, tune and test, not {n_folds}")
@@ -43,9 +60,17 @@ def make_folds(data: RankingData, n_folds: int = 5, *, seed: int = 0) -> Iterato
 
 
 def read_folds(folder: str | Path, *, topk: int | None = None) -> Iterator[Fold]:
-    """Read Fold1, Fold2, ... of a LETOR folder, each with train, vali and test (.txt or .txt.gz).
+    """Read Fold1, Fold2, ... of a LETOR folder.
 
-    The three parts of a fold get one width, and a query in two of them is refused.
+    Each has train, vali and test (.txt or .txt.gz). The three parts of a fold get one width, and a
+    query in two of them is refused.
+
+    Parameters
+    ----------
+    folder
+        Folder that holds Fold1, Fold2, ...
+    topk
+        k of a top-k ground truth; None where labels are grades.
     """
     found = sorted(path for path in Path(folder).glob("Fold*") if path.is_dir())
     if not found:

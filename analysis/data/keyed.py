@@ -17,9 +17,9 @@ def keyed_draws(data: RankingData, seed: int) -> IntArray:
     The hash is the finaliser of SplitMix64 over the three numbers.
     """
     names = np.array([crc32(name.encode()) for name in data.query_ids], dtype=np.uint64)
-    place = np.arange(data.n_rows) - np.repeat(data.offsets[:-1], data.sizes)
+    position = np.arange(data.n_rows) - np.repeat(data.offsets[:-1], data.sizes)
     key = _mix(np.array([seed % 2**64], dtype=np.uint64))
-    return _mix(_mix(key ^ np.repeat(names, data.sizes)) ^ place.astype(np.uint64))
+    return _mix(_mix(key ^ np.repeat(names, data.sizes)) ^ position.astype(np.uint64))
 
 
 def shuffled(data: RankingData, seed: int = 0) -> RankingData:

@@ -31,10 +31,25 @@ def read_letor(
     topk: int | None = None,
     dtype: DTypeLike = np.float64,
 ) -> RankingData:
-    """Read one LETOR file; features left out of a row are 0.
+    """Read one LETOR file, plain or gzip.
 
-    ``n_features`` fixes the width (otherwise the largest number in the file); ``topk``: labels
-    are k + 1 - rank of a top-k ground truth.
+    Features left out of a row are 0.
+
+    Parameters
+    ----------
+    path
+        Plain or gzip file.
+    n_features
+        Number of features; the largest number in the file if None.
+    topk
+        k if labels are k + 1 - rank of a top-k ground truth; None where they are grades.
+    dtype
+        float64 or float32.
+
+    Raises
+    ------
+    BadData
+        If a line is malformed; the message names it.
     """
     raw = read_bytes(path)
     try:
@@ -62,6 +77,19 @@ def parse_letor(
 ) -> RankingData:
     r"""Parse LETOR text.
 
+    Parameters
+    ----------
+    raw
+        Content of a LETOR file.
+    n_features
+        Number of features; the largest number in the text if None.
+    topk
+        k if labels are k + 1 - rank of a top-k ground truth; None where they are grades.
+    dtype
+        float64 or float32.
+
+    Examples
+    --------
     >>> data = parse_letor(b"2 qid:7 1:.5 3:1 #docid = A\n0 qid:7 2:1 #docid = B\n")
     >>> data.features.tolist(), data.query_ids, data.document_ids
     ([[0.5, 0.0, 1.0], [0.0, 1.0, 0.0]], ('7',), ('A', 'B'))
@@ -182,6 +210,13 @@ def format_letor(data: RankingData) -> str:
 
     Numbers keep every digit.
 
+    Parameters
+    ----------
+    data
+        Documents of many queries.
+
+    Examples
+    --------
     >>> format_letor(parse_letor(b"2 qid:7 1:.5\n"))
     '2 qid:7 1:0.5\n'
     """
@@ -194,6 +229,14 @@ def format_letor(data: RankingData) -> str:
 
 
 def write_letor(data: RankingData, path: str | Path) -> None:
-    """Write a LETOR file, gzip when the name ends in .gz."""
+    """Write a LETOR file, gzip when the name ends in .gz.
+
+    Parameters
+    ----------
+    data
+        Documents of many queries.
+    path
+        File to write.
+    """
     text = format_letor(data).encode()
     Path(path).write_bytes(gzip.compress(text) if str(path).endswith(".gz") else text)

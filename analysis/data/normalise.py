@@ -6,8 +6,17 @@ from analysis.data.ranking import RankingData
 
 
 def normalise_by_query(data: RankingData) -> RankingData:
-    """Map each feature of each query to [0, 1]; a feature constant within a query becomes 0.
+    """Scale each feature of each query to [0, 1].
 
+    A feature that is constant within a query becomes 0.
+
+    Parameters
+    ----------
+    data
+        Documents of many queries.
+
+    Examples
+    --------
     >>> raw = RankingData(np.array([[2.0, 5.0], [6.0, 5.0]]), np.zeros(2), np.array([0, 2]))
     >>> normalise_by_query(raw).features
     array([[0., 0.],

@@ -24,8 +24,8 @@ class Block:
 def blocks(offsets: IntArray, *, cells: int = 4_000_000, power: int = 1) -> Iterator[Block]:
     """Split queries into blocks whose padding is under a third of the block.
 
-    A block has at most ``cells`` places, counted as b * width ** power: power 2 is for callers that
-    make a matrix of each query.
+    A block has at most ``cells`` positions, counted as b * width ** power: power 2 is for callers
+    that make a matrix of each query.
 
     >>> [(block.queries.tolist(), block.rows.shape) for block in blocks(np.array([0, 9, 10, 20]))]
     [([1], (1, 1)), ([0, 2], (2, 10))]
@@ -49,7 +49,7 @@ def _end_of_block(ascending: IntArray, start: int, cells: int, power: int) -> in
 
 def _block(queries: IntArray, offsets: IntArray, sizes: IntArray) -> Block:
     width = int(sizes[queries].max(initial=0))
-    places = np.arange(width)
-    filled = places < sizes[queries][:, None]
-    rows = np.where(filled, offsets[queries][:, None] + places, 0)
+    positions = np.arange(width)
+    filled = positions < sizes[queries][:, None]
+    rows = np.where(filled, offsets[queries][:, None] + positions, 0)
     return Block(queries, rows, filled)

@@ -14,11 +14,24 @@ from analysis.typing import FloatArray, IntArray
 class RankingData:
     """Documents of many queries, one row each, the rows of a query side by side.
 
-    ``features`` (n_rows, n_features) float32 or float64, ``labels`` (n_rows,), ``offsets``
-    (n_queries + 1,): query q owns rows offsets[q] .. offsets[q+1]-1. With ``topk`` labels are those
-    of a top-k ground truth, k + 1 - rank in T and 0 in F ([NGLC12]_, section 3.2.1); without it
-    they are grades.
+    Attributes
+    ----------
+    features
+        Features (n_rows, n_features), float32 or float64.
+    labels
+        Labels (n_rows,).
+    offsets
+        Offsets (n_queries + 1,): query q owns rows offsets[q] .. offsets[q+1]-1.
+    query_ids
+        Id of each query; numbered from 1 if empty.
+    document_ids
+        Id of each row; may be empty.
+    topk
+        k if labels are those of a top-k ground truth, k + 1 - rank in T and 0 in F ([NGLC12]_,
+        section 3.2.1); None where they are grades.
 
+    Examples
+    --------
     >>> data = RankingData(np.ones((3, 2)), np.array([1.0, 0.0, 2.0]), np.array([0, 2, 3]))
     >>> data.n_queries, data.n_features, data.query_ids
     (2, 2, ('1', '2'))
@@ -124,5 +137,5 @@ def _check_values(data: RankingData) -> None:
         if bad.any():
             row = int(np.argmax(bad))
             query = int(np.searchsorted(data.offsets, row, side="right")) - 1
-            place = row - int(data.offsets[query]) + 1
-            raise BadData(f"query {data.query_ids[query]}, document {place}: {what}")
+            position = row - int(data.offsets[query]) + 1
+            raise BadData(f"query {data.query_ids[query]}, document {position}: {what}")

@@ -34,13 +34,13 @@ def read_run(path: str | Path) -> Run:
     return run
 
 
-def _finite(text: str, place: str) -> float:
+def _finite(text: str, location: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise BadData(f"{place}: score {text!r} is not a finite number")
+        raise BadData(f"{location}: score {text!r} is not a finite number")
     return value
 
 

@@ -16,9 +16,18 @@ def noisy_orders(
     """Generate full orders by a hidden linear score whose noise grows with rank.
 
     The true rank r of a document by w.x is observed as r e^z, z normal with a standard deviation
-    that grows from .5 at the first rank to .5 + ``noise`` at the last: assessors order the head of
-    a list well and its tail hardly, which [LGNC13]_ (section 4.2) blame for poor full-order
-    training. Labels are n + 1 - rank of the observed order.
+    that grows from .5 at the first rank to .5 + ``noise`` at the last: assessors order the top of a
+    list well and its end hardly, which [LGNC13]_ (section 4.2) blame for poor full-order training.
+    Labels are n + 1 - rank of the observed order.
+
+    Parameters
+    ----------
+    n_queries, n_documents, n_features
+        Sizes.
+    noise
+        Growth of the noise from the first rank to the last.
+    seed
+        Seed of everything random.
     """
     rng = np.random.default_rng(seed)
     weights = rng.normal(size=n_features)

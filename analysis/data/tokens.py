@@ -50,8 +50,8 @@ def read_rows(body: bytes, n_rows: int) -> Rows | None:
     pairs = np.diff(np.searchsorted(colons, ends), prepend=0) - 1
     if values is None or values.size != n_rows + numbers.size:
         return None
-    places = np.cumsum(pairs + 1) - pairs - 1
-    return Rows(values[places], pairs, numbers, np.delete(values, places))
+    positions = np.cumsum(pairs + 1) - pairs - 1
+    return Rows(values[positions], pairs, numbers, np.delete(values, positions))
 
 
 def _words(flat: ByteArray, ends: IntArray, colons: IntArray) -> tuple[IntArray, BoolArray] | None:
@@ -74,7 +74,9 @@ def _words(flat: ByteArray, ends: IntArray, colons: IntArray) -> tuple[IntArray,
         return None
     query = np.zeros(words.size, dtype=np.bool_)
     query[firsts] = True
-    named = all((flat[words[query] + place] == char).all() for place, char in enumerate(b"qid:"))
+    named = all(
+        (flat[words[query] + position] == char).all() for position, char in enumerate(b"qid:")
+    )
     return (words, query) if named else None
 
 
@@ -87,9 +89,9 @@ def _whole_numbers(flat: ByteArray, words: IntArray, colons: IntArray) -> IntArr
     if lengths.size and lengths.max() > LONGEST_NUMBER:
         return None
     numbers = np.zeros(words.size, dtype=np.int64)
-    for place in range(int(lengths.max(initial=0))):
-        longer = lengths > place
-        at = words[longer] + place
+    for position in range(int(lengths.max(initial=0))):
+        longer = lengths > position
+        at = words[longer] + position
         digits = flat[at] - np.uint8(ord("0"))  # other signs wrap around to 10 or more
         if (digits > 9).any():
             return None

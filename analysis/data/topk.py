@@ -15,20 +15,37 @@ from analysis.typing import FloatArray, IntArray
 def truth_order(data: RankingData, seed: int | None = 0) -> IntArray:
     """Order the rows of every query, best label first: (n_rows,).
 
-    Row ``order[offsets[q]]`` is the best of query q.
+    Equal labels are ordered at random, as [NGLC12]_ do for graded sets.
 
-    Equal labels are ordered at random by ``seed``, as [NGLC12]_ do for graded sets; with ``seed``
-    None they keep their row order.
+    Parameters
+    ----------
+    data
+        Documents of many queries.
+    seed
+        Seed of the order of equal labels; None keeps their row order.
+
+    Returns
+    -------
+    IntArray
+        Rows; row ``order[offsets[q]]`` is the best of query q.
     """
     ties = np.arange(data.n_rows) if seed is None else keyed_draws(data, seed)
     return np.lexsort((ties, -data.labels, data.queries))
 
 
 def truth_ranks(data: RankingData, seed: int | None = 0) -> IntArray:
-    """Rank of every row in its query's true order, 1 = best; ties as in :func:`truth_order`."""
+    """Return the rank of every row in its query's true order, 1 = best.
+
+    Parameters
+    ----------
+    data
+        Documents of many queries.
+    seed
+        Seed of the order of equal labels, as in :func:`truth_order`.
+    """
     ranks = np.empty(data.n_rows, dtype=np.int64)
-    places = np.arange(data.n_rows) - np.repeat(data.offsets[:-1], data.sizes)
-    ranks[truth_order(data, seed)] = places + 1
+    positions = np.arange(data.n_rows) - np.repeat(data.offsets[:-1], data.sizes)
+    ranks[truth_order(data, seed)] = positions + 1
     return ranks
 
 
@@ -39,6 +56,17 @@ def to_topk(data: RankingData, k: int, *, seed: int = 0) -> RankingData:
     Data that already are a top-K ground truth (``data.topk``) are cut to their first k; documents
     of F never move into T.
 
+    Parameters
+    ----------
+    data
+        Documents of many queries.
+    k
+        Length of the lists.
+    seed
+        Seed of the order of equal grades.
+
+    Examples
+    --------
     >>> graded = RankingData(np.ones((4, 1)), np.array([0.0, 3.0, 1.0, 2.0]), np.array([0, 4]))
     >>> to_topk(graded, 2).labels
     array([0., 2., 0., 1.])
@@ -55,8 +83,15 @@ def to_topk(data: RankingData, k: int, *, seed: int = 0) -> RankingData:
 def full_order(data: RankingData, *, seed: int = 0) -> RankingData:
     """Return labels n + 1 - rank of a total order that agrees with the labels.
 
-    Ties are random by ``seed``.
+    Parameters
+    ----------
+    data
+        Documents of many queries.
+    seed
+        Seed of the order of equal labels.
 
+    Examples
+    --------
     >>> graded = RankingData(np.ones((3, 1)), np.array([0.0, 3.0, 1.0]), np.array([0, 3]))
     >>> full_order(graded).labels
     array([1., 3., 2.])
@@ -68,7 +103,16 @@ def full_order(data: RankingData, *, seed: int = 0) -> RankingData:
 def from_orders(features: FloatArray, ranks: IntArray, offsets: IntArray, k: int) -> RankingData:
     """Make top-k ground truth from full orders.
 
-    ``ranks`` is (n_rows,), 1 = best in its query.
+    Parameters
+    ----------
+    features
+        Features (n_rows, n_features).
+    ranks
+        Ranks (n_rows,), 1 = best in its query.
+    offsets
+        Offsets (n_queries + 1,) of the queries.
+    k
+        Length of the lists.
     """
     labels = np.where(ranks <= k, k + 1.0 - ranks, 0.0)
     return RankingData(features, labels, offsets, topk=k)

@@ -12,12 +12,26 @@ RANDOM_START = 20
 def by_uncertainty(model: DCGLearn | None, differences: FloatArray, seed: int) -> IntArray:
     """Order pairs by how uncertain the model is about them: SimpleMargin, [TK02]_.
 
-    The pairs are left minus right, (n, K (L-1)).
+    The most uncertain pair comes first ([ZZCX13]_, section 5.5); a pair of lists with the same
+    grades teaches nothing and comes last. Without a model, and among equals, the order is random by
+    ``seed``. A caller offers the first pair that nobody else is answering.
 
-    The pair the model is least sure of comes first ([ZZCX13]_, section 5.5); a pair of lists with
-    the same grades teaches nothing and comes last. Without a model, and among equals, the order is
-    random by ``seed``. Whoever offers pairs takes the first that nobody else is answering.
+    Parameters
+    ----------
+    model
+        Model learned so far; None before the first.
+    differences
+        Left minus right in increments, (n, K (L-1)).
+    seed
+        Seed of the random order.
 
+    Returns
+    -------
+    IntArray
+        Indices of pairs, (n,).
+
+    Examples
+    --------
     >>> by_uncertainty(None, np.array([[0.0, 0.0], [1.0, -1.0]]), 1)
     array([1, 0])
     """

@@ -12,8 +12,15 @@ __all__ = ["FORMAT", "Gains", "load_gains", "rank_one", "usual_gains", "utilitie
 def utilities(table: FloatArray, grades: IntArray) -> FloatArray:
     """Compute the worth of rankings (n, K) under weights (K, L): (n,).
 
-    [ZZCX13]_, section 4.2.
+    Parameters
+    ----------
+    table
+        Weights (K, L) of grades at positions ([ZZCX13]_, section 4.2).
+    grades
+        Grades (n, K) of rankings.
 
+    Examples
+    --------
     >>> utilities(np.array([[0.0, 2.0], [0.0, 1.0]]), np.array([[1, 0], [1, 1]]))
     array([2., 3.])
     """

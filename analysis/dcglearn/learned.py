@@ -25,8 +25,24 @@ from analysis.typing import IntArray
 class Learned:
     """A model of all preferences and its validation.
 
-    ``counts`` is [ZZCX13]_'s Table 1; ``validation`` Figures 16 and 18; ``sizes`` Figure 17;
-    ``ties`` Figure 20.
+    Attributes
+    ----------
+    model
+        Model of all preferences.
+    counts
+        Number of each answer ([ZZCX13]_, Table 1).
+    ungraded
+        Documents without a grade.
+    padded
+        Positions beyond the end of short lists.
+    validation
+        Cross-validated accuracy (Figures 16 and 18).
+    intervals
+        Bootstrap intervals; None if left out.
+    sizes
+        Accuracy by number of training pairs (Figure 17).
+    ties
+        Accuracy by weight of ties (Figure 20).
     """
 
     model: DCGLearn
@@ -72,9 +88,26 @@ def learn_gains(
 ) -> Learned:
     """Learn from all preferences and validate across folds.
 
-    ``groups`` (n,) numbers the queries, whose pairs stay in one fold. Without ``c`` it is chosen
-    by folds inside each training part. C of ties is ``c_ties_share`` times C. ``bootstrap`` 0
-    leaves the intervals out.
+    Parameters
+    ----------
+    preferences
+        Answers about pairs of rankings.
+    groups
+        Query of each pair, (n,); pairs of one query stay in one fold.
+    c
+        Weight of a preference; chosen by folds inside each training part if None.
+    c_ties_share
+        Weight of a tie, as a multiple of C.
+    penalty
+        ``steps`` between grades, or ``weights``.
+    n_folds
+        Number of folds.
+    repeats
+        Number of splits into folds.
+    bootstrap
+        Resamples for intervals; 0 leaves them out.
+    seed
+        Seed of folds and resamples.
     """
     validation = cross_validate(
         preferences,

@@ -16,10 +16,24 @@ from analysis.typing import FloatArray, IntArray
 class DCGLearn:
     """Learn a linear utility of graded rankings from preferences: [ZZCX13]_, section 4.
 
-    ``c`` weighs preferences, ``c_ties`` tied pairs. ``penalty`` is what is kept small: ``steps``
-    between neighbouring grades (the default, better from few pairs) or ``weights`` as printed.
-    Learned: ``steps_`` (K (L-1),), ``weights_`` (K, L), worst grade first.
+    Parameters
+    ----------
+    c
+        Weight of a preference.
+    c_ties
+        Weight of a tie.
+    penalty
+        ``steps`` between neighbouring grades (better from few pairs), or ``weights`` as printed.
 
+    Attributes
+    ----------
+    steps_
+        Learned steps, (K (L-1),).
+    weights_
+        Learned weights (K, L), worst grade first.
+
+    Examples
+    --------
     >>> left, right = np.array([[2, 0], [1, 0], [2, 1]]), np.array([[0, 2], [0, 1], [1, 2]])
     >>> model = DCGLearn(c=100.0).fit(Preferences(left, right, np.array([1, 1, 1]), 3))
     >>> model.predict(Preferences(np.array([[0, 1]]), np.array([[2, 0]]), np.array([0]), 3))

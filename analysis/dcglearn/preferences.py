@@ -20,11 +20,21 @@ UNGRADED = -1
 class Preferences:
     """Answers about n pairs of rankings, seen to depth K.
 
-    ``left`` and ``right`` (n, K) hold grades 0 (worst) .. ``n_grades`` - 1 (best) by position,
-    ``answers`` (n,) are 2, 1, 0, -1, -2 from "left much better" to "right much better".
-    ``ungraded`` and ``padded`` count the places that were filled with the worst grade because a
-    document had none, or because a ranking was shorter than K.
+    Attributes
+    ----------
+    left, right
+        Grades (n, K) by position, 0 (worst) .. ``n_grades`` - 1 (best).
+    answers
+        Answers (n,): 2, 1, 0, -1, -2 from "left much better" to "right much better".
+    n_grades
+        Number of grades.
+    ungraded
+        Positions filled with the worst grade because a document had none.
+    padded
+        Positions filled with the worst grade because a ranking was shorter than K.
 
+    Examples
+    --------
     >>> pairs = Preferences(np.array([[1, 0]]), np.array([[0, 1]]), np.array([1]), 2)
     >>> pairs.differences
     array([[ 1., -1.]])

@@ -8,8 +8,13 @@ from analysis.typing import FloatArray, IntArray
 def t_similarity(weights: FloatArray, others: FloatArray) -> float:
     """Compute the cosine of T(w) and T(w'), both (K, L), worst grade first.
 
-    [ZZCX13]_, section 5.1.
+    Parameters
+    ----------
+    weights, others
+        Weights (K, L), worst grade first ([ZZCX13]_, section 5.1).
 
+    Examples
+    --------
     >>> t_similarity(np.array([[1.0, 2.0], [5.0, 6.0]]), np.array([[0.0, 1.0], [0.0, 1.0]]))
     1.0
     """
@@ -19,10 +24,16 @@ def t_similarity(weights: FloatArray, others: FloatArray) -> float:
 def centred_similarity(weights: FloatArray, others: FloatArray) -> float:
     """Compute the cosine after removing the means of positions and of grades.
 
-    Two rankings of the same documents hold the same grades, so an amount added to a grade at every
-    position moves no comparison between them: only what is left here can be learned from such
-    pairs.
+    Two rankings of the same documents hold the same grades, so a constant added to a grade at every
+    position changes no comparison between them: only the rest can be learned from such pairs.
 
+    Parameters
+    ----------
+    weights, others
+        Weights (K, L), worst grade first.
+
+    Examples
+    --------
     >>> first = np.array([[0.0, 1.0, 3.0], [0.0, 0.5, 1.5]])
     >>> centred_similarity(first, first + np.array([0.0, 7.0, 9.0]))
     1.0
@@ -35,6 +46,15 @@ def accuracy(margins: FloatArray, signs: IntArray) -> float:
 
     A margin of 0 is half right.
 
+    Parameters
+    ----------
+    margins
+        Left minus right, (n,).
+    signs
+        Preferences 1 or -1, (n,).
+
+    Examples
+    --------
     >>> accuracy(np.array([2.0, -1.0, 0.0]), np.array([1, 1, -1]))
     0.5
     """

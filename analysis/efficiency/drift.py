@@ -13,7 +13,17 @@ from analysis.typing import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """Median seconds by judgments so far: steps ``start`` (b,), medians and interval (b,)."""
+    """Median seconds by judgments so far.
+
+    Attributes
+    ----------
+    start
+        First judgment of each step, (b,).
+    median, low, high
+        Median and its interval, (b,).
+    count
+        Number of answers, (b,).
+    """
 
     start: IntArray
     median: FloatArray
@@ -23,7 +33,17 @@ class Course:
 
 
 def course(timings: Timings, sessions: Sessions, drawn: Resamples, *, steps: int = 15) -> Course:
-    """Cut the sessions into equal steps of judgments and take the median of each."""
+    """Cut the sessions into equal steps of judgments and take the median of each.
+
+    Parameters
+    ----------
+    timings, sessions
+        Times of one tool.
+    drawn
+        Resamples of queries.
+    steps
+        Largest number of steps.
+    """
     kept = timings.take(timings.effective)
     longest = int(kept.position.max(initial=0)) + 1
     width = max(1, -(-longest // steps))
@@ -42,8 +62,20 @@ def _step(kept: Timings, sessions: Sessions, drawn: Resamples) -> tuple[float, .
 def drift(timings: Timings, sessions: Sessions, drawn: Resamples) -> tuple[float, float, float]:
     """Estimate the factor by which time per judgment changes over 100 judgments, with interval.
 
-    Least squares of log seconds on the position, a level of its own for each session: below 1
-    people get faster. NaN where no session has two timed answers.
+    Least squares of log seconds on the position, with an intercept per session: below 1 people get
+    faster.
+
+    Parameters
+    ----------
+    timings, sessions
+        Times of one tool.
+    drawn
+        Resamples of queries.
+
+    Returns
+    -------
+    tuple[float, float, float]
+        Factor, low and high; NaN where no session has two timed answers.
     """
     kept = timings.take(timings.effective & (timings.active > 0))
     size = np.maximum(np.bincount(kept.session, minlength=len(sessions)), 1)
@@ -63,7 +95,13 @@ def _factor(sums: FloatArray) -> FloatArray:
 
 
 def by_assessor(timings: Timings, sessions: Sessions) -> dict[int, FloatArray]:
-    """Return quantiles .05, .25, .5, .75, .95 of each assessor's seconds per effective judgment."""
+    """Return quantiles .05, .25, .5, .75, .95 of each assessor's seconds per effective judgment.
+
+    Parameters
+    ----------
+    timings, sessions
+        Times of one tool.
+    """
     kept = timings.take(timings.effective)
     who = sessions.assessor[kept.session]
     order = np.argsort(who, kind="stable")

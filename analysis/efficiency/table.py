@@ -31,8 +31,19 @@ class Spread:
 
 
 def spread(values: FloatArray, query: IntArray, drawn: Resamples) -> Spread:
-    """Describe ``values`` (n,) that belong to queries (n,); intervals resample whole queries.
+    """Describe values that belong to queries, with intervals over resampled queries.
 
+    Parameters
+    ----------
+    values
+        Values (n,).
+    query
+        Query of each value, (n,).
+    drawn
+        Resamples of queries.
+
+    Examples
+    --------
     >>> from analysis.agreement import resamples
     >>> found = spread(np.array([1.0, 3, 8]), np.array([0, 0, 1]), resamples(np.ones(2), draws=99))
     >>> found.mean, found.median, found.mean_low, found.mean_high
@@ -57,9 +68,21 @@ def _by(query: IntArray, values: FloatArray | None, n_queries: int) -> FloatArra
 def resampled_medians(values: FloatArray, query: IntArray, weights: FloatArray) -> FloatArray:
     """Compute lower medians (draws,) when each query counts as often as drawn.
 
-    NaN of an empty draw.
-
     Values are counted by query and level first, so a resample costs no sort.
+
+    Parameters
+    ----------
+    values
+        Values (n,).
+    query
+        Query of each value, (n,).
+    weights
+        Weight of each query in each resample, (draws, n_queries).
+
+    Returns
+    -------
+    FloatArray
+        Medians (draws,); NaN of an empty draw.
     """
     n_queries = weights.shape[1]
     most = int(np.clip(MOST_CELLS // max(n_queries, 1), 64, MOST_LEVELS))
@@ -68,7 +91,7 @@ def resampled_medians(values: FloatArray, query: IntArray, weights: FloatArray) 
         levels = np.unique(np.quantile(values, np.linspace(0, 1, most), method="higher"))
     level = np.searchsorted(levels, values)
     cells = np.bincount(query * levels.size + level, minlength=n_queries * levels.size)
-    table = cells.reshape(n_queries, -1).astype(np.float32)  # exact below 2^24 values a level
+    table = cells.reshape(n_queries, -1).astype(np.float32)  # exact below 2^24 values per level
     counts = np.cumsum(weights.astype(np.float32) @ table, axis=1, dtype=float)
     middle = np.argmax(counts >= counts[:, -1:] / 2 * (1 - 1e-5), axis=1)  # weights are rounded
     return np.where(counts[:, -1] > 0, levels[middle], np.nan)
@@ -78,9 +101,24 @@ def resampled_medians(values: FloatArray, query: IntArray, weights: FloatArray) 
 class Effort:
     """Seconds per judgment, judgments and minutes per query of one tool; active and wall time.
 
-    ``theory`` is the mean of n log2 k (n where there is no k), ``bound`` the mean of the sorters'
-    proven bounds, ``over_bound`` how many sessions needed more than theirs; ``taken_back`` the
-    share of answers undone.
+    Attributes
+    ----------
+    sessions
+        Finished sessions.
+    seconds, wall_seconds
+        Seconds per judgment.
+    judgments
+        Judgments per query.
+    minutes, wall_minutes
+        Minutes per query.
+    theory
+        Mean of n log2 k (n where there is no k).
+    bound
+        Mean of the sorters' proven bounds.
+    over_bound
+        Sessions that needed more than their bound.
+    taken_back
+        Share of answers undone.
     """
 
     sessions: int
@@ -96,9 +134,17 @@ class Effort:
 
 
 def effort(timings: Timings, sessions: Sessions, drawn: Resamples) -> Effort:
-    """Sum up one tool. Judgments count effective answers; time a query includes what was undone.
+    """Summarise the effort of one tool.
 
     Judgments and minutes per query are of finished sessions, seconds of all effective answers.
+    Judgments count effective answers; time per query includes undone ones.
+
+    Parameters
+    ----------
+    timings, sessions
+        Times of one tool.
+    drawn
+        Resamples of queries.
     """
     done = np.flatnonzero(sessions.finished)
     kept = timings.take(timings.effective)

@@ -14,8 +14,16 @@ from analysis.typing import BoolArray, FloatArray, IntArray
 class Timings:
     """Answers of a log, undone or not, all arrays (n,).
 
-    Indices of ``session`` (a row of ``Sessions``), ``position`` among the session's answers from
-    0, ``active`` and ``wall`` seconds, and ``effective``: the answer was not undone.
+    Attributes
+    ----------
+    session
+        Row of ``Sessions``, (n,).
+    position
+        Number of the answer in its session, from 0, (n,).
+    active, wall
+        Seconds (n,).
+    effective
+        Whether the answer was not undone, (n,).
     """
 
     session: IntArray
@@ -55,8 +63,18 @@ class Timings:
 class Sessions:
     """Assignments, one row each, all arrays (s,).
 
-    ``assessor`` and ``query`` indices, ``finished``, ``n`` candidates, ``k`` wanted (0 where the
-    tool has none), and ``bound``: the most questions its sorter can ask, NaN where not known.
+    Attributes
+    ----------
+    assessor, query
+        Indices (s,).
+    finished
+        Whether the session is finished, (s,).
+    n
+        Number of candidates, (s,).
+    k
+        Length of the list, 0 where the tool has none, (s,).
+    bound
+        Most questions the sorter can ask, NaN where not known, (s,).
     """
 
     assessor: IntArray

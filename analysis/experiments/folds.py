@@ -29,7 +29,7 @@ def load_fold_set(path: str | Path, *, seed: int = 0) -> FoldSet:
     """Load the official folds of a LETOR folder, or five seeded folds of a LETOR file.
 
     The documents of a query are shuffled by ``seed``: OHSUMED's files have relevant documents
-    first, and a model of equal scores would be paid for that (NDCG@10 .40 in place of .19).
+    first, and a model of equal scores would be paid for that (NDCG@10 .40 instead of .19).
     """
     path = Path(path).resolve()
     if not path.exists():

@@ -1,8 +1,8 @@
 """Settings tuned on validation data, by model.
 
 [NGLC12]_ (section 4.2.1) tune C of the SVMs, iterations of the nets and beta of FocusedRank;
-[LGNC13]_ (section 4.1) C, learning rates and iterations. With exact optimisers a penalty takes the
-place of learning rates and iterations. Settings run from the strongest penalty to the weakest, and
+[LGNC13]_ (section 4.1) C, learning rates and iterations. With exact optimisers a penalty replaces
+learning rates and iterations. Settings run from the strongest penalty to the weakest, and
 the first of equally good ones is kept. FocusedRank is tuned at beta = .5 first, then beta.
 """
 

@@ -34,7 +34,7 @@ def holm(values: list[float]) -> list[float]:
     """
     order = sorted(range(len(values)), key=values.__getitem__)
     result, highest = [0.0] * len(values), 0.0
-    for place, index in enumerate(order):
-        highest = max(highest, min(1.0, (len(values) - place) * values[index]))
+    for position, index in enumerate(order):
+        highest = max(highest, min(1.0, (len(values) - position) * values[index]))
         result[index] = highest
     return result

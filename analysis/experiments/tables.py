@@ -59,8 +59,8 @@ def as_text(table: Table) -> str:
     widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
     lines = [
         "  ".join(
-            cell.ljust(width) if place == 0 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+            cell.ljust(width) if position == 0 else cell.rjust(width)
+            for position, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in cells
     ]

@@ -31,7 +31,7 @@ def tune(
 ) -> Tuned:
     """Choose each tuned setting in turn by ``measure`` on validation data.
 
-    ``given`` settings are fixed, and not tuned; ``grid`` takes the place of the model's own;
+    ``given`` settings are fixed, and not tuned; ``grid`` replaces the model's own;
     ``gains`` are learned ones for NDCG.
     """
     start = process_time()

@@ -14,8 +14,17 @@ FORMAT = 1
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """``gains`` (L,) by grade, worst first, and ``discounts`` (K,) by position.
+    """Gains of grades and discounts of positions.
 
+    Attributes
+    ----------
+    gains
+        Gains (L,) by grade, worst first.
+    discounts
+        Discounts (K,) by position.
+
+    Examples
+    --------
     >>> Gains(np.array([0.0, 1.0, 3.0]), np.array([1.0, 0.5])).table
     array([[0. , 1. , 3. ],
            [0. , 0.5, 1.5]])
@@ -89,6 +98,17 @@ class Gains:
 def usual_gains(n_grades: int, k: int, *, linear: bool = False) -> Gains:
     """Return gains 2^l - 1, or l if ``linear``, with discounts 1 / log2(1 + i).
 
+    Parameters
+    ----------
+    n_grades
+        Number of grades.
+    k
+        Number of positions.
+    linear
+        Whether gains are l instead of 2^l - 1.
+
+    Examples
+    --------
     >>> usual_gains(4, 1, linear=True).gains
     array([0., 1., 2., 3.])
     """
@@ -98,7 +118,18 @@ def usual_gains(n_grades: int, k: int, *, linear: bool = False) -> Gains:
 
 
 def load_gains(path: str | Path) -> Gains:
-    """Read gains and discounts from a file of :meth:`Gains.save` or of ``DCGLearn.save``."""
+    """Read gains and discounts from a file of :meth:`Gains.save` or of ``DCGLearn.save``.
+
+    Parameters
+    ----------
+    path
+        JSON file.
+
+    Raises
+    ------
+    BadData
+        If the file holds no gains and discounts of this format.
+    """
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:

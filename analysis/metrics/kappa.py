@@ -15,6 +15,20 @@ def topk_gains(ranks: IntArray, k: int) -> FloatArray:
 
     They are 0 from rank k on and for negative ranks.
 
+    Parameters
+    ----------
+    ranks
+        True ranks, 0 = best; negative for an empty position.
+    k
+        Length of the top-k ground truth.
+
+    Returns
+    -------
+    FloatArray
+        Gains of the same shape.
+
+    Examples
+    --------
     >>> topk_gains(np.array([0, 1, 2, -1]), 2)
     array([0.75, 0.25, 0.  , 0.  ])
     """
@@ -26,11 +40,24 @@ def topk_gains(ranks: IntArray, k: int) -> FloatArray:
 def kappa_ndcg_of_lists(ranks: IntArray, k: int, *, n_items: int | None = None) -> FloatArray:
     """Compute kappa-NDCG@k of many lists at once, ``ranks`` (runs, length) -> (runs,).
 
-    ``ranks[i, j]`` is the true rank (0 = best) of the item that list i has at position j + 1; a
-    negative rank is an empty place. Positions after k count for nothing. ``n_items`` is the number
-    of items there are; give it where it may be below k, so that the best possible list is no longer
-    than that.
+    Parameters
+    ----------
+    ranks
+        ``ranks[i, j]`` is the true rank (0 = best) of the item at position j + 1 of list i,
+        negative if there is none. Positions after k do not count.
+    k
+        Number of positions that count.
+    n_items
+        Number of items that exist; needed where it may be below k, so that the ideal list is no
+        longer than that.
 
+    Returns
+    -------
+    FloatArray
+        kappa-NDCG@k of each list, (runs,).
+
+    Examples
+    --------
     >>> kappa_ndcg_of_lists(np.array([[0, 1, 2], [2, 1, 0], [7, 8, 9]]), 3)
     array([1.        , 0.681..., 0.        ])
     """

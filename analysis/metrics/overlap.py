@@ -24,9 +24,9 @@ def compatibility(batch: QueryBatch, persistence: float) -> FloatArray:
     Documents of equal label may come in any order in an ideal list, so they take the ranking's.
     Overlaps are read down to the last document of the query, as ir_measures does.
     """
-    places = np.empty(batch.labels.shape, dtype=np.int64)
-    np.put_along_axis(places, batch.order(batch.width), np.arange(batch.width)[None], axis=1)
-    ideal = np.lexsort((places, -batch.labels), axis=1)
+    positions = np.empty(batch.labels.shape, dtype=np.int64)
+    np.put_along_axis(positions, batch.order(batch.width), np.arange(batch.width)[None], axis=1)
+    ideal = np.lexsort((positions, -batch.labels), axis=1)
     return _overlap(batch, ideal, persistence, extrapolate=False)
 
 

@@ -35,12 +35,12 @@ def wkt(batch: QueryBatch, k: int | None, *, capped: bool = False) -> FloatArray
     not. ``capped`` counts at most one inversion per position: the form ListMLE bounds.
     """
     depth = batch.width if k is None else min(k, batch.width)
-    places = batch.truth[:, :depth]
-    labels = np.take_along_axis(batch.labels, places, axis=1)
+    positions = batch.truth[:, :depth]
+    labels = np.take_along_axis(batch.labels, positions, axis=1)
     weights = scaled_gains(labels, labels[:, 0]) * standard_discounts(depth)
     total: FloatArray = np.zeros(labels.shape[0])
     for position in range(depth):
-        own = np.take_along_axis(batch.scores, places[:, position, None], axis=1)
+        own = np.take_along_axis(batch.scores, positions[:, position, None], axis=1)
         worse = batch.filled & (batch.labels < labels[:, position, None])
         inversions = (worse & (batch.scores >= own)).sum(axis=1)
         total += weights[:, position] * (np.minimum(inversions, 1) if capped else inversions)

@@ -13,7 +13,8 @@ class QueryBatch:
     """Labels and scores of b queries padded to one width w.
 
     ``labels``, ``scores``, ``filled`` are (b, w); ``top_grade`` is the highest label of the whole
-    data. Scores that tie keep the order of their rows. An empty place has label 0 and score -inf.
+    data. Scores that tie keep the order of their rows. An empty position has label 0 and score
+    -inf.
     """
 
     def __init__(
@@ -41,7 +42,7 @@ class QueryBatch:
 
     @property
     def width(self) -> int:
-        """Places per query."""
+        """Positions per query."""
         return int(self.labels.shape[1])
 
     @cached_property
@@ -88,7 +89,7 @@ class QueryBatch:
 
     @cached_property
     def truth(self) -> IntArray:
-        """Places by label, best first, ties by place and empty places last, (b, w)."""
+        """Positions by label, best first, ties by position and empty positions last, (b, w)."""
         return np.argsort(np.where(self.filled, -self.labels, np.inf), axis=1, kind="stable")
 
     @cached_property

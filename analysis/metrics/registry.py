@@ -42,8 +42,27 @@ LOSSES = ("topk-01", "wkt", "capped-wkt")
 def measure(name: str, ties: Ties = "stable", gains: Gains | None = None) -> Scorer:
     """Return the function of a measure's name, from a batch of queries to a value per query.
 
-    ``gains`` take the place of 2^label - 1 and 1 / log2(1 + j) in ndcg and kappa-ndcg.
+    Parameters
+    ----------
+    name
+        Name of a measure, such as ``ndcg@10``.
+    ties
+        ``stable`` (row order) or ``expected`` (mean over all orders of ties).
+    gains
+        Gains and discounts instead of 2^label - 1 and 1 / log2(1 + j) in ndcg and kappa-ndcg.
 
+    Returns
+    -------
+    Scorer
+        Function of a ``QueryBatch``.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such measure.
+
+    Examples
+    --------
     >>> measure("ndcg@0")
     Traceback (most recent call last):
     analysis.errors.UnknownName: no measure 'ndcg@0': write p@10, map, ndcg@10, ...
@@ -115,12 +134,31 @@ def evaluate(
     ties: Ties = "stable",
     gains: Gains | None = None,
 ) -> dict[str, float] | dict[str, FloatArray]:
-    """Score ``scores`` (n_rows,), higher is better, against the labels of ``data``.
+    """Evaluate scores against the labels of ``data``.
 
-    The result is the mean over queries per measure, or with ``per_query`` an array (n_queries,).
-    Documents of equal score keep their row order; ``ties="expected"`` takes the mean over all
-    orders of them instead. ``gains`` replace the usual gains and discounts of ndcg and kappa-ndcg.
+    Parameters
+    ----------
+    data
+        Documents of many queries.
+    scores
+        Scores (n_rows,), higher is better.
+    names
+        Names of measures, such as ``ndcg@10``.
+    per_query
+        Whether to return arrays (n_queries,) instead of means.
+    ties
+        ``stable``: documents of equal score keep their row order; ``expected``: mean over all their
+        orders.
+    gains
+        Gains and discounts instead of the usual ones of ndcg and kappa-ndcg.
 
+    Returns
+    -------
+    dict[str, float] or dict[str, FloatArray]
+        Mean over queries, or values per query, by measure.
+
+    Examples
+    --------
     >>> data = RankingData(np.ones((3, 1)), np.array([0.0, 1.0, 2.0]), np.array([0, 3]))
     >>> evaluate(data, np.array([0.1, 0.3, 0.2]), ["p@2", "ndcg@3"])
     {'p@2': 1.0, 'ndcg@3': 0.796...}

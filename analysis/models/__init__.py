@@ -52,7 +52,20 @@ MODELS: dict[str, type[Ranker]] = {
 def model_class(name: str) -> type[Ranker]:
     """Return the class of a model name.
 
-    An unknown name raises an error that lists the names.
+    Parameters
+    ----------
+    name
+        Name of a model, such as ``focused-net``.
+
+    Returns
+    -------
+    type[Ranker]
+        The class.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such model; the message lists the names.
     """
     if name not in MODELS:
         raise UnknownName(f"no model {name!r}: choose from {', '.join(MODELS)}")
@@ -60,7 +73,23 @@ def model_class(name: str) -> type[Ranker]:
 
 
 def load_model(path: str | Path) -> Ranker:
-    """Read a model that ``save`` has written."""
+    """Read a model that ``save`` has written.
+
+    Parameters
+    ----------
+    path
+        File written by ``Ranker.save``.
+
+    Returns
+    -------
+    Ranker
+        The fitted model.
+
+    Raises
+    ------
+    BadData
+        If the file is not a saved model of this version.
+    """
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
         if document["format"] != FORMAT:

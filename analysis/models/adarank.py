@@ -29,12 +29,19 @@ def choose(edges: FloatArray, last: int | None) -> int:
 class AdaRank(LinearRanker):
     r"""AdaRank ([XL07]_) with features as weak rankers.
 
-    Each round takes the feature with the largest r = sum P_i E_i and adds it with weight
-    1/2 ln((1+r)/(1-r)). The original update P_i ~ exp(-E_i(all so far)) locks on one feature, so
-    the default multiplies P_i by exp(-alpha E_i(feature)), as boosting does elsewhere, and sets the
-    feature of the round before aside. ``update="original"`` is the printed one. With ``validation``
-    the number of rounds is the one with the best ``measure``. Queries without preferences are left
-    out.
+    Each round takes the feature with the largest r = sum P_i E_i and adds it with weight 1/2
+    ln((1+r)/(1-r)). The original update P_i ~ exp(-E_i(all so far)) locks on one feature, so the
+    default multiplies P_i by exp(-alpha E_i(feature)), as boosting does elsewhere, and skips the
+    feature of the round before. Queries without preferences are left out.
+
+    Parameters
+    ----------
+    rounds
+        Number of rounds; with validation data, the largest number.
+    measure
+        Measure that is maximised, and that chooses the number of rounds on validation data.
+    update
+        ``multiplicative``, or ``original`` as printed.
     """
 
     name = "adarank"

@@ -30,6 +30,21 @@ class FocusedBoost(StumpRanker):
     ``weak="features"`` boosts single features: beta 1 is AdaRank on T. ``weak="stumps"`` boosts
     stumps in both directions: beta 0 is RankBoost on the pairs of T and F. The weak ranker of the
     round before is set aside once, as in AdaRank.
+
+    Parameters
+    ----------
+    k
+        Length of the top-k ground truth.
+    beta
+        Weight of the listwise part, 0 to 1.
+    rounds
+        Number of rounds; with validation data, the largest number.
+    weak
+        ``features`` or ``stumps``.
+    measure
+        Measure that chooses the number of rounds on validation data.
+    seed
+        Seed of the order of equal grades.
     """
 
     name = "focused-boost"

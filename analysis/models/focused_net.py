@@ -77,6 +77,19 @@ class FocusedNet(LinearRanker):
     of T and F; each is divided by its value at f = 0 ("a comparable range", footnote 2). A query
     without pairs, or with fewer than two documents in T, lacks that term. ``listwise`` chooses the
     exact sum (lists up to 12 under "auto") or top-one probabilities.
+
+    Parameters
+    ----------
+    k
+        Length of the top-k ground truth.
+    beta
+        Weight of the listwise part, 0 to 1.
+    l2
+        Penalty of the weights.
+    listwise
+        ``exact``, ``top1`` or ``auto``.
+    seed
+        Seed of the order of equal grades.
     """
 
     name = "focused-net"

@@ -51,7 +51,9 @@ def slack_at_zero(length: int) -> float:
 
 
 class FocusedSVM(LinearRanker):
-    r"""FocusedSVM ([NGLC12]_, section 3.2.2): |w|^2/2 + C times the mean over queries of
+    r"""FocusedSVM ([NGLC12]_, section 3.2.2).
+
+    The loss is |w|^2/2 + C times the mean over queries of
 
     .. math:: \beta \frac{L_{list}(f; T_i)}{L_{list}(0; T_i)}
               + (1 - \beta) \frac{1}{|P_i|} \sum_{P_i} \max(0, 1 - w (x_u - x_v))
@@ -59,6 +61,21 @@ class FocusedSVM(LinearRanker):
     L_list is described at :func:`prefix_halves`; both parts are 1 at f = 0. The sum over pairs runs
     over P_i (the F_i under the printed sum is a misprint); ``label_margin`` multiplies margins by
     y_u - y_v as printed. ``beta`` 0 is RankSVM with hinge on P, 1 is SVM-MAP within T.
+
+    Parameters
+    ----------
+    k
+        Length of the top-k ground truth.
+    beta
+        Weight of the listwise part, 0 to 1.
+    c
+        Weight of the loss against the penalty.
+    label_margin
+        Whether margins are multiplied by y_u - y_v, as printed.
+    epsilon
+        Distance from the least mean loss at which the optimiser stops.
+    seed
+        Seed of the order of equal grades.
     """
 
     name = "focused-svm"

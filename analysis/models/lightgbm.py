@@ -23,8 +23,20 @@ def _package() -> ModuleType:
 class LightGBM(Ranker):
     """Gradient boosted trees with lambdarank ([KMF17]_), one thread, deterministic.
 
-    With ``validation`` the number of trees is the one with the best ``measure`` there. Labels are
-    rounded to whole numbers, and gains are 2^label - 1.
+    Labels are rounded to whole numbers, and gains are 2^label - 1.
+
+    Parameters
+    ----------
+    trees
+        Number of trees; with validation data, the largest number.
+    leaves
+        Leaves per tree.
+    learning_rate
+        Shrinkage of each tree.
+    measure
+        Measure that chooses the number of trees on validation data.
+    seed
+        Seed of LightGBM.
     """
 
     name = "lightgbm"

@@ -17,7 +17,7 @@ SPREAD = 600.0  # scores further apart than this within a query would underflow:
 
 @dataclass(frozen=True)
 class Ordered:
-    """b queries in true order: features (b, n, d), filled (b, n), and the places that count."""
+    """b queries in true order: features (b, n, d), filled (b, n), and the positions that count."""
 
     features: FloatArray
     filled: BoolArray
@@ -34,8 +34,8 @@ def ordered_blocks(data: RankingData, k: int | None, seed: int = 0) -> list[Orde
     labels = data.labels[order]
     result = []
     for block in blocks(data.offsets, cells=200_000):
-        places = np.arange(block.rows.shape[1])
-        counted = block.filled & (places < (block.rows.shape[1] if k is None else k))
+        positions = np.arange(block.rows.shape[1])
+        counted = block.filled & (positions < (block.rows.shape[1] if k is None else k))
         if data.topk is not None and k is not None:
             counted &= labels[block.rows] > 0
         depth = max(int(counted.any(axis=0).sum()), 1)
@@ -97,7 +97,15 @@ def _suffix_sums(values: FloatArray, depth: int) -> FloatArray:
 
 
 class ListMLE(LinearRanker):
-    """Linear ListMLE ([XLW08]_) on the whole order; equal labels are ordered by ``seed``."""
+    """Linear ListMLE ([XLW08]_) on the whole order; equal labels are ordered by ``seed``.
+
+    Parameters
+    ----------
+    l2
+        Penalty of the weights.
+    seed
+        Seed of the order of equal labels.
+    """
 
     name = "listmle"
 
@@ -113,7 +121,17 @@ class ListMLE(LinearRanker):
 
 
 class TopKListMLE(ListMLE):
-    """Top-k ListMLE ([XLL09]_, equation (10)): the product stops at k."""
+    """Top-k ListMLE ([XLL09]_, equation (10)): the product stops at k.
+
+    Parameters
+    ----------
+    k
+        Number of positions that count.
+    l2
+        Penalty of the weights.
+    seed
+        Seed of the order of equal labels.
+    """
 
     name = "topk-listmle"
 

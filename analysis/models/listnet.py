@@ -46,7 +46,12 @@ def with_preferences(data: RankingData) -> RankingData:
 class ListNet(LinearRanker):
     r"""Linear ListNet ([CQL07]_): cross entropy of softmax(labels) and softmax(scores).
 
-    Queries with one label only are left out: their target is uniform and only holds weights back.
+    Queries with one label only are left out: their target is uniform and only shrinks the weights.
+
+    Parameters
+    ----------
+    l2
+        Penalty of the weights.
     """
 
     name = "listnet"
@@ -71,6 +76,15 @@ class TopKListNet(ListNet):
 
     The mapping is k + 1 - rank for the first k documents and 0, one small value, for the rest;
     grades are put into a random order by ``seed`` first.
+
+    Parameters
+    ----------
+    k
+        Length of the top-k ground truth.
+    l2
+        Penalty of the weights.
+    seed
+        Seed of the order of equal grades.
     """
 
     name = "topk-listnet"

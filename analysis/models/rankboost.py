@@ -29,7 +29,7 @@ def vote(r: float) -> float:
 class StumpRanker(Ranker):
     """A ranker that scores by a weighted sum of stumps [x_f > threshold].
 
-    ``features_``, ``thresholds_`` and ``alphas_`` have one entry a round; without thresholds the
+    ``features_``, ``thresholds_`` and ``alphas_`` have one entry per round; without thresholds the
     weak rankers are the features themselves.
     """
 
@@ -62,10 +62,20 @@ class StumpRanker(Ranker):
 class RankBoost(StumpRanker):
     r"""RankBoost ([FISS03]_; [LGNC13]_, Algorithm 1) with stumps as weak rankers.
 
-    Each round takes the stump with the largest |r|, r = sum D_ij (h_i - h_j), and gives it the
-    weight 1/2 ln((1+r)/(1-r)). The printed update of [LGNC13]_ strengthens pairs that are right;
-    D_ij is multiplied by exp(-alpha (h_i - h_j)) instead. With ``validation`` the number of rounds
-    is the one with the best ``measure``; with ``k`` it learns from the top-k ground truth.
+    Each round takes the stump with the largest |r|, r = sum D_ij (h_i - h_j), with the weight 1/2
+    ln((1+r)/(1-r)). The printed update of [LGNC13]_ strengthens pairs that are right; D_ij is
+    multiplied by exp(-alpha (h_i - h_j)) instead.
+
+    Parameters
+    ----------
+    rounds
+        Number of rounds; with validation data, the largest number.
+    k
+        Length of the top-k ground truth to learn from; None for the labels of the data.
+    measure
+        Measure that chooses the number of rounds on validation data.
+    seed
+        Seed of the order of equal grades.
     """
 
     name = "rankboost"

@@ -39,6 +39,11 @@ class RankCosine(LinearRanker):
     """Linear RankCosine ([QZT08]_), from the start that ridge regression gives.
 
     The loss does not depend on the length of the weights; they are returned with length 1.
+
+    Parameters
+    ----------
+    max_steps
+        Most steps of the optimiser.
     """
 
     name = "rankcosine"
@@ -79,6 +84,15 @@ class TopKRankCosine(RankCosine):
 
     The mapping is k + 1 - rank for the first k documents and 0 for the rest; grades are put into a
     random order by ``seed`` first.
+
+    Parameters
+    ----------
+    k
+        Length of the top-k ground truth.
+    max_steps
+        Most steps of the optimiser.
+    seed
+        Seed of the order of equal grades.
     """
 
     name = "topk-rankcosine"

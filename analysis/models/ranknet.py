@@ -18,6 +18,15 @@ class RankNet(LinearRanker):
 
     With ``k`` the model learns from the top-k ground truth of the data (grades are put into a
     random order by ``seed`` first); without, from every pair of different labels.
+
+    Parameters
+    ----------
+    l2
+        Penalty of the weights.
+    k
+        Length of the top-k ground truth to learn from; None for every pair of different labels.
+    seed
+        Seed of the order of equal grades.
     """
 
     name = "ranknet"

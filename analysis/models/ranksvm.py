@@ -32,6 +32,23 @@ class RankSVM(LinearRanker):
     the mean loss). ``by_query`` lets the pairs of a query weigh 1 together. ``label_margin``
     multiplies the margin by y_u - y_v as [NGLC12]_ print it, which asks least of the best document.
     With ``k`` the model learns from the top-k ground truth of the data.
+
+    Parameters
+    ----------
+    c
+        Weight of the loss against the penalty.
+    loss
+        ``squared-hinge`` (Newton, exact) or ``hinge`` (cutting planes).
+    by_query
+        Whether the pairs of a query weigh 1 together.
+    label_margin
+        Whether margins are multiplied by y_u - y_v, as printed in [NGLC12]_.
+    k
+        Length of the top-k ground truth to learn from; None for the labels of the data.
+    epsilon
+        Distance from the least mean loss at which cutting planes stop.
+    seed
+        Seed of the order of equal grades.
     """
 
     name = "ranksvm"

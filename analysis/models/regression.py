@@ -15,6 +15,11 @@ class Regression(LinearRanker):
     .. math:: \sum_j (y_j - w x_j - b)^2 + l2 |w|^2
 
     Labels that are all equal give weights 0: nothing separates documents.
+
+    Parameters
+    ----------
+    l2
+        Penalty of the weights.
     """
 
     name = "regression"

@@ -55,8 +55,9 @@ def map_slack(scores: FloatArray, halves: Halves, pull: FloatArray) -> float:
     Their pair counts are subtracted from ``pull``.
 
     The slack of a query is the largest 1 - AP(z) + w.Psi(z) - w.Psi(y) over rankings z. Relevant
-    and other documents keep their own score order, and other document j chooses its place among the
-    relevant ones alone: [YFRJ07]_, section 4.3. With i - 1 relevant documents ahead of it, it adds
+    and other documents keep their own score order, and other document j chooses its position among
+    the relevant ones alone: [YFRJ07]_, section 4.3. With i - 1 relevant documents ahead of it, it
+    adds
 
     .. math:: \sum_{t \ge i} \tfrac1R\bigl(\tfrac{j}{j+t} - \tfrac{j-1}{j+t-1}\bigr)
               - \tfrac{2 (s_t - s_j)}{R N}
@@ -73,11 +74,11 @@ def map_slack(scores: FloatArray, halves: Halves, pull: FloatArray) -> float:
     terms = rise / n_good - scale * (good[:, :, None] - rest[:, None, :])
     terms = np.where(t[None] <= n_good, terms, 0.0)  # padding adds nothing behind the last
     sums = np.cumsum(terms[:, ::-1], axis=1)[:, ::-1]
-    place = np.argmax(sums, axis=1)
-    most = np.take_along_axis(sums, place[:, None], axis=1)[:, 0]
+    position = np.argmax(sums, axis=1)
+    most = np.take_along_axis(sums, position[:, None], axis=1)[:, 0]
     valid = (j <= n_rest[:, 0]) & (most > 0)
-    behind = np.where(valid, halves.n_relevant[:, None] - place, 0)
-    passed = np.where(valid[:, None, :], place[:, None, :] <= t[None] - 1, False).sum(axis=2)
+    behind = np.where(valid, halves.n_relevant[:, None] - position, 0)
+    passed = np.where(valid[:, None, :], position[:, None, :] <= t[None] - 1, False).sum(axis=2)
     passed = np.where(t[None, :, 0] <= halves.n_relevant[:, None], passed, 0)
     step = scale[:, 0] * halves.weights[:, None]
     np.add.at(pull, good_rows, -step * passed)
@@ -95,7 +96,14 @@ def _sorted(scores: FloatArray, rows: IntArray, counts: IntArray) -> tuple[Float
 class SVMMAP(LinearRanker):
     """SVM-MAP ([YFRJ07]_): |w|^2/2 + C times the mean slack over queries.
 
-    Labels above 0 are relevant. ``epsilon`` is how far from the least mean slack the result may be.
+    Labels above 0 are relevant.
+
+    Parameters
+    ----------
+    c
+        Weight of the mean slack against the penalty.
+    epsilon
+        Distance from the least mean slack at which the optimiser stops.
     """
 
     name = "svm-map"

@@ -31,6 +31,19 @@ class TopMargin(LinearRanker):
     order of documents with equal labels is open and decides the result: it starts as regression's
     order and is taken from the model ``rebreaks`` times. Queries in which no ranking is wrong teach
     nothing and only count in the mean.
+
+    Parameters
+    ----------
+    n
+        Depth of the loss.
+    c
+        Weight of the mean slack against the penalty.
+    loss
+        ``ndcg`` or ``precision``.
+    rebreaks
+        How often ties of the true order are broken again by the model.
+    epsilon
+        Distance from the least mean slack at which the optimiser stops.
     """
 
     name = "top-margin"

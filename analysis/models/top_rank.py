@@ -20,13 +20,28 @@ from analysis.typing import FloatArray, IntArray
 class TopRank(Ranker):
     """TopRank ([CSX15]_, section 3): TopSlack, then three re-rankers joined by Supervised Kemeny.
 
-    TopSlack (``n``, ``c``, ``loss``, ``rebreaks``) gives the order of a query; its first t =
-    min(``candidates``, documents of the query) are ordered by Regression, RankSVM and ListNet
-    (``l2``, ``svm_c``, ``net_l2``), of whose lists the first ``share`` of t vote, with weights
-    proportional to ``measure`` on validation data (equal without them). TopSlack's order is the
-    initial one, decides where votes are even, and stays behind t. ``outside`` also counts the
-    first of a list over the others, ``refine`` is Supervised Kemeny's. Learned: the weights of
-    features, ``base_`` (d,) and ``others_`` (3, d), and of votes, ``votes_`` (3,).
+    TopSlack gives the order of a query; its first t = min(``candidates``, documents of the query)
+    are ordered by Regression, RankSVM and ListNet, of whose lists the first ``share`` of t vote,
+    with weights proportional to ``measure`` on validation data (equal without them). TopSlack's
+    order is the initial one, decides where votes are tied, and stays behind t. Learned: the weights
+    of features, ``base_`` (d,) and ``others_`` (3, d), and of votes, ``votes_`` (3,).
+
+    Parameters
+    ----------
+    n, c, loss, rebreaks
+        Settings of TopSlack.
+    l2, svm_c, net_l2
+        Penalty of Regression, C of RankSVM, penalty of ListNet.
+    candidates
+        Most documents of a query that are ordered again.
+    share
+        Share of each list that votes.
+    outside
+        Whether the first documents of a list also win against the others.
+    refine
+        Whether Supervised Kemeny searches locally.
+    measure
+        Measure that weighs the votes on validation data.
     """
 
     name = "toprank"
@@ -96,15 +111,15 @@ class TopRank(Ranker):
         return worth / total if total > 0 else np.full(worth.size, 1.0 / worth.size)
 
     def predict(self, data: RankingData) -> FloatArray:
-        """Score documents by place: the last of a query has 1, the first as many as there are."""
+        """Score documents by rank: the last of a query has 1, the first as many as there are."""
         self.require_fitted(data)
         base = data.features @ self.base_
         others = data.features @ self.others_.T
-        places = np.empty(data.n_rows)
+        positions = np.empty(data.n_rows)
         for start, stop in zip(data.offsets[:-1], data.offsets[1:], strict=True):
             order = self._order(base[start:stop], others[start:stop])
-            places[start + order] = np.arange(stop - start, 0, -1)
-        return places
+            positions[start + order] = np.arange(stop - start, 0, -1)
+        return positions
 
     def _order(self, base: FloatArray, others: FloatArray) -> IntArray:
         """Order the documents of one query, best first, from scores (n,) and (n, 3)."""

@@ -77,7 +77,7 @@ def query_bounds(scores: FloatArray, k: int) -> list[tuple[str, float, float]]:
 
 def _inversions(scores: FloatArray, k: int) -> FloatArray:
     """Count later documents scored at least as high, for each of the first k true ranks: "<= 0"."""
-    counts = [np.count_nonzero(scores[place + 1 :] >= scores[place]) for place in range(k)]
+    counts = [np.count_nonzero(scores[position + 1 :] >= scores[position]) for position in range(k)]
     return np.array(counts, dtype=float)
 
 
@@ -88,7 +88,10 @@ def _dcg(scores: FloatArray, gains: FloatArray, k: int) -> float:
 
 
 def _pair_losses(scores: FloatArray, k: int, phi: MarginLoss) -> tuple[float, float]:
-    rows = [float(phi(scores[place] - scores[place + 1 :]).sum()) for place in range(scores.size)]
+    rows = [
+        float(phi(scores[position] - scores[position + 1 :]).sum())
+        for position in range(scores.size)
+    ]
     return sum(rows[:k]), sum(rows)
 
 

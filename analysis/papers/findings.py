@@ -75,14 +75,14 @@ def interior_beta(rows: Sequence[Row], truth: str) -> list[Finding]:
         curves = beta_curves(rows, truth, model)
         for measure in BETA_MEASURES[truth]:
             curve = curves[measure]
-            place = int(np.argmax(curve))
+            position = int(np.argmax(curve))
             found.append(
                 Finding(
                     f"{title(model)} is best inside 0 < beta < 1 in {measure} "
                     f"({rows[0]['data']}, {truth})",
-                    f"best {curve[place]:.4f} at {BETAS[place]:.2f}, ends {curve[0]:.4f} and "
+                    f"best {curve[position]:.4f} at {BETAS[position]:.2f}, ends {curve[0]:.4f} and "
                     f"{curve[-1]:.4f}",
-                    0 < place < len(BETAS) - 1,
+                    0 < position < len(BETAS) - 1,
                 )
             )
     return found

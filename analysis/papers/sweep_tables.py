@@ -21,8 +21,8 @@ def beta_table(rows: Sequence[Row], truth: str, name: str) -> Table:
             columns.append(f"{title(model)} {measure}")
             series.append(curves[measure])
     lines: list[tuple[str, list[float | None]]] = [
-        (f"β = {beta:.2f}", [values[place] for values in series])
-        for place, beta in enumerate(BETAS)
+        (f"β = {beta:.2f}", [values[position] for values in series])
+        for position, beta in enumerate(BETAS)
     ]
     return Table(name, columns, lines)
 

@@ -15,13 +15,13 @@ UNDEFINED = (np.nan, np.nan)
 
 
 def number(value: ArrayLike) -> float | None:
-    """Return a float that JSON can hold, None in place of NaN and infinity."""
+    """Return a float that JSON can hold, None instead of NaN and infinity."""
     found = float(np.asarray(value))
     return found if np.isfinite(found) else None
 
 
 def numbers(values: ArrayLike) -> tuple[float | None, ...]:
-    """Return a tuple of numbers, None in place of NaN."""
+    """Return a tuple of numbers, None instead of NaN."""
     return tuple(number(value) for value in np.asarray(values))
 
 

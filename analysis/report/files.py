@@ -13,7 +13,22 @@ from analysis.report.serialise import Record, flat, record_of, to_json
 
 
 def write_report(report: Report, folder: Path, *, plots: bool = True) -> list[Path]:
-    """Write every file of the report into ``folder``, made if needed; return what was written."""
+    """Write every file of the report into a folder.
+
+    Parameters
+    ----------
+    report
+        What to write.
+    folder
+        Folder, created if needed.
+    plots
+        Whether to draw plots as PNG and SVG.
+
+    Returns
+    -------
+    list[Path]
+        The files written.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, text in report_texts(report).items():

@@ -25,7 +25,7 @@ def list_scores(
     lists: Sequence[TopK],
     queries: Mapping[str, int],
     assessors: Mapping[str, int],
-    place: Sequence[Mapping[str, int]],
+    index: Sequence[Mapping[str, int]],
 ) -> tuple[Scores, ...]:
     """Return labels of every query with lists.
 
@@ -41,17 +41,17 @@ def list_scores(
         Scores(
             query,
             np.array(sorted(found)),
-            np.stack([_labels(found[who], place[query]) for who in sorted(found)]),
+            np.stack([_labels(found[who], index[query]) for who in sorted(found)]),
         )
         for query, found in sorted(by_query.items())
     )
 
 
-def _labels(one: TopK, place: Mapping[str, int]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    groups = [[place[document] for document in group] for group in tie_groups(one)]
-    labels = np.array(topk_scores(groups, len(place), one.k), dtype=np.float64)
-    asked = [place[document] for document in one.labels()]
-    unasked = np.ones(len(place), dtype=bool)
+def _labels(one: TopK, index: Mapping[str, int]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    groups = [[index[document] for document in group] for group in tie_groups(one)]
+    labels = np.array(topk_scores(groups, len(index), one.k), dtype=np.float64)
+    asked = [index[document] for document in one.labels()]
+    unasked = np.ones(len(index), dtype=bool)
     unasked[asked] = False
     labels[unasked] = np.nan
     return labels

@@ -102,7 +102,7 @@ def grade_scores(
     grades: Mapping[str, Sequence[Label]],
     queries: Mapping[str, int],
     assessors: Mapping[str, int],
-    place: Sequence[Mapping[str, int]],
+    index: Sequence[Mapping[str, int]],
 ) -> tuple[Scores, ...]:
     """Return the grades of files, one per assessor, as arrays.
 
@@ -113,8 +113,8 @@ def grade_scores(
         for label in labels:
             query = queries[label.query]
             rows = values.setdefault(query, {})
-            row = rows.setdefault(assessors[name], np.full(len(place[query]), np.nan))
-            row[place[query][label.document]] = label.label
+            row = rows.setdefault(assessors[name], np.full(len(index[query]), np.nan))
+            row[index[query][label.document]] = label.label
     return tuple(
         Scores(query, np.array(sorted(rows)), np.stack([rows[who] for who in sorted(rows)]))
         for query, rows in sorted(values.items())

@@ -13,9 +13,22 @@ LEAST_DRAWS = 200
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Number of resamples and exchanges of queries, seed, and level of the intervals.
+    """Settings of a report.
 
-    ``persistence`` is the p of rank-biased overlap; ``depth`` its depth where the study has no k.
+    Attributes
+    ----------
+    draws
+        Number of resamples of queries.
+    exchanges
+        Number of random permutations of queries.
+    seed
+        Seed of both.
+    level
+        Level of the intervals.
+    persistence
+        The p of rank-biased overlap.
+    depth
+        Depth of rank-biased overlap where the study has no k.
     """
 
     draws: int = 2000

@@ -39,11 +39,11 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class _Numbers:
-    """Names as indices; ``place`` has the documents of each query, ordered by id."""
+    """Names as indices; ``index`` has the documents of each query, ordered by id."""
 
     queries: dict[str, int]
     assessors: dict[str, int]
-    place: list[dict[str, int]]
+    index: list[dict[str, int]]
 
 
 def study_of(parts: Parts, name: str, *, sides: bool = False, k: int | None = None) -> StudyData:
@@ -52,7 +52,7 @@ def study_of(parts: Parts, name: str, *, sides: bool = False, k: int | None = No
     pairs, grades = _pairs_tool(parts, numbers, sides), _grades_tool(parts, numbers)
     tools = tuple(tool for tool in (pairs, grades) if tool is not None)
     length = k or max((each.k for each in parts.lists), default=0) or None
-    ids = tuple(tuple(each) for each in numbers.place)
+    ids = tuple(tuple(each) for each in numbers.index)
     return StudyData(name, tuple(numbers.assessors), tuple(numbers.queries), ids, tools, length)
 
 
@@ -70,8 +70,8 @@ def _numbers(parts: Parts) -> _Numbers:
         documents[queries[label.query]].add(label.document)
     for key, pages in graded_pages(parts.log).items():
         documents[queries[key[1]]].update(pages)
-    place = [_numbered(sorted(ids)) for ids in documents]
-    return _Numbers(queries, _numbered(sorted(people)), place)
+    index = [_numbered(sorted(ids)) for ids in documents]
+    return _Numbers(queries, _numbered(sorted(people)), index)
 
 
 def _pairs_tool(parts: Parts, numbers: _Numbers, sides: bool) -> ToolData | None:
@@ -79,23 +79,23 @@ def _pairs_tool(parts: Parts, numbers: _Numbers, sides: bool) -> ToolData | None
         ("pairs", each.query, each.assessor, each.round): each.k for each in parts.lists
     }
     effort = effort_of_log(
-        parts.log, "pairs", ended, numbers.queries, numbers.assessors, numbers.place
+        parts.log, "pairs", ended, numbers.queries, numbers.assessors, numbers.index
     )
     if not (parts.rows or parts.lists or effort):
         return None
     sessions, timings = effort or (None, None)
-    scores = list_scores(parts.lists, numbers.queries, numbers.assessors, numbers.place)
+    scores = list_scores(parts.lists, numbers.queries, numbers.assessors, numbers.index)
     asked = _judgments(parts.rows, numbers) if parts.rows else None
     return ToolData("pairs", "Pairs", scores, asked, sides, timings, sessions)
 
 
 def _judgments(rows: Sequence[Row], numbers: _Numbers) -> Judgments:
-    queries, place = numbers.queries, numbers.place
+    queries, index = numbers.queries, numbers.index
     return Judgments.of(
         assessor=[numbers.assessors[row.assessor] for row in rows],
         query=[queries[row.query] for row in rows],
-        left=[place[queries[row.query]][row.a] for row in rows],
-        right=[place[queries[row.query]][row.b] for row in rows],
+        left=[index[queries[row.query]][row.a] for row in rows],
+        right=[index[queries[row.query]][row.b] for row in rows],
         answer=[row.answer for row in rows],
     )
 
@@ -108,15 +108,15 @@ def _grades_tool(parts: Parts, numbers: _Numbers) -> ToolData | None:
     ended = {
         key: 0
         for key, pages in graded_pages(parts.log).items()
-        if pages == set(numbers.place[numbers.queries[key[1]]])
+        if pages == set(numbers.index[numbers.queries[key[1]]])
     }
     effort = effort_of_log(
-        parts.log, "grades", ended, numbers.queries, numbers.assessors, numbers.place
+        parts.log, "grades", ended, numbers.queries, numbers.assessors, numbers.index
     )
     if not (parts.grades or effort):
         return None
     sessions, timings = effort or (None, None)
-    scores = grade_scores(parts.grades, numbers.queries, numbers.assessors, numbers.place)
+    scores = grade_scores(parts.grades, numbers.queries, numbers.assessors, numbers.index)
     return ToolData("grades", "Grades", scores, timings=timings, sessions=sessions)
 
 

@@ -71,10 +71,10 @@ def people(report: Report, figure: Figure) -> None:
     for shift, (tool, look) in enumerate(zip(report.tools, LOOKS, strict=False)):
         shown = [(names.index(r.assessor), r.overall) for r in tool.people if r.assessor in names]
         values = [found.value for _, found in shown if found.value is not None]
-        at = [place + 0.2 * shift for place, found in shown if found.value is not None]
-        for place, found in shown:
+        at = [position + 0.2 * shift for position, found in shown if found.value is not None]
+        for position, found in shown:
             if found.interval is not None:
-                y = place + 0.2 * shift
+                y = position + 0.2 * shift
                 axis.plot(found.interval, [y, y], color=look["color"], linewidth=1)
         axis.plot(values, at, label=tool.title, **(look | {"linestyle": ""}))
     axis.set_yticks(range(len(names)), names)

@@ -102,13 +102,13 @@ def system_table(duels: Duels, seed: int = 0) -> tuple[SystemRow, ...]:
 
 def _by_query(duels: Duels) -> tuple[FloatArray, FloatArray]:
     """Return points and comparisons of each system in each query, (queries, systems)."""
-    place = np.unique(duels.queries, return_inverse=True)[1]
-    shape = (int(place.max(initial=-1)) + 1, len(duels.systems))
+    position = np.unique(duels.queries, return_inverse=True)[1]
+    shape = (int(position.max(initial=-1)) + 1, len(duels.systems))
     points, counts = np.zeros(shape), np.zeros(shape)
     signs = np.sign(duels.answers)
     for side, sign in ((duels.left, 1), (duels.right, -1)):
-        np.add.at(points, (place, side), (1 + sign * signs) / 2)
-        np.add.at(counts, (place, side), 1)
+        np.add.at(points, (position, side), (1 + sign * signs) / 2)
+        np.add.at(counts, (position, side), 1)
     return points, counts
 
 

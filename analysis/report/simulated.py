@@ -61,7 +61,18 @@ def simulated_study(
 ) -> StudyData:
     """Simulate a study under both tools whose assessors reverse shares ``errors`` of random pairs.
 
-    A pairs session has ``answers`` raw answers and times; 0 leaves both out.
+    Parameters
+    ----------
+    errors
+        Share of random pairs that each assessor reverses.
+    queries, documents, k
+        Sizes of the study.
+    rounds
+        Number of assessors per query and tool.
+    answers
+        Raw answers and times per pairs session; 0 leaves both out.
+    seed
+        Seed of everything random.
     """
     rng = np.random.default_rng(seed)
     noise = noise_of(np.asarray(errors))

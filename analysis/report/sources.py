@@ -42,7 +42,27 @@ ANSWER_CODES = {
 def read_preferences(
     paths: Sequence[Path], *, format: str | None = None, k: int | None = None
 ) -> StudyData:
-    """Read preference files as one study; the format is seen from the content."""
+    """Read preference files as one study.
+
+    Parameters
+    ----------
+    paths
+        Files, plain or gzip.
+    format
+        Name of the format; detected from the content if None.
+    k
+        Length of the consensus lists; all documents if None.
+
+    Returns
+    -------
+    StudyData
+        A study with a tool for pairs, one for grades, or both.
+
+    Raises
+    ------
+    BadData
+        If a file is malformed; the message names file and line.
+    """
     if not paths:
         raise BadData("no preference file was given")
     named = [_name(path) for path in paths]
@@ -128,11 +148,11 @@ def _name(path: Path) -> str:
 
 
 def _pairs(_lines: Sequence[str], path: Path, _: str) -> Iterator[Row]:
-    for place, (query, a, b, preference, assessor) in read_tsv(path, HEADER):
+    for location, (query, a, b, preference, assessor) in read_tsv(path, HEADER):
         answer = {a: 1, b: -1}.get(preference, ANSWER_CODES.get(preference.lower()))
         if answer is None:
-            raise BadData(f"{place}: preference {preference!r} is not a, b or tie")
-        yield _distinct(Row(query, a, b, answer, assessor), place)
+            raise BadData(f"{location}: preference {preference!r} is not a, b or tie")
+        yield _distinct(Row(query, a, b, answer, assessor), location)
 
 
 def _winners(lines: Sequence[str], path: Path, name: str) -> Iterator[Row]:
@@ -156,9 +176,9 @@ def _tags(lines: Sequence[str], path: Path, _: str) -> Iterator[Row]:
         ends = pair.split(",")
         if len(ends) != 2 or not tags:
             raise BadData(f"{path}, line {number}: expected query, left,right and tags")
-        for place, tag in enumerate(tags, start=1):
+        for column, tag in enumerate(tags, start=1):
             answer = _tag(tag, path, number)
-            row = Row(query, ends[0], ends[1], answer, f"assessor {place}")
+            row = Row(query, ends[0], ends[1], answer, f"assessor {column}")
             yield _distinct(row, f"{path}, line {number}")
 
 
@@ -170,11 +190,11 @@ def _tag(tag: str, path: Path, number: int) -> int:
         raise BadData(f"{path}, line {number}: tag {tag!r} is not a number") from None
 
 
-def _distinct(row: Row, place: str) -> Row:
+def _distinct(row: Row, location: str) -> Row:
     if row.a == row.b:
-        raise BadData(f"{place}: document {row.a!r} is compared with itself")
+        raise BadData(f"{location}: document {row.a!r} is compared with itself")
     if not all((row.query, row.a, row.b, row.assessor)):
-        raise BadData(f"{place}: query, documents and assessor may not be empty")
+        raise BadData(f"{location}: query, documents and assessor may not be empty")
     return row
 
 

@@ -11,11 +11,23 @@ from analysis.errors import BadData
 class ToolData:
     """Data that one tool collected.
 
-    ``scores`` are the labels, one entry per query (finished sessions only); the votes that are
-    compared come from them, or from ``judgments`` where a source has no labels. ``judgments``
-    are raw answers to pairs: sides, checks and triads are read from them; ``sides`` is True where
-    left and right are sides of the screen, drawn at random. ``timings`` refer to rows of
-    ``sessions``.
+    The votes that are compared come from ``scores``, or from ``judgments`` where a source has no
+    labels.
+
+    Attributes
+    ----------
+    name, title
+        Key and title of the tool.
+    scores
+        Labels, one entry per query (finished sessions only).
+    judgments
+        Raw answers to pairs, for sides, checks and triads.
+    sides
+        Whether left and right are sides of the screen, drawn at random.
+    timings
+        Times of answers, which refer to rows of ``sessions``.
+    sessions
+        Assignments.
     """
 
     name: str
@@ -29,10 +41,22 @@ class ToolData:
 
 @dataclass(frozen=True, slots=True)
 class StudyData:
-    """A study: names in index order, and its tools; the first two tools are compared.
+    """A study and its tools; the first two tools are compared.
 
-    ``documents`` holds the document ids of every query in their fixed order; ``k`` is the length
-    of the lists, None where there are none; ``texts`` are the texts of the queries.
+    Attributes
+    ----------
+    name
+        Name of the study.
+    assessors, queries
+        Names in index order.
+    documents
+        Document ids of each query in their fixed order.
+    tools
+        Data of each tool.
+    k
+        Length of the lists; None where there are none.
+    texts
+        Texts of the queries; may be empty.
     """
 
     name: str

@@ -15,7 +15,7 @@ from tests.databases import PostgresqlServer, PostgresqlTemplate, execute, migra
 
 @contextmanager
 def database(name: str, folder: Path) -> Iterator[tuple[str, PostgresqlServer | None]]:
-    """A fresh database; PostgreSQL with a server of its own that can be restarted."""
+    """Provide a fresh database; PostgreSQL with a server of its own that can be restarted."""
     if name == "sqlite":
         yield f"sqlite:///{migrated_sqlite(folder)}", None
         return

@@ -34,7 +34,7 @@ async def stop(world: World, _people: Sequence[Assessor], random: Random) -> Non
 
 
 async def lock(world: World, _people: Sequence[Assessor], random: Random) -> None:
-    """A lock on what every writer needs."""
+    """Lock what every writer needs."""
     await world.lock(random.uniform(0.1, 1.5))
 
 
@@ -55,24 +55,24 @@ async def disk_full(world: World, _people: Sequence[Assessor], random: Random) -
 
 
 async def clock(world: World, _people: Sequence[Assessor], random: Random) -> None:
-    """The server's clock jumps, and jumps back."""
+    """Let the server's clock jump, and jump back."""
     await world.jump(random.choice((-7200, -60, 30, 3600, 86_400)), random.uniform(0.3, 1.0))
 
 
 async def gone(_world: World, people: Sequence[Assessor], random: Random) -> None:
-    """A client goes away in the middle of its request."""
+    """Let a client go away in the middle of its request."""
     random.choice(people).mischief.append("gone")
     await asyncio.sleep(0.1)
 
 
 async def unread(_world: World, people: Sequence[Assessor], random: Random) -> None:
-    """A client goes away before it has read the reply, and sends the entry again."""
+    """Let a client go away before it has read the reply, and send the entry again."""
     random.choice(people).mischief.append("unread")
     await asyncio.sleep(0.1)
 
 
 async def replay(_world: World, people: Sequence[Assessor], random: Random) -> None:
-    """An old entry is sent once more."""
+    """Send an old entry once more."""
     random.choice(people).mischief.append("replay")
     await asyncio.sleep(0.1)
 

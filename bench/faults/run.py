@@ -88,7 +88,7 @@ def run(
 
 
 def _jobs(sessions: Sessions, plan: Plan) -> list[list[Job]]:
-    """Assignments of each person, in the order they are worked on."""
+    """Make the assignments of each person, in the order they are worked on."""
     with sessions.write.begin() as session:
         study = make_study(session, queries=plan.queries, documents=plan.documents)
         queries = queries_of(session, study)

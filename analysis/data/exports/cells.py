@@ -71,12 +71,12 @@ def read_csv(path: str | Path, header: Sequence[str]) -> Iterator[tuple[str, lis
     reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
     try:
         for number, row in enumerate(reader):
-            place = f"{path}, line {reader.line_num}"
+            location = f"{path}, line {reader.line_num}"
             cells = [unguarded(cell) for cell in row]
             if number == 0:
-                _check_header(cells, header, place)
+                _check_header(cells, header, location)
             elif cells:
-                yield place, _wide(cells, header, place)
+                yield location, _wide(cells, header, location)
     except csv.Error as error:
         raise BadData(f"{path}, line {reader.line_num}: {error}") from None
 
@@ -95,39 +95,39 @@ def tsv_line(cells: Sequence[str]) -> str:
 def read_tsv(path: str | Path, header: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield location and cells of each row after checking the header."""
     for number, line in enumerate(read_text(path).split("\n"), start=1):
-        place = f"{path}, line {number}"
-        cells = [unguarded(_unescaped(cell, place)) for cell in line.split("\t")]
+        location = f"{path}, line {number}"
+        cells = [unguarded(_unescaped(cell, location)) for cell in line.split("\t")]
         if number == 1:
-            _check_header(cells, header, place)
+            _check_header(cells, header, location)
         elif line:
-            yield place, _wide(cells, header, place)
+            yield location, _wide(cells, header, location)
 
 
-def whole(cell: str, place: str) -> int:
+def whole(cell: str, location: str) -> int:
     """Parse a cell as a whole number."""
     try:
         return int(cell)
     except ValueError:
-        raise BadData(f"{place}: {cell!r} is not a whole number") from None
+        raise BadData(f"{location}: {cell!r} is not a whole number") from None
 
 
-def _unescaped(cell: str, place: str) -> str:
+def _unescaped(cell: str, location: str) -> str:
     def plain(found: re.Match[str]) -> str:
         if found[1] not in _PLAIN:
             raise BadData(
-                f"{place}: {found[0]!r} is not an escape sequence; write a backslash twice"
+                f"{location}: {found[0]!r} is not an escape sequence; write a backslash twice"
             )
         return _PLAIN[found[1]]
 
     return _ESCAPED.sub(plain, cell)
 
 
-def _check_header(cells: Sequence[str], header: Sequence[str], place: str) -> None:
+def _check_header(cells: Sequence[str], header: Sequence[str], location: str) -> None:
     if list(cells) != list(header):
-        raise BadData(f"{place}: the header is not {' '.join(header)}")
+        raise BadData(f"{location}: the header is not {' '.join(header)}")
 
 
-def _wide(cells: list[str], header: Sequence[str], place: str) -> list[str]:
+def _wide(cells: list[str], header: Sequence[str], location: str) -> list[str]:
     if len(cells) != len(header):
-        raise BadData(f"{place}: {len(cells)} columns, expected {len(header)}")
+        raise BadData(f"{location}: {len(cells)} columns, expected {len(header)}")
     return cells

@@ -42,7 +42,7 @@ def read_json_lines(path: str | Path, kind: type[T]) -> list[T]:
 
     Fields that ``kind`` does not know are skipped.
     """
-    return [_record(kind, line, place) for place, line in numbered_lines(path)]
+    return [_record(kind, line, location) for location, line in numbered_lines(path)]
 
 
 def iso(moment: datetime) -> str:
@@ -55,12 +55,12 @@ def iso(moment: datetime) -> str:
     return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def moment(text: str, place: str) -> datetime:
+def moment(text: str, location: str) -> datetime:
     """Parse a time that :func:`iso` wrote."""
     try:
         return datetime.fromisoformat(text)
     except ValueError:
-        raise BadData(f"{place}: {text!r} is not a time such as 2026-11-15T08:30:00Z") from None
+        raise BadData(f"{location}: {text!r} is not a time such as 2026-11-15T08:30:00Z") from None
 
 
 def _moment(value: object) -> str:
@@ -69,73 +69,73 @@ def _moment(value: object) -> str:
     raise TypeError(f"{type(value).__name__} cannot be exported")
 
 
-def _record(kind: type[T], line: str, place: str) -> T:
+def _record(kind: type[T], line: str, location: str) -> T:
     try:
         found = json.loads(line)
     except ValueError as error:
-        raise BadData(f"{place}: not JSON ({error})") from None
+        raise BadData(f"{location}: not JSON ({error})") from None
     if not isinstance(found, dict):
-        raise BadData(f"{place}: not an object")
+        raise BadData(f"{location}: not an object")
     values = {}
     for field in fields(kind):
         if field.name in found:
-            values[field.name] = _READ[field.type](found[field.name], f"{place}: {field.name}")
+            values[field.name] = _READ[field.type](found[field.name], f"{location}: {field.name}")
         elif field.default is MISSING:
-            raise BadData(f"{place}: the field {field.name!r} is missing")
+            raise BadData(f"{location}: the field {field.name!r} is missing")
     return kind(**values)
 
 
 def _exactly(kind: type, words: str) -> Callable[[Any, str], Any]:
-    def read(value: Any, place: str) -> Any:
+    def read(value: Any, location: str) -> Any:
         if type(value) is not kind:
-            raise BadData(f"{place} is {json.dumps(value)[:40]}, not {words}")
+            raise BadData(f"{location} is {json.dumps(value)[:40]}, not {words}")
         return value
 
     return read
 
 
-def _names(value: Any, place: str) -> Names:
+def _names(value: Any, location: str) -> Names:
     if not isinstance(value, list):
-        raise BadData(f"{place} is {json.dumps(value)[:40]}, not a list")
-    return tuple(_text(each, place) for each in value)
+        raise BadData(f"{location} is {json.dumps(value)[:40]}, not a list")
+    return tuple(_text(each, location) for each in value)
 
 
-def _groups(value: Any, place: str) -> Groups:
+def _groups(value: Any, location: str) -> Groups:
     if not isinstance(value, list):
-        raise BadData(f"{place} is {json.dumps(value)[:40]}, not a list")
-    return tuple(_names(each, place) for each in value)
+        raise BadData(f"{location} is {json.dumps(value)[:40]}, not a list")
+    return tuple(_names(each, location) for each in value)
 
 
-def _numbers(value: Any, place: str) -> Numbers:
+def _numbers(value: Any, location: str) -> Numbers:
     if not isinstance(value, list):
-        raise BadData(f"{place} is {json.dumps(value)[:40]}, not a list")
-    return tuple(_number(each, place) for each in value)
+        raise BadData(f"{location} is {json.dumps(value)[:40]}, not a list")
+    return tuple(_number(each, location) for each in value)
 
 
-def _ranks(value: Any, place: str) -> Ranks:
+def _ranks(value: Any, location: str) -> Ranks:
     if not isinstance(value, list):
-        raise BadData(f"{place} is {json.dumps(value)[:40]}, not a list")
-    return tuple(_whole(each, place) for each in value)
+        raise BadData(f"{location} is {json.dumps(value)[:40]}, not a list")
+    return tuple(_whole(each, location) for each in value)
 
 
-def _number(value: Any, place: str) -> float:
+def _number(value: Any, location: str) -> float:
     if type(value) not in (int, float):
-        raise BadData(f"{place} is {json.dumps(value)[:40]}, not a number")
+        raise BadData(f"{location} is {json.dumps(value)[:40]}, not a number")
     return float(value)
 
 
-def _shares(value: Any, place: str) -> Shares:
+def _shares(value: Any, location: str) -> Shares:
     if not isinstance(value, list):
-        raise BadData(f"{place} is {json.dumps(value)[:40]}, not a list")
-    return tuple(None if each is None else _number(each, place) for each in value)
+        raise BadData(f"{location} is {json.dumps(value)[:40]}, not a list")
+    return tuple(None if each is None else _number(each, location) for each in value)
 
 
-def _time(value: Any, place: str) -> datetime:
-    return moment(_text(value, place), place)
+def _time(value: Any, location: str) -> datetime:
+    return moment(_text(value, location), location)
 
 
 def _or_none(read: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
-    return lambda value, place: None if value is None else read(value, place)
+    return lambda value, location: None if value is None else read(value, location)
 
 
 _text = _exactly(str, "a text")

@@ -49,14 +49,16 @@ def qrels_lines(labels: Iterable[Label]) -> Iterator[str]:
 def read_qrels(path: str | Path) -> list[Label]:
     """Read TREC qrels, plain or gzip, of any origin."""
     found = []
-    for place, line in numbered_lines(path):
+    for location, line in numbered_lines(path):
         words = line.split()
         if len(words) != 4:
-            raise BadData(f"{place}: {len(words)} columns, expected query, 0, document and label")
+            raise BadData(
+                f"{location}: {len(words)} columns, expected query, 0, document and label"
+            )
         try:
             found.append(Label(words[0], words[2], int(words[3])))
         except ValueError:
-            raise BadData(f"{place}: the label {words[3]!r} is not a whole number") from None
+            raise BadData(f"{location}: the label {words[3]!r} is not a whole number") from None
     return found
 
 
@@ -79,19 +81,27 @@ def letor_lines(rows: Iterable[LetorRow], names: Sequence[str] = ()) -> Iterator
 
 
 def read_letor_export(path: str | Path, *, topk: int | None = None) -> RankingData:
-    """Read an exported ``letor`` file: as ``read_letor``, with the study's own query ids."""
+    """Read an exported ``letor`` file: as ``read_letor``, with the study's own query ids.
+
+    Parameters
+    ----------
+    path
+        Plain or gzip file.
+    topk
+        k of a top-k ground truth; None where labels are grades.
+    """
     raw = read_bytes(path)
     try:
         data = parse_letor(raw, topk=topk)
     except BadData as error:
         raise BadData(f"{path}: {error}") from None
     names: list[str] = []
-    for place, line in numbered_lines(path):
+    for location, line in numbered_lines(path):
         if line.startswith("#"):
             continue
         found = _QUERY.search(line)
         if found is None:
-            raise BadData(f"{place}: no '#docid = NAME query = NAME' at the end: use read_letor")
+            raise BadData(f"{location}: no '#docid = NAME query = NAME' at the end: use read_letor")
         if not names or names[-1] != found[1]:
             names.append(found[1])
     return replace(data, query_ids=tuple(names))

@@ -36,8 +36,8 @@ def pair_lines(records: Iterable[PairAnswer]) -> Iterator[str]:
 def read_pairs(path: str | Path) -> list[PairAnswer]:
     """Read ``pairs.tsv``, plain or gzip."""
     found = []
-    for place, cells in read_tsv(path, HEADER):
+    for location, cells in read_tsv(path, HEADER):
         if cells[3] not in PREFERENCES:
-            raise BadData(f"{place}: the preference {cells[3]!r} is not a, b or tie")
+            raise BadData(f"{location}: the preference {cells[3]!r} is not a, b or tie")
         found.append(PairAnswer(*cells))
     return found

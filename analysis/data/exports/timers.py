@@ -55,21 +55,21 @@ def timer_lines(records: Iterable[ClockEvent]) -> Iterator[str]:
 
 def read_timers(path: str | Path) -> list[ClockEvent]:
     """Read ``timers.csv``, plain or gzip."""
-    return [_event(cells, place) for place, cells in read_csv(path, HEADER)]
+    return [_event(cells, location) for location, cells in read_csv(path, HEADER)]
 
 
-def _event(cells: list[str], place: str) -> ClockEvent:
+def _event(cells: list[str], location: str) -> ClockEvent:
     query, assessor, tool, round_, withdrawn, event, reason, active_ms, at = cells
     if withdrawn not in _TRUTH:
-        raise BadData(f"{place}: withdrawn is {withdrawn!r}, not yes or no")
+        raise BadData(f"{location}: withdrawn is {withdrawn!r}, not yes or no")
     return ClockEvent(
         query=query,
         assessor=assessor,
         tool=tool,
-        round=whole(round_, place),
+        round=whole(round_, location),
         withdrawn=_TRUTH[withdrawn],
         event=event,
         reason=reason,
-        active_ms=whole(active_ms, place),
-        at=moment(at, place),
+        active_ms=whole(active_ms, location),
+        at=moment(at, location),
     )

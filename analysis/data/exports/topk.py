@@ -55,6 +55,14 @@ def topk_lines(records: Iterable[TopK]) -> Iterator[str]:
 
 
 def read_topk(path: str | Path, *, complete_only: bool = False) -> list[TopK]:
-    """Read ``topk.jsonl``, plain or gzip; ``complete_only`` leaves out what is still at work."""
+    """Read ``topk.jsonl``, plain or gzip.
+
+    Parameters
+    ----------
+    path
+        Plain or gzip file.
+    complete_only
+        Whether to leave out unfinished sessions.
+    """
     found = read_json_lines(path, TopK)
     return [each for each in found if each.complete] if complete_only else found

@@ -31,8 +31,8 @@ class StumpSearch:
 
     def cut(self, border: int) -> tuple[int, float]:
         """Return feature and threshold of a border: the middle between the values around it."""
-        feature, place = divmod(int(self.borders[border]), self.values.shape[1])
-        low, high = self.values[feature, place], self.values[feature, place + 1]
+        feature, position = divmod(int(self.borders[border]), self.values.shape[1])
+        low, high = self.values[feature, position], self.values[feature, position + 1]
         middle = low + (high - low) / 2.0
         return feature, float(middle if middle < high else low)
 

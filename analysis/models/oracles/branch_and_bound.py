@@ -1,7 +1,8 @@
 """Branch and bound for the ranking with the largest product Delta h, many queries at once.
 
-A ranking is built from its first place on. At weight lambda the documents left are best taken in
-the order of their keys score - lambda gain, so taking the one at place q of that order first costs
+A ranking is built from its first position on. At weight lambda the documents left are best taken in
+the order of their keys score - lambda gain, so taking the one at position q of that order first
+costs
 
     sum over i < q of (a_(p+i) - a_(p+i+1)) (key_i - key_q)
 
@@ -27,7 +28,7 @@ MOST_CELLS = 1_000_000
 class Search:
     """Search problem of b queries.
 
-    ``scores`` (b, w) with -inf at empty places, ``weight`` lambda > 0 (b,), ``top`` the largest
+    ``scores`` (b, w) with -inf at empty positions, ``weight`` lambda > 0 (b,), ``top`` the largest
     h + lambda Delta (b,), ``floor`` the product that a ranking has to exceed (b,).
     """
 
@@ -42,12 +43,12 @@ class Search:
 class Candidates:
     """Documents that may be in the first n positions, in the order of their keys.
 
-    ``places``, ``keys``, ``filled`` and ``ranks`` (b, c), the last among documents of equal gain;
-    ``gains`` (b, c); ``drops`` (b, n + c) are the falls of the discounts behind each position, and
-    ``lengths`` (b,) how many positions a query fills.
+    ``positions``, ``keys``, ``filled`` and ``ranks`` (b, c), the last among documents of equal
+    gain; ``gains`` (b, c); ``drops`` (b, n + c) are the falls of the discounts behind each
+    position, and ``lengths`` (b,) how many positions a query fills.
     """
 
-    places: IntArray
+    positions: IntArray
     keys: FloatArray
     filled: BoolArray
     ranks: IntArray
@@ -59,13 +60,13 @@ class Candidates:
 def search_below(search: Search) -> tuple[IntArray, IntArray, BoolArray]:
     """Find every ranking whose bound exceeds the floor, or the cheapest if there are many.
 
-    Returns the queries (m,) and the rankings (m, n) as places, and which queries (b,) were
+    Returns the queries (m,) and the rankings (m, n) as positions, and which queries (b,) were
     searched whole.
     """
     known = _candidates(search)
     n = search.lists.discounts.size
     rows: IntArray = np.arange(search.top.size)
-    left = np.tile(np.arange(known.places.shape[1]), (rows.size, 1))
+    left = np.tile(np.arange(known.positions.shape[1]), (rows.size, 1))
     ranks, cost = known.ranks, np.zeros(rows.size)
     taken = np.zeros((rows.size, 0), dtype=np.int64)
     whole: BoolArray = np.ones(rows.size, dtype=np.bool_)
@@ -88,7 +89,7 @@ def search_below(search: Search) -> tuple[IntArray, IntArray, BoolArray]:
         ranks = np.take_along_axis(ranks[states], others, axis=1)
         equal = known.gains[rows[:, None], left] == known.gains[rows, chosen][:, None]
         ranks = ranks - equal
-    return rows, np.take_along_axis(known.places[rows], taken, axis=1), whole
+    return rows, np.take_along_axis(known.positions[rows], taken, axis=1), whole
 
 
 def _costs(known: Candidates, rows: IntArray, left: IntArray, position: int) -> FloatArray:
@@ -134,7 +135,7 @@ def _candidates(search: Search) -> Candidates:
     known = np.take_along_axis(np.take_along_axis(keys, order, axis=1), first, axis=1)
     kept = np.take_along_axis(kept, first, axis=1)
     return Candidates(
-        places=np.take_along_axis(order, first, axis=1),
+        positions=np.take_along_axis(order, first, axis=1),
         keys=np.where(kept, known, 0.0),
         filled=kept,
         ranks=np.take_along_axis(ranks, first, axis=1),
@@ -152,10 +153,10 @@ def _ranks_of_equals(values: FloatArray) -> IntArray:
     """
     order = np.argsort(values, axis=1, kind="stable")
     ordered = np.take_along_axis(values, order, axis=1)
-    places = np.broadcast_to(np.arange(values.shape[1]), values.shape)
+    positions = np.broadcast_to(np.arange(values.shape[1]), values.shape)
     fresh = np.ones(values.shape, dtype=np.bool_)
     fresh[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    starts = np.maximum.accumulate(np.where(fresh, places, 0), axis=1)
+    starts = np.maximum.accumulate(np.where(fresh, positions, 0), axis=1)
     ranks = np.empty(values.shape, dtype=np.int64)
-    np.put_along_axis(ranks, order, places - starts, axis=1)
+    np.put_along_axis(ranks, order, positions - starts, axis=1)
     return ranks

@@ -21,7 +21,7 @@ MOST_ROUNDS = 40
 
 @dataclass(frozen=True)
 class Corner:
-    """One ranking of each query: places (b, n), Delta and h (b,)."""
+    """One ranking of each query: positions (b, n), Delta and h (b,)."""
 
     rankings: IntArray
     loss: FloatArray

@@ -21,7 +21,7 @@ def slack_violation(lists: TopLists, scores: FloatArray) -> tuple[FloatArray, Fl
 
     Returns slacks max(0, Delta (1 + lead)), multipliers of the plane, rankings.
 
-    ``scores`` (b, w) have -inf at empty places. Exact for Precision: Delta depends on the number
+    ``scores`` (b, w) have -inf at empty positions. Exact for Precision: Delta depends on the number
     of relevant documents in the top alone, and each number has one best ranking. Exact for NDCG
     wherever the bound of the corners is reached or branch and bound ends within its limit of
     states: always in lists of up to seven documents, and in every query of MQ2008 and OHSUMED at
@@ -111,8 +111,8 @@ def _exchanged(lists: TopLists, scores: FloatArray, rankings: IntArray) -> IntAr
     for _ in range(10):
         part, own = lists.of(left), scores[left]
         products = _after_exchange(part, own, orders[left])
-        place = products.reshape(left.size, -1).argmax(axis=1)
-        p, q = np.divmod(place, orders.shape[1])
+        position = products.reshape(left.size, -1).argmax(axis=1)
+        p, q = np.divmod(position, orders.shape[1])
         now = _products(part, own, orders[left, :n])
         better = products[np.arange(left.size), p, q] > now * (1.0 + CLOSE)
         left, p, q = left[better], p[better], q[better]

@@ -27,7 +27,7 @@ class TopLists:
     """Gains and discounts of b queries padded to width w.
 
     ``rows``, ``filled``, ``gains`` (b, w); ``discounts`` (n,) with n at most w; ``best`` (b, n) are
-    the places of the true top, best first.
+    the positions of the true top, best first.
     """
 
     rows: IntArray
@@ -110,8 +110,8 @@ def loss_augmented(
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Find the rankings of largest score + weight Delta, with their losses and score leads.
 
-    ``scores`` (b, w) have -inf at empty places, ``weight`` is (b,). Returns places (b, n), Delta
-    (b,) and how much more the ranking scores than the true one (b,).
+    ``scores`` (b, w) have -inf at empty positions, ``weight`` is (b,). Returns positions (b, n),
+    Delta (b,) and how much more the ranking scores than the true one (b,).
     """
     n = lists.discounts.size
     keys = scores - weight[:, None] * lists.gains
@@ -146,7 +146,7 @@ def next_best(
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Find the wrong ranking of largest score + weight Delta where the best one is right.
 
-    The keys fall along the best ranking, so an exchange of places p and q costs (a_p - a_q) times
+    The keys fall along the best ranking, so swapping positions p and q costs (a_p - a_q) times
     the fall between them, and every wrong ranking costs at least as much as the cheapest exchange
     of two documents that differ in gain. Returns what ``loss_augmented`` does, for ``which``.
     """
@@ -171,7 +171,7 @@ def _cheapest_exchange(
     weights[:n] = lists.discounts
     ranked, worth = (np.take_along_axis(each, order, axis=1) for each in (keys, lists.gains))
     filled = np.take_along_axis(lists.filled, order, axis=1)
-    with np.errstate(invalid="ignore"):  # empty places have key -inf
+    with np.errstate(invalid="ignore"):  # empty positions have key -inf
         cost = (weights[:n, None] - weights) * (ranked[:, :n, None] - ranked[:, None, :])
     useful = (worth[:, :n, None] != worth[:, None, :]) & (weights[:n, None] > weights)
     useful &= filled[:, None, :]
@@ -186,6 +186,6 @@ def add_pull(pull: FloatArray, lists: TopLists, multiplier: FloatArray, rankings
     np.subtract.at(pull, np.take_along_axis(lists.rows, lists.best, axis=1), step)
 
 
-def _sums(values: FloatArray, places: IntArray, discounts: FloatArray) -> FloatArray:
-    found: FloatArray = np.take_along_axis(values, places, axis=1) @ discounts
+def _sums(values: FloatArray, positions: IntArray, discounts: FloatArray) -> FloatArray:
+    found: FloatArray = np.take_along_axis(values, positions, axis=1) @ discounts
     return found

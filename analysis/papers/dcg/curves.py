@@ -35,8 +35,8 @@ class Curves:
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow([self.x_name, *self.lines])
-        for place, x in enumerate(self.x):
-            writer.writerow([f"{x:g}", *(f"{line[place]:.4f}" for line in self.lines.values())])
+        for position, x in enumerate(self.x):
+            writer.writerow([f"{x:g}", *(f"{line[position]:.4f}" for line in self.lines.values())])
         return stream.getvalue()
 
     def as_text(self) -> str:
@@ -46,8 +46,8 @@ class Curves:
         heads = f"{self.x_name:<{width}}" + "".join(f"{name:>{column}}" for name in self.lines)
         rows = [
             f"{x:<{width}.4g}"
-            + "".join(f"{line[place]:>{column}.3f}" for line in self.lines.values())
-            for place, x in enumerate(self.x)
+            + "".join(f"{line[position]:>{column}.3f}" for line in self.lines.values())
+            for position, x in enumerate(self.x)
         ]
         return "\n".join([f"Figure {self.number}: {self.title}", heads, *rows])
 

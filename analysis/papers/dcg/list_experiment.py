@@ -103,12 +103,12 @@ def judgments_needed(curve: Curves, line: str, target: float = 0.95) -> float:
     reached = np.flatnonzero(values >= target)
     if reached.size == 0:
         return float("inf")
-    place = int(reached[0])
-    if place == 0:
+    position = int(reached[0])
+    if position == 0:
         return curve.x[0]
-    low, high = values[place - 1], values[place]
+    low, high = values[position - 1], values[position]
     share = float((target - low) / (high - low))
-    return curve.x[place - 1] + share * (curve.x[place] - curve.x[place - 1])
+    return curve.x[position - 1] + share * (curve.x[position] - curve.x[position - 1])
 
 
 def _model(c: float) -> DCGLearn:

@@ -90,8 +90,8 @@ def pairs_with_the_best(
 
 
 def with_noisy_grades(pool: Pool, n_documents: int, rng: np.random.Generator) -> Pool:
-    """Give ``n_documents`` places of the pool's lists a random grade; what was preferred stays."""
+    """Give ``n_documents`` positions of the lists a random grade; preferences stay."""
     both = np.stack([pool.left, pool.right]).copy()
-    places = rng.choice(both.size, size=min(n_documents, both.size), replace=False)
-    both.reshape(-1)[places] = rng.integers(0, pool.shape[1], size=places.size)
+    positions = rng.choice(both.size, size=min(n_documents, both.size), replace=False)
+    both.reshape(-1)[positions] = rng.integers(0, pool.shape[1], size=positions.size)
     return Pool(both[0], both[1], pool.gaps, pool.shape)

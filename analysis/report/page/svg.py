@@ -180,25 +180,25 @@ class Curve:
 
 def lines(
     title: str,
-    places: Sequence[float],
+    positions: Sequence[float],
     curves: Sequence[Curve],
     unit: str,
     *,
     least: float = 0.0,
 ) -> Markup:
-    """Draw up to three curves over ``places``: solid with its band, dashed, dotted."""
+    """Draw up to three curves over ``positions``: solid with its band, dashed, dotted."""
     highs = [v for curve in curves for v in curve.values]
     highs += [high for curve in curves for _, high in curve.bounds or ()]
     least = min([least, *(v for curve in curves for v in curve.values)])
     up = [least + step for step in ticks(max(highs, default=1.0) - least, 5)]
-    x, y = Scale(places[0], places[-1], 44, 450), Scale(least, up[-1], 216, 14)
+    x, y = Scale(positions[0], positions[-1], 44, 450), Scale(least, up[-1], 216, 14)
     parts = [
         _line("rule", 44, y(m), 450, y(m)) + _words(36, y(m) + 4, f"{m:.3g}", "end") for m in up
     ]
-    parts += [_words(x(place), 238, f"{place:g}") for place in places]
-    parts.append(_words((x(places[0]) + x(places[-1])) / 2, 260, unit))
+    parts += [_words(x(position), 238, f"{position:g}") for position in positions]
+    parts.append(_words((x(positions[0]) + x(positions[-1])) / 2, 260, unit))
     for kind, curve in zip(("a", "b", "c"), curves, strict=False):
-        parts.append(_curve(kind, curve, places, x, y))
+        parts.append(_curve(kind, curve, positions, x, y))
     ends = [y(curve.values[-1]) for curve in curves]
     for at, curve in zip(_spread(ends), curves, strict=True):
         parts.append(_words(458, at + 4, curve.name, "start", "name"))
@@ -206,15 +206,23 @@ def lines(
     return _svg(268, f"{title}, by {unit}: {summary}", parts)
 
 
-def _curve(kind: str, curve: Curve, places: Sequence[float], x: Scale, y: Scale) -> str:
+def _curve(kind: str, curve: Curve, positions: Sequence[float], x: Scale, y: Scale) -> str:
     band = ""
     if curve.bounds:
-        upper = [(place, ends[1]) for place, ends in zip(places, curve.bounds, strict=True)]
-        lower = [(place, ends[0]) for place, ends in zip(places, curve.bounds, strict=True)]
+        upper = [
+            (position, ends[1]) for position, ends in zip(positions, curve.bounds, strict=True)
+        ]
+        lower = [
+            (position, ends[0]) for position, ends in zip(positions, curve.bounds, strict=True)
+        ]
         around = _points([*upper, *reversed(lower)], x, y)
         band = f'<polygon class="band-{kind}" points="{around}"/>'
-    along = list(zip(places, curve.values, strict=True))
-    dots = "".join(_dot(kind, x(place), y(value)) for place, value in along) if kind == "a" else ""
+    along = list(zip(positions, curve.values, strict=True))
+    dots = (
+        "".join(_dot(kind, x(position), y(value)) for position, value in along)
+        if kind == "a"
+        else ""
+    )
     return f'{band}<polyline class="{kind}" points="{_points(along, x, y)}"/>{dots}'
 
 

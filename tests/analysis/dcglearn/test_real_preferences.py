@@ -147,7 +147,7 @@ def test_scores_are_cut_into_grades(tmp_path: Path) -> None:
     path.write_text("a query\tdoc 1\t59.0\na query\tdoc 2\t12.5\n")
     scores = read_scores(path)
     assert cut_scores(scores, [20.0, 50.0]) == {("a query", "doc 1"): 2, ("a query", "doc 2"): 0}
-    with pytest.raises(BadData, match="rise"):
+    with pytest.raises(BadData, match="increase"):
         cut_scores(scores, [3.0, 3.0])
     with pytest.raises(BadData, match="too few"):
         even_cuts(np.ones(9), 3)
