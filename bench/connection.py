@@ -78,6 +78,8 @@ class Connection:
             self._streams = None
 
     async def _opened(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        if self._streams is not None and self._streams[0].at_eof():
+            self.close()  # the server has closed it meanwhile, as it does after some idle seconds
         if self._streams is None:
             self._streams = await asyncio.open_connection(self._host, self._port)
         return self._streams
