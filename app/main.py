@@ -13,48 +13,29 @@ from app.db import migrations
 from app.db.engine import make_engine, make_sessions
 from app.orphans import end_with_parent
 from app.secret import load_secret
+from app.services.accounts.sign_in import Authenticator
+from app.services.accounts.tokens import TokenUses
+from app.services.importing.uploads import UploadDesk, UploadStore
+from app.services.judging.live_sessions import LiveSessions
 from app.services.late_writes import LateWrites
-from app.services.live import LiveSessions
-from app.services.page_texts import PageTexts
 from app.services.pages.shown import ShownPages
-from app.services.reports import ListReports, ReportCache
-from app.services.sign_in import Authenticator
-from app.services.snapshots import Snapshots
-from app.services.tokens import TokenUses
-from app.services.uploading import UploadDesk, UploadStore
-from app.web.admission import KnownTokens
-from app.web.cookies import Cookies
-from app.web.devices import Devices
-from app.web.errors import add_error_handlers
-from app.web.gate import Gate
-from app.web.headers import Headers
-from app.web.logs import RequestLog, configure_logs
-from app.web.openapi import describe
-from app.web.page_links import PageLinks
-from app.web.pages import Static, make_templates
-from app.web.places import Places
-from app.web.received import AddressCheck
-from app.web.routes import accounts, admin, exports, health, labeling, pages, queue, reports
-from app.web.routes.api import assignments, me, studies
-from app.web.routes.api import exports as api_exports
-from app.web.routes.api import reports as api_reports
-
-# They are tried in this order, so the one that takes the most requests comes first.
-ROUTERS = (
-    assignments.router,
-    health.router,
-    accounts.router,
-    queue.router,
-    labeling.router,
-    pages.router,
-    exports.router,
-    reports.router,
-    me.router,
-    studies.router,
-    api_exports.router,
-    api_reports.router,
-    *admin.ROUTERS,
-)
+from app.services.pages.texts import PageTexts
+from app.services.progress.snapshots import Snapshots
+from app.services.results.reports import ListReports, ReportCache
+from app.web.accounts.devices import Devices
+from app.web.common.cookies import Cookies
+from app.web.common.errors import add_error_handlers
+from app.web.common.received import AddressCheck
+from app.web.common.templates import Static, make_templates
+from app.web.judging import stored_pages
+from app.web.judging.page_links import PageLinks
+from app.web.routers import ROUTERS
+from app.web.server.admission import KnownTokens
+from app.web.server.gate import Gate
+from app.web.server.headers import Headers
+from app.web.server.logs import RequestLog, configure_logs
+from app.web.server.openapi import describe
+from app.web.server.slots import Places
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -72,7 +53,7 @@ def create_app(settings: Settings) -> FastAPI:
         app.include_router(router)
     app.mount("/static", Static(directory=asset_dir("static")), name="static")
     add_error_handlers(app)
-    pages.add_link_errors(app)
+    stored_pages.add_link_errors(app)
     describe(app)
     app.add_middleware(Gate)
     app.add_middleware(AddressCheck)

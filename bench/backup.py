@@ -28,7 +28,7 @@ from sqlalchemy import Engine, insert, make_url, text
 
 from app.db.engine import Sessions, make_engine, make_sessions
 from app.db.models import Content
-from app.services.importing.contents import content_hash, content_row
+from app.services.importing.records.contents import content_hash, content_row
 from bench.judging import ASSESSORS, databases, percentile
 from tests.factories import make_study, queries_of
 from tests.judging import Job, answer_to, make_job

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
-from app.web.cookies import CSRF_HEADER, SESSION_COOKIE
+from app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE
 from bench.connection import Connection, Reply
 
 _ENTRY = re.compile(r'<div id="entry"(?P<facts>[^>]*)>(?P<fields>.*?)</div>', re.DOTALL)

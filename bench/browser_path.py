@@ -30,8 +30,8 @@ from sqlalchemy.orm import Session
 from app.db.engine import Sessions, make_engine, make_sessions
 from app.db.models import Candidate, Document, Query, Study, User
 from app.secret import load_secret
-from app.services import tokens
-from app.web.cookies import SESSION_COOKIE, Cookies
+from app.services.accounts import tokens
+from app.web.common.cookies import SESSION_COOKIE, Cookies
 from bench.judging import databases, percentile
 from tests.factories import make_assignment, make_content, make_user
 from tests.live import LiveServer, serving

@@ -32,9 +32,9 @@ from app.db import migrations
 from app.db.base import now
 from app.db.engine import make_engine, make_sessions
 from app.db.models import Assignment, Candidate, Content, Document, Query, Study, User
-from app.domain.rotation import rotation
+from app.domain.assignment.rotation import rotation
+from app.domain.enums import Role, Tool
 from app.domain.study import StudySettings, stored_plan
-from app.domain.words import Role, Tool
 from app.main import create_app
 from tests.clients import open_client
 from tests.factories import sign_in

@@ -20,14 +20,14 @@ from app.db.models import (
     TimerEvent,
     User,
 )
-from app.domain.answers import Answer, Judgment
-from app.domain.grading import AskingGrade, Grading
+from app.domain.assignment.rotation import rotation
+from app.domain.enums import Role, TimerKind, Tool
+from app.domain.grades.session import AskingGrade, Grading
 from app.domain.log import Entry, EntryKind
-from app.domain.rotation import rotation
-from app.domain.session import Asking
+from app.domain.pairs.answers import Answer, Judgment
+from app.domain.pairs.session import Asking
 from app.domain.study import StudySettings, stored_plan
-from app.domain.words import Role, TimerKind, Tool
-from app.services.tools import KITS
+from app.services.judging.tool_adapters import KITS
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 BOTH = (Tool.PAIRS, Tool.GRADES)

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 from app.db.engine import Sessions
 from app.db.models import Candidate, Document, Query, Study
 from app.secret import load_secret
-from app.services import tokens
-from app.web.cookies import Cookies
+from app.services.accounts import tokens
+from app.web.common.cookies import Cookies
 from tests.factories import make_assignment, make_content, make_user
 
 _SENTENCE = "Cut tulips keep upright in a tall vase with little cold water, wrapped for an hour. "

@@ -28,10 +28,10 @@ from sqlalchemy.orm import Session
 from app.config import Settings
 from app.db.engine import Sessions
 from app.db.models import Study, User
-from app.domain.words import Role
+from app.domain.enums import Role
 from app.main import create_app
-from app.services import tokens
-from app.web.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
+from app.services.accounts import tokens
+from app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
 from bench.judging import databases
 from bench.malformed_requests import Generator, Sent, endpoints_of
 from tests.factories import make_study, make_user, queries_of

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from app.db import migrations
 from app.db.engine import make_engine, make_sessions
-from app.services.exports import StudySource, export_session
+from app.services.results.exports import StudySource, export_session
 from bench.judged_study import SLUG, make_judged_study
 from tests.databases import PostgresqlTemplate, postgresql_server
 
@@ -34,7 +34,7 @@ def measure(url: str) -> Figures:
     from analysis.report import build_report
     from analysis.report.page import render_page
     from analysis.report.serialise import to_json
-    from app.services.exports.gathering import gather
+    from app.services.results.exports.gathering import gather
 
     engine = make_engine(url)
     begin, begin_cpu = time.perf_counter(), time.process_time()

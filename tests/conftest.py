@@ -42,7 +42,7 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def _cheap_hashing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Argon2 at its least cost: what is tested is how it is used, not how slow it is."""
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr("app.services.passwords.HASHER", cheap)
+    monkeypatch.setattr("app.services.accounts.passwords.HASHER", cheap)
 
 
 @pytest.fixture(scope="session")

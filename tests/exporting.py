@@ -9,12 +9,12 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from app.db.models import Assignment, Candidate, JudgmentRow, Query, Study, TimerEvent, User
-from app.domain.answers import Answer, Judgment, Question
-from app.domain.grading import DEFAULT_GRADES, AskingGrade, Grading
+from app.domain.enums import TimerKind, Tool
+from app.domain.grades.session import DEFAULT_GRADES, AskingGrade, Grading
 from app.domain.log import Entry, EntryKind
-from app.domain.session import Asking
-from app.domain.words import TimerKind, Tool
-from app.services.tools import KITS, AnySession
+from app.domain.pairs.answers import Answer, Judgment, Question
+from app.domain.pairs.session import Asking
+from app.services.judging.tool_adapters import KITS, AnySession
 from tests.factories import make_assignment, make_study, make_user, queries_of
 
 START = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)

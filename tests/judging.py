@@ -8,7 +8,7 @@ import httpx
 from sqlalchemy.orm import Session
 
 from app.db.models import Assignment, Query, User
-from app.services import tokens
+from app.services.accounts import tokens
 from tests.factories import make_assignment, make_study, make_user, queries_of
 
 Answers = Callable[[str, str], str]

@@ -8,16 +8,16 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Assignment, Candidate, Query, Ranking, Study, User
-from app.domain.lists import AskingLists
+from app.domain.assignment.rotation import Share
+from app.domain.enums import Tool
+from app.domain.lists.session import AskingLists
 from app.domain.log import EntryKind
-from app.domain.rotation import Share
 from app.domain.study import StudySettings
-from app.domain.words import Tool
-from app.services import labeling
-from app.services.assigning import assign
-from app.services.labeling import Standing, Submission
-from app.services.live import LiveSessions
-from app.services.tools import Said
+from app.services.assignments.rotation import assign
+from app.services.judging import labeling
+from app.services.judging.labeling import Standing, Submission
+from app.services.judging.live_sessions import LiveSessions
+from app.services.judging.tool_adapters import Said
 from tests.factories import make_study, make_user, queries_of
 
 Opinion = Callable[[AskingLists], str]

@@ -9,7 +9,7 @@ from urllib.parse import urlparse
 import app
 from app.services.importing import open_source
 from app.services.importing.checking import check_study
-from app.services.importing.plain_text import plain_text
+from app.services.importing.records.plain_text import plain_text
 
 DEMO = Path(app.__file__).parent / "demo"
 LOCAL = re.compile(r"""(?:src|href)\s*=\s*["']([^"'#][^"']*)["']|url\(\s*["']?([^"')]+)""")

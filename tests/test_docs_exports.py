@@ -19,7 +19,7 @@ from analysis.data import (
     read_timers,
     read_topk,
 )
-from app.services.exports import EXPORTS
+from app.services.results.exports import EXPORTS
 
 TEXT = (Path(__file__).parent.parent / "docs" / "exports.md").read_text()
 READERS: dict[str, Callable[[Path], Any]] = {

@@ -19,13 +19,13 @@ from turbohtml import Token, tokenize
 
 import analysis
 import app
-from app.domain.marking import term_pattern
-from app.domain.snippets import snippet, without_markdown
-from app.domain.terms import query_terms
-from app.services.importing.plain_text import plain_text
+from app.domain.text.highlighting import term_pattern
+from app.domain.text.snippets import snippet, without_markdown
+from app.domain.text.terms import query_terms
+from app.services.importing.records.plain_text import plain_text
 from app.services.pages import tokens
 from app.services.pages.rendering import rendered_html
-from app.web.markdown import to_html
+from app.web.common.markdown import to_html
 from tests.regex_steps import Steps
 
 PIECES = [
@@ -40,16 +40,17 @@ PIECES = [
     "qid:", "1:", "1:2 ", "\\", "#docid = a query = ", "<top>", "-", "'", '"', "a:", "é",
 ]  # fmt: skip
 MATCHED = {  # patterns that are only held against a whole value, not searched for
-    "app.services.accounts._EMAIL", "app.services.importing.values._SCHEME",
-    "app.services.importing.values._ID", "app.services.importing.settings._SLUG",
-    "app.services.uploading.store._ID", "app.web.reading._VALUE", "app.web.logs._REQUEST_ID",
-    "app.services.importing.queries._LABEL", "app.services.pages.cleaning._NAME",
+    "app.services.accounts.users._EMAIL", "app.services.importing.records.values._SCHEME",
+    "app.services.importing.records.values._ID", "app.services.importing.settings._SLUG",
+    "app.services.importing.uploads.store._ID", "app.web.judging.display_preferences._VALUE",
+    "app.web.server.logs._REQUEST_ID",
+    "app.services.importing.records.queries._LABEL", "app.services.pages.cleaning._NAME",
     "app.services.pages.cleaning._ATTRIBUTE", "app.services.pages.cleaning._ELSEWHERE",
     "app.services.pages.rendering._DOCTYPE_ID", "analysis.metrics.registry._NAME",
 }  # fmt: skip
 
 
-BOUNDED = {"app.services.importing.pages._CHARSET"}  # searched for in 2 kB only
+BOUNDED = {"app.services.importing.records.pages._CHARSET"}  # searched for in 2 kB only
 
 
 def grows_evenly(steps: Callable[[int], int], few: int = 50) -> bool:

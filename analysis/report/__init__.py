@@ -19,7 +19,7 @@ A ``ToolData`` holds, each where it exists:
   ``left`` and ``right`` are candidate indices as shown on the screen. Answers that a page is bad
   or cannot be judged are no preferences: leave them out here, keep them in the timings.
 - ``sessions``: ``Sessions.of(assessor, query, n, k, bound, finished)``, one row per assignment;
-  ``bound`` is the sorter's proven bound (``app.domain.bounds``), NaN where there is none.
+  ``bound`` is the sorter's proven bound (NaN where there is none).
 - ``timings``: ``Timings.of(session, position, active, wall, effective)``, one row per answer
   of the log, undone ones included (``effective`` False); seconds; ``session`` is a row number
   of ``sessions``.

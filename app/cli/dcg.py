@@ -175,7 +175,7 @@ def simulate(
 def _of_study(slug: str, k: int, of_files: object) -> tuple[Preferences, IntArray]:
     """The preferences of a study, and a number for the query of each."""
     from app.cli.common import open_sessions
-    from app.services import list_learning
+    from app.services.results import list_learning
 
     if of_files:
         raise Refused("--grades, --cuts and --levels are for files; a study has its own grades")

@@ -11,7 +11,7 @@ import typer
 
 from app.cli.bars import late_bar
 from app.cli.common import AsJson, open_sessions, say
-from app.services.exports import EXPORTS, Export, ExportOptions, export_session, open_export
+from app.services.results.exports import EXPORTS, Export, ExportOptions, export_session, open_export
 
 STANDARD_OUTPUT = "-"
 

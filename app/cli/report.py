@@ -17,8 +17,8 @@ from analysis.report.sources import FORMATS, read_preferences
 from app.cli.bars import late_bar
 from app.cli.common import AsJson, open_sessions, say
 from app.cli.failures import Refused
-from app.services.exports import ExportOptions, StudySource, export_session
-from app.services.reports.service import make_report
+from app.services.results.exports import ExportOptions, StudySource, export_session
+from app.services.results.reports.service import make_report
 
 
 def register(cli: typer.Typer) -> None:

@@ -8,7 +8,7 @@ import typer
 from app.cli.common import ensure_migrated, open_sessions
 from app.cli.failures import Refused
 from app.config import Settings
-from app.db.queries.accounts import demo_users
+from app.db.queries.accounts.accounts import demo_users
 from app.demo_accounts import DEMO_PASSWORD
 from app.secret import load_secret
 
@@ -48,7 +48,7 @@ def serve(
         forwarded_allow_ips=settings.trusted_proxies,
         timeout_graceful_shutdown=5,
         timeout_worker_healthcheck=30,
-        http="app.web.protocol:BoundedProtocol",
+        http="app.web.server.protocol:BoundedProtocol",
         ws="none",
     )
 

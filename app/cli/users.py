@@ -10,9 +10,10 @@ from app.cli.common import AsJson, open_sessions, say
 from app.cli.failures import Refused
 from app.config import Settings
 from app.db.models import User
-from app.db.queries.accounts import all_users, user_by_email
-from app.domain.words import Role
-from app.services import accounts, invitations, tokens
+from app.db.queries.accounts.accounts import all_users, user_by_email
+from app.domain.enums import Role
+from app.services.accounts import invitations, tokens
+from app.services.accounts import users as accounts
 
 Email = Annotated[str, typer.Argument(help="E-mail address of the person.")]
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine.interfaces import ExceptionContext, ExecutionContext
 
 from app.domain.errors import Unstorable
-from app.domain.texts import fits_integer, problem_with, unfit_character
+from app.domain.text.storable import fits_integer, problem_with, unfit_character
 
 
 def dump_json(value: Any) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, Self, TypeVar
 
-from app.domain.answers import ItemId
 from app.domain.errors import NothingToRedo, NothingToUndo
+from app.domain.pairs.answers import ItemId
 
 J = TypeVar("J")
 

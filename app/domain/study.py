@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from app.domain.answers import ItemId
 from app.domain.draws import shuffled
+from app.domain.enums import Tool
 from app.domain.errors import Invalid
-from app.domain.grading import DEFAULT_GRADES, GradePlan
-from app.domain.list_plan import ListRules, PairChoice
-from app.domain.plan import Plan
-from app.domain.sorting import SORTERS
-from app.domain.words import Tool
+from app.domain.grades.session import DEFAULT_GRADES, GradePlan
+from app.domain.lists.plan import ListRules, PairChoice
+from app.domain.pairs.answers import ItemId
+from app.domain.pairs.plan import Plan
+from app.domain.pairs.sorters.registry import SORTERS
 
 MAX_K = 1000
 IDLE_RANGE = (10, 3600)

@@ -13,7 +13,7 @@ from typing import Any
 from app.db.engine import Sessions, make_engine, make_sessions
 from app.db.models import Assignment, User
 from app.secret import load_secret
-from app.web.cookies import Cookies
+from app.web.common.cookies import Cookies
 from bench.browser_client import ApiDesk, BrowserDesk, Desk
 from bench.faults.assessors import Assessor, Tally
 from bench.faults.kinds import kinds_for

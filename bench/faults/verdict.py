@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session, aliased
 from app.db.engine import Sessions
 from app.db.models import Assignment, Document, JudgmentRow
 from app.domain.errors import AppError
-from app.services import labeling
-from app.services.live import LiveSessions
-from app.services.tools import shown_in
+from app.services.judging import labeling
+from app.services.judging.live_sessions import LiveSessions
+from app.services.judging.tool_adapters import shown_in
 from bench.faults.records import Logged, Pages, Record, logged
 
 

@@ -88,4 +88,4 @@ def new_desk(site: Site) -> Callable[..., Desk]:
 def _real_enough_hashing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The server verifies what the tests hash; cheap parameters are part of the hash."""
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr("app.services.passwords.HASHER", cheap)
+    monkeypatch.setattr("app.services.accounts.passwords.HASHER", cheap)

@@ -21,10 +21,10 @@ from app.db.models import (
     TimerEvent,
     User,
 )
+from app.domain.enums import Tool
 from app.domain.study import StudySettings, stored_plan
-from app.domain.words import Tool
 from app.secret import load_secret
-from app.web.cookies import SESSION_COOKIE, Cookies
+from app.web.common.cookies import SESSION_COOKIE, Cookies
 from tests.factories import PASSWORD, make_content, make_user
 from tests.live import LiveServer
 

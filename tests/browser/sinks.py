@@ -4,7 +4,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
-from app.web.routes.pages import CSP
+from app.web.judging.stored_pages import CSP
 
 
 class _Elsewhere:

@@ -10,8 +10,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 from sqlalchemy import select
 
 from app.db.models import Assignment, User
-from app.domain.words import Role, Tool
-from app.services import tokens
+from app.domain.enums import Role, Tool
+from app.services.accounts import tokens
 from tests.browser.desks import Site
 from tests.factories import make_user
 from tests.judging import Job, answer_to

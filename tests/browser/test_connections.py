@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from app.db.models import Document, StudyFile
 from app.secret import load_secret
-from app.web.page_links import PageLink, PageLinks
+from app.web.judging.page_links import PageLink, PageLinks
 from tests.browser.chromium import ARGUMENTS, chromium_path
 from tests.browser.desks import Body, Desk, Site, frame_of, make_desk
 from tests.browser.sinks import RawPages, Sink

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from app.domain.words import Tool
+from app.domain.enums import Tool
 from tests.browser.desks import Body, Desk, answered, make_desk, plain_pages, saved
 from tests.browser.looks import barriers, flaws
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from app.domain.words import Tool
+from app.domain.enums import Tool
 from tests.browser.desks import Body, Desk, answered, frame_of, pair_of, question_of, ready, saved
 
 pytestmark = pytest.mark.browser

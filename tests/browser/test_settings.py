@@ -4,8 +4,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 
+from app.domain.enums import Role, Tool
 from app.domain.study import StudySettings
-from app.domain.words import Role, Tool
 from tests.browser.desks import Site
 from tests.factories import make_assignment, make_study, make_user, queries_of
 

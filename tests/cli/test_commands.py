@@ -10,7 +10,7 @@ from app.cli import COMMANDS, main
 from app.db import migrations
 from app.db.engine import make_engine, make_sessions
 from app.db.models import AuditEvent, User
-from app.services import passwords, tokens
+from app.services.accounts import passwords, tokens
 
 
 @pytest.fixture

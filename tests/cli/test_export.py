@@ -94,7 +94,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(
     def fail(*_: object) -> None:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr("app.services.exports.source.queries.logs_of", fail)
+    monkeypatch.setattr("app.services.results.exports.source.queries.logs_of", fail)
     assert run("tulips", "pairs.tsv", "--out", str(path)) == 1
     assert path.read_text() == "before"
     assert not (folder / "pairs.tsv.part").exists()

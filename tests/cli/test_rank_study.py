@@ -7,7 +7,7 @@ import pytest
 
 from app.cli import main
 from app.db.engine import make_engine, make_sessions
-from app.domain.answers import Answer, Question
+from app.domain.pairs.answers import Answer, Question
 from tests.commands import run_command
 from tests.exporting import add_features, by_worth, judge, make_grades
 from tests.factories import make_assignment, make_study, make_user, queries_of

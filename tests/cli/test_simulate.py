@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import main
-from app.domain.sorting import SORTERS
+from app.domain.pairs.sorters.registry import SORTERS
 
 SMALL = ("--n", "8", "--k", "3", "--runs", "6", "--processes", "1")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from app.db.engine import make_engine, make_sessions
+from app.domain.enums import Tool
 from app.domain.study import StudySettings
-from app.domain.words import Tool
 from tests.commands import run_command
 from tests.factories import make_study, make_user
 

@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from app.db import migrations
 from app.db.engine import Sessions, make_engine, normal_url
 from app.db.models import Assignment, Content, JudgmentRow, Study, User
+from app.domain.enums import Role
 from app.domain.log import EntryKind
-from app.domain.words import Role
 from tests.databases import PostgresqlTemplate
 from tests.factories import make_assignment, make_study, make_user
 

@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Study, User
 from app.domain.errors import Unstorable
-from app.domain.texts import fits_integer, problem_with, storable, unfit_character
+from app.domain.text.storable import fits_integer, problem_with, storable, unfit_character
 from tests.factories import make_study, make_user
 
 UNFIT = ["a\0b", "\0", "é\0", "a\ud800b", "\udfff"]

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from app.domain import contest
-from app.domain.answers import Answer, Judgment, Preference
 from app.domain.log import Entry, EntryKind
-from app.domain.plan import Plan
-from app.domain.session import Asking, PairSession
-from app.domain.sorting import SORTERS, heap
+from app.domain.pairs import sorter_run
+from app.domain.pairs.answers import Answer, Judgment, Preference
+from app.domain.pairs.plan import Plan
+from app.domain.pairs.session import Asking, PairSession
+from app.domain.pairs.sorters.registry import SORTERS, heap
 
 
 def answered(session: PairSession, count: int, answer: Answer = Answer.LEFT) -> PairSession:
@@ -29,14 +29,14 @@ class Counted:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.begun = self.asked = 0
-        known = contest.Memory.known
+        known = sorter_run.Memory.known
         monkeypatch.setitem(SORTERS, "heap", replace(SORTERS["heap"], sort=self._sort))
 
-        def counted(memory: contest.Memory, pair: Any) -> Preference | None:
+        def counted(memory: sorter_run.Memory, pair: Any) -> Preference | None:
             self.asked += 1
             return known(memory, pair)
 
-        monkeypatch.setattr(contest.Memory, "known", counted)
+        monkeypatch.setattr(sorter_run.Memory, "known", counted)
 
     def _sort(self, items: Sequence[int], k: int) -> Generator[Any, Any, Any]:
         self.begun += 1

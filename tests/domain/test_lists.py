@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.errors import Conflict, Invalid, NothingToRedo, NothingToUndo, OutOfTurn
-from app.domain.list_plan import (
+from app.domain.lists.plan import (
     ListPlan,
     ListRules,
     PairChoice,
@@ -18,7 +18,7 @@ from app.domain.list_plan import (
     plan_lists,
     unordered,
 )
-from app.domain.lists import AskingLists, Compared, Comparison, ListAnswer, ListSession
+from app.domain.lists.session import AskingLists, Compared, Comparison, ListAnswer, ListSession
 from app.domain.log import Entry, EntryKind, answer, effective
 
 KINDS = st.sampled_from(PairChoice)

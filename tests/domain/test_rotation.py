@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.errors import Invalid
-from app.domain.rotation import (
+from app.domain.assignment.rotation import (
     RuleBroken,
     Share,
     folds,
@@ -14,7 +13,8 @@ from app.domain.rotation import (
     rotation,
     ruled_tools,
 )
-from app.domain.words import Tool
+from app.domain.enums import Tool
+from app.domain.errors import Invalid
 
 BOTH = (Tool.PAIRS, Tool.GRADES)
 ALL = (Tool.PAIRS, Tool.GRADES, Tool.LISTS)

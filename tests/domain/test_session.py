@@ -7,13 +7,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from app.domain.answers import Answer, Judgment, Question, QuestionKind
-from app.domain.course import Needs
 from app.domain.errors import AnswerNotAllowed, NothingToRedo, NothingToUndo, OutOfTurn
 from app.domain.log import Entry, EntryKind, answer, effective
-from app.domain.plan import Plan
-from app.domain.session import Asking, Finished, PairSession, Result
-from app.domain.sorting import SORTERS
+from app.domain.pairs.answers import Answer, Judgment, Question, QuestionKind
+from app.domain.pairs.plan import Plan
+from app.domain.pairs.session import Asking, Finished, PairSession, Result
+from app.domain.pairs.sorters.registry import SORTERS
+from app.domain.pairs.strategy import Needs
 from tests.domain.people import answer_all, answer_once, capricious, truthful
 from tests.strategies import plans
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.answers import Pair, Preference
-from app.domain.bounds import heap_bound, insertion_bound, tournament_bound
-from app.domain.sorting import SORTERS, Ranking
+from app.domain.pairs.answers import Pair, Preference
+from app.domain.pairs.sorters.bounds import heap_bound, insertion_bound, tournament_bound
+from app.domain.pairs.sorters.registry import SORTERS, Ranking
 from tests.strategies import EXACT_SORTERS, orders
 
 

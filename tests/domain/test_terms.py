@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.errors import Invalid
-from app.domain.terms import (
+from app.domain.text.terms import (
     MAX_TERM_LENGTH,
     MAX_TERMS,
     colour_of,

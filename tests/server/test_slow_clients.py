@@ -12,7 +12,7 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from app.web.protocol import BoundedProtocol
+from app.web.server.protocol import BoundedProtocol
 from tests.live import free_port
 
 pytestmark = pytest.mark.server

@@ -3,9 +3,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import AuditEvent, User
+from app.domain.enums import Role
 from app.domain.errors import Conflict, Invalid, NotFound, SignInNeeded
-from app.domain.words import Role
-from app.services import accounts, passwords, tokens
+from app.services.accounts import passwords, tokens, users
 from tests.factories import PASSWORD, make_user
 
 
@@ -16,7 +16,7 @@ def acts(session: Session) -> list[tuple[str, str]]:
 
 
 def create(session: Session, email: str = "Chidi@Eze.example", **given: str) -> User:
-    return accounts.create_user(
+    return users.create_user(
         session,
         email=email,
         name=given.get("name", " Chidi  Eze "),
@@ -58,7 +58,7 @@ def test_other_wrong_values_are_refused_by_name(session: Session, field: str, va
 def test_a_new_password_ends_old_sign_ins(session: Session) -> None:
     user = create(session)
     before = user.session_version
-    accounts.set_password(session, user, "another long password")
+    users.set_password(session, user, "another long password")
     assert user.session_version > before
     assert not passwords.matches(user.password_hash, PASSWORD)
     assert acts(session)[-1] == ("user.set_password", user.email)
@@ -67,8 +67,8 @@ def test_a_new_password_ends_old_sign_ins(session: Session) -> None:
 def test_disabling_ends_sign_ins_and_enabling_does_not_bring_them_back(session: Session) -> None:
     user = create(session)
     before = user.session_version
-    accounts.disable_user(session, user)
-    accounts.enable_user(session, user)
+    users.disable_user(session, user)
+    users.enable_user(session, user)
     assert user.disabled_at is None
     assert user.session_version > before
     assert [action for action, _ in acts(session)][1:] == ["user.disable", "user.enable"]
@@ -77,11 +77,11 @@ def test_disabling_ends_sign_ins_and_enabling_does_not_bring_them_back(session: 
 def test_the_last_administrator_stays(session: Session) -> None:
     first = make_user(session, role=Role.ADMIN)
     with pytest.raises(Conflict, match="last administrator"):
-        accounts.disable_user(session, first)
+        users.disable_user(session, first)
     with pytest.raises(Conflict, match="last administrator"):
-        accounts.change_role(session, first, Role.ASSESSOR)
+        users.change_role(session, first, Role.ASSESSOR)
     make_user(session, role=Role.ADMIN)
-    accounts.change_role(session, first, Role.RESEARCHER, actor_id=first.id)
+    users.change_role(session, first, Role.RESEARCHER, actor_id=first.id)
     assert first.role is Role.RESEARCHER
     event = session.scalars(select(AuditEvent)).one()
     assert event.detail == {"before": "admin", "after": "researcher"}
@@ -90,7 +90,7 @@ def test_the_last_administrator_stays(session: Session) -> None:
 
 def test_an_unknown_person_is_named(session: Session) -> None:
     with pytest.raises(NotFound, match=r"nobody@example\.org"):
-        accounts.user_of_email(session, "Nobody@example.org")
+        users.user_of_email(session, "Nobody@example.org")
 
 
 def test_a_token_is_shown_once_and_stored_as_a_hash(session: Session) -> None:
@@ -111,7 +111,7 @@ def test_a_revoked_token_is_refused(session: Session) -> None:
 def test_the_token_of_a_disabled_person_is_refused(session: Session) -> None:
     user = make_user(session)
     _, plain = tokens.issue_token(session, user, "notebook")
-    accounts.disable_user(session, user)
+    users.disable_user(session, user)
     with pytest.raises(SignInNeeded):
         tokens.owner_of(session, plain)
 
@@ -122,10 +122,10 @@ def test_tokens_end_with_a_new_password_and_with_disabling(session: Session, how
     _, plain = tokens.issue_token(session, user, "notebook")
     _, others = tokens.issue_token(session, make_user(session), "notebook")
     if how == "password":
-        accounts.set_password(session, user, "another long password")
+        users.set_password(session, user, "another long password")
     else:
-        accounts.disable_user(session, user)
-        accounts.enable_user(session, user)
+        users.disable_user(session, user)
+        users.enable_user(session, user)
     with pytest.raises(SignInNeeded):
         tokens.owner_of(session, plain)
     assert tokens.owner_of(session, others)
@@ -137,7 +137,7 @@ def test_tokens_end_with_a_new_password_and_with_disabling(session: Session, how
 def test_signing_out_ends_no_token(session: Session) -> None:
     user = make_user(session)
     _, plain = tokens.issue_token(session, user, "notebook")
-    accounts.end_sessions(user)
+    users.end_sessions(user)
     assert tokens.owner_of(session, plain).user.id == user.id
 
 
@@ -147,7 +147,7 @@ def test_a_guessable_password_is_refused_for_new_accounts_and_changes(
 ) -> None:
     user = create(session)
     with pytest.raises(Invalid):
-        accounts.set_password(session, user, password)
+        users.set_password(session, user, password)
     with pytest.raises(Invalid):
         create(session, "chidi2@eze.example", password=password)
 

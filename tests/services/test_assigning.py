@@ -6,13 +6,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Assignment, AuditEvent, Candidate, Study
+from app.domain.assignment.rotation import RuleBroken, Share
+from app.domain.enums import Tool
 from app.domain.errors import Conflict, Invalid, NotFound
-from app.domain.grading import GradePlan
-from app.domain.plan import Plan
-from app.domain.rotation import RuleBroken, Share
+from app.domain.grades.session import GradePlan
+from app.domain.pairs.plan import Plan
 from app.domain.study import StudySettings
-from app.domain.words import Tool
-from app.services.assigning import Work, assign, assign_rotation, preview_rotation
+from app.services.assignments.rotation import Work, assign, assign_rotation, preview_rotation
 from tests.factories import make_study, make_user, queries_of
 
 BOTH = (Tool.PAIRS, Tool.GRADES)

@@ -10,8 +10,8 @@ from sqlalchemy import Engine, insert
 from app.db import migrations
 from app.db.models import Content
 from app.services.backups import read_backup, write_backup
-from app.services.importing.contents import content_hash as hash_of
-from app.services.importing.contents import content_row
+from app.services.importing.records.contents import content_hash as hash_of
+from app.services.importing.records.contents import content_row
 from tests.services.test_backups import other
 
 __all__ = ["other"]  # a fixture

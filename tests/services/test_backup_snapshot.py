@@ -9,7 +9,7 @@ from sqlalchemy import Engine, event
 
 from app.db import migrations
 from app.db.engine import make_engine, make_sessions
-from app.services import tokens
+from app.services.accounts import tokens
 from app.services.backups import read_backup, write_backup
 from tests.factories import make_user
 from tests.judging import make_job

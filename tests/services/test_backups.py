@@ -14,8 +14,8 @@ from sqlalchemy import Engine, select
 from app.db import migrations
 from app.db.base import Base
 from app.db.engine import make_engine, make_sessions
+from app.domain.enums import Role
 from app.domain.errors import Conflict, Invalid
-from app.domain.words import Role
 from app.services.backups import read_backup, write_backup
 from tests.databases import PostgresqlTemplate
 from tests.factories import make_user

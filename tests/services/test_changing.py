@@ -7,10 +7,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import AuditEvent, Study
+from app.domain.enums import Tool
 from app.domain.errors import Conflict, Invalid
 from app.domain.study import Grade, StudySettings
-from app.domain.words import Tool
-from app.services.changing import change_study, version_of
+from app.services.studies.edit_study import change_study, version_of
 from tests.factories import make_assignment, make_study, make_user, queries_of
 
 

@@ -8,12 +8,12 @@ from sqlalchemy.orm import Session
 from app.db.engine import Sessions
 from app.db.models import Assignment, JudgmentRow, TimerEvent, User
 from app.demo_accounts import DEMO_PASSWORD
-from app.domain.answers import QuestionKind
+from app.domain.enums import Role, Tool
 from app.domain.errors import Conflict, Forbidden
 from app.domain.log import EntryKind
-from app.domain.words import Role, Tool
+from app.domain.pairs.answers import QuestionKind
+from app.services.accounts.sign_in import Visitor
 from app.services.demo import is_empty, load_demo, sign_ins
-from app.services.sign_in import Visitor
 from tests.factories import authenticator_on
 
 AT = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -27,9 +27,9 @@ from analysis.report.sources import read_preferences as read_report_source
 from app.db.engine import Sessions
 from app.db.models import Candidate, Document, JudgmentRow, Query
 from app.domain.errors import Invalid, NotFound
-from app.domain.grading import DEFAULT_GRADES
-from app.services.exports import EXPORTS, ExportOptions, export_session, open_export
-from app.services.reports import ReportCache
+from app.domain.grades.session import DEFAULT_GRADES
+from app.services.results.exports import EXPORTS, ExportOptions, export_session, open_export
+from app.services.results.reports import ReportCache
 from tests.exporting import NOTE, START, add_features, judge, make_grades, make_judged_study
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from tests.ranked import compare_lists
@@ -397,7 +397,7 @@ def test_an_export_sees_one_state_of_the_study(judged: Sessions) -> None:
 def test_an_export_that_is_given_up_leaves_nothing_open(
     judged: Sessions, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.services.exports.service._CHUNK", 1)
+    monkeypatch.setattr("app.services.results.exports.service._CHUNK", 1)
     with judged.write.begin() as session:
         compare_lists(session, "tulips", "ansa@tulips.example")
     for name in EXPORTS:

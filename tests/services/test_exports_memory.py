@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 
 from app.db.engine import Sessions, make_engine, make_sessions
 from app.db.models import Assignment, JudgmentRow, User
-from app.domain.words import Role
-from app.services.exports import export_session, open_export
-from app.services.tools import KITS
+from app.domain.enums import Role
+from app.services.judging.tool_adapters import KITS
+from app.services.results.exports import export_session, open_export
 from tests.exporting import START, rows_of, steps
 from tests.factories import make_assignment, make_study, make_user, queries_of
 

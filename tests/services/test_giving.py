@@ -3,17 +3,19 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Assignment, AuditEvent, Study
+from app.domain.assignment.rotation import RuleBroken
+from app.domain.enums import Tool
 from app.domain.errors import Conflict, Invalid, NotFound
-from app.domain.rotation import RuleBroken
-from app.domain.session import Asking
+from app.domain.pairs.session import Asking
 from app.domain.study import StudySettings
-from app.domain.words import Tool
-from app.services import giving, labeling, studies
-from app.services.assigning_csv import CsvRefused, assign_csv
-from app.services.labeling import Submission
-from app.services.live import LiveSessions
-from app.services.previews import preview
-from app.services.tools import Said
+from app.services.assignments import manual_assignment
+from app.services.assignments.csv_file import CsvRefused, assign_csv
+from app.services.assignments.preview import preview
+from app.services.judging import labeling
+from app.services.judging.labeling import Submission
+from app.services.judging.live_sessions import LiveSessions
+from app.services.judging.tool_adapters import Said
+from app.services.studies import lifecycle
 from tests.factories import make_study, make_user, queries_of
 
 BOTH = (Tool.PAIRS, Tool.GRADES)
@@ -34,7 +36,7 @@ def people(session: Session, *names: str) -> list[int]:
 def one(
     session: Session, study: Study, who: str, query: str, tool: Tool, round: int = 1
 ) -> Assignment:
-    return giving.assign_one(
+    return manual_assignment.assign_one(
         session, study, email=f"{who}@x.example", query=query, tool=tool, round=round
     )
 
@@ -92,7 +94,7 @@ def test_withdrawn_work_keeps_its_log_and_can_be_taken_up_again(
     people(session, "Chidi", "Bao")
     row = one(session, study, "chidi", "q1", Tool.PAIRS)
     answer(session, row)
-    giving.withdraw(session, study, row.id)
+    manual_assignment.withdraw(session, study, row.id)
     assert row.withdrawn_at is not None
     assert row.answered == 1
     again = one(session, study, "chidi", "q1", Tool.PAIRS)
@@ -105,7 +107,7 @@ def test_withdrawn_work_keeps_its_log_and_can_be_taken_up_again(
 def test_work_is_handed_on_to_someone_who_may(session: Session, study: Study) -> None:
     people(session, "Chidi", "Bao", "Dora")
     row = one(session, study, "chidi", "q1", Tool.PAIRS)
-    made = giving.reassign(session, study, row.id, "bao@x.example")
+    made = manual_assignment.reassign(session, study, row.id, "bao@x.example")
     assert (made.query_id, made.tool, made.round) == (row.query_id, row.tool, row.round)
     assert row.withdrawn_at is not None
     one(session, study, "dora", "q1", Tool.GRADES)
@@ -113,7 +115,7 @@ def test_work_is_handed_on_to_someone_who_may(session: Session, study: Study) ->
         pytest.raises(RuleBroken, match="Dora already judges q1 by grades"),
         session.begin_nested(),
     ):
-        giving.reassign(session, study, made.id, "dora@x.example")
+        manual_assignment.reassign(session, study, made.id, "dora@x.example")
     session.refresh(made)
     assert made.withdrawn_at is None
 
@@ -124,7 +126,7 @@ def test_who_has_begun_a_query_never_gets_it_under_the_other_tool(
     people(session, "Chidi", "Bao")
     row = one(session, study, "chidi", "q1", Tool.PAIRS)
     answer(session, row)
-    giving.withdraw(session, study, row.id)
+    manual_assignment.withdraw(session, study, row.id)
     with pytest.raises(RuleBroken, match="has begun q1 by pairs; that work was withdrawn"):
         one(session, study, "chidi", "q1", Tool.GRADES)
 
@@ -135,12 +137,12 @@ def test_finished_work_is_not_taken_back(session: Session, study: Study) -> None
     row.finished_at = row.created_at
     session.flush()
     with pytest.raises(Conflict, match="finished work is not taken back"):
-        giving.withdraw(session, study, row.id)
+        manual_assignment.withdraw(session, study, row.id)
 
 
 def test_nothing_is_given_out_in_an_archived_study(session: Session, study: Study) -> None:
     people(session, "Chidi")
-    studies.archive(session, study)
+    lifecycle.archive(session, study)
     with pytest.raises(Conflict, match="archived"):
         one(session, study, "chidi", "q1", Tool.PAIRS)
 
@@ -157,9 +159,9 @@ def test_the_grid_shows_every_fold_once_per_tool_and_round(session: Session, stu
             ("pairs", 1),
             ("pairs", 2),
         ]
-    giving.assign_rotation(session, study, ids, rounds=1)
+    manual_assignment.assign_rotation(session, study, ids, rounds=1)
     assert preview(session, study, ids, rounds=2, seed=None).new == 8
-    assert giving.last_rotation(session, study) == (ids, "tulips")
+    assert manual_assignment.last_rotation(session, study) == (ids, "tulips")
 
 
 def test_an_impossible_rotation_is_a_preview_with_its_reason(

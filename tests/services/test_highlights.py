@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Query, User
 from app.domain.errors import Invalid
-from app.services.highlights import add_term, remove_term, terms_for
+from app.services.judging.highlights import add_term, remove_term, terms_for
 from tests.factories import make_study, make_user, queries_of
 
 

@@ -6,10 +6,10 @@ from sqlalchemy.orm import Session
 
 from app.db.base import now
 from app.db.models import AuditEvent, Invitation, User
+from app.domain.enums import Role
 from app.domain.errors import BadToken, Conflict, Forbidden, Invalid, SignInNeeded
-from app.domain.words import Role
-from app.services import accounts, invitations, tokens
-from app.services.passwords import matches
+from app.services.accounts import invitations, tokens, users
+from app.services.accounts.passwords import matches
 from tests.factories import PASSWORD, make_user
 
 
@@ -101,7 +101,7 @@ def test_a_weak_password_leaves_the_link_open(session: Session) -> None:
 
 def test_a_disabled_person_gets_no_link_and_uses_none(session: Session) -> None:
     user, token = invite(session)
-    accounts.disable_user(session, user)
+    users.disable_user(session, user)
     with pytest.raises(Forbidden):
         invitations.accept(session, token, name="Ansa", password=PASSWORD)
     with pytest.raises(Conflict, match="disabled"):

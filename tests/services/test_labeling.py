@@ -20,16 +20,16 @@ from sqlalchemy.orm import Session
 from app.db.base import now
 from app.db.engine import Sessions
 from app.db.models import Assignment, JudgmentRow
-from app.domain.answers import Answer, Judgment, QuestionKind
+from app.domain.enums import Tool
 from app.domain.errors import AnswerNotAllowed, LogRefusal, NotFound, StaleForm, Withdrawn
 from app.domain.log import Entry, EntryKind
-from app.domain.plan import Plan
-from app.domain.session import Asking, Finished, PairSession
-from app.domain.words import Tool
-from app.services import labeling
-from app.services.labeling import Standing, Submission
-from app.services.live import LiveSessions
-from app.services.tools import Said
+from app.domain.pairs.answers import Answer, Judgment, QuestionKind
+from app.domain.pairs.plan import Plan
+from app.domain.pairs.session import Asking, Finished, PairSession
+from app.services.judging import labeling
+from app.services.judging.labeling import Standing, Submission
+from app.services.judging.live_sessions import LiveSessions
+from app.services.judging.tool_adapters import Said
 from tests.factories import make_assignment, make_user
 
 

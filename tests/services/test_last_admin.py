@@ -7,10 +7,10 @@ from sqlalchemy.orm import Session
 
 from app.db.engine import Sessions
 from app.db.models import User
-from app.db.queries.accounts import lock_active_admins
+from app.db.queries.accounts.accounts import lock_active_admins
+from app.domain.enums import Role
 from app.domain.errors import Conflict
-from app.domain.words import Role
-from app.services import accounts
+from app.services.accounts import users
 from tests.factories import make_user
 
 ROUNDS = 8
@@ -18,11 +18,11 @@ Act = Callable[[Session, User], None]
 
 
 def demote(session: Session, user: User) -> None:
-    accounts.change_role(session, user, Role.ASSESSOR)
+    users.change_role(session, user, Role.ASSESSOR)
 
 
 def disable(session: Session, user: User) -> None:
-    accounts.disable_user(session, user)
+    users.disable_user(session, user)
 
 
 @pytest.mark.parametrize("acts", [(demote, demote), (disable, disable), (demote, disable)])

@@ -9,19 +9,20 @@ from sqlalchemy.orm import Session
 
 from app.db.engine import Sessions
 from app.db.models import Assignment, Candidate, JudgmentRow, Ranking, Study
+from app.domain.enums import Tool
 from app.domain.errors import Conflict, Invalid, OutOfTurn
-from app.domain.list_plan import unordered
-from app.domain.lists import AskingLists, Compared
+from app.domain.lists.plan import unordered
+from app.domain.lists.session import AskingLists, Compared
 from app.domain.log import EntryKind
-from app.domain.words import Tool
-from app.services import giving, labeling
-from app.services.assigning import assign_rotation, preview_rotation
-from app.services.exports import ExportOptions, StudySource, open_export
-from app.services.labeling import Submission
-from app.services.list_choice import Chooser
-from app.services.list_evidence import as_preferences, grades_of, said_in_study
-from app.services.live import LiveSessions
-from app.services.tools import Said
+from app.services.assignments import manual_assignment
+from app.services.assignments.rotation import assign_rotation, preview_rotation
+from app.services.judging import labeling
+from app.services.judging.labeling import Submission
+from app.services.judging.lists.choice import Chooser
+from app.services.judging.lists.evidence import as_preferences, grades_of, said_in_study
+from app.services.judging.live_sessions import LiveSessions
+from app.services.judging.tool_adapters import Said
+from app.services.results.exports import ExportOptions, StudySource, open_export
 from tests.exporting import judge as judge_log
 from tests.exporting import make_grades
 from tests.factories import make_user, queries_of
@@ -173,13 +174,17 @@ def test_withdrawn_pairs_are_free_and_taken_up_only_while_they_are(session: Sess
     Judge(session, work, LiveSessions()).say()
     with pytest.raises(Conflict, match="given out already"):
         give_lists(session, study, user=bao, round=1)
-    giving.withdraw(session, study, work.id)
-    back = giving.assign_one(session, study, email=ansa.email, query="q0", tool=Tool.LISTS, round=1)
+    manual_assignment.withdraw(session, study, work.id)
+    back = manual_assignment.assign_one(
+        session, study, email=ansa.email, query="q0", tool=Tool.LISTS, round=1
+    )
     assert back.id == work.id
-    giving.withdraw(session, study, work.id)
+    manual_assignment.withdraw(session, study, work.id)
     give_lists(session, study, user=bao, round=1)
     with pytest.raises(Conflict, match="given to others after it was withdrawn"):
-        giving.assign_one(session, study, email=ansa.email, query="q0", tool=Tool.LISTS, round=1)
+        manual_assignment.assign_one(
+            session, study, email=ansa.email, query="q0", tool=Tool.LISTS, round=1
+        )
 
 
 def test_a_query_without_two_rankings_is_refused_when_it_is_assigned(session: Session) -> None:
@@ -205,7 +210,7 @@ def test_lists_go_round_on_their_own(session: Session) -> None:
     made = assign_rotation(session, study, people, rounds=2, lists=True)
     assert {row.tool for row in made} == {Tool.LISTS}
     assert len(made) == 12
-    assert giving.last_rotation(session, study, lists=True)[0] == people
+    assert manual_assignment.last_rotation(session, study, lists=True)[0] == people
     only = make_ranked_study(session, slug="only", tools=(Tool.LISTS,))
     assert len(assign_rotation(session, only, people[:1], rounds=1)) == 1
 

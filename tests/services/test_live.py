@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from app.db.queries.labeling import AssignmentKey
+from app.db.queries.judging.labeling import AssignmentKey
+from app.domain.enums import Tool
 from app.domain.log import Entry, EntryKind
-from app.domain.words import Tool
-from app.services.live import DocumentHead, LiveAssignment, LiveSessions, QueryHead
-from app.services.tools import KITS
+from app.services.judging.live_sessions import DocumentHead, LiveAssignment, LiveSessions, QueryHead
+from app.services.judging.tool_adapters import KITS
 
 CREATED = datetime(2026, 11, 15, tzinfo=UTC)
 QUERY = QueryHead(1, 1, "study", "Study", "q", "how to keep tulips", "", "")

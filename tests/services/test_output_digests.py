@@ -14,9 +14,9 @@ from pathlib import Path
 
 from app.db.engine import Sessions
 from app.services.demo import load_demo
-from app.services.exports import EXPORTS, StudySource, export_session, open_export
-from app.services.reports.forms import as_json
-from app.services.reports.service import make_report
+from app.services.results.exports import EXPORTS, StudySource, export_session, open_export
+from app.services.results.reports.forms import as_json
+from app.services.results.reports.service import make_report
 
 AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 RECORDED = Path(__file__).parent / "output_digests.json"

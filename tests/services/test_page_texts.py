@@ -5,7 +5,7 @@ from sys import getsizeof
 from sqlalchemy import Engine, event
 from sqlalchemy.orm import Session
 
-from app.services.page_texts import PageTexts
+from app.services.pages.texts import PageTexts
 from tests.factories import make_content
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from app.demo_accounts import DEMO_PASSWORD
 from app.domain.errors import Invalid
-from app.services.password_rules import check_password
+from app.services.accounts.password_rules import check_password
 
 ABOUT = ("ansa.lehto@kirjasto.example", "Ansa Lehto")
 

@@ -9,18 +9,18 @@ from sqlalchemy import func, select
 
 from app.db.engine import Sessions
 from app.db.models import Assignment, JudgmentRow, TimerEvent
-from app.domain.answers import Answer, Judgment
+from app.domain.enums import Tool
 from app.domain.errors import StaleForm
-from app.domain.grading import GradePlan, GradeSession, Grading
+from app.domain.grades.session import GradePlan, GradeSession, Grading
 from app.domain.log import Entry, EntryKind
-from app.domain.plan import Plan
-from app.domain.progress import progress_of
-from app.domain.session import Asking, PairSession
-from app.domain.words import Tool
-from app.services import labeling
-from app.services.labeling import Standing, Submission
-from app.services.live import LiveSessions
-from app.services.tools import Said, shown_in
+from app.domain.pairs.answers import Answer, Judgment
+from app.domain.pairs.plan import Plan
+from app.domain.pairs.progress import progress_of
+from app.domain.pairs.session import Asking, PairSession
+from app.services.judging import labeling
+from app.services.judging.labeling import Standing, Submission
+from app.services.judging.live_sessions import LiveSessions
+from app.services.judging.tool_adapters import Said, shown_in
 from tests.factories import make_assignment
 
 CHOICES = st.lists(st.sampled_from([*Answer, "undo", "redo"]), max_size=25)

@@ -6,15 +6,16 @@ from sqlalchemy.orm import Session
 from app.db.base import now
 from app.db.models import Assignment, Study, User
 from app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
-from app.domain.answers import Answer, Judgment, QuestionKind
-from app.domain.checks import self_consistency
+from app.domain.enums import Tool
 from app.domain.log import EntryKind
-from app.domain.session import Asking
-from app.domain.words import Tool
-from app.services import labeling, progress
-from app.services.labeling import Submission
-from app.services.live import LiveSessions
-from app.services.tools import Said
+from app.domain.pairs.answers import Answer, Judgment, QuestionKind
+from app.domain.pairs.checks import self_consistency
+from app.domain.pairs.session import Asking
+from app.services.judging import labeling
+from app.services.judging.labeling import Submission
+from app.services.judging.live_sessions import LiveSessions
+from app.services.judging.tool_adapters import Said
+from app.services.progress import study_progress
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from tests.ranked import add_rankings, give_lists
 
@@ -49,7 +50,7 @@ def study(session: Session) -> Study:
 
 
 def test_a_study_is_summed_up_without_withdrawn_work(session: Session, study: Study) -> None:
-    seen = progress.overview(session, study).all
+    seen = study_progress.overview(session, study).all
     sums = seen.sums
     assert (sums.assigned, sums.begun, sums.finished, sums.answered) == (4, 2, 1, 40)
     assert seen.ms_per_answer == 10_000
@@ -62,33 +63,33 @@ def test_a_study_is_summed_up_without_withdrawn_work(session: Session, study: St
 def test_what_is_left_is_unknown_until_something_was_begun(session: Session) -> None:
     study = make_study(session)
     piece(session, study, make_user(session), 0)
-    assert progress.overview(session, study).all.left is None
+    assert study_progress.overview(session, study).all.left is None
 
 
 def test_a_study_without_work_has_nothing_to_tell(session: Session) -> None:
-    seen = progress.overview(session, make_study(session))
+    seen = study_progress.overview(session, make_study(session))
     assert (seen.all.sums.assigned, seen.all.ms_per_answer, dict(seen.tools)) == (0, None, {})
 
 
 def test_people_are_sorted_filtered_and_cut_by_the_database(session: Session, study: Study) -> None:
-    seen = progress.overview(session, study)
+    seen = study_progress.overview(session, study)
     for sort in PEOPLE_SORTS:
-        rows, total = progress.people(session, ordered(sort), seen)
+        rows, total = study_progress.people(session, ordered(sort), seen)
         assert (total, {user.name for user, _ in rows}) == (2, {"Ansa", "Bao"})
-    rows, _ = progress.people(session, ordered("-answered"), seen)
+    rows, _ = study_progress.people(session, ordered("-answered"), seen)
     assert [(user.name, line.sums.answered) for user, line in rows] == [("Ansa", 40), ("Bao", 0)]
-    rows, total = progress.people(session, ordered(search="BA"), seen)
+    rows, total = study_progress.people(session, ordered(search="BA"), seen)
     assert [(user.name, line.left) for user, line in rows] == [("Bao", 60)]
-    rows, total = progress.people(session, ordered(limit=1, offset=1), seen)
+    rows, total = study_progress.people(session, ordered(limit=1, offset=1), seen)
     assert ([user.name for user, _ in rows], total) == (["Bao"], 2)
 
 
 def test_every_query_is_listed_with_its_work(session: Session, study: Study) -> None:
-    seen = progress.overview(session, study)
+    seen = study_progress.overview(session, study)
     for sort in QUERY_SORTS:
-        _, total = progress.by_query(session, study, ordered(sort), seen)
+        _, total = study_progress.by_query(session, study, ordered(sort), seen)
         assert total == 3
-    rows, _ = progress.by_query(session, study, ordered("query"), seen)
+    rows, _ = study_progress.by_query(session, study, ordered("query"), seen)
     found = [(query.external_id, line.sums.finished, line.sums.assigned) for query, line in rows]
     assert found == [
         ("q0", 1, 1), ("q1", 0, 2), ("q2", 0, 1),
@@ -96,14 +97,14 @@ def test_every_query_is_listed_with_its_work(session: Session, study: Study) -> 
 
 
 def test_the_matrix_says_how_far_each_piece_is(session: Session, study: Study) -> None:
-    rows, _ = progress.people(session, ordered(), progress.overview(session, study))
+    rows, _ = study_progress.people(session, ordered(), study_progress.overview(session, study))
     users = [user for user, _ in rows]
     queries = queries_of(session, study)
     add_rankings(session, study)
     bao = next(user for user in users if user.name == "Bao")
     study.settings = {**study.settings, "tools": ["pairs", "grades", "lists"]}
     give_lists(session, study, queries[1], user=bao)
-    cells = progress.matrix(session, users, queries, at=now() + timedelta(days=4))
+    cells = study_progress.matrix(session, users, queries, at=now() + timedelta(days=4))
     notes = {
         (user.name, query.external_id): cells.get((user.id, query.id))
         for user in users
@@ -118,21 +119,21 @@ def test_the_matrix_says_how_far_each_piece_is(session: Session, study: Study) -
         ("Bao", "q1"): [(Tool.PAIRS, "wait", "waiting"), (Tool.LISTS, "wait", "waiting")],
         ("Bao", "q2"): [(Tool.PAIRS, "wait", "waiting")],
     }
-    cells = progress.matrix(session, users, queries)
+    cells = study_progress.matrix(session, users, queries)
     assert cells[users[0].id, queries[1].id][0].note == "33 %"
 
 
 def test_what_was_finished_last_comes_first(session: Session, study: Study) -> None:
-    (last,) = progress.latest(session, progress.overview(session, study))
+    (last,) = study_progress.latest(session, study_progress.overview(session, study))
     assert (last.person, last.query, last.tool, last.answered) == ("Ansa", "q0", Tool.PAIRS, 30)
 
 
 def test_someone_much_quicker_than_the_others_is_pointed_at(session: Session, study: Study) -> None:
     quick = make_user(session, name="Dora")
     piece(session, study, quick, 2, round=1, answered=50, active_ms=50_000, last_entry_at=now())
-    seen = progress.overview(session, study)
-    rows, _ = progress.people(session, ordered(), seen)
-    assert {user.name: progress.is_very_fast(line, seen) for user, line in rows} == {
+    seen = study_progress.overview(session, study)
+    rows, _ = study_progress.people(session, ordered(), seen)
+    assert {user.name: study_progress.is_very_fast(line, seen) for user, line in rows} == {
         "Ansa": False, "Bao": False, "Dora": True,
     }  # fmt: skip
 

@@ -3,8 +3,8 @@ from datetime import timedelta
 from sqlalchemy.orm import Session
 
 from app.db.base import now
-from app.domain.words import Tool
-from app.services.queue import WorkState, queue_of_user
+from app.domain.enums import Tool
+from app.services.judging.queue import WorkState, queue_of_user
 from tests.factories import make_assignment, make_study, make_user, queries_of
 
 

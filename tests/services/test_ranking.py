@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 from analysis.data.text_features import NAMES, text_features
 from app.db.models import Candidate, Content, Document, Query, Study, User
 from app.domain.errors import Invalid, NotFound
-from app.services.exports import ExportOptions, StudySource
-from app.services.exports.labels import labels_by_query
-from app.services.ranking import StudyRanking, ranking_of
+from app.services.results.exports import ExportOptions, StudySource
+from app.services.results.exports.labels import labels_by_query
+from app.services.results.ranking import StudyRanking, ranking_of
 from tests.exporting import judge, make_grades, make_judged_study
 from tests.factories import make_assignment, make_study, make_user, queries_of
 

@@ -14,11 +14,11 @@ from app.db.engine import Sessions
 from app.db.models import Assignment, JudgmentRow, Query, Study, User
 from app.domain.errors import NotFound
 from app.domain.log import EntryKind
-from app.domain.plan import Plan
-from app.services.exports import StudySource, export_session
-from app.services.exports.gathering import gather, proven_bound
-from app.services.exports.logs import answers_of
-from app.services.reports import ReportCache, service
+from app.domain.pairs.plan import Plan
+from app.services.results.exports import StudySource, export_session
+from app.services.results.exports.gathering import gather, proven_bound
+from app.services.results.exports.logs import answers_of
+from app.services.results.reports import ReportCache, service
 from tests.exporting import START, by_worth, judge, make_grades, make_judged_study
 from tests.factories import make_assignment, make_study, make_user, queries_of
 

@@ -10,14 +10,14 @@ from hypothesis.stateful import initialize, run_state_machine_as_test
 
 from app.db.engine import Sessions
 from app.db.models import Assignment
-from app.domain.answers import Answer
-from app.domain.course import Needs
 from app.domain.errors import OutOfTurn
 from app.domain.log import EntryKind
-from app.domain.robust.course import RobustCourse
-from app.domain.session import Asking, Finished, PairSession
-from app.services.labeling import Standing, Submission
-from app.services.live import LiveSessions
+from app.domain.pairs.answers import Answer
+from app.domain.pairs.robust.strategy import RobustCourse
+from app.domain.pairs.session import Asking, Finished, PairSession
+from app.domain.pairs.strategy import Needs
+from app.services.judging.labeling import Standing, Submission
+from app.services.judging.live_sessions import LiveSessions
 from tests.services.test_labeling import Desk, Labeling, said_to
 
 

@@ -10,16 +10,16 @@ from sqlalchemy import func, select
 from app.db.engine import Sessions, make_engine, make_sessions
 from app.db.models import SignInAttempt, User
 from app.domain.errors import Forbidden, TooManyAttempts, WrongCredentials
-from app.services import accounts, passwords
-from app.services.late_writes import LateWrites
-from app.services.sign_in import Authenticator, Device, Visitor
-from app.services.throttling import (
+from app.services.accounts import passwords, users
+from app.services.accounts.sign_in import Authenticator, Device, Visitor
+from app.services.accounts.throttling import (
     TRIES_PER_ADDRESS,
     TRIES_PER_EMAIL,
     TRIES_PER_SOURCE,
     source_of,
     tries_left_sentence,
 )
+from app.services.late_writes import LateWrites
 from tests.factories import PASSWORD, authenticator_on, make_user
 from tests.locks import all_writing_locked, be_impatient
 
@@ -255,7 +255,7 @@ def test_a_disabled_person_is_told_so_only_with_the_right_password(
     sessions: Sessions, door: Authenticator, ansa: User
 ) -> None:
     with sessions.write.begin() as session:
-        accounts.disable_user(session, session.get_one(User, ansa.id))
+        users.disable_user(session, session.get_one(User, ansa.id))
     assert "not right" in fail(door)
     with pytest.raises(Forbidden, match="disabled"):
         door.sign_in(ansa.email, PASSWORD, AWAY)

@@ -3,8 +3,8 @@
 from sqlalchemy.orm import Session
 
 from app.db.base import now
-from app.services import progress
-from app.services.snapshots import PATIENCE, SECONDS, Snapshots
+from app.services.progress import study_progress
+from app.services.progress.snapshots import PATIENCE, SECONDS, Snapshots
 from tests.factories import make_assignment, make_study, make_user, queries_of
 
 
@@ -25,17 +25,17 @@ def test_what_took_long_is_kept_for_some_seconds(session: Session) -> None:
     row = make_assignment(session, query=first)
     clock = Clock()
     kept = Snapshots(clock, worth=0.0)
-    before = progress.overview(session, study, kept)
+    before = study_progress.overview(session, study, kept)
     assert (before.all.sums.assigned, before.work.latest(session, 6)) == (1, [])
     assert set(before.work.queries(session)) == {first.id}
     row.finished_at = row.last_entry_at = now()
     make_assignment(session, query=second)
     clock.at = SECONDS - 0.1
-    again = progress.overview(session, study, kept)
+    again = study_progress.overview(session, study, kept)
     assert again.work is before.work
     assert again.work.latest(session, 6) == []
     clock.at = SECONDS + 0.1
-    after = progress.overview(session, study, kept)
+    after = study_progress.overview(session, study, kept)
     assert (after.all.sums.assigned, after.all.sums.finished) == (2, 1)
     assert len(after.work.latest(session, 6)) == 1
     assert set(after.work.queries(session)) == {first.id, second.id}
@@ -45,16 +45,16 @@ def test_the_longer_it_took_the_longer_it_is_kept(session: Session) -> None:
     study = make_study(session)
     clock = Clock(tick=1.0)  # summing up takes one tick
     kept = Snapshots(clock)
-    before = progress.overview(session, study, kept)
+    before = study_progress.overview(session, study, kept)
     clock.at = PATIENCE - 2.0
-    assert progress.overview(session, study, kept).work is before.work
+    assert study_progress.overview(session, study, kept).work is before.work
     clock.at = PATIENCE + 2.0
-    assert progress.overview(session, study, kept).work is not before.work
+    assert study_progress.overview(session, study, kept).work is not before.work
 
 
 def test_what_is_quick_is_never_kept(session: Session) -> None:
     study = make_study(session)
     kept = Snapshots()
-    assert progress.overview(session, study, kept).all.sums.assigned == 0
+    assert study_progress.overview(session, study, kept).all.sums.assigned == 0
     make_assignment(session, user=make_user(session), query=queries_of(session, study)[0])
-    assert progress.overview(session, study, kept).all.sums.assigned == 1
+    assert study_progress.overview(session, study, kept).all.sums.assigned == 1

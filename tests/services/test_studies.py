@@ -7,10 +7,10 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.db.models import Assignment, AuditEvent, Content, Document, JudgmentRow, Query, Study
-from app.db.queries import belonging
+from app.db.queries.studies import study_tables
 from app.domain.errors import Conflict, Invalid, NotFound
-from app.services import copying, studies
-from app.services.queue import queue_of_user
+from app.services.judging.queue import queue_of_user
+from app.services.studies import full_copy, lifecycle
 from tests.factories import make_assignment, make_study, queries_of
 
 
@@ -28,9 +28,9 @@ def judged(session: Session, slug: str = "tulips") -> Study:
     return study
 
 
-def note(session: Session, study: Study, path: Path) -> copying.Copy:
-    copy = copying.write_copy(session, study, path)
-    studies.note_copy(
+def note(session: Session, study: Study, path: Path) -> full_copy.Copy:
+    copy = full_copy.write_copy(session, study, path)
+    lifecycle.note_copy(
         session, study, file=copy.name, size=copy.size, sha256=copy.sha256, judgments=copy.judgments
     )
     return copy
@@ -39,16 +39,16 @@ def note(session: Session, study: Study, path: Path) -> copying.Copy:
 def test_an_archived_study_leaves_the_queues_and_comes_back(session: Session) -> None:
     study = judged(session)
     user_id = session.scalars(select(Assignment.user_id)).one()
-    studies.archive(session, study)
+    lifecycle.archive(session, study)
     assert queue_of_user(session, user_id).works == ()
-    studies.unarchive(session, study)
+    lifecycle.unarchive(session, study)
     assert len(queue_of_user(session, user_id).works) == 1
     acts = session.scalars(select(AuditEvent.action).order_by(AuditEvent.id)).all()
     assert acts == ["study.archive", "study.unarchive"]
 
 
 def test_every_table_with_rows_of_a_study_is_known() -> None:
-    names = {table.name for table in belonging.tables_of_study()}
+    names = {table.name for table in study_tables.tables_of_study()}
     assert names >= {
         "studies", "queries", "documents", "study_files", "candidates", "rankings", "assignments",
         "judgments", "timer_events", "highlights",
@@ -59,31 +59,31 @@ def test_every_table_with_rows_of_a_study_is_known() -> None:
 def test_a_study_at_work_is_not_deleted(session: Session) -> None:
     study = make_study(session, slug="tulips")
     with pytest.raises(Conflict, match="Archive the study first"):
-        studies.delete_study(session, study, confirm="tulips")
+        lifecycle.delete_study(session, study, confirm="tulips")
 
 
 def test_the_slug_has_to_be_typed(session: Session) -> None:
     study = make_study(session, slug="tulips")
-    studies.archive(session, study)
+    lifecycle.archive(session, study)
     with pytest.raises(Invalid, match="Type tulips"):
-        studies.delete_study(session, study, confirm="tulip")
+        lifecycle.delete_study(session, study, confirm="tulip")
 
 
 def test_judged_work_is_deleted_only_when_a_copy_holds_all_of_it(
     session: Session, tmp_path: Path
 ) -> None:
     study = judged(session)
-    studies.archive(session, study)
+    lifecycle.archive(session, study)
     with pytest.raises(Conflict, match="no copy holds them"):
-        studies.delete_study(session, study, confirm="tulips")
+        lifecycle.delete_study(session, study, confirm="tulips")
     note(session, study, tmp_path / "copy.zip")
     row = session.scalars(select(Assignment)).one()
     session.add(JudgmentRow(assignment_id=row.id, position=1, entry="undo"))
     session.flush()
     with pytest.raises(Conflict, match="the latest copy lacks some"):
-        studies.delete_study(session, study, confirm="tulips")
+        lifecycle.delete_study(session, study, confirm="tulips")
     copy = note(session, study, tmp_path / "later.zip")
-    rows = studies.delete_study(session, study, confirm=" tulips ")
+    rows = lifecycle.delete_study(session, study, confirm=" tulips ")
     assert rows["judgments"] == 2
     event = session.scalars(select(AuditEvent).where(AuditEvent.action == "study.delete")).one()
     assert event.detail["copy"] == copy.name
@@ -93,12 +93,12 @@ def test_a_copy_of_an_older_study_of_the_same_name_does_not_count(
     session: Session, tmp_path: Path
 ) -> None:
     old = judged(session)
-    studies.archive(session, old)
+    lifecycle.archive(session, old)
     note(session, old, tmp_path / "copy.zip")
-    studies.delete_study(session, old, confirm="tulips")
+    lifecycle.delete_study(session, old, confirm="tulips")
     new = judged(session)
-    studies.archive(session, new)
-    assert "no copy holds them" in str(studies.look_at_deletion(session, new).missing)
+    lifecycle.archive(session, new)
+    assert "no copy holds them" in str(lifecycle.look_at_deletion(session, new).missing)
 
 
 def test_deletion_removes_everything_of_the_study_and_nothing_else(
@@ -111,26 +111,26 @@ def test_deletion_removes_everything_of_the_study_and_nothing_else(
     twin = Document(study_id=gone.id, external_id="twin", content_hash=shared.content_hash)
     session.add(twin)
     session.flush()
-    before = belonging.count_rows(session, kept.id)
+    before = study_tables.count_rows(session, kept.id)
     contents = session.scalar(select(func.count(Content.hash))) or 0
-    studies.archive(session, gone)
+    lifecycle.archive(session, gone)
     note(session, gone, tmp_path / "copy.zip")
-    rows = studies.delete_study(session, gone, confirm="gone")
+    rows = lifecycle.delete_study(session, gone, confirm="gone")
     assert rows["contents"] == 6
     assert session.scalar(select(func.count(Content.hash))) == contents - 6
     assert session.get(Content, shared.content_hash) is not None
-    assert belonging.count_rows(session, kept.id) == before
+    assert study_tables.count_rows(session, kept.id) == before
     assert session.scalars(select(Study.slug)).all() == ["kept"]
     assert session.scalar(select(func.count(Query.id))) == 2
     with pytest.raises(NotFound, match="'gone'"):
-        studies.required_study(session, "gone")
+        lifecycle.required_study(session, "gone")
 
 
 def test_a_copy_holds_every_row_and_every_page(session: Session, tmp_path: Path) -> None:
     study = judged(session)
     judged(session, "another")
     path = tmp_path / "copy.zip"
-    copy = copying.write_copy(session, study, path)
+    copy = full_copy.write_copy(session, study, path)
     assert copy.size == path.stat().st_size
     with ZipFile(path) as archive:
         head = json.loads(archive.read("copy.json"))

@@ -8,13 +8,13 @@ import pytest
 from analysis.data import read_confidence, read_topk
 from analysis.report.serialise import record_of
 from app.db.engine import Sessions
-from app.domain.answers import Answer
-from app.domain.confidence import Confidence
 from app.domain.errors import Invalid
-from app.domain.session import Finished
-from app.services.exports import ExportOptions, export_session, open_export
-from app.services.live import LiveSessions
-from app.services.reports import ReportCache, cache
+from app.domain.pairs.answers import Answer
+from app.domain.pairs.confidence import Confidence
+from app.domain.pairs.session import Finished
+from app.services.judging.live_sessions import LiveSessions
+from app.services.results.exports import ExportOptions, export_session, open_export
+from app.services.results.reports import ReportCache, cache
 from tests.exporting import make_judged_study
 from tests.services.test_labeling import Desk
 

@@ -9,12 +9,12 @@ from sqlalchemy.orm import Session
 
 from app.db.base import now
 from app.db.models import Assignment, TimerEvent
-from app.db.queries.labeling import AssignmentHead, assignment_of
-from app.db.queries.timing import count_pauses
+from app.db.queries.judging.labeling import AssignmentHead, assignment_of
+from app.db.queries.judging.timing import count_pauses
+from app.domain.enums import TimerKind
 from app.domain.errors import NotFound
 from app.domain.timing import START_SLACK_MS, Start, spent
-from app.domain.words import TimerKind
-from app.services.timing import Report, record_event, spent_on_entry, time_on_question
+from app.services.judging.timing import Report, record_event, spent_on_entry, time_on_question
 from tests.factories import make_assignment, make_user
 
 NOON = datetime.fromisoformat("2026-11-15T12:00:00+00:00")

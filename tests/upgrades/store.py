@@ -19,11 +19,13 @@ from app.config import Settings
 from app.db import migrations
 from app.db.engine import make_engine, make_sessions
 from app.db.models import Study
-from app.domain.words import Role, TimerKind, Tool
+from app.domain.enums import Role, TimerKind, Tool
 from app.main import create_app
-from app.services import giving, timing, tokens
+from app.services.accounts import tokens
+from app.services.assignments import manual_assignment
 from app.services.importing import import_study, open_source
-from app.services.timing import Report
+from app.services.judging import timing
+from app.services.judging.timing import Report
 from tests.clients import open_client
 from tests.factories import PASSWORD, make_user
 from tests.judging import Job, prefer_greater
@@ -130,7 +132,7 @@ def _import(session: Session, folder: Path, slug: str, more: str) -> Study:
 
 
 def _give(session: Session, study: Study, work: Work, token: str) -> Job:
-    made = giving.assign_one(
+    made = manual_assignment.assign_one(
         session, study, email=work.email, query=work.query, tool=work.tool, round=work.round
     )
     for kind in (TimerKind.START, TimerKind.HEARTBEAT):

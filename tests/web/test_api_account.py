@@ -8,7 +8,7 @@ from app.config import Settings
 from app.db.engine import Sessions
 from app.db.models import ApiToken, User
 from app.main import create_app
-from app.services import accounts, tokens
+from app.services.accounts import tokens, users
 from tests.clients import open_client
 from tests.factories import make_user, sign_in
 from tests.locks import all_writing_locked, be_impatient
@@ -101,7 +101,7 @@ def test_a_token_can_be_ended(
         if how == "revoke":
             tokens.revoke_token(session, row.id)
         else:
-            accounts.disable_user(session, session.get_one(User, user.id))
+            users.disable_user(session, session.get_one(User, user.id))
     assert client.get("/api/v1/me", headers=bearer(plain)).status_code == 401
 
 

@@ -8,9 +8,9 @@ from sqlalchemy import select
 
 from app.db.engine import Sessions
 from app.db.models import Assignment
+from app.domain.enums import Role, Tool
 from app.domain.study import StudySettings
-from app.domain.words import Role, Tool
-from app.services import tokens
+from app.services.accounts import tokens
 from tests.factories import make_study, make_user
 from tests.judging import Job, judge_to_the_end
 

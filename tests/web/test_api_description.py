@@ -27,9 +27,10 @@ from sqlalchemy import select
 
 from app.db.engine import Sessions
 from app.db.models import Assignment
+from app.domain.enums import Role, Tool
 from app.domain.study import StudySettings
-from app.domain.words import Role, Tool
-from app.services import giving, tokens
+from app.services.accounts import tokens
+from app.services.assignments import manual_assignment
 from tests.clients import open_client
 from tests.factories import make_study, make_user
 from tests.live import LiveServer
@@ -61,7 +62,9 @@ def stage(sessions: Sessions) -> Stage:
         study.settings = StudySettings(k=2, tools=(Tool.PAIRS, Tool.GRADES)).as_json()
         others = [make_user(session) for _ in range(3)]
         judges = [people[Role.ASSESSOR], *others]
-        made = giving.assign_rotation(session, study, [user.id for user in judges], rounds=1)
+        made = manual_assignment.assign_rotation(
+            session, study, [user.id for user in judges], rounds=1
+        )
         row, _ = tokens.issue_token(session, others[0], "another")
         mine = next(each.id for each in made if each.user_id == people[Role.ASSESSOR].id)
         return Stage(

@@ -10,8 +10,8 @@ from sqlalchemy import event, func, select
 
 from app.db.engine import Sessions
 from app.db.models import JudgmentRow
-from app.db.queries import labeling as labeling_queries
-from app.domain.words import Tool
+from app.db.queries.judging import labeling as labeling_queries
+from app.domain.enums import Tool
 from tests.clients import open_client
 from tests.judging import Job, answer_to, judge_to_the_end, make_job, number_of
 

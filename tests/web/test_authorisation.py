@@ -13,10 +13,10 @@ from starlette.routing import Mount
 
 from app.db.engine import Sessions
 from app.db.models import User
-from app.domain.words import Role
-from app.services import tokens
-from app.web.cookies import CSRF_HEADER, SESSION_COOKIE
-from app.web.deps import SAFE_METHODS
+from app.domain.enums import Role
+from app.services.accounts import tokens
+from app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE
+from app.web.common.deps import SAFE_METHODS
 from tests.factories import make_user, sign_in
 
 EVERYONE = "everyone"  # signed in or not

@@ -7,8 +7,8 @@ import pytest
 from itsdangerous import TimestampSigner
 
 from app.db.models import User
-from app.domain.words import Role
-from app.web.cookies import CLOCK_AHEAD, Cookies
+from app.domain.enums import Role
+from app.web.common.cookies import CLOCK_AHEAD, Cookies
 
 HOUR = 3600
 

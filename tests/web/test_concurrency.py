@@ -6,7 +6,7 @@ from fastapi import APIRouter, FastAPI
 
 from app.db.engine import Sessions
 from app.db.models import Study
-from app.web.deps import CurrentUser, SessionDep
+from app.web.common.deps import CurrentUser, SessionDep
 from tests.clients import open_client
 from tests.factories import make_study, make_user, sign_in
 
@@ -15,8 +15,8 @@ def test_many_writes_at_once_all_count_and_none_fails(
     app: FastAPI, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A busy machine is no failure here.
-    monkeypatch.setattr("app.web.places.QUEUE_SECONDS", 60.0)
-    monkeypatch.setattr("app.web.deps._LONG_WAIT", 60.0)
+    monkeypatch.setattr("app.web.server.slots.QUEUE_SECONDS", 60.0)
+    monkeypatch.setattr("app.web.common.deps._LONG_WAIT", 60.0)
     router = APIRouter()
 
     @router.post("/count/{study_id}")

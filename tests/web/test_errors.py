@@ -9,10 +9,10 @@ from sqlalchemy.exc import OperationalError
 from app.db.engine import Sessions
 from app.db.models import Study, User
 from app.domain import errors
-from app.web.deps import CurrentUser, SessionDep
-from app.web.errors import STATUS, status_of
-from app.web.headers import CSP
-from app.web.logs import JsonLines
+from app.web.common.deps import CurrentUser, SessionDep
+from app.web.common.errors import STATUS, status_of
+from app.web.server.headers import CSP
+from app.web.server.logs import JsonLines
 from tests.clients import open_client
 from tests.factories import make_study, make_user, sign_in
 

@@ -7,10 +7,10 @@ from starlette.types import Message
 
 from app.cli import main
 from app.db.engine import Sessions
-from app.domain.words import Role
-from app.services import tokens
-from app.services.exports import EXPORTS
-from app.web.places import Places
+from app.domain.enums import Role
+from app.services.accounts import tokens
+from app.services.results.exports import EXPORTS
+from app.web.server.slots import Places
 from tests.asgi import exchange
 from tests.exporting import make_judged_study
 from tests.factories import make_study, make_user, sign_in
@@ -156,7 +156,7 @@ def test_too_many_downloads_at_once_are_asked_to_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert client.get(f"{API}/pairs.tsv", headers=headers).status_code == 200
-    monkeypatch.setattr("app.web.places.QUEUE_SECONDS", 0.01)
+    monkeypatch.setattr("app.web.server.slots.QUEUE_SECONDS", 0.01)
     limiter = app.state.places.export.limiter
     for number in range(int(limiter.total_tokens)):
         limiter.acquire_on_behalf_of_nowait(number)

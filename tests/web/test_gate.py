@@ -13,13 +13,13 @@ from sqlalchemy.orm import Session
 
 from app.db.engine import Sessions
 from app.db.models import User
-from app.db.queries.accounts import Bearer
-from app.domain.words import Role
-from app.services import tokens
-from app.web import gate
-from app.web.body_limits import DEFAULT, VISITOR, limit_of
-from app.web.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
-from app.web.places import Lane, Places
+from app.db.queries.accounts.accounts import Bearer
+from app.domain.enums import Role
+from app.services.accounts import tokens
+from app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
+from app.web.server import gate
+from app.web.server.body_limits import DEFAULT, VISITOR, limit_of
+from app.web.server.slots import Lane, Places
 from tests.asgi import begin, exchange, scope_of
 from tests.factories import make_user, sign_in
 from tests.web.test_authorisation import ALLOWED, EVERYONE, LINK, address_of, routes_of

@@ -10,11 +10,11 @@ from sqlalchemy import select
 
 from app.db.engine import Sessions
 from app.db.models import AuditEvent, Query, Study, User
-from app.domain.words import Role
-from app.services import tokens
+from app.domain.enums import Role
+from app.services.accounts import tokens
 from app.services.importing import preview_study
-from app.services.uploading import Stage, UploadStore
-from app.web.cookies import CSRF_HEADER
+from app.services.importing.uploads import Stage, UploadStore
+from app.web.common.cookies import CSRF_HEADER
 from tests.factories import make_user, sign_in
 from tests.studies import append, small_study, zipped
 
@@ -248,7 +248,7 @@ def test_requests_are_answered_while_a_study_is_imported(
         return original(*given, **named)  # type: ignore[arg-type]
 
     original = preview_study
-    monkeypatch.setattr("app.services.uploading.desk.preview_study", slow)
+    monkeypatch.setattr("app.services.importing.uploads.runner.preview_study", slow)
     address = send(client, zipped(small_study(tmp_path / "study")))
     assert entered.wait(20)
     assert "Reading" in client.get(address).text

@@ -11,8 +11,8 @@ from fastapi import FastAPI
 from app.db.base import now
 from app.db.engine import Sessions
 from app.db.models import Assignment, JudgmentRow, TimerEvent, User
-from app.domain.answers import Answer
-from app.domain.words import Tool
+from app.domain.enums import Tool
+from app.domain.pairs.answers import Answer
 from tests.factories import make_assignment, make_user, sign_in
 
 HTMX = {"HX-Request": "true"}

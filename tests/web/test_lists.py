@@ -9,9 +9,9 @@ from sqlalchemy import select
 
 from app.db.engine import Sessions
 from app.db.models import Document, Study, User
-from app.domain.words import Role
-from app.services import tokens
-from app.services.live import LiveSessions
+from app.domain.enums import Role
+from app.services.accounts import tokens
+from app.services.judging.live_sessions import LiveSessions
 from tests.factories import make_user, queries_of, sign_in
 from tests.judging import Job
 from tests.ranked import Judge, give_lists, grade_pages, make_ranked_study

@@ -12,9 +12,9 @@ from app.db.engine import Sessions
 from app.db.models import Document, Study, StudyFile
 from app.services.pages import shown
 from app.services.pages.shown import ShownPages
-from app.web.page_html import page_body
-from app.web.page_links import PageLink
-from app.web.routes import pages as route
+from app.web.judging import stored_pages as route
+from app.web.judging.page_html import page_body
+from app.web.judging.page_links import PageLink
 from tests.factories import make_content
 
 PAGE = "<!doctype html><p>Tulips.<link rel=preconnect href=//x><a href='other.html'>next</a>"

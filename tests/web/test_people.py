@@ -8,9 +8,9 @@ from sqlalchemy import select
 
 from app.db.engine import Sessions
 from app.db.models import ApiToken, AuditEvent, User
-from app.domain.words import Role
-from app.services import tokens
-from app.web.cookies import CSRF_HEADER
+from app.domain.enums import Role
+from app.services.accounts import tokens
+from app.web.common.cookies import CSRF_HEADER
 from tests.clients import open_client
 from tests.factories import PASSWORD, make_user, sign_in
 

@@ -7,7 +7,7 @@ from fastapi import FastAPI
 from app.db.base import now
 from app.db.engine import Sessions
 from app.db.models import User
-from app.domain.words import Role
+from app.domain.enums import Role
 from tests.factories import make_assignment, make_study, make_user, queries_of, sign_in
 
 

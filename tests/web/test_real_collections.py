@@ -11,8 +11,8 @@ from app.config import Settings
 from app.db.engine import make_engine, make_sessions
 from app.db.models import Study
 from app.main import create_app
-from app.services import tokens
-from app.services.assigning import assign_rotation
+from app.services.accounts import tokens
+from app.services.assignments.rotation import assign_rotation
 from app.services.importing import ImportReport, import_study, open_source
 from tests import collections_to_studies as convert
 from tests.clients import open_client

@@ -10,8 +10,8 @@ from fastapi import FastAPI
 
 from app.cli import main
 from app.db.engine import Sessions
-from app.domain.words import Role
-from app.services import tokens
+from app.domain.enums import Role
+from app.services.accounts import tokens
 from tests.exporting import judge, make_judged_study
 from tests.factories import make_assignment, make_study, make_user, queries_of, sign_in
 

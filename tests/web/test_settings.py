@@ -9,9 +9,9 @@ from sqlalchemy import select
 
 from app.db.engine import Sessions
 from app.db.models import AuditEvent, Study, User
+from app.domain.enums import Role, Tool
 from app.domain.study import Grade, StudySettings
-from app.domain.words import Role, Tool
-from app.services import tokens
+from app.services.accounts import tokens
 from tests.factories import make_assignment, make_study, make_user, queries_of, sign_in
 
 S = "/studies/tulips"

@@ -11,13 +11,15 @@ from sqlalchemy import delete, func, select
 from app.config import Settings
 from app.db.engine import Sessions
 from app.db.models import Assignment, Document, JudgmentRow
-from app.domain.rotation import Share
-from app.domain.words import Tool
+from app.domain.assignment.rotation import Share
+from app.domain.enums import Tool
 from app.main import create_app
-from app.services import giving, studies, tokens
-from app.services.assigning import assign
+from app.services.accounts import tokens
+from app.services.assignments import manual_assignment
+from app.services.assignments.rotation import assign
 from app.services.importing import import_study, open_source
-from app.services.tools import KITS, Said
+from app.services.judging.tool_adapters import KITS, Said
+from app.services.studies import lifecycle
 from tests.clients import open_client
 from tests.factories import make_assignment, make_user, queries_of, sign_in
 from tests.judging import Job, answer_to
@@ -31,16 +33,18 @@ def import_and_assign(sessions: Sessions, folder: Path, documents: int, token: s
     small_study(folder, queries=1, documents=documents)
     with sessions.write.begin() as session, open_source(folder) as source:
         import_study(session, source)
-        study = studies.required_study(session, "small")
-        made = giving.assign_one(session, study, email=EMAIL, query="q0", tool=Tool.PAIRS, round=1)
+        study = lifecycle.required_study(session, "small")
+        made = manual_assignment.assign_one(
+            session, study, email=EMAIL, query="q0", tool=Tool.PAIRS, round=1
+        )
         return Job(made.id, token)
 
 
 def delete_study(sessions: Sessions) -> None:
     with sessions.write.begin() as session:
-        study = studies.required_study(session, "small")
-        studies.archive(session, study)
-        studies.delete_study(session, study, confirm="small")
+        study = lifecycle.required_study(session, "small")
+        lifecycle.archive(session, study)
+        lifecycle.delete_study(session, study, confirm="small")
 
 
 def shown(state: dict[str, Any]) -> tuple[str, str]:

@@ -13,9 +13,9 @@ from app.config import Settings
 from app.db.engine import Sessions
 from app.db.models import User
 from app.main import create_app
-from app.services import accounts
-from app.web.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
-from app.web.devices import DEVICE_COOKIE
+from app.services.accounts import users
+from app.web.accounts.devices import DEVICE_COOKIE
+from app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
 from tests.clients import open_client
 from tests.factories import PASSWORD, make_user, sign_in
 from tests.locks import all_writing_locked, be_impatient
@@ -213,9 +213,9 @@ def test_an_administrator_can_end_sessions(
     with sessions.write.begin() as session:
         user = session.get_one(User, ansa.id)
         if how == "disable":
-            accounts.disable_user(session, user)
+            users.disable_user(session, user)
         else:
-            accounts.set_password(session, user, "a new long password")
+            users.set_password(session, user, "a new long password")
     assert client.get("/").status_code == 303
 
 

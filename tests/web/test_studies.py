@@ -11,9 +11,10 @@ from sqlalchemy import select
 
 from app.db.engine import Sessions
 from app.db.models import Assignment, Study, User
+from app.domain.enums import Role, Tool
 from app.domain.study import StudySettings
-from app.domain.words import Role, Tool
-from app.services import giving, tokens
+from app.services.accounts import tokens
+from app.services.assignments import manual_assignment
 from tests.factories import make_study, make_user, sign_in
 from tests.judging import Job, judge_to_the_end
 
@@ -141,7 +142,7 @@ def test_a_csv_file_is_taken_whole_or_refused_by_line(
 def test_work_is_withdrawn_and_handed_on(client: httpx.Client, sessions: Sessions) -> None:
     with sessions.write.begin() as session:
         study = session.scalars(select(Study)).one()
-        row = giving.assign_one(
+        row = manual_assignment.assign_one(
             session, study, email="p0@x.example", query="q0", tool=Tool.PAIRS, round=1
         )
     path = f"{S}/work/{row.id}"

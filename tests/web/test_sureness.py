@@ -12,8 +12,8 @@ from fastapi import FastAPI
 from app.cli import main
 from app.db.engine import Sessions
 from app.db.models import Assignment, User
-from app.domain.words import Role
-from app.services import tokens
+from app.domain.enums import Role
+from app.services.accounts import tokens
 from tests.exporting import make_judged_study
 from tests.factories import make_user, sign_in
 from tests.judging import judge_to_the_end, make_job

@@ -7,8 +7,8 @@ import pytest
 from fastapi import FastAPI
 
 from app.db.engine import Sessions
-from app.domain.words import Role
-from app.services import tokens
+from app.domain.enums import Role
+from app.services.accounts import tokens
 from tests.factories import PASSWORD, make_study, make_user, sign_in
 from tests.judging import Job, answer_to, make_job
 

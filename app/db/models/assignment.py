@@ -9,8 +9,8 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from app.db.base import Base, BigInt, Json, now
 from app.db.models.study import Query
 from app.db.models.user import User
+from app.domain.enums import Tool
 from app.domain.plan_digest import plan_digest
-from app.domain.words import Tool
 
 
 def _digest_of_plan(context: Any) -> str:

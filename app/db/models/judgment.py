@@ -7,8 +7,8 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.db.base import Base, BigInt, now
 from app.db.models.assignment import Assignment
-from app.domain.answers import QuestionKind
 from app.domain.log import EntryKind
+from app.domain.pairs.answers import QuestionKind
 
 
 class JudgmentRow(Base):

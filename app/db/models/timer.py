@@ -7,7 +7,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.db.base import Base, BigInt, now
 from app.db.models.assignment import Assignment
-from app.domain.words import TimerKind
+from app.domain.enums import TimerKind
 
 
 class TimerEvent(Base):

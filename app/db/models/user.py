@@ -6,7 +6,7 @@ from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.db.base import Base, Json, now
-from app.domain.words import Role
+from app.domain.enums import Role
 
 
 class User(Base):

@@ -8,7 +8,7 @@ from sqlalchemy import BigInteger, ColumnElement, Row, Select, case, cast, func,
 from sqlalchemy.orm import Session
 
 from app.db.models import Assignment, Query, User
-from app.domain.words import Tool
+from app.domain.enums import Tool
 
 
 class Sums(NamedTuple):

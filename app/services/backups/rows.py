@@ -9,7 +9,7 @@ from sqlalchemy import Column, LargeBinary, Table
 from app.db.base import UtcDateTime
 from app.db.models import Assignment, Content
 from app.domain.plan_digest import plan_digest
-from app.services.importing.contents import content_hash
+from app.services.importing.records.contents import content_hash
 
 Row = dict[str, Any]
 

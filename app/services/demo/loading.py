@@ -13,17 +13,17 @@ from sqlalchemy.orm import Session
 import app
 from app.db.base import now
 from app.db.models import Assignment, Candidate, Document, Query, Study, User
-from app.db.queries.studies import study_of_slug
+from app.db.queries.studies.studies import study_of_slug
 from app.demo_accounts import DEMO_PASSWORD
+from app.domain.enums import Role, Tool
 from app.domain.errors import Conflict
 from app.domain.study import StudySettings
-from app.domain.words import Role, Tool
-from app.services.accounts import create_user
-from app.services.assigning import assign_rotation
+from app.services.accounts.users import create_user
+from app.services.assignments.rotation import assign_rotation
 from app.services.demo.people import ASSESSORS, Assessor, Judge
 from app.services.demo.working import Sitting
 from app.services.importing import import_study, open_source
-from app.services.live import LiveSessions
+from app.services.judging.live_sessions import LiveSessions
 
 ROUNDS = 2
 _SEED = "demo"

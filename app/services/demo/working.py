@@ -6,16 +6,16 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.db.models import Assignment
-from app.domain.lists import AskingLists
+from app.domain.enums import TimerKind, Tool
+from app.domain.lists.session import AskingLists
 from app.domain.log import EntryKind
-from app.domain.session import Asking
-from app.domain.words import TimerKind, Tool
-from app.services import labeling, timing
+from app.domain.pairs.session import Asking
 from app.services.demo.people import Judge
-from app.services.labeling import Standing, Submission
-from app.services.live import LiveSessions
-from app.services.timing import Report
-from app.services.tools import Said, shown_in
+from app.services.judging import labeling, timing
+from app.services.judging.labeling import Standing, Submission
+from app.services.judging.live_sessions import LiveSessions
+from app.services.judging.timing import Report
+from app.services.judging.tool_adapters import Said, shown_in
 
 _READ = 3  # of many results in a list only the first are read closely
 

@@ -6,8 +6,8 @@
 from app.services.importing.comparing import Unchanged
 from app.services.importing.problems import Problem, StudyRefused
 from app.services.importing.service import ImportReport, import_study, preview_study
-from app.services.importing.sources import Source, open_source
-from app.services.importing.zipped import ZipSource
+from app.services.importing.sources.sources import Source, open_source
+from app.services.importing.sources.zipped import ZipSource
 
 __all__ = [
     "ImportReport",

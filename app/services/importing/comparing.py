@@ -12,12 +12,12 @@ from typing import TypeVar
 from sqlalchemy.orm import Session
 
 from app.db.models import Study
-from app.db.queries import importing as stored
+from app.db.queries.studies import importing as stored
 from app.domain.errors import Conflict
 from app.domain.study import StudySettings
 from app.services.importing.checking import Checked, candidate_mark, counting, mark_of
 from app.services.importing.problems import Place, Problems
-from app.services.importing.values import shown
+from app.services.importing.records.values import shown
 
 K = TypeVar("K", bound=Hashable)
 

@@ -6,14 +6,14 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
+from app.domain.enums import Tool
 from app.domain.errors import Invalid
 from app.domain.study import Grade, StudySettings
-from app.domain.words import Tool
-from app.services.importing import limits
-from app.services.importing.layout import GUIDELINES, ROLES, SETTINGS, Named
 from app.services.importing.problems import Place, Problems
-from app.services.importing.reader import Reader
-from app.services.importing.values import BadValue, kind_of, shown, words
+from app.services.importing.records.values import BadValue, kind_of, shown, words
+from app.services.importing.sources import limits
+from app.services.importing.sources.layout import GUIDELINES, ROLES, SETTINGS, Named
+from app.services.importing.sources.reader import Reader
 
 KINDS: dict[str, type] = {
     "k": int,

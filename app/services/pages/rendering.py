@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from turbohtml import Token, TokenType
 
-from app.domain.marking import split_at_terms, term_pattern
+from app.domain.text.highlighting import split_at_terms, term_pattern
 from app.services.pages.cleaning import DROPPED, RENAMED, end_tag, escaped, start_tag, style_text
 from app.services.pages.tokens import PageToken, page_tokens
 

@@ -10,15 +10,15 @@ import pytest
 from numpy.typing import NDArray
 
 from analysis.metrics import kappa_ndcg_of_lists
-from app.domain.answers import Pair, Preference
-from app.domain.assessors import SimulatedAssessor, by_worth, true_worths
-from app.domain.robust.beliefs import ERROR_PRIOR, Beliefs
-from app.domain.robust.conclusion import conclude
-from app.domain.robust.gains import discounts, gains, interest
-from app.domain.robust.gibbs import TIE_WIDTH
-from app.domain.robust.question import best_question, worths
-from app.domain.robust.sampled import Rules, open_sorter
-from app.domain.robust.sorter import Removed, RobustSorter, Told
+from app.domain.pairs.answers import Pair, Preference
+from app.domain.pairs.robust.conclusion import conclude
+from app.domain.pairs.robust.gains import discounts, gains, interest
+from app.domain.pairs.robust.gibbs import TIE_WIDTH
+from app.domain.pairs.robust.posterior import ERROR_PRIOR, Beliefs
+from app.domain.pairs.robust.question import best_question, worths
+from app.domain.pairs.robust.sampled import Rules, open_sorter
+from app.domain.pairs.robust.sorter import Removed, RobustSorter, Told
+from app.domain.simulation.assessors import SimulatedAssessor, by_worth, true_worths
 
 FloatArray = NDArray[np.float64]
 FIRST, SECOND, TIE = Preference.FIRST, Preference.SECOND, Preference.TIE

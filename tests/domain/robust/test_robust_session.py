@@ -7,14 +7,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from app.domain.answers import Answer, Judgment, Question
 from app.domain.errors import Invalid, OutOfTurn
 from app.domain.log import Entry, EntryKind, answer
-from app.domain.plan import Plan
-from app.domain.progress import progress_of
-from app.domain.robust.confidence import confidence_in, confidence_of
-from app.domain.session import Asking, Finished, PairSession
-from app.domain.sorting import heap_questions
+from app.domain.pairs.answers import Answer, Judgment, Question
+from app.domain.pairs.plan import Plan
+from app.domain.pairs.progress import progress_of
+from app.domain.pairs.robust.list_confidence import confidence_in, confidence_of
+from app.domain.pairs.session import Asking, Finished, PairSession
+from app.domain.pairs.sorters.registry import heap_questions
 from app.domain.study import StudySettings
 from tests.domain.people import answer_all, answer_once, capricious, truthful
 from tests.strategies import orders, seeds

@@ -16,8 +16,8 @@ from app.db.models import (
     Study,
     StudyFile,
 )
+from app.domain.enums import Tool
 from app.domain.study import StudySettings
-from app.domain.words import Tool
 from app.services.importing import (
     ImportReport,
     StudyRefused,
@@ -27,7 +27,7 @@ from app.services.importing import (
     open_source,
     preview_study,
 )
-from app.services.importing.contents import content_hash
+from app.services.importing.records.contents import content_hash
 from tests.factories import make_assignment
 from tests.studies import (
     STUDY,

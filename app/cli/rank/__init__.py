@@ -1,0 +1,21 @@
+"""`topkapi rank`: ranking models, measures and experiments."""
+
+import os
+from importlib import import_module
+
+import typer
+
+SUMMARY = "Train and score ranking models, and repeat the papers' experiments."
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the group to the command line.
+
+    Models of a hundred variables lose by several threads of linear algebra, badly so on a busy
+    machine: one is asked for before NumPy is first imported.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    group = typer.Typer(help=SUMMARY, rich_markup_mode=None)
+    for module in ("everyday", "experiments"):
+        import_module(f"app.cli.rank.{module}").add_to(group)
+    cli.add_typer(group, name="rank")

@@ -1,0 +1,238 @@
+"""`topkapi rank train`, `score` and `bounds`: everyday use of models and measures."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from analysis.data import RankingData, read_letor, read_qrels, to_topk
+from analysis.data.normalise import normalise_by_query
+from analysis.data.runs import data_of_judgments, format_run, read_run, run_scores
+from analysis.experiments.tuning import tune
+from analysis.metrics import Gains, evaluate, load_gains
+from analysis.metrics.registry import Ties
+from analysis.models import MODELS, RankNet, load_model, model_class
+from analysis.papers.bounds import check_bounds, counterexample, lemma_1
+from analysis.typing import FloatArray
+from app.cli.common import AsJson, say
+from app.cli.failures import Refused
+from app.cli.rank.sources import Assessor, Study, StudyLabels, one_source, study_data
+
+Measures = Annotated[str, typer.Option(help="Measures with commas, such as ndcg@10,kappa-err.")]
+TopK = Annotated[
+    int | None,
+    typer.Option("--topk", min=1, help="Labels are k + 1 - rank of a top-k ground truth."),
+]
+Normalise = Annotated[
+    bool, typer.Option("--normalise", help="Map features to 0..1 within each query first.")
+]
+
+
+def add_to(group: typer.Typer) -> None:
+    """Add the commands to the group."""
+    group.command(
+        epilog="Example: topkapi rank train train.txt.gz --model focused-net --out model.json"
+    )(train)
+    group.command(
+        epilog="Example: topkapi rank score test.txt.gz --model model.json --out run.txt"
+    )(score)
+    group.command(epilog="Example: topkapi rank bounds test.txt.gz --k 10")(bounds)
+
+
+def train(
+    model: Annotated[str, typer.Option(help=f"One of {', '.join(MODELS)}.")],
+    out: Annotated[Path, typer.Option(help="Where to write the model, as JSON.")],
+    data: Annotated[
+        Path | None,
+        typer.Argument(help="LETOR file to learn from, plain or gzip; or name a --study."),
+    ] = None,
+    study: Study = None,
+    assessor: Assessor = None,
+    truth: StudyLabels = None,
+    validation: Annotated[
+        Path | None, typer.Option(help="LETOR file that chooses settings and rounds.")
+    ] = None,
+    measure: Annotated[str, typer.Option(help="What validation chooses by.")] = "ndcg@10",
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting, such as beta=0.3; repeatable.")
+    ] = None,
+    topk: TopK = None,
+    normalise: Normalise = False,
+    as_json: AsJson = False,
+) -> None:
+    """Train a model; with validation data its settings are tuned on them."""
+    given = _settings(model, settings or [])
+    if study is not None and validation is not None:
+        raise Refused("--validation goes with a file; rank compare tunes on a study")
+    learn = _labelled(data, study, assessor, truth, topk, normalise)
+    if study is not None and learn.topk is not None and model.startswith(("topk-", "focused-")):
+        given = {"k": learn.topk, **given}
+    if validation is None:
+        fitted = model_class(model)(**given).fit(learn)
+    else:
+        choose = _read(validation, topk, normalise, learn.n_features)
+        fitted = tune(model, learn, choose, measure, given=given).model
+    fitted.save(out)
+    facts = {"model": model, "settings": fitted.settings(), "out": str(out)}
+    say(as_json, facts, f"{fitted!r}\nwritten to {out}")
+
+
+def score(
+    data: Annotated[
+        Path | None,
+        typer.Argument(help="LETOR file with labels, or TREC qrels with --run; or a --study."),
+    ] = None,
+    study: Study = None,
+    assessor: Assessor = None,
+    truth: StudyLabels = None,
+    model: Annotated[Path | None, typer.Option(help="A model that train has written.")] = None,
+    run: Annotated[Path | None, typer.Option(help="A TREC run to score instead.")] = None,
+    measures: Measures = "ndcg@10,map,err",
+    expected: Annotated[
+        bool, typer.Option("--expected-ties", help="Mean over the orders of tied documents.")
+    ] = False,
+    gains: Annotated[
+        Path | None,
+        typer.Option(help="Gains and discounts of ndcg and kappa-ndcg, as dcg learn writes them."),
+    ] = None,
+    discounts_only: Annotated[
+        bool, typer.Option("--discounts-only", help="Take only the discounts of --gains.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Write the ranking as a TREC run.")] = None,
+    per_query: Annotated[bool, typer.Option("--per-query", help="One line per query.")] = False,
+    topk: TopK = None,
+    normalise: Normalise = False,
+    as_json: AsJson = False,
+) -> None:
+    """Score a model, or another system's TREC run, by any measures."""
+    if (model is None) == (run is None):
+        raise Refused("give --model to score a model, or --run to score a run")
+    if data is not None and run is not None:
+        one_source(data, study, assessor)
+        rows, scores = _of_run(data, run)
+    elif run is not None:
+        rows = _labelled(data, study, assessor, truth, topk, normalise)
+        scores = run_scores(rows, read_run(run))
+    else:
+        assert model is not None
+        ranker = load_model(model)
+        width = getattr(ranker, "n_features_", None)
+        rows = _labelled(data, study, assessor, truth, topk, normalise, width)
+        scores = ranker.predict(rows)
+    names = [name.strip() for name in measures.split(",")]
+    ties: Ties = "expected" if expected else "stable"
+    learned = _gains(gains, discounts_only, rows)
+    found = evaluate(rows, scores, names, per_query=True, ties=ties, gains=learned)
+    if out is not None:
+        out.write_text(format_run(rows, scores, "topkapi"), encoding="utf-8")
+    means = {name: float(np.mean(values)) for name, values in found.items()}
+    facts: dict[str, Any] = {"queries": rows.n_queries, "measures": means}
+    lines = [f"{name:<18} {value:.4f}" for name, value in means.items()]
+    if per_query:
+        facts["per_query"] = {
+            query: {name: float(values[number]) for name, values in found.items()}
+            for number, query in enumerate(rows.query_ids)
+        }
+        lines = [_query_line(query, facts["per_query"][query]) for query in rows.query_ids] + lines
+    say(as_json, facts, "\n".join(lines))
+
+
+def bounds(
+    data: Annotated[Path, typer.Argument(help="LETOR file; its labels give the full order.")],
+    k: Annotated[int, typer.Option(min=1, help="Length of the top-k ground truth.")] = 10,
+    model: Annotated[
+        Path | None, typer.Option(help="Model whose scores are used; else RankNet is trained.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed that orders equal labels.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Check Lan et al.'s inequalities between losses and NDCG, query by query."""
+    rows = read_letor(data)
+    ranker = load_model(model) if model else RankNet().fit(to_topk(rows, k, seed=seed))
+    scores = ranker.predict(rows)
+    found = check_bounds(rows, scores, k, seed=seed)
+    left, right = counterexample()
+    spread = lemma_1(rows, scores, k, seed=seed)
+    facts = {
+        "bounds": [asdict(bound) for bound in found],
+        "lemma_1_spread": spread,
+        "counterexample_18": {"n": 10, "k": 1, "left": left, "right": right},
+    }
+    lines = [f"{'inequality':<56} {'left':>10} {'right':>12}  holds in"]
+    lines += [
+        f"{bound.name:<56} {bound.left:>10.4f} {bound.right:>12.4f}  {bound.holds:7.1%}"
+        for bound in found
+    ]
+    lines.append(f"Lemma 1: WKT over orders of Y_k differs by {spread:g}")
+    lines.append(f"(18) as printed fails at n = 10, k = 1: {left:g} > {right:.2f}")
+    say(as_json, facts, "\n".join(lines))
+
+
+def _labelled(
+    data: Path | None,
+    study: str | None,
+    assessor: str | None,
+    truth: str | None,
+    topk: int | None,
+    normalise: bool,
+    width: int | None = None,
+) -> RankingData:
+    """The labels and features of a file or of a study."""
+    one_source(data, study, assessor)
+    if study is not None:
+        return study_data(study, assessor, truth, topk)
+    assert data is not None
+    if truth is not None:
+        raise Refused("--truth chooses labels of a study; of a file, --topk says what they are")
+    return _read(data, topk, normalise, width)
+
+
+def _read(path: Path, topk: int | None, normalise: bool, width: int | None = None) -> RankingData:
+    data = read_letor(path, topk=topk, n_features=width)
+    return normalise_by_query(data) if normalise else data
+
+
+def _of_run(path: Path, run: Path) -> tuple[RankingData, FloatArray]:
+    """Labels from a LETOR file, or from qrels when the file has no qid: words."""
+    ranking = read_run(run)
+    with path.open("rb") as stream:
+        packed = stream.read(2) == b"\x1f\x8b"
+    if packed or b"qid:" in path.read_bytes()[:4096]:
+        data = read_letor(path)
+        return data, run_scores(data, ranking)
+    labels: dict[str, dict[str, float]] = {}
+    for label in read_qrels(path):
+        labels.setdefault(label.query, {})[label.document] = label.label
+    data = data_of_judgments(labels, ranking)
+    return data, run_scores(data, ranking)
+
+
+def _gains(path: Path | None, discounts_only: bool, data: RankingData) -> Gains | None:
+    if path is None:
+        if discounts_only:
+            raise Refused("--discounts-only takes the discounts of --gains, which is missing")
+        return None
+    gains = load_gains(path)
+    return gains.discounts_only(int(data.labels.max(initial=0.0)) + 1) if discounts_only else gains
+
+
+def _settings(model: str, given: list[str]) -> dict[str, Any]:
+    """Settings of the form name=value; values are read as JSON where they can be."""
+    known = model_class(model).__init__.__kwdefaults__ or {}
+    result = {}
+    for text in given:
+        name, mark, value = text.partition("=")
+        if not mark or name not in known:
+            raise Refused(f"--set {text}: {model} knows {', '.join(known)}, written name=value")
+        try:
+            result[name] = json.loads(value)
+        except json.JSONDecodeError:
+            result[name] = value
+    return result
+
+
+def _query_line(query: str, values: dict[str, float]) -> str:
+    return f"{query:<18} " + "  ".join(f"{name} {value:.4f}" for name, value in values.items())

@@ -1,0 +1,298 @@
+"""`topkapi rank compare`, `sweep-beta` and `sweep-k`: the papers' experiments, resumable."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from analysis.experiments.compare import Entry, compare_tasks
+from analysis.experiments.folds import FoldSet, Truth, load_fold_set
+from analysis.experiments.grids import TABLE_ORDER
+from analysis.experiments.store import Progress, Row, Store, Task, run_tasks
+from analysis.experiments.tables import FORMATS, Table
+from analysis.metrics import load_gains
+from analysis.models import model_class
+from analysis.papers.comparison import (
+    comparison_table,
+    niu_columns,
+    parents_table,
+    seconds_table,
+    xia_columns,
+)
+from analysis.papers.sweep_plots import beta_figure, k_figure, save
+from analysis.papers.sweep_tables import beta_table, k_table
+from analysis.papers.sweeps import KS, beta_tasks, k_tasks, synthetic_fold_set
+from analysis.papers.toprank import toprank_tables, toprank_tasks
+from app.cli.common import AsJson, say
+from app.cli.failures import Refused
+from app.cli.rank.sources import Assessor, Study, first_folds, fold_sets_by_truth, truths_of
+
+Data = Annotated[
+    str, typer.Argument(help="Folder with Fold1, Fold2, ..., or one LETOR file (split by query).")
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Folder for results and tables; an interrupted run continues there."),
+]
+Format = Annotated[str, typer.Option("--format", help=f"{', '.join(FORMATS)}.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Processes at once.")]
+Seed = Annotated[int, typer.Option(help="Seed of ties, folds and models.")]
+Truths = Annotated[str, typer.Option("--truth", help="graded, topk, or both with a comma.")]
+
+
+def add_to(group: typer.Typer) -> None:
+    """Add the commands to the group."""
+    group.command(
+        epilog="Examples: topkapi rank compare MQ2008 --out results --jobs 2; "
+        "topkapi rank compare --study everyday-questions --folds 4"
+    )(compare)
+    group.command("sweep-beta", epilog="Example: topkapi rank sweep-beta MQ2008 --out results")(
+        sweep_beta
+    )
+    group.command(
+        "toprank-study", epilog="Example: topkapi rank toprank-study OHSUMED --out results"
+    )(toprank_study)
+    group.command("sweep-k", epilog="Example: topkapi rank sweep-k synthetic --out results")(
+        sweep_k
+    )
+
+
+def compare(
+    data: Annotated[
+        str | None,
+        typer.Argument(help="Folder with Fold1, ..., or a LETOR file; or name a --study."),
+    ] = None,
+    study: Study = None,
+    assessor: Assessor = None,
+    models: Annotated[str, typer.Option(help="Models with commas, or all.")] = "all",
+    k: Annotated[
+        str | None,
+        typer.Option(
+            help="k of the top-k ground truth: 10, or what the study has; several, such as "
+            "1,3,10,full, give one row of top-k ListMLE each and N and P at 1, 3, 10 (Xia et al.)."
+        ),
+    ] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(help="graded, topk, or both with a comma; both if there are."),
+    ] = None,
+    rule: Annotated[str, typer.Option(help="NDCG of graded tables: standard or letor4.")] = (
+        "standard"
+    ),
+    gains: Annotated[
+        Path | None,
+        typer.Option(help="Learned gains and discounts for NDCG, as dcg learn writes them."),
+    ] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option(min=1, help="Only the first so many folds; of a study: how many to make."),
+    ] = None,
+    out: Out = None,
+    form: Format = "text",
+    jobs: Jobs = 1,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Tune, train and test models under graded and top-k ground truth (Niu et al., Tables 4, 5)."""
+    if rule not in ("standard", "letor4"):
+        raise Refused(f"--rule: {rule!r} is neither standard nor letor4")
+    by_k = k is not None and "," in k
+    entries = _entries_by_k(models, k or "") if by_k else [Entry(name) for name in _models(models)]
+    size = None if k is None or by_k else _whole(k)
+    fold_set = fold_sets_by_truth(
+        data, study, assessor, "graded" if by_k else truth, folds=folds, seed=seed, k=size
+    )
+    learned = None if gains is None else load_gains(gains)
+    length = size or _length(fold_set)
+    tasks = [
+        task
+        for each, of in fold_set.items()
+        for task in compare_tasks(of, entries, [each], k=length, seed=seed, gains=learned)
+    ]
+    name = f"compare-{next(iter(fold_set.values())).name}"
+    rows = _run(tasks, out, name, jobs)
+    tables = [
+        comparison_table(
+            rows,
+            entries,
+            each,
+            xia_columns() if by_k else niu_columns(each, rule),
+            _caption(each, of, length, rule),
+        )
+        for each, of in fold_set.items()
+    ]
+    tables += _parents(rows, list(fold_set))
+    tables.append(seconds_table(rows, entries, "Seconds a fold, tuning included"))
+    _show(tables, rows, out, name, form, as_json)
+
+
+def _length(fold_set: Mapping[Truth, FoldSet]) -> int:
+    """The k of the lists, where the ground truth is lists already."""
+    known = [of.folds[0].train.topk for each, of in fold_set.items() if each == "topk"]
+    return (known[0] if known else None) or 10
+
+
+def _parents(rows: list[Row], truths: list[Truth]) -> list[Table]:
+    if "topk" not in truths:
+        return []
+    measures = {"κ-N@10": "kappa-ndcg@10", "κ-ERR": "kappa-err"}
+    table = parents_table(rows, "topk", measures, "FocusedRank minus its parents (Holm's p)")
+    return [table] if table.rows else []
+
+
+def sweep_beta(
+    data: Data,
+    truth: Truths = "graded,topk",
+    k: Annotated[int, typer.Option(min=1, help="k of the top-k ground truth.")] = 10,
+    folds: Annotated[int | None, typer.Option(min=1, help="Only the first so many folds.")] = None,
+    out: Out = None,
+    form: Format = "text",
+    jobs: Jobs = 1,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Train FocusedRank at beta 0 to 1 by .05 (Niu et al., Figures 1 and 2)."""
+    fold_set, truths = _fold_set(data, folds, seed), truths_of(truth)
+    name = f"sweep-beta-{fold_set.name}"
+    rows = _run(list(beta_tasks(fold_set, truths, k=k, seed=seed)), out, name, jobs)
+    tables = [beta_table(rows, each, _caption(each, fold_set, k, "standard")) for each in truths]
+    if out is not None:
+        for each in truths:
+            figure = beta_figure(rows, each, _caption(each, fold_set, k, "standard"))
+            save(figure, out / f"{name}-{each}.svg")
+    _show(tables, rows, out, name, form, as_json)
+
+
+def sweep_k(
+    data: Annotated[
+        str, typer.Argument(help="LETOR folder or file, or: synthetic, synthetic:QUERIESxDOCS.")
+    ],
+    models: Annotated[str, typer.Option(help="Models with commas.")] = (
+        "ranksvm,rankboost,ranknet,listmle"
+    ),
+    ks: Annotated[str, typer.Option(help="Values of k with commas; the full order is added.")] = (
+        ",".join(map(str, KS))
+    ),
+    folds: Annotated[int | None, typer.Option(min=1, help="Only the first so many folds.")] = None,
+    out: Out = None,
+    form: Format = "text",
+    jobs: Jobs = 1,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Train on the top k of full orders, k rising, test on the full order (Lan et al.)."""
+    fold_set = (
+        _synthetic(data, folds, seed)
+        if data.startswith("synthetic")
+        else (_fold_set(data, folds, seed))
+    )
+    name = f"sweep-k-{fold_set.name}".replace(" ", "-")
+    sizes = [_whole(word) for word in ks.split(",")]
+    tasks = list(k_tasks(fold_set, _models(models), sizes, seed=seed))
+    rows = _run(tasks, out, name, jobs)
+    if out is not None:
+        save(k_figure(rows, f"{fold_set.name}, full order"), out / f"{name}.svg")
+    tables = [
+        k_table(rows, measure, f"{heading} against the full order, {fold_set.name}")
+        for heading, measure in (("N@5", "ndcg@5"), ("N@10", "ndcg@10"))
+    ]
+    _show(tables, rows, out, name, form, as_json)
+
+
+def toprank_study(
+    data: Data,
+    n: Annotated[
+        int, typer.Option(min=1, help="How deep the NDCG loss looks; 1000 for whole lists.")
+    ] = 10,
+    folds: Annotated[int | None, typer.Option(min=1, help="Only the first so many folds.")] = None,
+    out: Out = None,
+    form: Format = "text",
+    jobs: Jobs = 1,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Compare TopMargin, TopSlack, TopRank and its baselines (Cheng et al., section 4.2)."""
+    fold_set = _fold_set(data, folds, seed)
+    name = f"toprank-{fold_set.name}" + (f"-n{n}" if n != 10 else "")
+    rows = _run(list(toprank_tasks(fold_set, n=n, seed=seed)), out, name, jobs)
+    _show(toprank_tables(rows, fold_set.name), rows, out, name, form, as_json)
+
+
+def _fold_set(data: str, folds: int | None, seed: int) -> FoldSet:
+    return first_folds(load_fold_set(data, seed=seed), folds)
+
+
+def _synthetic(text: str, folds: int | None, seed: int) -> FoldSet:
+    size = text.partition(":")[2] or "100x700"
+    queries, mark, documents = size.partition("x")
+    if not mark:
+        raise Refused(f"{text}: write synthetic:QUERIESxDOCUMENTS, such as synthetic:100x700")
+    return first_folds(synthetic_fold_set(_whole(queries), _whole(documents), seed=seed), folds)
+
+
+def _models(text: str) -> list[str]:
+    names = TABLE_ORDER if text == "all" else [name.strip() for name in text.split(",")]
+    for name in names:
+        model_class(name)
+    return names
+
+
+def _entries_by_k(models: str, ks: str) -> list[Entry]:
+    """Rows of Xia et al.'s tables: ListMLE whole and cut, then the other models named."""
+    listmle = [
+        Entry("listmle") if word == "full" else Entry("topk-listmle", _whole(word))
+        for word in ks.split(",")
+    ]
+    others = ["rankboost", "ranksvm", "listnet", "rankcosine"]
+    wanted = others if models == "all" else _models(models)
+    return listmle + [Entry(name) for name in wanted if "listmle" not in name]
+
+
+def _whole(text: str) -> int:
+    if not text.strip().isdigit() or int(text) < 1:
+        raise Refused(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
+def _caption(truth: Truth, fold_set: FoldSet, k: int, rule: str) -> str:
+    if truth == "topk":
+        return f"Top-{k} {fold_set.name}"
+    return f"Graded {fold_set.name}" + (" (LETOR 4.0 rule)" if rule == "letor4" else "")
+
+
+def _run(tasks: list[Task], out: Path | None, name: str, jobs: int) -> list[Row]:
+    store = Store(None if out is None else out / f"{name}.jsonl")
+    with _bar(tasks, store) as progress:
+        return run_tasks(tasks, store, jobs=jobs, progress=progress)
+
+
+@contextmanager
+def _bar(tasks: list[Task], store: Store) -> Iterator[Progress | None]:
+    """A bar with the time that remains, on a terminal only."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    known = sum(task.key in store.rows for task in tasks)
+    with typer.progressbar(length=len(tasks) - known, file=sys.stderr, show_eta=True) as bar:
+        yield lambda _done, _total: bar.update(1)
+
+
+def _show(
+    tables: list[Table], rows: list[Row], out: Path | None, name: str, form: str, as_json: bool
+) -> None:
+    if form not in FORMATS:
+        raise Refused(f"--format: {form!r} is none of {', '.join(FORMATS)}")
+    if out is not None:
+        for ending, write in FORMATS.values():
+            text = "\n\n".join(write(table) for table in tables)
+            (out / f"{name}{ending}").write_text(text.rstrip() + "\n", encoding="utf-8")
+    facts: list[dict[str, Any]] = [
+        {"title": table.title, "columns": table.columns, "rows": dict(table.rows)}
+        for table in tables
+    ]
+    about = {key: rows[0][key] for key in ("data", "data_hash", "seed", "version")} if rows else {}
+    text = "\n\n".join(FORMATS[form][1](table) for table in tables)
+    say(as_json, {**about, "tables": facts}, text)

@@ -1,0 +1,134 @@
+"""Where `topkapi rank` takes its data from: a file, or a study of the database."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import typer
+
+from analysis.data import RankingData
+from analysis.experiments.folds import FoldSet, Truth, load_fold_set
+from app.cli.bars import late_bar
+from app.cli.common import open_sessions
+from app.cli.failures import Refused
+from app.services.results.exports import ExportOptions, StudySource, export_session
+from app.services.results.ranking import TOOLS, StudyRanking, ranking_of
+
+Study = Annotated[
+    str | None, typer.Option(help="Slug of a study to learn from, in place of a file.")
+]
+Assessor = Annotated[
+    str | None,
+    typer.Option(help="Labels of one assessor of the study, by e-mail, in place of the consensus."),
+]
+StudyLabels = Annotated[
+    str | None,
+    typer.Option("--truth", help="Labels of the study: topk (pairs; the default) or graded."),
+]
+FOLDS = 5
+_NAMED = 10  # queries without labels that are named
+
+
+def fold_sets_by_truth(
+    data: str | None,
+    study: str | None,
+    assessor: str | None,
+    truth: str | None,
+    *,
+    folds: int | None,
+    seed: int,
+    k: int | None = None,
+) -> Mapping[Truth, FoldSet]:
+    """The folds of each ground truth asked for; without one asked for, of all that there are."""
+    one_source(data, study, assessor)
+    if study is None:
+        assert data is not None
+        fold_set = first_folds(load_fold_set(data, seed=seed), folds)
+        return dict.fromkeys(truths_of(truth or "graded,topk"), fold_set)
+    ranking = read_study(study, assessor)
+    truths: list[Truth] = list(ranking.data) if truth is None else truths_of(truth)
+    for each in truths:
+        ranking.under(each, k)  # refuses lists longer than they are
+    found = {each: ranking.fold_set(each, folds=folds or FOLDS, seed=seed) for each in truths}
+    tell(ranking, truths)
+    return found
+
+
+def study_data(
+    study: str, assessor: str | None, truth: str | None, topk: int | None
+) -> RankingData:
+    """All labelled queries of a study under one ground truth."""
+    truths = truths_of(truth or "topk")
+    if len(truths) != 1:
+        raise Refused("--truth: give one of graded and topk")
+    ranking = read_study(study, assessor)
+    data = ranking.under(truths[0], topk)
+    tell(ranking, truths)
+    return data
+
+
+def read_study(study: str, assessor: str | None) -> StudyRanking:
+    """A study of the database; refused while nothing of it is finished."""
+    with open_sessions() as sessions, export_session(sessions) as session, late_bar() as bar:
+        source = StudySource(
+            session,
+            study,
+            ExportOptions(assessor=assessor),
+            lambda _doing, done, total: bar("reading", done, total),
+        )
+        ranking = ranking_of(source)
+    if not ranking.data:
+        whose = f" by {assessor}" if assessor else ""
+        raise Refused(f"{study}: no query has been judged to its end{whose}: nothing to learn from")
+    return ranking
+
+
+def tell(ranking: StudyRanking, truths: list[Truth]) -> None:
+    """Say on standard error what the features are, and which queries are left out."""
+    number = len(ranking.features)
+    what = (
+        f"no features of its own, {number} computed from the words of query and page"
+        if ranking.from_text
+        else f"{number} features"
+    )
+    typer.echo(f"{ranking.slug}: {what}", err=True)
+    for truth in truths:
+        used, left = ranking.data[truth].n_queries, ranking.unlabelled[truth]
+        rest = f"; left out, without labels: {_some(left)}" if left else ""
+        typer.echo(f"{truth} (from {TOOLS[truth]}): {used} queries{rest}", err=True)
+    for truth in [each for each in TOOLS if each not in ranking.data]:
+        typer.echo(f"{truth}: no query is finished with {TOOLS[truth]}", err=True)
+
+
+def _some(names: tuple[str, ...]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def one_source(data: object, study: str | None, assessor: str | None) -> None:
+    """Refuse neither, both, and an assessor of a file."""
+    if (data is None) == (study is None):
+        raise Refused("give a file or folder of data, or a study of the database with --study")
+    if study is None and assessor is not None:
+        raise Refused("--assessor chooses labels of a study: it needs --study")
+
+
+def first_folds(fold_set: FoldSet, folds: int | None) -> FoldSet:
+    """Only the first so many folds."""
+    return (
+        fold_set
+        if folds is None
+        else FoldSet(fold_set.name, fold_set.folds[:folds], fold_set.digest)
+    )
+
+
+def truths_of(text: str) -> list[Truth]:
+    """Ground truths written with commas."""
+    truths: list[Truth] = []
+    for word in text.split(","):
+        if word.strip() == "graded":
+            truths.append("graded")
+        elif word.strip() == "topk":
+            truths.append("topk")
+        else:
+            raise Refused(f"--truth: {word!r} is neither graded nor topk")
+    return truths

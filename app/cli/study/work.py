@@ -1,0 +1,199 @@
+"""`topkapi study assign`, `archive` and `progress`: work given out, ended, and looked at."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from sqlalchemy.orm import Session
+
+from app.cli.common import AsJson, open_sessions, say
+from app.cli.failures import Refused
+from app.db.models import Assignment
+from app.db.queries.assignments import assignments as assigned
+from app.db.queries.progress import Ordered
+from app.services.accounts.users import user_of_email
+from app.services.assignments import manual_assignment
+from app.services.assignments.csv_file import CsvRefused, assign_csv
+from app.services.progress import study_progress
+from app.services.progress.study_progress import Line
+from app.services.studies import lifecycle
+
+Slug = Annotated[str, typer.Argument(help="Slug of the study.")]
+_ALL = 1_000_000
+
+
+def register(group: typer.Typer) -> None:
+    """Add the commands to `topkapi study`."""
+    group.command(
+        "assign",
+        epilog="Example: topkapi study assign tulips --to ansa@lehto.example "
+        "--to bao@trinh.example --rounds 1 --dry-run",
+    )(assign_command)
+    group.command("archive", epilog="Example: topkapi study archive tulips")(archive_command)
+    group.command("progress", epilog="Example: topkapi study progress tulips --json")(
+        progress_command
+    )
+
+
+def assign_command(
+    slug: Slug,
+    to: Annotated[
+        list[str] | None,
+        typer.Option("--to", help="E-mail of an assessor; once for each, in order."),
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="How many rounds there are to be in all.")] = 1,
+    seed: Annotated[
+        str | None, typer.Option(help="Draws the folds; the slug if not given.")
+    ] = None,
+    lists: Annotated[
+        bool,
+        typer.Option("--lists", help="Give out the tool lists, which goes round on its own."),
+    ] = False,
+    csv: Annotated[
+        Path | None, typer.Option(help="File with query, assessor, tool, round, instead of --to.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be assigned; write nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Give out work by the rotation over assessors, or by a CSV file; all of it, or nothing."""
+    if (csv is None) == (not to):
+        raise Refused("name the assessors with --to, once for each, or a file with --csv")
+    with open_sessions() as sessions:
+        if csv is not None:
+            with sessions.write.begin() as session:
+                rows = _by_csv(session, slug, csv, dry_run)
+        elif dry_run:
+            with sessions.read() as session:
+                rows = _previewed(session, slug, to or [], rounds, seed, lists)
+        else:
+            with sessions.write.begin() as session:
+                rows = _rotated(session, slug, to or [], rounds, seed, lists)
+    verb = "would be made" if dry_run else "made"
+    lines = [f"{slug}: {len(rows)} assignments {verb}"]
+    lines += [
+        f"  {row['assessor']:<36} {row['tool']:<7} round {row['round']}  {row['query']}"
+        for row in rows
+    ]
+    data = {"study": slug, "dry_run": dry_run, "work": rows}
+    say(as_json, data, "\n".join(lines) if dry_run else lines[0])
+
+
+def _by_csv(session: Session, slug: str, path: Path, dry_run: bool) -> list[dict[str, Any]]:
+    study = lifecycle.required_study(session, slug)
+    try:
+        made = assign_csv(session, study, path.read_bytes())
+    except CsvRefused as refused:
+        for problem in refused.problems:
+            typer.echo(f"topkapi: {path}, {problem}", err=True)
+        raise Refused(f"{path}: nothing was assigned; mend the lines above") from None
+    rows = _named(session, study.id, made)
+    if dry_run:
+        session.rollback()
+    return rows
+
+
+def _rotated(
+    session: Session, slug: str, emails: list[str], rounds: int, seed: str | None, lists: bool
+) -> list[dict[str, Any]]:
+    study = lifecycle.required_study(session, slug)
+    ids = [user_of_email(session, email).id for email in emails]
+    made = manual_assignment.assign_rotation(
+        session, study, ids, rounds=rounds, seed=seed, lists=lists
+    )
+    return _named(session, study.id, made)
+
+
+def _previewed(
+    session: Session, slug: str, emails: list[str], rounds: int, seed: str | None, lists: bool
+) -> list[dict[str, Any]]:
+    study = lifecycle.required_study(session, slug)
+    ids = [user_of_email(session, email).id for email in emails]
+    wanted = manual_assignment.preview_rotation(
+        session, study, ids, rounds=rounds, seed=seed, lists=lists
+    )
+    return _rows(
+        session, study.id, [(each.assessor, each.query, each.tool, each.round) for each in wanted]
+    )
+
+
+def _named(session: Session, study_id: int, made: list[Assignment]) -> list[dict[str, Any]]:
+    return _rows(
+        session, study_id, [(row.user_id, row.query_id, row.tool, row.round) for row in made]
+    )
+
+
+def _rows(session: Session, study_id: int, work: list[tuple[Any, ...]]) -> list[dict[str, Any]]:
+    queries = {
+        query.id: query.external_id for query in assigned.queries_of_study(session, study_id)
+    }
+    people = assigned.users_by_id(session, (row[0] for row in work))
+    return [
+        {
+            "assessor": people[person].email,
+            "query": queries[query],
+            "tool": tool.value,
+            "round": number + 1,
+        }
+        for person, query, tool, number in work
+    ]
+
+
+def archive_command(
+    slug: Slug,
+    undo: Annotated[bool, typer.Option("--undo", help="Take an archived study up again.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """End the work on a study: it leaves every queue, and all that was judged stays."""
+    with open_sessions() as sessions, sessions.write.begin() as session:
+        study = lifecycle.required_study(session, slug)
+        (lifecycle.unarchive if undo else lifecycle.archive)(session, study)
+    said = "is taken up again" if undo else "is archived"
+    say(as_json, {"slug": slug, "archived": not undo}, f"{slug} {said}")
+
+
+def progress_command(slug: Slug, as_json: AsJson = False) -> None:
+    """Say how far a study is: in all, and for each assessor."""
+    with open_sessions() as sessions, sessions.read() as session:
+        study = lifecycle.required_study(session, slug)
+        seen = study_progress.overview(session, study)
+        people, _ = study_progress.people(session, Ordered("name", False, "", _ALL, 0), seen)
+    rows = [{"assessor": user.email, "name": user.name, **_facts(line)} for user, line in people]
+    data = {
+        "study": slug,
+        **_facts(seen.all),
+        "tools": {tool.value: _facts(line) for tool, line in seen.tools.items()},
+        "assessors": rows,
+    }
+    say(as_json, data, "\n".join(_table(slug, seen.all, people)))
+
+
+def _table(slug: str, whole: Line, people: list[tuple[Any, Line]]) -> list[str]:
+    lines = [f"{slug}: {_said(whole)}"]
+    return lines + [f"  {user.name:<28} {_said(line)}" for user, line in people]
+
+
+def _said(line: Line) -> str:
+    left = "unknown" if line.left is None else f"about {line.left}"
+    pace = "-" if line.seconds is None else f"{line.seconds:.1f} s"
+    again = "" if line.consistency is None else f", {line.consistency:.0%} of checks the same"
+    return (
+        f"{line.sums.finished:>4} of {line.sums.assigned} finished, {line.sums.answered} answers, "
+        f"{pace} each, {left} left{again}"
+    )
+
+
+def _facts(line: Line) -> dict[str, Any]:
+    sums = line.sums
+    return {
+        "assigned": sums.assigned,
+        "begun": sums.begun,
+        "finished": sums.finished,
+        "answered": sums.answered,
+        "expected_left": line.left,
+        "active_ms": sums.active_ms,
+        "seconds_per_answer": line.seconds,
+        "self_consistency": line.consistency,
+        "last_entry_at": sums.last_entry_at.isoformat() if sums.last_entry_at else None,
+    }

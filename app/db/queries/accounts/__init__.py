@@ -1,0 +1,1 @@
+"""Queries of accounts and people."""

@@ -1,0 +1,110 @@
+"""Select statements about people, tokens and failed sign-ins."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import bindparam, or_, select
+from sqlalchemy.orm import Session
+
+from app.db.engine import connection_of
+from app.db.models import ApiToken, SignInAttempt, User
+from app.domain.enums import Role
+
+
+def user_by_email(session: Session, email: str) -> User | None:
+    """The person with this e-mail address, in whatever case it is written."""
+    return session.scalars(select(User).where(User.email == email.strip().lower())).one_or_none()
+
+
+def all_users(session: Session) -> Sequence[User]:
+    """Everyone, by name."""
+    return session.scalars(select(User).order_by(User.name, User.id)).all()
+
+
+def demo_users(session: Session) -> Sequence[User]:
+    """The demo's people that can still sign in, in the order they were made."""
+    statement = select(User).where(User.demo, User.disabled_at.is_(None)).order_by(User.id)
+    return session.scalars(statement).all()
+
+
+def lock_active_admins(session: Session) -> Sequence[int]:
+    """The administrators who can still sign in, locked until the transaction ends.
+
+    Two administrators who demote each other at once would otherwise each count the other. The lock
+    (``FOR NO KEY UPDATE``) lets others refer to the rows; on SQLite a writer is alone anyway.
+    """
+    statement = (
+        select(User.id)
+        .where(User.role == Role.ADMIN, User.disabled_at.is_(None))
+        .order_by(User.id)
+        .with_for_update(key_share=True)
+    )
+    return session.scalars(statement).all()
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A person as a request has to know them: who they are, and whether they may come in."""
+
+    id: int
+    email: str
+    name: str
+    role: Role
+    demo: bool
+    disabled_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bearer:
+    """A token that was sent, and its owner."""
+
+    token_id: int
+    last_used_at: datetime | None
+    user: Account
+
+
+# Built once: it runs with every request of a program.
+_VALID_TOKEN = (
+    select(
+        ApiToken.id,
+        ApiToken.last_used_at,
+        User.id,
+        User.email,
+        User.name,
+        User.role,
+        User.demo,
+        User.disabled_at,
+    )
+    .join(User, User.id == ApiToken.user_id)
+    .where(ApiToken.token_hash == bindparam("token_hash"), ApiToken.revoked_at.is_(None))
+)
+
+
+def token_with_user(session: Session, token_hash: str) -> Bearer | None:
+    """The token that is still valid under this hash, with its owner."""
+    found = connection_of(session).execute(_VALID_TOKEN, {"token_hash": token_hash}).one_or_none()
+    return None if found is None else Bearer(found[0], found[1], Account(*found[2:]))
+
+
+_ACCOUNT = select(User.id, User.email, User.name, User.role, User.demo, User.disabled_at).where(
+    User.id == bindparam("user_id"), User.session_version == bindparam("version")
+)
+
+
+def account_of(session: Session, user_id: int, version: int) -> Account | None:
+    """The person, if their sign-ins still have this version."""
+    whose = {"user_id": user_id, "version": version}
+    found = connection_of(session).execute(_ACCOUNT, whose).one_or_none()
+    return None if found is None else Account(*found)
+
+
+def attempts(
+    session: Session, email: str, source: str, since: datetime
+) -> set[tuple[str, str, datetime]]:
+    """Tries to sign in since then as this person or from this source: e-mail, source, time."""
+    statement = select(SignInAttempt.email, SignInAttempt.address, SignInAttempt.at).where(
+        SignInAttempt.at > since,
+        or_(SignInAttempt.email == email, SignInAttempt.address == source),
+    )
+    return {(row[0], row[1], row[2]) for row in session.execute(statement)}

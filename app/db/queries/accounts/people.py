@@ -1,0 +1,84 @@
+"""People with what an administrator sees of them, their links and their tokens."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+from sqlalchemy import ColumnElement, Select, func, or_, select
+from sqlalchemy.orm import Session, joinedload
+
+from app.db.models import ApiToken, Assignment, Invitation, User
+from app.domain.enums import Role
+
+Row = TypeVar("Row")
+SORTS = {"name": User.name, "email": User.email, "role": User.role, "created": User.created_at}
+
+
+def users_page(
+    session: Session,
+    *,
+    search: str = "",
+    role: Role | None = None,
+    sort: str = "name",
+    descending: bool = False,
+    limit: int = 50,
+    offset: int = 0,
+) -> tuple[Sequence[User], int]:
+    """Some of the people whose name or address holds ``search``, and how many there are."""
+    statement = _filtered(select(User), search, role)
+    total = session.scalar(_filtered(select(func.count(User.id)), search, role)) or 0
+    column: ColumnElement[object] = SORTS[sort].expression
+    order = column.desc() if descending else column.asc()
+    found = session.scalars(statement.order_by(order, User.id).limit(limit).offset(offset))
+    return found.all(), total
+
+
+def _filtered(statement: Select[Row], search: str, role: Role | None) -> Select[Row]:
+    if search:
+        statement = statement.where(
+            or_(
+                User.name.icontains(search, autoescape=True),
+                User.email.icontains(search, autoescape=True),
+            )
+        )
+    return statement.where(User.role == role) if role is not None else statement
+
+
+def work_counts(session: Session, user_ids: Iterable[int]) -> dict[int, tuple[int, int]]:
+    """How many assignments each of the people has, and how many are finished."""
+    statement = (
+        select(Assignment.user_id, func.count(), func.count(Assignment.finished_at))
+        .where(Assignment.user_id.in_(set(user_ids)), Assignment.withdrawn_at.is_(None))
+        .group_by(Assignment.user_id)
+    )
+    return {row[0]: (row[1], row[2]) for row in session.execute(statement)}
+
+
+def open_links(session: Session, user_ids: Iterable[int], at: datetime) -> dict[int, Invitation]:
+    """The link that still works, of each of the people that has one."""
+    statement = select(Invitation).where(
+        Invitation.user_id.in_(set(user_ids)),
+        Invitation.used_at.is_(None),
+        Invitation.expires_at > at,
+    )
+    return {link.user_id: link for link in session.scalars(statement)}
+
+
+def open_link(session: Session, token_hash: str, at: datetime) -> Invitation | None:
+    """The link that still works under this hash, with its owner."""
+    statement = (
+        select(Invitation)
+        .options(joinedload(Invitation.user))
+        .where(
+            Invitation.token_hash == token_hash,
+            Invitation.used_at.is_(None),
+            Invitation.expires_at > at,
+        )
+    )
+    return session.scalar(statement)
+
+
+def tokens_of_user(session: Session, user_id: int) -> Sequence[ApiToken]:
+    """The person's tokens that are not revoked, in the order they were made."""
+    statement = select(ApiToken).where(ApiToken.user_id == user_id, ApiToken.revoked_at.is_(None))
+    return session.scalars(statement.order_by(ApiToken.id)).all()

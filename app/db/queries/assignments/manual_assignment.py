@@ -1,0 +1,127 @@
+"""Work and people by their names: what an administrator gives out by hand and takes back."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from sqlalchemy import ColumnElement, Row, func, select
+from sqlalchemy.orm import Session, contains_eager
+
+from app.db.models import Assignment, Query, User
+from app.domain.enums import Role, Tool
+
+
+def assignment_of_study(session: Session, study_id: int, assignment_id: int) -> Assignment | None:
+    """An assignment of the study with its person and query, locked until the transaction ends."""
+    statement = (
+        select(Assignment)
+        .join(Assignment.query)
+        .join(Assignment.user)
+        .options(contains_eager(Assignment.query), contains_eager(Assignment.user))
+        .where(Query.study_id == study_id, Assignment.id == assignment_id)
+        .with_for_update(of=Assignment)
+    )
+    return session.scalar(statement)
+
+
+def query_of_name(session: Session, study_id: int, name: str) -> Query | None:
+    """The study's query with this id."""
+    statement = select(Query).where(Query.study_id == study_id, Query.external_id == name)
+    return session.scalar(statement)
+
+
+def withdrawn_of_study(
+    session: Session, study_id: int, user_ids: Iterable[int]
+) -> Sequence[Assignment]:
+    """Work that was taken back from these people."""
+    statement = (
+        select(Assignment)
+        .join(Query, Query.id == Assignment.query_id)
+        .where(
+            Query.study_id == study_id,
+            Assignment.user_id.in_(set(user_ids)),
+            Assignment.withdrawn_at.is_not(None),
+        )
+    )
+    return session.scalars(statement).all()
+
+
+def active_assessors(session: Session) -> Sequence[User]:
+    """People who judge and can sign in, by name."""
+    statement = select(User).where(User.role == Role.ASSESSOR, User.disabled_at.is_(None))
+    return session.scalars(statement.order_by(User.name, User.id)).all()
+
+
+def workers(session: Session, study_id: int) -> Sequence[Row[User, int]]:
+    """People with work in the study and how much, in the order they got it first."""
+    statement = (
+        select(User, func.count())
+        .join(Assignment, Assignment.user_id == User.id)
+        .join(Query, Query.id == Assignment.query_id)
+        .where(Query.study_id == study_id, Assignment.withdrawn_at.is_(None))
+        .group_by(User.id)
+        .order_by(func.min(Assignment.id))
+    )
+    return session.execute(statement).all()
+
+
+def rounds_of_study(session: Session, study_id: int, tools: Iterable[Tool]) -> int:
+    """How many rounds have been given out of these tools."""
+    statement = (
+        select(func.max(Assignment.round))
+        .join(Query, Query.id == Assignment.query_id)
+        .where(
+            Query.study_id == study_id,
+            Assignment.withdrawn_at.is_(None),
+            Assignment.tool.in_(list(tools)),
+        )
+    )
+    last = session.scalar(statement)
+    return 0 if last is None else last + 1
+
+
+def work_page(
+    session: Session,
+    study_id: int,
+    *,
+    search: str = "",
+    tool: Tool | None = None,
+    state: str = "",
+    limit: int,
+    offset: int,
+) -> tuple[Sequence[Assignment], int]:
+    """Some of the study's work with person and query, and how much there is."""
+    where = [Query.study_id == study_id, *_state(state)]
+    if search:
+        where.append(
+            User.name.icontains(search, autoescape=True)
+            | User.email.icontains(search, autoescape=True)
+            | (Query.external_id == search)
+        )
+    if tool is not None:
+        where.append(Assignment.tool == tool)
+    joined = select(Assignment).join(Assignment.query).join(Assignment.user).where(*where)
+    statement = joined.options(
+        contains_eager(Assignment.query), contains_eager(Assignment.user)
+    ).order_by(Query.position, Assignment.tool, Assignment.round, Assignment.id)
+    total = session.scalar(select(func.count()).select_from(joined.subquery())) or 0
+    return session.scalars(statement.limit(limit).offset(offset)).all(), total
+
+
+STATES: Mapping[str, str] = {
+    "open": "not finished",
+    "waiting": "waiting",
+    "begun": "begun",
+    "finished": "finished",
+    "withdrawn": "withdrawn",
+}
+
+
+def _state(state: str) -> Sequence[ColumnElement[bool]]:
+    gone, done = Assignment.withdrawn_at, Assignment.finished_at
+    begun = Assignment.last_entry_at
+    return {
+        "open": [gone.is_(None), done.is_(None)],
+        "waiting": [gone.is_(None), begun.is_(None)],
+        "begun": [gone.is_(None), begun.is_not(None), done.is_(None)],
+        "finished": [gone.is_(None), done.is_not(None)],
+        "withdrawn": [gone.is_not(None)],
+    }.get(state, [])

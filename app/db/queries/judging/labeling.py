@@ -1,0 +1,246 @@
+"""What judging reads: an assignment with its clock, its log from a position on, pages by number.
+
+Most of this runs with every answer. Statements are built once, which costs as much as running them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from sqlalchemy import Executable, Row, bindparam, func, literal, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm.util import identity_key
+
+from app.db.base import Base
+from app.db.engine import connection_of
+from app.db.models import (
+    Assignment,
+    Content,
+    Document,
+    Highlight,
+    JudgmentRow,
+    Query,
+    TimerEvent,
+)
+from app.domain.enums import TimerKind, Tool
+
+AssignmentKey = tuple[int, datetime, str]
+
+
+@dataclass(frozen=True, slots=True)
+class AssignmentHead:
+    """An assignment without its plan, which can be long, never changes, and is kept elsewhere.
+
+    ``started_at`` is when a clock was last started since the last entry of the log, and
+    ``started_ms`` what it stood at. ``plan_digest`` tells the plan apart from any other. ``terms``
+    are what the person has chosen to highlight, if they have.
+    """
+
+    id: int
+    query_id: int
+    tool: Tool
+    plan_digest: str
+    created_at: datetime
+    withdrawn_at: datetime | None
+    active_ms: int
+    last_entry_at: datetime | None
+    checks: int
+    checks_agreed: int
+    offered: dict[str, Any] | None
+    started_at: datetime | None
+    started_ms: int | None
+    terms: list[str] | None
+
+    @property
+    def key(self) -> AssignmentKey:
+        """What no other assignment has, were its number used again: number, creation and plan."""
+        return self.id, self.created_at, self.plan_digest
+
+
+_BEFORE_ALL = literal(datetime(1970, 1, 1, tzinfo=UTC), Assignment.last_entry_at.type)
+_LAST_START = (
+    select(TimerEvent.id)
+    .where(
+        TimerEvent.assignment_id == Assignment.id,
+        TimerEvent.created_at > func.coalesce(Assignment.last_entry_at, _BEFORE_ALL),
+        TimerEvent.kind == TimerKind.START,
+    )
+    .order_by(TimerEvent.created_at.desc(), TimerEvent.id.desc())
+    .limit(1)
+    .correlate(Assignment)
+    .scalar_subquery()
+)
+_HEAD = (
+    select(
+        Assignment.id,
+        Assignment.query_id,
+        Assignment.tool,
+        Assignment.plan_digest,
+        Assignment.created_at,
+        Assignment.withdrawn_at,
+        Assignment.active_ms,
+        Assignment.last_entry_at,
+        Assignment.checks,
+        Assignment.checks_agreed,
+        Assignment.offered,
+        TimerEvent.created_at,
+        TimerEvent.active_ms,
+        Highlight.terms,
+    )
+    .outerjoin(TimerEvent, TimerEvent.id == _LAST_START)
+    .outerjoin(
+        Highlight,
+        (Highlight.user_id == Assignment.user_id) & (Highlight.query_id == Assignment.query_id),
+    )
+    .where(Assignment.id == bindparam("assignment_id"), Assignment.user_id == bindparam("user_id"))
+)
+_LOCKED_HEAD = _HEAD.with_for_update(of=Assignment)
+_JUDGMENTS = Base.metadata.tables[JudgmentRow.__tablename__]
+_ASSIGNMENTS = Base.metadata.tables[Assignment.__tablename__]
+_LOG = (
+    select(
+        JudgmentRow.entry,
+        JudgmentRow.question_kind,
+        JudgmentRow.left_id,
+        JudgmentRow.right_id,
+        JudgmentRow.left_ranking_id,
+        JudgmentRow.right_ranking_id,
+        JudgmentRow.answer,
+    )
+    .where(
+        JudgmentRow.assignment_id == bindparam("assignment_id"),
+        JudgmentRow.position >= bindparam("position"),
+    )
+    .order_by(JudgmentRow.position)
+)
+_EMPTY_ENTRY = {
+    f"entry_{column.name}": None for column in _JUDGMENTS.columns if column.name != "id"
+}
+_SUMMARY = (
+    *("offered", "answered", "expected_left", "active_ms", "last_entry_at"),
+    *("checks", "checks_agreed", "finished_at"),
+)
+_APPEND = {
+    dialect: insert(_JUDGMENTS)
+    .values({name.removeprefix("entry_"): bindparam(name) for name in _EMPTY_ENTRY})
+    .on_conflict_do_nothing(index_elements=["assignment_id", "position"])
+    .returning(_JUDGMENTS.c.assignment_id)
+    for dialect, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
+}
+_SUM_UP = update(_ASSIGNMENTS).values({name: bindparam(f"new_{name}") for name in _SUMMARY})
+_SUM_UP_ONE = _SUM_UP.where(_ASSIGNMENTS.c.id == bindparam("entry_assignment_id"))
+_ADDED = _APPEND["postgresql"].cte("added")
+_APPEND_AND_SUM_UP = _SUM_UP.where(_ASSIGNMENTS.c.id == _ADDED.c.assignment_id)
+# A pair has two pages; a list of any length has to be spelled out anew each time it is asked for.
+_TEXTS_OF_TWO = select(Content.hash, Content.text).where(
+    Content.hash.in_([bindparam("first"), bindparam("last")])
+)
+_TEXTS = select(Content.hash, Content.text).where(
+    Content.hash.in_(bindparam("hashes", expanding=True))
+)
+
+
+def assignment_of(session: Session, assignment_id: int, user_id: int) -> AssignmentHead | None:
+    """The person's assignment, to look at."""
+    return _head(session, _HEAD, assignment_id, user_id)
+
+
+def assignment_for_update(
+    session: Session, assignment_id: int, user_id: int
+) -> AssignmentHead | None:
+    """The person's assignment, locked until the transaction ends."""
+    return _head(session, _LOCKED_HEAD, assignment_id, user_id)
+
+
+def _head(
+    session: Session, statement: Executable, assignment_id: int, user_id: int
+) -> AssignmentHead | None:
+    whose = {"assignment_id": assignment_id, "user_id": user_id}
+    found = connection_of(session).execute(statement, whose).one_or_none()
+    return None if found is None else AssignmentHead(*found)
+
+
+def plan_of(session: Session, assignment_id: int) -> dict[str, Any]:
+    """What steers the replay of an assignment."""
+    return session.scalars(select(Assignment.plan).where(Assignment.id == assignment_id)).one()
+
+
+def append_entry(
+    session: Session, assignment_id: int, entry: Mapping[str, Any], summary: Mapping[str, Any]
+) -> bool:
+    """Add ``entry`` to the log, and keep what sums the log up with the assignment.
+
+    False, with nothing written and the transaction unharmed, where the log has that position.
+    """
+    connection = connection_of(session)
+    values = {
+        **_EMPTY_ENTRY,
+        "entry_assignment_id": assignment_id,
+        **{f"entry_{name}": value for name, value in entry.items()},
+        **{f"new_{name}": value for name, value in summary.items()},
+    }
+    if connection.dialect.name == "postgresql":  # both at once, for each is a round trip
+        added = connection.execute(_APPEND_AND_SUM_UP, values).rowcount == 1
+    else:
+        added = connection.scalar(_APPEND["sqlite"], values) is not None
+        if added:
+            connection.execute(_SUM_UP_ONE, values)
+    loaded = session.identity_map.get(identity_key(Assignment, assignment_id))
+    if loaded is not None:
+        session.expire(loaded, _SUMMARY)  # it was written past the session
+    return added
+
+
+def query_with_study(session: Session, query_id: int) -> Query:
+    """The query and, with it, its study."""
+    statement = select(Query).where(Query.id == query_id).options(joinedload(Query.study))
+    return session.scalars(statement).one()
+
+
+def log_from(session: Session, assignment_id: int, position: int) -> Sequence[JudgmentRow]:
+    """The entries of the log from ``position`` on.
+
+    The rows are plain and have those attributes of `JudgmentRow` that say what was answered.
+    """
+    where = {"assignment_id": assignment_id, "position": position}
+    return cast(Sequence[JudgmentRow], connection_of(session).execute(_LOG, where).all())
+
+
+def entry_at(session: Session, assignment_id: int, position: int) -> JudgmentRow | None:
+    """The entry at ``position``, if the log is that long."""
+    statement = select(JudgmentRow).where(
+        JudgmentRow.assignment_id == assignment_id, JudgmentRow.position == position
+    )
+    return session.scalar(statement)
+
+
+HeadRow = Row[int, str, str, str, str, str, str]
+
+
+def document_heads(session: Session, document_ids: Sequence[int]) -> Sequence[HeadRow]:
+    """Number, name, title, address, content hash, kind of content and path of the documents."""
+    statement = (
+        select(
+            Document.id,
+            Document.external_id,
+            Document.title,
+            Document.url,
+            Document.content_hash,
+            Content.media_type,
+            Document.path,
+        )
+        .join(Content, Content.hash == Document.content_hash)
+        .where(Document.id.in_(document_ids))
+    )
+    return session.execute(statement).all()
+
+
+def texts_by_hash(session: Session, hashes: Sequence[str]) -> dict[str, str]:
+    """The plain text of contents."""
+    if 1 <= len(hashes) <= 2:
+        found = session.execute(_TEXTS_OF_TWO, {"first": hashes[0], "last": hashes[-1]})
+    else:
+        found = session.execute(_TEXTS, {"hashes": list(hashes)})
+    return {digest: text or "" for digest, text in found}

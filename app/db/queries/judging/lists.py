@@ -1,0 +1,164 @@
+"""Rankings of systems, who compares them, and what has been said of them."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import cast
+
+from sqlalchemy import Row, func, select
+from sqlalchemy.orm import Session
+
+from app.db.base import Json
+from app.db.models import Assignment, Candidate, Content, JudgmentRow, Query, Ranking
+from app.domain.enums import Tool
+from app.domain.log import EntryKind
+
+_MOST = 5000  # numbers in one statement
+
+
+def rankings_of_queries(session: Session, query_ids: Collection[int]) -> dict[int, list[Ranking]]:
+    """The rankings of each query, by system."""
+    found: dict[int, list[Ranking]] = {number: [] for number in query_ids}
+    for few in _few(query_ids):
+        statement = select(Ranking).where(Ranking.query_id.in_(few))
+        for row in session.scalars(statement.order_by(Ranking.query_id, Ranking.system)):
+            found[row.query_id].append(row)
+    return found
+
+
+def take_turn(session: Session, query_ids: Collection[int]) -> None:
+    """Let those who choose pairs of these queries follow each other until the transaction ends.
+
+    On SQLite writing transactions do so anyway.
+    """
+    for few in _few(sorted(query_ids)):
+        statement = select(Query.id).where(Query.id.in_(few)).order_by(Query.id)
+        session.execute(statement.with_for_update(key_share=True)).all()
+
+
+def list_work_of_queries(
+    session: Session, query_ids: Collection[int]
+) -> Sequence[Row[int, int, Json, Json | None]]:
+    """Assignment, query, plan and offer of the work with lists that was not withdrawn."""
+    found: list[Row[int, int, Json, Json | None]] = []
+    for few in _few(query_ids):
+        statement = select(
+            Assignment.id, Assignment.query_id, Assignment.plan, Assignment.offered
+        ).where(
+            Assignment.query_id.in_(few),
+            Assignment.tool == Tool.LISTS,
+            Assignment.withdrawn_at.is_(None),
+        )
+        found += session.execute(statement.order_by(Assignment.id)).all()
+    return found
+
+
+def pairs_answered(
+    session: Session, assignment_ids: Collection[int]
+) -> Iterator[tuple[int, int, int]]:
+    """Assignment and both rankings of every answer ever given, taken back or not."""
+    for few in _few(assignment_ids):
+        statement = select(
+            JudgmentRow.assignment_id, JudgmentRow.left_ranking_id, JudgmentRow.right_ranking_id
+        ).where(JudgmentRow.assignment_id.in_(few), JudgmentRow.entry == EntryKind.ANSWER)
+        yield from cast(Iterable[tuple[int, int, int]], session.execute(statement))
+
+
+def list_logs_of_study(
+    session: Session, study_id: int
+) -> Sequence[tuple[int, EntryKind, int, int, str]]:
+    """Assignment, entry, rankings and answer of every entry of the study's work with lists.
+
+    Undo and redo carry no rankings and no answer.
+    """
+    statement = (
+        select(
+            JudgmentRow.assignment_id,
+            JudgmentRow.entry,
+            JudgmentRow.left_ranking_id,
+            JudgmentRow.right_ranking_id,
+            JudgmentRow.answer,
+        )
+        .join(Assignment, Assignment.id == JudgmentRow.assignment_id)
+        .join(Query, Query.id == Assignment.query_id)
+        .where(
+            Query.study_id == study_id,
+            Assignment.tool == Tool.LISTS,
+            Assignment.withdrawn_at.is_(None),
+        )
+        .order_by(JudgmentRow.assignment_id, JudgmentRow.position)
+    )
+    found = session.execute(statement).all()
+    return cast(Sequence[tuple[int, EntryKind, int, int, str]], found)
+
+
+def rankings_by_id(session: Session, ranking_ids: Collection[int]) -> dict[int, Ranking]:
+    """Rankings by their numbers."""
+    found: dict[int, Ranking] = {}
+    for few in _few(ranking_ids):
+        rows = session.scalars(select(Ranking).where(Ranking.id.in_(few)))
+        found |= {row.id: row for row in rows}
+    return found
+
+
+def graded_pages(
+    session: Session, query_ids: Collection[int], document_ids: Collection[int]
+) -> Iterator[tuple[int, int, int, str]]:
+    """Assignment, query, page and grade in finished work with grades, in the order of the logs.
+
+    In a finished log the last grade of a page is the one that stands: an answer that was taken
+    back and given anew can never come back.
+    """
+    wanted = set(document_ids)
+    for few in _few(query_ids):
+        statement = (
+            select(Assignment.id, Assignment.query_id, JudgmentRow.left_id, JudgmentRow.answer)
+            .join(JudgmentRow, JudgmentRow.assignment_id == Assignment.id)
+            .where(
+                Assignment.query_id.in_(few),
+                Assignment.tool == Tool.GRADES,
+                Assignment.finished_at.is_not(None),
+                Assignment.withdrawn_at.is_(None),
+                JudgmentRow.entry == EntryKind.ANSWER,
+            )
+            .order_by(Assignment.id, JudgmentRow.position)
+        )
+        for row in cast(Iterable[tuple[int, int, int, str]], session.execute(statement)):
+            if row[2] in wanted:
+                yield row
+
+
+def scales_of(session: Session, assignment_ids: Collection[int]) -> dict[int, list[str]]:
+    """The grades, from worst to best, of work with grades."""
+    found: dict[int, list[str]] = {}
+    for few in _few(assignment_ids):
+        statement = select(Assignment.id, Assignment.plan["grades"])
+        found |= {
+            row[0]: row[1] for row in session.execute(statement.where(Assignment.id.in_(few)))
+        }
+    return found
+
+
+def known_grades(
+    session: Session, query_ids: Collection[int], document_ids: Collection[int]
+) -> Iterator[tuple[int, int, int]]:
+    """Query, page and grade of candidates whose grade came with the study."""
+    wanted = set(document_ids)
+    for few in _few(query_ids):
+        statement = select(Candidate.query_id, Candidate.document_id, Candidate.grade).where(
+            Candidate.query_id.in_(few), Candidate.grade.is_not(None)
+        )
+        for row in cast(Iterable[tuple[int, int, int]], session.execute(statement)):
+            if row[1] in wanted:
+                yield row
+
+
+def openings(session: Session, hashes: Collection[str], length: int) -> dict[str, str]:
+    """The first characters of the plain texts of contents."""
+    statement = select(Content.hash, func.substr(Content.text, 1, length))
+    rows = session.execute(statement.where(Content.hash.in_(list(hashes))))
+    return {digest: text or "" for digest, text in rows}
+
+
+def _few(numbers: Collection[int]) -> Iterator[list[int]]:
+    listed = list(numbers)
+    for start in range(0, len(listed), _MOST):
+        yield listed[start : start + _MOST]

@@ -1,0 +1,1 @@
+"""Queries of exports, reports and ranking data."""

@@ -1,0 +1,225 @@
+"""What exports read: in batches, so that memory does not grow with the study.
+
+An iterator that is given up before its end closes its cursor.
+"""
+
+from collections.abc import Generator, Sequence
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import ColumnElement, Row, String, func, select, type_coerce
+from sqlalchemy.orm import Session
+
+from app.db.models import (
+    Assignment,
+    Candidate,
+    Content,
+    Document,
+    JudgmentRow,
+    Query,
+    TimerEvent,
+    User,
+)
+from app.domain.enums import TimerKind, Tool
+
+_BATCH = 200
+
+
+def hold_still(session: Session) -> None:
+    """Let every statement of a new session see one state of the database.
+
+    On SQLite a transaction does so anyway.
+    """
+    if session.get_bind().dialect.name == "postgresql":
+        session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+
+
+def count_queries(session: Session, study_id: int) -> int:
+    """How many queries the study has."""
+    return session.scalar(select(func.count()).where(Query.study_id == study_id)) or 0
+
+
+def queries_in_order(session: Session, study_id: int) -> Generator[Row[int, str, str], None, None]:
+    """Number, id and text of the study's queries."""
+    statement = (
+        select(Query.id, Query.external_id, Query.text)
+        .where(Query.study_id == study_id)
+        .order_by(Query.position, Query.id)
+    )
+    with session.execute(statement.execution_options(yield_per=_BATCH)) as rows:
+        yield from rows
+
+
+def assessors_in_order(session: Session, study_id: int) -> Sequence[Row[int, str, str]]:
+    """Number, e-mail and name of whoever has or had work, those who had it first in front."""
+    statement = (
+        select(User.id, User.email, User.name)
+        .join(Assignment, Assignment.user_id == User.id)
+        .join(Query, Query.id == Assignment.query_id)
+        .where(Query.study_id == study_id)
+        .group_by(User.id, User.email, User.name)
+        .order_by(func.min(Assignment.id))
+    )
+    return session.execute(statement).all()
+
+
+def people_at_work(session: Session, study_id: int) -> Sequence[int]:
+    """Numbers of whoever has work that was not withdrawn."""
+    statement = (
+        select(Assignment.user_id)
+        .join(Query, Query.id == Assignment.query_id)
+        .where(Query.study_id == study_id, Assignment.withdrawn_at.is_(None))
+        .distinct()
+    )
+    return session.scalars(statement).all()
+
+
+def assignments_of_query(
+    session: Session, query_id: int, user_id: int | None
+) -> Sequence[Assignment]:
+    """All work on a query, withdrawn work too; of one person if ``user_id`` is given."""
+    statement = select(Assignment).where(Assignment.query_id == query_id)
+    if user_id is not None:
+        statement = statement.where(Assignment.user_id == user_id)
+    return session.scalars(statement.order_by(Assignment.id)).all()
+
+
+def logs_of(session: Session, assignment_ids: Sequence[int]) -> dict[int, list[JudgmentRow]]:
+    """The logs of assignments, each in its order.
+
+    The rows have the attributes of `JudgmentRow` and are plain: a session that kept track of each
+    would take half as long again.
+    """
+    found: dict[int, list[JudgmentRow]] = {number: [] for number in assignment_ids}
+    statement = (
+        select(*JudgmentRow.__table__.columns)
+        .where(JudgmentRow.assignment_id.in_(assignment_ids))
+        .order_by(JudgmentRow.assignment_id, JudgmentRow.position)
+    )
+    for row in session.execute(statement):
+        found[row.assignment_id].append(cast(JudgmentRow, row))
+    return found
+
+
+def plain_logs(session: Session, assignment_ids: Sequence[int]) -> Sequence[Sequence[Any]]:
+    """The logs of assignments in their order, as plain values: a report reads a million entries.
+
+    A row is the assignment, what kind of entry, what kind of question, left, right, the answer,
+    active and wall time.
+    """
+    statement = (
+        select(
+            JudgmentRow.assignment_id,
+            type_coerce(JudgmentRow.entry, String),
+            type_coerce(JudgmentRow.question_kind, String),
+            JudgmentRow.left_id,
+            JudgmentRow.right_id,
+            JudgmentRow.answer,
+            JudgmentRow.active_ms,
+            JudgmentRow.wall_ms,
+        )
+        .where(JudgmentRow.assignment_id.in_(assignment_ids))
+        .order_by(JudgmentRow.assignment_id, JudgmentRow.position)
+    )
+    return session.connection().execute(statement).all()
+
+
+def first_entries(session: Session, assignment_ids: Sequence[int]) -> dict[int, datetime]:
+    """When the first entries of logs were made."""
+    statement = select(JudgmentRow.assignment_id, JudgmentRow.created_at).where(
+        JudgmentRow.assignment_id.in_(assignment_ids), JudgmentRow.position == 0
+    )
+    return {row[0]: row[1] for row in session.execute(statement)}
+
+
+def clocks_of(session: Session, assignment_ids: Sequence[int]) -> dict[int, list[TimerEvent]]:
+    """The clock events of assignments, each in the order they came."""
+    found: dict[int, list[TimerEvent]] = {number: [] for number in assignment_ids}
+    statement = (
+        select(TimerEvent)
+        .where(TimerEvent.assignment_id.in_(assignment_ids))
+        .order_by(TimerEvent.assignment_id, TimerEvent.created_at, TimerEvent.id)
+    )
+    for row in session.scalars(statement):
+        found[row.assignment_id].append(row)
+    return found
+
+
+def first_starts(session: Session, assignment_ids: Sequence[int]) -> dict[int, datetime]:
+    """When the clocks of assignments were first started, of those that were."""
+    statement = (
+        select(TimerEvent.assignment_id, func.min(TimerEvent.created_at))
+        .where(TimerEvent.assignment_id.in_(assignment_ids), TimerEvent.kind == TimerKind.START)
+        .group_by(TimerEvent.assignment_id)
+    )
+    return {row[0]: row[1] for row in session.execute(statement)}
+
+
+def document_names(session: Session, query_id: int) -> dict[int, str]:
+    """Ids of the query's candidates by their numbers, in the study's order."""
+    statement = (
+        select(Document.id, Document.external_id)
+        .join(Candidate, Candidate.document_id == Document.id)
+        .where(Candidate.query_id == query_id)
+        .order_by(Candidate.position, Candidate.id)
+    )
+    return {row[0]: row[1] for row in session.execute(statement)}
+
+
+def features_of_query(session: Session, query_id: int) -> dict[str, dict[str, float]]:
+    """Features of the query's candidates by their ids, in the study's order."""
+    statement = (
+        select(Document.external_id, Candidate.features)
+        .join(Candidate, Candidate.document_id == Document.id)
+        .where(Candidate.query_id == query_id)
+        .order_by(Candidate.position, Candidate.id)
+    )
+    return {name: features or {} for name, features in session.execute(statement)}
+
+
+def features_of_study(session: Session, study_id: int) -> Generator[dict[str, float], None, None]:
+    """The features of every candidate that has some."""
+    statement = (
+        select(Candidate.features)
+        .join(Query, Query.id == Candidate.query_id)
+        .where(Query.study_id == study_id, Candidate.features.is_not(None))
+    )
+    with session.scalars(statement.execution_options(yield_per=_BATCH)) as rows:
+        yield from (features for features in rows if features is not None)
+
+
+def texts_of_documents(session: Session, document_ids: Sequence[int]) -> dict[int, str]:
+    """The plain texts of documents by their numbers."""
+    statement = (
+        select(Document.id, Content.text)
+        .join(Content, Content.hash == Document.content_hash)
+        .where(Document.id.in_(document_ids))
+    )
+    return {number: text or "" for number, text in session.execute(statement)}
+
+
+def work_counts(
+    session: Session, study_id: int, user_id: int | None
+) -> Sequence[Row[Tool, int, int, int, int]]:
+    """For each tool: work given out, begun, finished, and withdrawn."""
+    given = Assignment.withdrawn_at.is_(None)
+    statement = (
+        select(
+            Assignment.tool,
+            _number(given),
+            _number(given, Assignment.last_entry_at.is_not(None)),
+            _number(given, Assignment.finished_at.is_not(None)),
+            _number(Assignment.withdrawn_at.is_not(None)),
+        )
+        .join(Query, Query.id == Assignment.query_id)
+        .where(Query.study_id == study_id)
+        .group_by(Assignment.tool)
+        .order_by(Assignment.tool)
+    )
+    if user_id is not None:
+        statement = statement.where(Assignment.user_id == user_id)
+    return session.execute(statement).all()
+
+
+def _number(*conditions: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.count(Assignment.id).filter(*conditions)

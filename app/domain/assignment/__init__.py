@@ -1,0 +1,1 @@
+"""Assignment of queries to assessors."""

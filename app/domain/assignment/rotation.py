@@ -1,0 +1,145 @@
+"""Who judges what (Niu et al. 2012, section 4.1.1): queries in folds, folds going round.
+
+With m assessors the queries, in an order drawn from a seed, are cut into m folds as even as can be.
+In round r, assessor i gets fold (i + t r + j) mod m under the j-th of t tools. So nobody ever meets
+a query under two tools, every query is judged once per tool and round, and m // t rounds fit.
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from app.domain.draws import shuffled
+from app.domain.enums import Tool
+from app.domain.errors import Conflict, Invalid
+
+A = TypeVar("A", bound=Hashable)
+Q = TypeVar("Q", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Share(Generic[A, Q]):
+    """One piece of work: who judges which query with which tool in which round."""
+
+    assessor: A
+    query: Q
+    tool: Tool
+    round: int
+
+
+class RuleBroken(Conflict):
+    """An assignment that the rotation's rule forbids; the message gives the reason.
+
+    ``share`` is what was wanted, ``other`` the work it cannot stand beside.
+    """
+
+    code = "rule_broken"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        share: "Share[Any, Any] | None" = None,
+        other: "Share[Any, Any] | None" = None,
+    ) -> None:
+        super().__init__(message)
+        self.share = share
+        self.other = other
+
+
+def ruled_tools(tools: Iterable[Tool], *, lists_in_rotation: bool) -> tuple[Tool, ...]:
+    """The tools under the rule, in the order of their numbers T1, T2, T3."""
+    given = set(tools)
+    return tuple(
+        tool for tool in Tool if tool in given and (lists_in_rotation or tool is not Tool.LISTS)
+    )
+
+
+def legal_rounds(assessors: int, tools: int) -> int:
+    """How many rounds fit before someone would meet a query twice."""
+    return assessors // tools if tools else 0
+
+
+def folds(queries: Sequence[Q], count: int) -> list[Sequence[Q]]:
+    """``queries`` cut into ``count`` folds whose sizes differ by at most one."""
+    n = len(queries)
+    return [queries[fold * n // count : (fold + 1) * n // count] for fold in range(count)]
+
+
+def rotation(
+    queries: Sequence[Q],
+    assessors: Sequence[A],
+    tools: Sequence[Tool],
+    *,
+    rounds: int,
+    seed: str,
+) -> list[Share[A, Q]]:
+    """The shares of rounds 0 to ``rounds`` - 1; what cannot be is refused with the reason."""
+    _refuse_impossible(queries, assessors, tools, rounds)
+    cut = folds(shuffled(queries, seed, "rotation"), len(assessors))
+    return [
+        Share(assessor, query, tool, number)
+        for number in range(rounds)
+        for place, assessor in enumerate(assessors)
+        for offset, tool in enumerate(tools)
+        for query in cut[(place + len(tools) * number + offset) % len(assessors)]
+    ]
+
+
+def _refuse_impossible(
+    queries: Sequence[Q], assessors: Sequence[A], tools: Sequence[Tool], rounds: int
+) -> None:
+    if not tools or len(set(tools)) != len(tools):
+        raise Invalid("Name one or more tools, each once.", field="tools")
+    if len(set(assessors)) != len(assessors):
+        raise Invalid("An assessor is named twice.", field="assessors")
+    if len(set(queries)) != len(queries):
+        raise Invalid("A query is named twice.", field="queries")
+    if rounds < 1:
+        raise Invalid(f"{rounds} rounds were asked for; at least one is needed.", field="rounds")
+    m, most = len(assessors), legal_rounds(len(assessors), len(tools))
+    if most == 0:
+        raise Invalid(
+            f"{_counted(m, 'assessor')} cannot serve {_counted(len(tools), 'tool')}: nobody may "
+            f"meet a query under two tools. Name at least {len(tools)} assessors.",
+            field="assessors",
+        )
+    if rounds > most:
+        raise Invalid(
+            f"{_counted(m, 'assessor')} and {_counted(len(tools), 'tool')} allow "
+            f"{_counted(most, 'round')}, not {rounds}. For {rounds} rounds name at least "
+            f"{rounds * len(tools)} assessors.",
+            field="rounds",
+        )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def refuse_breach(share: Share[A, Q], taken: Iterable[Share[A, Q]], ruled: Sequence[Tool]) -> None:
+    """Refuse ``share`` if, with what is ``taken``, it breaks the rule; other tools are free."""
+    for other in taken:
+        if other.query != share.query:
+            continue
+        mine = other.assessor == share.assessor
+        if mine and other.tool is share.tool:
+            raise RuleBroken(
+                f"This assessor already has this query with the tool {share.tool.value!r}.",
+                share=share,
+                other=other,
+            )
+        if mine and other.tool in ruled and share.tool in ruled:
+            raise RuleBroken(
+                f"This assessor has this query with the tool {other.tool.value!r}; nobody may meet "
+                "a query under two tools.",
+                share=share,
+                other=other,
+            )
+        if (other.tool, other.round) == (share.tool, share.round):
+            raise RuleBroken(
+                f"In round {share.round + 1} this query is already judged with the tool "
+                f"{share.tool.value!r} by someone else; use another round.",
+                share=share,
+                other=other,
+            )

@@ -1,0 +1,1 @@
+"""T2: one page, one grade."""

@@ -1,0 +1,53 @@
+"""Checks: some pairs are asked once more, sides swapped; the sorter never hears of it."""
+
+from collections.abc import Sequence
+
+from app.domain.draws import draw_below, draw_fraction
+from app.domain.pairs.answers import Judgment, Question, QuestionKind
+from app.domain.pairs.plan import Plan
+
+
+def due_check(plan: Plan, done: Sequence[Judgment], answered: int) -> Question | None:
+    """The check due after ``done``, of which ``answered`` were for the sorter, if one is."""
+    if plan.check_share == 0 or not done or done[-1].kind is QuestionKind.CHECK:
+        return None
+    if draw_fraction(plan.seed, "check", answered) >= plan.check_share:
+        return None
+    pairs = _unchecked(done)
+    if not pairs:
+        return None
+    left, right = pairs[draw_below(len(pairs), plan.seed, "checked pair", answered)]
+    return Question(QuestionKind.CHECK, left=right, right=left)
+
+
+def _unchecked(done: Sequence[Judgment]) -> list[tuple[int, int]]:
+    """Pairs as first shown, not the latest, not checked yet, whose pages are in the contest."""
+    removed = {judgment.removed for judgment in done}
+    checked = {
+        frozenset((judgment.left, judgment.right))
+        for judgment in done
+        if judgment.kind is QuestionKind.CHECK
+    }
+    return [
+        (judgment.left, judgment.right)
+        for judgment in done[:-1]
+        if judgment.kind is QuestionKind.SORT
+        and judgment.answer.is_preference
+        and frozenset((judgment.left, judgment.right)) not in checked
+        and not {judgment.left, judgment.right} & removed
+    ]
+
+
+def self_consistency(done: Sequence[Judgment]) -> tuple[int, int]:
+    """How many checks were answered by a preference, and how many of them as the first time."""
+    first: dict[tuple[int, int], Judgment] = {}
+    checks = agreed = 0
+    for judgment in done:
+        if not judgment.answer.is_preference:
+            continue
+        if judgment.kind is QuestionKind.SORT:
+            first.setdefault((judgment.left, judgment.right), judgment)
+        elif before := first.get((judgment.right, judgment.left)):
+            checks += 1
+            agreed += judgment.answer.preference() is before.answer.preference().swapped()
+    return checks, agreed

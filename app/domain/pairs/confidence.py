@@ -1,0 +1,57 @@
+"""How far a list can be trusted, in plain values that can be stored with a session."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from app.domain.pairs.answers import ItemId
+
+
+@dataclass(frozen=True, slots=True)
+class PageConfidence:
+    """The chance that a page is in the top k, and the ranks that nine in ten orders give it."""
+
+    item: ItemId
+    in_top: float
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """The most probable list, and how far to trust it and the one that was concluded.
+
+    ``quality`` is the expected kappa-NDCG of ``ranking``; ``concluded_quality`` that of the list
+    the sorter ended with. ``error_rate`` is how often the assessor seems to err. ``pages`` has the
+    listed pages first, then by chance all others with one chance in a thousand or better.
+    """
+
+    ranking: tuple[ItemId, ...]
+    quality: float
+    concluded_quality: float | None
+    error_rate: float
+    answers: int
+    pages: tuple[PageConfidence, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values that `from_json` reads back."""
+        return {
+            "ranking": list(self.ranking),
+            "quality": self.quality,
+            "concluded_quality": self.concluded_quality,
+            "error_rate": self.error_rate,
+            "answers": self.answers,
+            "pages": [[page.item, page.in_top, page.low, page.high] for page in self.pages],
+        }
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> "Confidence":
+        """The confidence that `as_json` wrote."""
+        return cls(
+            ranking=tuple(stored["ranking"]),
+            quality=stored["quality"],
+            concluded_quality=stored["concluded_quality"],
+            error_rate=stored["error_rate"],
+            answers=stored["answers"],
+            pages=tuple(PageConfidence(*page) for page in stored["pages"]),
+        )

@@ -1,0 +1,59 @@
+"""When each page came up first: how far a session is, whatever its sorter."""
+
+from copy import copy
+from typing import Self
+
+from app.domain.pairs.answers import Answer, ItemId, Judgment, Pair, QuestionKind
+
+
+class Milestones:
+    """For every number of distinct pages met, the count of sorting answers at which it was reached.
+
+    It is kept as stacks, so that taking an answer back costs as little as giving one. ``told``
+    holds estimates made so far, as (answers given, questions left), for later ones to keep to.
+    """
+
+    def __init__(self) -> None:
+        self._met: set[ItemId] = set()
+        self._new: list[tuple[ItemId, ...]] = []
+        self.ties = [0]  # among the first 0, 1, 2, ... sorting answers
+        self.reached: list[int] = []
+        self.sorted = 0
+        self.told: list[tuple[int, int]] = []
+
+    def copied(self) -> Self:
+        """The same milestones, to go on from by themselves."""
+        twin = copy(self)
+        twin._met = set(self._met)
+        twin._new = list(self._new)
+        twin.ties = list(self.ties)
+        twin.reached = list(self.reached)
+        twin.told = list(self.told)
+        return twin
+
+    def note(self, judgment: Judgment) -> None:
+        """Count one more answer that stands; a check meets no new page."""
+        if judgment.kind is QuestionKind.SORT:
+            self.meet((judgment.left, judgment.right), tied=judgment.answer is Answer.TIE)
+
+    def meet(self, pair: Pair, *, tied: bool) -> None:
+        """Count one more sorting answer about ``pair``."""
+        new = tuple(item for item in pair if item not in self._met)
+        self.sorted += 1
+        self._met.update(new)
+        self._new.append(new)
+        self.ties.append(self.ties[-1] + tied)
+        self.reached.extend(self.sorted for _ in new)
+
+    def forget_last(self, judgment: Judgment) -> None:
+        """Take back the answer that was noted last."""
+        if judgment.kind is not QuestionKind.SORT:
+            return
+        new = self._new.pop()
+        self._met.difference_update(new)
+        if new:
+            del self.reached[-len(new) :]
+        self.sorted -= 1
+        self.ties.pop()
+        while self.told and self.told[-1][0] > self.sorted:
+            self.told.pop()

@@ -1,0 +1,43 @@
+"""What the answers of any session make probable, whichever sorter asked for them.
+
+It stands beside the list that the assessor's sorter concluded, and never in its place.
+"""
+
+from collections.abc import Sequence
+
+from app.domain.pairs.answers import ItemId, Judgment
+from app.domain.pairs.confidence import Confidence
+from app.domain.pairs.plan import Plan
+from app.domain.pairs.robust.page_confidence import confidence_from
+from app.domain.pairs.robust.strategy import RobustCourse
+from app.domain.pairs.session import Finished, PairSession
+
+
+def confidence_in(session: PairSession) -> Confidence:
+    """What the answers that stand in ``session`` make probable, finished or not.
+
+    It takes some two milliseconds an answer, unless the session's own sorter is `robust`: that has
+    said how sure it is when it ended, or has its chains alive.
+    """
+    state, course = session.state, session.course
+    if isinstance(state, Finished) and state.confidence is not None:
+        return state.confidence
+    concluded = state.result.ranking if isinstance(state, Finished) else ()
+    if isinstance(course, RobustCourse):
+        return confidence_from(course.conclude(), session.plan, session.effective, concluded)
+    return confidence_of(session.plan, session.effective, concluded)
+
+
+def confidence_of(
+    plan: Plan, judgments: Sequence[Judgment], concluded: Sequence[ItemId] = ()
+) -> Confidence:
+    """What ``judgments``, the answers that stand in a session of ``plan``, make probable.
+
+    ``concluded`` is the list the session ended with, if it did. Checks count as answers.
+    """
+    course = RobustCourse(plan)
+    done: list[Judgment] = []
+    for judgment in judgments:
+        done.append(judgment)
+        course.take(judgment, done)
+    return confidence_from(course.conclude(), plan, judgments, concluded)

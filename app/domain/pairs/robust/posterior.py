@@ -1,0 +1,112 @@
+"""What is believed about the order: many chains, each an order and an error rate the answers allow.
+
+A priori every order is equally likely: in each chain the scores of the documents are independent
+and uniform on (0, 1). An answer "a is better than b" is true with probability 1 - e, so a chain is
+weighed by (1 - e)^right e^wrong. A tie weighs by the square root of e / (1 - e) the chains that
+hold the two more than `TIE_WIDTH` apart. The error rate is estimated along, from the answers that
+contradict a chain, under a Beta(2, 18) prior. Chains move by exact draws of one score given all
+others, the mathematics of which is in `app.domain.pairs.robust.gibbs`.
+"""
+
+from collections.abc import Iterable
+from copy import copy
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.domain.pairs.answers import Pair, Preference
+from app.domain.pairs.robust.gibbs import Opponents, draw_scores
+
+FloatArray = NDArray[np.float32]
+IntArray = NDArray[np.intp]
+
+CHAINS = 200
+ERROR_PRIOR = (2.0, 18.0)  # as if two wrong answers in twenty had been seen
+ERROR_RANGE = (0.005, 0.45)
+
+
+class Beliefs:
+    """The chains, the answers they rest on, and the documents still in the contest."""
+
+    def __init__(self, n: int, rng: np.random.Generator, *, chains: int = CHAINS) -> None:
+        self.n = n
+        self.chains = chains
+        self.scores: FloatArray = rng.random((n, chains), dtype=np.float32)
+        self.errors: FloatArray = np.full(
+            chains, ERROR_PRIOR[0] / sum(ERROR_PRIOR), dtype=np.float32
+        )
+        self.alive = np.ones(n, dtype=bool)
+        self.asked = np.zeros((n, n), dtype=np.int16)
+        self._opponents = [Opponents() for _ in range(n)]
+        self._winners: list[int] = []
+        self._losers: list[int] = []
+
+    @property
+    def living(self) -> IntArray:
+        """The places of the documents that are in the contest."""
+        return np.flatnonzero(self.alive)
+
+    @property
+    def error_rate(self) -> float:
+        """The mean error rate of the chains."""
+        return float(self.errors.mean())
+
+    def fork(self) -> "Beliefs":
+        """The same beliefs, to go on from by themselves."""
+        twin = copy(self)
+        twin.scores, twin.alive, twin.asked = (
+            self.scores.copy(),
+            self.alive.copy(),
+            self.asked.copy(),
+        )
+        twin._opponents = [each.fork() for each in self._opponents]
+        twin._winners, twin._losers = list(self._winners), list(self._losers)
+        return twin
+
+    def record(self, pair: Pair, preference: Preference) -> None:
+        """Note an answer; the chains follow when they are next moved."""
+        first, second = pair if preference is not Preference.SECOND else (pair[1], pair[0])
+        self.asked[first, second] += 1
+        self.asked[second, first] += 1
+        if preference is Preference.TIE:
+            self._opponents[first].tied(second)
+            self._opponents[second].tied(first)
+            return
+        self._opponents[first].beaten(second)
+        self._opponents[second].lost_to(first)
+        self._winners.append(first)
+        self._losers.append(second)
+
+    def remove(self, place: int) -> None:
+        """Take a document out, with every answer about it."""
+        self.alive[place] = False
+        for opponent in self._opponents[place].places:
+            self._opponents[opponent].forget(place)
+        self._opponents[place] = Opponents()
+        kept = [
+            (winner, loser)
+            for winner, loser in zip(self._winners, self._losers, strict=True)
+            if place not in (winner, loser)
+        ]
+        self._winners = [winner for winner, _ in kept]
+        self._losers = [loser for _, loser in kept]
+        self.scores[place] = -1.0
+
+    def move(self, places: Iterable[int], rng: np.random.Generator) -> None:
+        """Draw the scores of ``places`` anew, one after the other, in every chain."""
+        log_odds = np.log((1.0 - self.errors) / self.errors)
+        for place in places:
+            draw_scores(self.scores, place, self._opponents[place], log_odds, rng)
+
+    def draw_errors(self, rng: np.random.Generator) -> None:
+        """Draw every chain's error rate given the answers that contradict its order."""
+        wrong = (self.scores[self._winners] < self.scores[self._losers]).sum(axis=0)
+        right = len(self._winners) - wrong
+        err = rng.standard_gamma(ERROR_PRIOR[0] + wrong)
+        hit = rng.standard_gamma(ERROR_PRIOR[1] + right)
+        self.errors = np.clip(err / (err + hit), *ERROR_RANGE).astype(np.float32)
+
+    def best(self, count: int) -> IntArray:
+        """The ``count`` best places of each chain, best first: (chains, count)."""
+        order = (-self.scores.T).argsort(axis=1)
+        return order[:, : min(count, int(self.alive.sum()))]

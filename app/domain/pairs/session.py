@@ -1,0 +1,219 @@
+"""Tool T1 at work: where the answers that stand leave the contest.
+
+State is the log. A session is rebuilt from it at any time; kept alive, it takes one entry in the
+time of one question.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.domain.draws import draw_integer
+from app.domain.errors import AnswerNotAllowed, OutOfTurn
+from app.domain.log import Entry, EntryKind, LoggedSession
+from app.domain.pairs.answers import (
+    BAD_ANSWERS,
+    UNJUDGEABLE_ANSWERS,
+    Answer,
+    ItemId,
+    Judgment,
+    Pair,
+    Question,
+    QuestionKind,
+)
+from app.domain.pairs.checks import due_check
+from app.domain.pairs.confidence import Confidence
+from app.domain.pairs.pending_question import stage_from_json, stage_to_json
+from app.domain.pairs.plan import Plan
+from app.domain.pairs.progress_tracker import Milestones
+from app.domain.pairs.sorters.registry import ItemClass, Ranking
+from app.domain.pairs.strategy import Course, Ends, Needs, Stage, course_of
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Top-k ground truth: the ordered list, its ties, and what stands outside it.
+
+    ``groups`` covers ``ranking`` and may reach beyond it: the last tie class is kept whole.
+    """
+
+    ranking: tuple[ItemId, ...]
+    groups: tuple[ItemClass, ...]
+    rest: tuple[ItemId, ...]
+    bad: tuple[ItemId, ...]
+    unjudgeable: tuple[ItemId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """The session waits for an answer to ``question``."""
+
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The session has its result; undo reopens it. A sampled sorter says how sure it is."""
+
+    result: Result
+    confidence: Confidence | None = None
+
+
+State = Asking | Finished
+_QUICKLY_REPLAYED = 500  # answers; a replay of so many takes about a millisecond
+
+
+class PairSession(LoggedSession[Judgment]):
+    """Tool T1 at work: a plan and a log, alive; `append` an entry, read `state`.
+
+    Where the sorter samples its questions, ``offered`` is what must be stored beside the log, and
+    given back, for the same pair to be asked when the session is resumed.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        log: Iterable[Entry[Judgment]] = (),
+        offered: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__()
+        self.plan = plan
+        self.milestones = Milestones()
+        self._course = course_of(plan)
+        self._offer: Stage | None = None
+        self.extend(log)
+        self.recall(offered)
+
+    @property
+    def state(self) -> State:
+        """What is asked next, or the result."""
+        stage = self._stage
+        if isinstance(stage, Ends):
+            return Finished(result_of(self.plan, self._done, stage.ranking), stage.confidence)
+        check = due_check(self.plan, self._done, self.milestones.sorted)
+        return Asking(check or Question(QuestionKind.SORT, *self._on_sides(stage.pair)))
+
+    @property
+    def offered(self) -> dict[str, Any] | None:
+        """Where the last new answer led, if that was drawn at random: to be stored with the log."""
+        if not self._course.sampled or not self._done or self._undone:
+            return None
+        return stage_to_json(self._stage, after=len(self._done))
+
+    def recall(self, offered: Mapping[str, Any] | None) -> None:
+        """Lead where ``offered`` says, if it is about the last new answer of this log."""
+        if offered is not None and self._course.sampled:
+            after, stage = stage_from_json(offered)
+            if after == len(self._done) + len(self._undone):
+                self._offer = stage
+
+    @property
+    def quality(self) -> float | None:
+        """The expected quality of the list so far, where the session goes on until it is good."""
+        told = self._offer.quality if isinstance(self._offer, Needs) else None
+        return self._course.quality() if told is None or self._undone else told
+
+    @property
+    def course(self) -> Course:
+        """What the sorter of this session makes of the answers that stand."""
+        return self._course
+
+    def validate(self, judgment: Judgment) -> None:
+        """Refuse an answer to another question, or one that the study does not offer."""
+        state = self.state
+        if not isinstance(state, Asking):
+            raise OutOfTurn("This query is finished; no question is open.")
+        if judgment.question != state.question:
+            raise OutOfTurn("This answer is about a pair that is not being asked now.")
+        if not self.plan.allows(judgment.answer):
+            raise AnswerNotAllowed(
+                f"This study does not offer the answer {judgment.answer.value!r}."
+            )
+
+    def append(self, entry: Entry[Judgment], *, recorded: bool = False) -> None:
+        """Take one entry, or refuse it and stay as before; a new answer leads somewhere new."""
+        super().append(entry, recorded=recorded)
+        if entry.kind is EntryKind.ANSWER:
+            self._offer = None
+
+    @property
+    def foresees(self) -> bool:
+        """A sampled sorter takes its time, and in a long log each page taken out is a replay."""
+        return not self._course.sampled and self.answered <= _QUICKLY_REPLAYED
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of a sampled sorter's chains."""
+        return self._course.nbytes
+
+    @property
+    def trusts_log(self) -> bool:
+        """A sampled question may come out otherwise elsewhere: what is recorded was asked."""
+        return self._course.sampled
+
+    def _take_back(self, judgment: Judgment) -> None:
+        self.milestones.forget_last(judgment)
+        self._course.take_back(judgment, self._done)
+
+    def _take(self, judgment: Judgment) -> None:
+        self.seen |= {judgment.left, judgment.right}
+        self.milestones.note(judgment)
+        self._course.take(judgment, self._done)
+
+    def _part(self) -> None:
+        self.milestones = self.milestones.copied()
+        self._course = self._course.fork()
+
+    @property
+    def _stage(self) -> Stage:
+        """Where the answers that stand lead; a sampled question, once drawn, stays."""
+        if not self._course.sampled:
+            return self._course.stage()
+        if self._undone:
+            again = self._undone[-1]
+            return Needs(self._on_sides((again.left, again.right)))
+        if self._offer is None:
+            self._offer = self._course.stage()
+        return self._offer
+
+    def _on_sides(self, pair: Pair) -> Pair:
+        """The pair on its sides: of every two questions one is turned, by the seed."""
+        number = self.milestones.sorted
+        turned = draw_integer(self.plan.seed, "sides", number // 2) + number & 1
+        return (pair[1], pair[0]) if turned else pair
+
+
+def result_of(plan: Plan, done: Sequence[Judgment], ranking: Ranking) -> Result:
+    """The ground truth of a plan whose answers that stand have led to ``ranking``."""
+    listed = [item for items in ranking for item in items]
+    top = tuple(listed[: plan.k])
+    bad = _removed_by(done, BAD_ANSWERS)
+    unjudgeable = _removed_by(done, UNJUDGEABLE_ANSWERS)
+    outside = {*top, *bad, *unjudgeable}
+    return Result(
+        ranking=top,
+        groups=_covering(ranking, plan.k),
+        rest=tuple(item for item in plan.order if item not in outside),
+        bad=bad,
+        unjudgeable=unjudgeable,
+    )
+
+
+def _removed_by(judgments: Iterable[Judgment], answers: frozenset[Answer]) -> tuple[ItemId, ...]:
+    return tuple(
+        item
+        for judgment in judgments
+        if judgment.answer in answers and (item := judgment.removed) is not None
+    )
+
+
+def _covering(ranking: Ranking, k: int) -> tuple[ItemClass, ...]:
+    """The classes that hold the first ``k`` items."""
+    groups: list[ItemClass] = []
+    covered = 0
+    for items in ranking:
+        if covered >= k:
+            break
+        groups.append(items)
+        covered += len(items)
+    return tuple(groups)

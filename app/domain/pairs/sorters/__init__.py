@@ -1,0 +1,1 @@
+"""Sorters: each yields the pair it needs and returns the ranking."""

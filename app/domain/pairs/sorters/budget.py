@@ -1,0 +1,33 @@
+"""How many questions a sorter asks on average, from runs that come out the same years later."""
+
+from collections.abc import Callable, Generator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from app.domain.draws import shuffled
+from app.domain.pairs.answers import ItemId, Pair, Preference
+
+Sort = Callable[[Sequence[ItemId], int], Generator[Pair, Preference, Any]]
+
+_FEWEST_RUNS, _MOST_RUNS = 4, 64
+_PAGES = 3_200  # sorted in all runs together, so that many pages take no longer than few
+
+
+@lru_cache(maxsize=256)
+def mean_questions(sort: Sort, n: int, k: int) -> int:
+    """Distinct pairs ``sort`` asks about for ``n`` pages and the best ``k``, without errors."""
+    runs = max(_FEWEST_RUNS, min(_MOST_RUNS, _PAGES // max(1, n)))
+    return round(sum(_asked(sort, n, k, run) for run in range(runs)) / runs)
+
+
+def _asked(sort: Sort, n: int, k: int, run: int) -> int:
+    """Pairs asked in one run; the items are their own worths."""
+    sorter = sort(shuffled(range(n), "budget", n, run), k)
+    pairs: set[frozenset[int]] = set()
+    try:
+        pair = next(sorter)
+        while True:
+            pairs.add(frozenset(pair))
+            pair = sorter.send(Preference.FIRST if pair[0] > pair[1] else Preference.SECOND)
+    except StopIteration:
+        return len(pairs)

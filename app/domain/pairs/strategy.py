@@ -1,0 +1,168 @@
+"""The course of a session: how the answers that stand lead to the next pair, or to the ranking."""
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.domain.pairs.answers import ItemId, Judgment, Pair, Preference, QuestionKind
+from app.domain.pairs.confidence import Confidence
+from app.domain.pairs.plan import Plan
+from app.domain.pairs.sorter_run import Contest, Memory, Recorded, contest, run_sorter, sorted_pair
+from app.domain.pairs.sorters.registry import SORTERS, Ranking
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """The pair that must be asked next, and how good the list is expected to be before that."""
+
+    pair: Pair
+    quality: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """The ranking that the answers have led to; a sampled sorter says how sure it is."""
+
+    ranking: Ranking
+    confidence: Confidence | None = None
+
+
+Stage = Needs | Ends
+
+
+class Course(Protocol):
+    """What a session needs of its sorter; ``done`` are the answers that stand.
+
+    ``sampled``: where a course leads is drawn at random, so it is stored with the session, and a
+    replay goes by what is recorded.
+    """
+
+    sampled: bool
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of arrays that it keeps."""
+        ...
+
+    def take(self, judgment: Judgment, done: Sequence[Judgment]) -> None:
+        """Go on from ``judgment``, the last of ``done``."""
+        ...
+
+    def take_back(self, judgment: Judgment, done: Sequence[Judgment]) -> None:
+        """Go back behind ``judgment``, which has left ``done``."""
+        ...
+
+    def stage(self) -> Stage:
+        """Where the answers have led."""
+        ...
+
+    def left(self) -> int | None:
+        """How many questions are left at most, if that is known for sure."""
+        ...
+
+    def quality(self) -> float | None:
+        """The expected quality of the list, where the course goes on until it is good enough."""
+        ...
+
+    def fork(self) -> "Course":
+        """A course at the same place that can go on without this one."""
+        ...
+
+
+def course_of(plan: Plan) -> Course:
+    """The course that the plan's sorter takes, at its beginning."""
+    if SORTERS[plan.sorter].sampled:
+        from app.domain.pairs.robust.strategy import RobustCourse  # NumPy, for those who need it
+
+        return RobustCourse(plan)
+    return ContestCourse(plan)
+
+
+class ContestCourse:
+    """A sorter that is decided by the answers: its contest, kept alive between them."""
+
+    sampled = False
+    nbytes = 0
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._restart(())
+
+    def take(self, judgment: Judgment, done: Sequence[Judgment]) -> None:
+        """Hand the answer to the contest; a page taken out begins it again."""
+        if judgment.removed is not None:
+            self._restart(done)
+        elif judgment.kind is QuestionKind.SORT:
+            assert isinstance(self._stage, Needs)
+            self._advance(as_asked(judgment, self._stage.pair))
+
+    def take_back(self, judgment: Judgment, done: Sequence[Judgment]) -> None:
+        """Begin the contest again, unless it never heard of the answer."""
+        if judgment.kind is QuestionKind.SORT or judgment.removed is not None:
+            self._restart(done)
+
+    def stage(self) -> Stage:
+        """Where the contest stands."""
+        return self._stage
+
+    def left(self) -> int | None:
+        """Unknown: it depends on answers to come."""
+        return None
+
+    def quality(self) -> float | None:
+        """Unknown: every answer is believed."""
+        return None
+
+    def fork(self) -> "ContestCourse":
+        """A course with a copy of the memory; its contest begins when an answer wants it."""
+        twin = copy(self)
+        twin._memory = self._memory.copied()
+        twin._contest = None
+        return twin
+
+    def _restart(self, done: Sequence[Judgment]) -> None:
+        """Begin again with the answers that stand."""
+        self._items, recorded = _what_stands(self._plan, done)
+        self._memory = Memory(self._plan, recorded)
+        self._contest: Contest | None = run_sorter(self._plan, self._items, self._memory)
+        self._advance(None)
+
+    def _resume(self) -> Contest:
+        """A contest brought to where the memory is."""
+        running = run_sorter(self._plan, self._items, self._memory)
+        next(running)
+        self._contest = running
+        return running
+
+    def _advance(self, preference: Preference | None) -> None:
+        running = self._contest or self._resume()
+        try:
+            pair = next(running) if preference is None else running.send(preference)
+            self._stage: Stage = Needs(pair)
+        except StopIteration as stop:
+            self._stage = Ends(stop.value)
+
+
+def contest_after(plan: Plan, done: Sequence[Judgment]) -> Contest:
+    """The contest begun anew: it knows the answers that stand, and not the pages they take out."""
+    return contest(plan, *_what_stands(plan, done))
+
+
+def _what_stands(plan: Plan, done: Sequence[Judgment]) -> tuple[list[ItemId], Recorded]:
+    """The pages that no answer takes out, and the sorting answers by pair."""
+    removed: set[ItemId | None] = set()
+    recorded: dict[Pair, list[Preference]] = {}
+    for judgment in done:
+        if not judgment.answer.is_preference:
+            removed.add(judgment.removed)
+        elif judgment.kind is QuestionKind.SORT:
+            pair = sorted_pair((judgment.left, judgment.right))
+            recorded.setdefault(pair, []).append(as_asked(judgment, pair))
+    return [item for item in plan.order if item not in removed], recorded
+
+
+def as_asked(judgment: Judgment, pair: Pair) -> Preference:
+    """The answer as a statement about ``pair`` rather than about left and right."""
+    preference = judgment.answer.preference()
+    return preference if judgment.left == pair[0] else preference.swapped()

@@ -1,0 +1,118 @@
+"""Simulated assessors: they know the truth, call equal grades a tie, and err at a rate."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from functools import lru_cache
+from math import exp
+from random import Random
+from typing import Protocol
+
+from app.domain.errors import Invalid
+from app.domain.pairs.answers import ItemId, Pair, Preference
+
+
+class Assessor(Protocol):
+    """Anything that can be asked which of two items is better."""
+
+    def prefer(self, pair: Pair) -> Preference:
+        """The preference told about ``pair``."""
+        ...
+
+
+class Errors(StrEnum):
+    """How likely an error is: the same for every pair, or less the further apart the two are."""
+
+    UNIFORM = "uniform"
+    BRADLEY_TERRY = "bt"
+
+
+class SimulatedAssessor:
+    """Prefers the item of greater worth, calls equal worths a tie, errs at the mean rate ``error``.
+
+    An error turns a preference round; asked about equals, an erring assessor prefers one at random.
+    ``persistent``: asked about the same pair again, the assessor says the same again.
+    """
+
+    def __init__(
+        self,
+        worth: Sequence[float],
+        *,
+        error: float = 0.0,
+        errors: Errors = Errors.UNIFORM,
+        persistent: bool = False,
+        random: Random,
+    ) -> None:
+        self._worth = worth
+        self._error = error
+        self._persistent = persistent
+        self._random = random
+        self._said: dict[Pair, Preference] = {}
+        self._steepness: float | None = None
+        if errors is Errors.BRADLEY_TERRY and error > 0:
+            self._steepness = steepness(len(set(worth)), error)
+
+    def prefer(self, pair: Pair) -> Preference:
+        """The preference told about ``pair``, items being places in ``worth``."""
+        if not self._persistent:
+            return self._fresh(pair)
+        if pair not in self._said:
+            said = self._fresh(pair)
+            self._said[pair], self._said[pair[1], pair[0]] = said, said.swapped()
+        return self._said[pair]
+
+    def _fresh(self, pair: Pair) -> Preference:
+        first, second = self._worth[pair[0]], self._worth[pair[1]]
+        chance = self._chance(abs(first - second))
+        errs = chance > 0 and self._random.random() < chance
+        if first == second:
+            if not errs:
+                return Preference.TIE
+            return Preference.FIRST if self._random.random() < 0.5 else Preference.SECOND
+        return Preference.FIRST if (first > second) is not errs else Preference.SECOND
+
+    def _chance(self, distance: float) -> float:
+        if self._steepness is None or distance == 0:
+            return self._error
+        return _logistic_tail(self._steepness * distance)
+
+
+@lru_cache(maxsize=64)
+def steepness(levels: int, rate: float) -> float:
+    """Of the Bradley-Terry model: at which the mean error over ``levels`` distinct worths is so.
+
+    Worths are evenly spaced by 1; the chance of an error is 1 / (1 + exp(steepness * distance)).
+    """
+    if not 0 < rate < 0.5:
+        raise Invalid(
+            f"The mean rate of Bradley-Terry errors is {rate}; it must lie between 0 and 0.5.",
+            field="error",
+        )
+    low, high = 0.0, 64.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _mean_error(levels, middle) > rate else (low, middle)
+    return high
+
+
+def _mean_error(levels: int, steep: float) -> float:
+    pairs = levels * (levels - 1) / 2
+    total = sum((levels - apart) * _logistic_tail(steep * apart) for apart in range(1, levels))
+    return total / pairs if pairs else 0.0
+
+
+def _logistic_tail(value: float) -> float:
+    return 1 / (1 + exp(min(value, 700.0)))
+
+
+def true_worths(n: int, grades: int, random: Random) -> list[float]:
+    """A strict random order of ``n`` items, or one of ``grades`` equally likely grades each."""
+    if grades:
+        return [float(random.randrange(grades)) for _ in range(n)]
+    order = list(range(n))
+    random.shuffle(order)
+    return [float(place) for place in order]
+
+
+def by_worth(worth: Sequence[float]) -> list[ItemId]:
+    """Items from best to worst, equals in their own order."""
+    return sorted(range(len(worth)), key=lambda item: (-worth[item], item))

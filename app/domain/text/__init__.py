@@ -1,0 +1,1 @@
+"""Texts: highlighted terms, snippets, and what can be stored."""

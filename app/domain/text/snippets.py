@@ -1,0 +1,77 @@
+"""Snippets: the part of a page's text that says most about a query, with its terms marked."""
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+
+from app.domain.text.highlighting import split_at_terms, term_pattern
+
+LENGTH = 220
+_LEAD = 60  # characters before the first term, so that it has a context
+LOOK = 20_000  # characters of a page that are looked at
+_MATCHES = 200  # places of terms that are weighed
+
+# Each part stops at the next bracket, where another link may begin: no character is read twice.
+_LINK = re.compile(r"!?\[([^\[\]\n]*+)\]\([^)\s\[]*+(?:\s[^)\[]*+)?\)")
+_SIGNS = re.compile(
+    r"^[ \t]*(?:#{1,6}|>|[-*+]|\|[-: |]+\|)(?=\s|$)"
+    r"|[*`]{1,3}(?=\S)|(?<=\S)[*`]{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)",
+    re.MULTILINE,
+)
+
+_ROW = re.compile(r"^[ \t]*\|.*$", re.MULTILINE)
+
+Parts = tuple[tuple[str, int | None], ...]
+
+
+def snippet(text: str, terms: Sequence[str], length: int = LENGTH) -> Parts:
+    """The passage with most of the terms: stretches of text, each with the colour of its mark.
+
+    >>> snippet("Cut the stems. Wrap tulips.", ["tulips"])
+    (('Cut the stems. Wrap ', None), ('tulips', 1), ('.', None))
+    """
+    clean = " ".join(text[:LOOK].split())
+    pattern = term_pattern(terms)
+    matches = pattern.finditer(clean) if pattern else iter(())
+    found = [(match.start(), match.lastgroup) for match in islice(matches, _MATCHES)]
+    passage = _cut(clean, _best_start(found, length), length)
+    return _marked(passage, terms)
+
+
+def without_markdown(text: str) -> str:
+    """Markdown as a snippet shows it: without signs of headings, lists, links and emphasis.
+
+    >>> without_markdown("# Tulips\\n\\n- Leave it **on**, see [here](https://a.example)")
+    ' Tulips\\n\\n Leave it on, see here'
+    """
+    prose = _SIGNS.sub("", _LINK.sub(r"\1", text))
+    return _ROW.sub(lambda row: row.group().replace("|", " "), prose)
+
+
+def _best_start(found: Sequence[tuple[int, str | None]], length: int) -> int:
+    """Where the passage begins that holds most different terms; the first of equals."""
+    best, most = 0, len({name for place, name in found if place < length})
+    for number, (start, _) in enumerate(found):
+        within = {name for place, name in found[number:] if place < start + length - _LEAD}
+        if len(within) > most:
+            best, most = max(0, start - _LEAD), len(within)
+    return best
+
+
+def _cut(text: str, start: int, length: int) -> str:
+    """Whole words from ``start``, with dots where something is left out."""
+    if start:
+        start = text.find(" ", start) + 1
+    end = start + length
+    if end >= len(text):
+        rest = text[start:]
+        return f"… {rest}" if start else rest
+    stop = text.rfind(" ", start, end)
+    return f"{'… ' if start else ''}{text[start : stop if stop > start else end]} …"
+
+
+def _marked(passage: str, terms: Sequence[str]) -> Parts:
+    pattern = term_pattern(terms)
+    if pattern is None or not passage:
+        return ((passage, None),) if passage else ()
+    return tuple(split_at_terms(passage, pattern))

@@ -1,0 +1,1 @@
+"""Accounts: users, invitations, passwords, sign-in and tokens."""

@@ -1,0 +1,89 @@
+"""One-time links: by one, an invited person sets name and password, or a password anew."""
+
+import secrets
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, update
+from sqlalchemy.orm import Session
+
+from app.db.base import now
+from app.db.models import Invitation, User
+from app.db.queries.accounts import people as queries
+from app.domain.enums import Role
+from app.domain.errors import BadToken, Conflict, Forbidden
+from app.services import audit
+from app.services.accounts import tokens, users
+from app.services.accounts.passwords import hash_password
+from app.services.accounts.tokens import hash_token
+
+LIFETIME = timedelta(days=7)
+_GONE = (
+    "This link is not valid: it was used already, is older than 7 days, or a newer one was made. "
+    "Ask the person who sent it for a new one."
+)
+
+
+def invite(
+    session: Session, *, email: str, name: str, role: Role, actor_id: int | None = None
+) -> tuple[User, str]:
+    """Make an account without a password, and the link by which its owner sets one."""
+    user = users.create_user(session, email=email, name=name, role=role, actor_id=actor_id)
+    return user, new_link(session, user, actor_id=actor_id)
+
+
+def new_link(session: Session, user: User, *, actor_id: int | None = None) -> str:
+    """The token of a new link; older links of the same person end. It is returned this once."""
+    if user.disabled_at is not None:
+        raise Conflict(f"{user.email} is disabled. Enable the account first.")
+    session.execute(
+        delete(Invitation).where(Invitation.user_id == user.id, Invitation.used_at.is_(None))
+    )
+    token = secrets.token_urlsafe(32)
+    at = now()
+    link = Invitation(
+        user_id=user.id, token_hash=hash_token(token), created_at=at, expires_at=at + LIFETIME
+    )
+    session.add(link)
+    session.flush()
+    purpose = "reset" if user.password_hash else "invite"
+    audit.record(session, actor_id, f"user.{purpose}", user.email, link=link.id)
+    return token
+
+
+def owner_of(session: Session, token: str, at: datetime | None = None) -> User:
+    """Whose link it is; a refusal if it does not work any more."""
+    return _link(session, token, at or now()).user
+
+
+def accept(
+    session: Session, token: str, *, name: str, password: str, at: datetime | None = None
+) -> User:
+    """Set name and password, consume the link, end older sign-ins; a reset revokes tokens too."""
+    at = at or now()
+    link = _link(session, token, at)
+    user = link.user
+    is_reset = user.password_hash is not None
+    user.name = users.checked_name(name)
+    user.password_hash = hash_password(password, user.email, user.name)
+    used = session.scalar(
+        update(Invitation)
+        .where(Invitation.id == link.id, Invitation.used_at.is_(None))
+        .values(used_at=at)
+        .returning(Invitation.id)
+    )
+    if used is None:  # somebody else was quicker with the same link
+        raise BadToken(_GONE)
+    users.end_sessions(user)
+    revoked = tokens.revoke_all(session, user, actor_id=user.id) if is_reset else 0
+    audit.record(session, user.id, "user.accept", user.email, link=link.id, tokens_revoked=revoked)
+    session.flush()
+    return user
+
+
+def _link(session: Session, token: str, at: datetime) -> Invitation:
+    link = queries.open_link(session, hash_token(token), at)
+    if link is None:
+        raise BadToken(_GONE)
+    if link.user.disabled_at is not None:
+        raise Forbidden("This account is disabled. Ask the person who invited you.")
+    return link

@@ -1,0 +1,92 @@
+"""Tokens for programs: shown once, kept as a hash, revocable."""
+
+import hashlib
+import secrets
+from datetime import datetime, timedelta
+
+from sqlalchemy import update
+from sqlalchemy.orm import Session
+
+from app.db.base import now
+from app.db.models import ApiToken, User
+from app.db.queries.accounts import accounts as queries
+from app.db.queries.accounts import people
+from app.db.queries.accounts.accounts import Bearer
+from app.domain.errors import Invalid, NotFound, SignInNeeded
+from app.services import audit
+from app.services.late_writes import LateWrite, LateWrites
+
+PREFIX = "topkapi_"
+_NOTE_USE_EVERY = timedelta(minutes=1)
+
+
+def issue_token(
+    session: Session, user: User, name: str, *, actor_id: int | None = None
+) -> tuple[ApiToken, str]:
+    """Make a token for ``user``; the text is returned this once and cannot be had again."""
+    name = " ".join(name.split())
+    if not 1 <= len(name) <= 100:
+        raise Invalid("Give the token a name of 1 to 100 characters.", field="name")
+    plain = PREFIX + secrets.token_urlsafe(32)
+    token = ApiToken(user_id=user.id, name=name, token_hash=hash_token(plain))
+    session.add(token)
+    session.flush()
+    audit.record(session, actor_id, "token.issue", user.email, name=name, token=token.id)
+    return token, plain
+
+
+def revoke_token(
+    session: Session, token_id: int, *, user_id: int | None = None, actor_id: int | None = None
+) -> None:
+    """End a token at once; with ``user_id`` only if it is that person's."""
+    token = session.get(ApiToken, token_id)
+    if token is None or (user_id is not None and token.user_id != user_id):
+        raise NotFound(f"There is no token {token_id}.")
+    _revoke(session, token, actor_id)
+
+
+def revoke_all(session: Session, user: User, *, actor_id: int | None = None) -> int:
+    """End every token of ``user`` at once and return how many there were."""
+    found = people.tokens_of_user(session, user.id)
+    for token in found:
+        _revoke(session, token, actor_id)
+    return len(found)
+
+
+def _revoke(session: Session, token: ApiToken, actor_id: int | None) -> None:
+    if token.revoked_at is None:
+        token.revoked_at = now()
+        audit.record(session, actor_id, "token.revoke", str(token.id), name=token.name)
+
+
+def owner_of(session: Session, plain: str) -> Bearer:
+    """The valid token, with its owner; a disabled owner's token is not valid."""
+    token = queries.token_with_user(session, hash_token(plain))
+    if token is None or token.user.disabled_at is not None:
+        raise SignInNeeded("The token is unknown, revoked, or its owner is disabled.")
+    return token
+
+
+class TokenUses:
+    """Notes when tokens were used, at most once a minute each, without a wait for any lock."""
+
+    def __init__(self, late: LateWrites) -> None:
+        self._late = late
+        self._noted: dict[int, datetime] = {}
+
+    def note(self, token: Bearer) -> None:
+        """Note that ``token`` was used just now."""
+        at = now()
+        last = max(
+            filter(None, (token.last_used_at, self._noted.get(token.token_id))), default=None
+        )
+        if last is not None and at - last <= _NOTE_USE_EVERY:
+            return
+        self._noted[token.token_id] = at
+        statement = update(ApiToken).where(ApiToken.id == token.token_id).values(last_used_at=at)
+        self._late.add(("token", token.token_id), LateWrite(statement))
+
+
+def hash_token(plain: str) -> str:
+    """What is stored of a token; a plain hash is enough, for tokens cannot be guessed."""
+    return hashlib.sha256(plain.encode()).hexdigest()

@@ -1,0 +1,132 @@
+"""People: made, given a role or a password, disabled. Every act leaves a line in the audit log.
+
+``actor_id`` is the administrator who acts; None is the command line.
+"""
+
+import re
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.db.base import now
+from app.db.models import User
+from app.db.queries.accounts import accounts as queries
+from app.domain.enums import Role
+from app.domain.errors import Conflict, Invalid, NotFound
+from app.services import audit
+from app.services.accounts import tokens
+from app.services.accounts.passwords import hash_password
+
+_EMAIL = re.compile(r"[^@\s,;<>]+@[^@\s,;<>]+")
+
+
+def create_user(
+    session: Session,
+    *,
+    email: str,
+    name: str,
+    role: Role,
+    password: str | None = None,
+    demo: bool = False,
+    actor_id: int | None = None,
+) -> User:
+    """Make an account; without a password it cannot sign in until one is set."""
+    user = User(
+        email=_checked_email(email),
+        name=checked_name(name),
+        role=role,
+        demo=demo,
+        password_hash=None if password is None else hash_password(password, email, name),
+    )
+    session.add(user)
+    try:
+        session.flush()
+    except IntegrityError:
+        raise Conflict(f"There is already an account for {user.email}.") from None
+    audit.record(session, actor_id, "user.create", user.email, role=role.value)
+    return user
+
+
+def user_of_email(session: Session, email: str) -> User:
+    """The person with this address, or NotFound."""
+    user = queries.user_by_email(session, email)
+    if user is None:
+        raise NotFound(f"There is no account for {email.strip().lower()}.")
+    return user
+
+
+def user_of_number(session: Session, user_id: int) -> User:
+    """The person with this number, or NotFound."""
+    user = session.get(User, user_id)
+    if user is None:
+        raise NotFound(f"There is no person with the number {user_id}.")
+    return user
+
+
+def set_password(
+    session: Session, user: User, password: str, *, actor_id: int | None = None
+) -> None:
+    """Set a new password; end every sign-in made with the old one and every token."""
+    user.password_hash = hash_password(password, user.email, user.name)
+    revoked = end_access(session, user, actor_id=actor_id)
+    audit.record(session, actor_id, "user.set_password", user.email, tokens_revoked=revoked)
+
+
+def change_role(session: Session, user: User, role: Role, *, actor_id: int | None = None) -> None:
+    """Give another role; the last administrator keeps theirs."""
+    if role is not Role.ADMIN:
+        _keep_an_admin(session, user)
+    audit.record(
+        session, actor_id, "user.change_role", user.email, before=user.role.value, after=role.value
+    )
+    user.role = role
+
+
+def disable_user(session: Session, user: User, *, actor_id: int | None = None) -> None:
+    """Refuse further sign-ins, end the present ones and every token; what the person did stays."""
+    _keep_an_admin(session, user)
+    if user.disabled_at is None:
+        user.disabled_at = now()
+        revoked = end_access(session, user, actor_id=actor_id)
+        audit.record(session, actor_id, "user.disable", user.email, tokens_revoked=revoked)
+
+
+def enable_user(session: Session, user: User, *, actor_id: int | None = None) -> None:
+    """Let a disabled person sign in again."""
+    if user.disabled_at is not None:
+        user.disabled_at = None
+        audit.record(session, actor_id, "user.enable", user.email)
+
+
+def end_sessions(user: User) -> None:
+    """Sign the person out of every browser at once; tokens of programs go on."""
+    user.session_version += 1
+
+
+def end_access(session: Session, user: User, *, actor_id: int | None) -> int:
+    """Sign the person out everywhere and revoke their tokens; return how many were revoked.
+
+    For when somebody else may have got in: a reset, a new password, a disabled account.
+    """
+    end_sessions(user)
+    return tokens.revoke_all(session, user, actor_id=actor_id)
+
+
+def _keep_an_admin(session: Session, user: User) -> None:
+    if list(queries.lock_active_admins(session)) == [user.id]:
+        raise Conflict(f"{user.email} is the last administrator; make another one first.")
+
+
+def _checked_email(email: str) -> str:
+    email = email.strip().lower()
+    if len(email) > 254 or not _EMAIL.fullmatch(email):
+        raise Invalid(f"{email!r} is not an e-mail address.", field="email")
+    return email
+
+
+def checked_name(name: str) -> str:
+    """The name without spare blanks; an empty or a very long one is refused."""
+    name = " ".join(name.split())
+    if not 1 <= len(name) <= 200:
+        raise Invalid("Give a name of 1 to 200 characters.", field="name")
+    return name

@@ -1,0 +1,1 @@
+"""Assignments: by rotation, by hand, and from a CSV file."""

@@ -1,0 +1,175 @@
+"""Assignment by a CSV file: query, assessor's e-mail, tool, round; all of it, or none."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.db.models import Assignment, Study, User
+from app.db.queries.accounts.accounts import all_users
+from app.db.queries.assignments import assignments as queries
+from app.domain.assignment.rotation import RuleBroken, Share, refuse_breach
+from app.domain.enums import Tool
+from app.domain.errors import Invalid
+from app.domain.study import StudySettings
+from app.services.assignments import manual_assignment, rotation
+from app.services.assignments.rotation import Work
+
+COLUMNS = ("query", "assessor", "tool", "round")
+MOST_PROBLEMS = 20
+MOST_BYTES = 16 * 1024**2
+_WORDS = {"t1": Tool.PAIRS, "t2": Tool.GRADES, "t3": Tool.LISTS}
+
+
+@dataclass(frozen=True, slots=True)
+class CsvProblem:
+    """One thing to mend: where it is, and what it is."""
+
+    line: int
+    field: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}, {self.field}: {self.problem}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The problem as a plain dictionary."""
+        return asdict(self)
+
+
+class CsvRefused(Invalid):
+    """A file of assignments that cannot be taken; nothing was assigned."""
+
+    code = "csv_refused"
+
+    def __init__(self, problems: Sequence[CsvProblem]) -> None:
+        self.problems = tuple(problems)
+        lines = "".join(f"\n- {problem}" for problem in problems)
+        super().__init__(f"Nothing was assigned. Mend the file and send it again:{lines}")
+
+
+def assign_csv(
+    session: Session, study: Study, data: bytes, *, actor_id: int | None = None
+) -> list[Assignment]:
+    """Give out what the file says, or refuse it and say which lines are wrong and why."""
+    problems: list[CsvProblem] = []
+    wanted: list[tuple[int, Work]] = []
+    reader = _Reader(session, study, problems)
+    for line, row in _rows(data):
+        work = reader.work(line, row)
+        if work is not None:
+            wanted.append((line, work))
+    if not wanted and not problems:
+        problems.append(CsvProblem(1, "query", "There is no line of work below the head."))
+    _check_rule(session, study, wanted, problems)
+    if problems:
+        raise CsvRefused(problems[:MOST_PROBLEMS])
+    return manual_assignment.give(session, study, [work for _, work in wanted], actor_id=actor_id)
+
+
+def _rows(data: bytes) -> Iterator[tuple[int, dict[str, str]]]:
+    if len(data) > MOST_BYTES:
+        raise CsvRefused([CsvProblem(1, "file", "The file is larger than 16 MB. Divide it.")])
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise CsvRefused([CsvProblem(line, "file", "Not UTF-8. Save it as UTF-8.")]) from None
+    first = text.partition("\n")[0]
+    delimiter = max(",;\t", key=first.count)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        head = [name.strip().lower() for name in next(rows, [])]
+        _check_head(head)
+        for row in rows:
+            if any(cell.strip() for cell in row):
+                yield rows.line_num, dict(zip(head, (cell.strip() for cell in row), strict=False))
+    except csv.Error as error:
+        raise CsvRefused([CsvProblem(rows.line_num, "file", f"{error}.")]) from None
+
+
+def _check_head(head: Sequence[str]) -> None:
+    missing = [name for name in COLUMNS[:3] if name not in head]
+    if missing or len(set(head)) != len(head):
+        said = f"The first line must name the columns {', '.join(COLUMNS)}; round may be left out."
+        raise CsvRefused([CsvProblem(1, missing[0] if missing else "file", said)])
+
+
+def _check_rule(
+    session: Session, study: Study, wanted: list[tuple[int, Work]], problems: list[CsvProblem]
+) -> None:
+    taken, ruled = rotation.taken_work(session, study), rotation.tools_under_rule(study)
+    lines: dict[Work, int] = {}
+    for line, work in wanted:
+        if work in lines:
+            problems.append(CsvProblem(line, "query", f"The same as line {lines[work]}."))
+            continue
+        try:
+            refuse_breach(work, taken[work.query], ruled)
+        except RuleBroken as broken:
+            said = str(manual_assignment.explained(session, study, broken))
+            if broken.other in lines:
+                said += f" See line {lines[broken.other]}."
+            problems.append(CsvProblem(line, "query", said))
+        lines[work] = line
+        taken[work.query].append(work)
+
+
+class _Reader:
+    """Turns lines into work; what is wrong goes to ``problems``."""
+
+    def __init__(self, session: Session, study: Study, problems: list[CsvProblem]) -> None:
+        self._problems = problems
+        self._queries = {
+            query.external_id: query.id for query in queries.queries_of_study(session, study.id)
+        }
+        self._people: dict[str, User] = {user.email: user for user in all_users(session)}
+        self._tools = StudySettings.from_json(study.settings).tools
+
+    def work(self, line: int, row: dict[str, str]) -> Work | None:
+        """The work of a line, or None if something in it is wrong."""
+        found = len(self._problems)
+        query, user = self._query(line, row), self._person(line, row)
+        tool, number = self._tool(line, row), self._round(line, row)
+        if len(self._problems) > found:
+            return None
+        assert query is not None
+        assert user is not None
+        assert tool is not None
+        return Share(user.id, query, tool, number)
+
+    def _add(self, line: int, field: str, problem: str) -> None:
+        self._problems.append(CsvProblem(line, field, problem))
+
+    def _query(self, line: int, row: dict[str, str]) -> int | None:
+        name = row.get("query", "")
+        if name not in self._queries:
+            self._add(line, "query", f"There is no query {name!r} in this study.")
+        return self._queries.get(name)
+
+    def _person(self, line: int, row: dict[str, str]) -> User | None:
+        email = row.get("assessor", "").lower()
+        user = self._people.get(email)
+        if user is None:
+            self._add(line, "assessor", f"There is no account for {email!r}.")
+        elif user.disabled_at is not None:
+            self._add(line, "assessor", f"{email} is disabled.")
+        return user
+
+    def _tool(self, line: int, row: dict[str, str]) -> Tool | None:
+        word = row.get("tool", "").lower()
+        tool = _WORDS.get(word) or next((each for each in Tool if each.value == word), None)
+        if tool is None or tool not in self._tools:
+            offered = ", ".join(each.value for each in self._tools)
+            self._add(line, "tool", f"{word!r} is not a tool of this study; choose {offered}.")
+        return tool
+
+    def _round(self, line: int, row: dict[str, str]) -> int:
+        word = row.get("round", "") or "1"
+        if not word.isdecimal() or not 1 <= int(word[:9]) <= 10_000:
+            self._add(line, "round", f"{word!r} is not a round; rounds count from 1.")
+            return 0
+        return int(word) - 1

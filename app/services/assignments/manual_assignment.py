@@ -1,0 +1,220 @@
+"""Giving out work by the names of people and queries, taking it back, handing it on.
+
+Everything goes through the rotation module; refusals name people, queries and the reason.
+"""
+
+from collections.abc import Sequence
+
+from sqlalchemy.orm import Session
+
+from app.db.base import now
+from app.db.models import Assignment, Query, Study, User
+from app.db.queries import audit as audit_queries
+from app.db.queries.assignments import assignments as queries
+from app.db.queries.assignments import manual_assignment as named
+from app.domain.assignment.rotation import RuleBroken, Share, refuse_breach
+from app.domain.enums import Tool
+from app.domain.errors import Conflict, Invalid, NotFound
+from app.domain.study import StudySettings
+from app.services import audit
+from app.services.accounts.users import user_of_email
+from app.services.assignments import rotation
+from app.services.assignments.rotation import Work
+from app.services.judging.lists import work as list_work
+
+_BY = {Tool.PAIRS: "by pairs", Tool.GRADES: "by grades", Tool.LISTS: "by lists"}
+_NAMES = 3  # of people who are free
+
+
+def assign_rotation(
+    session: Session,
+    study: Study,
+    user_ids: Sequence[int],
+    *,
+    rounds: int,
+    seed: str | None = None,
+    lists: bool = False,
+    actor_id: int | None = None,
+) -> list[Assignment]:
+    """The rotation of `assigning`, its refusals with names."""
+    try:
+        return rotation.assign_rotation(
+            session, study, user_ids, rounds=rounds, seed=seed, lists=lists, actor_id=actor_id
+        )
+    except RuleBroken as broken:
+        raise explained(session, study, broken) from broken
+
+
+def preview_rotation(
+    session: Session,
+    study: Study,
+    user_ids: Sequence[int],
+    *,
+    rounds: int,
+    seed: str | None = None,
+    lists: bool = False,
+) -> list[Work]:
+    """The work that a rotation would give out, its refusals with names."""
+    try:
+        return rotation.preview_rotation(
+            session, study, user_ids, rounds=rounds, seed=seed, lists=lists
+        )
+    except RuleBroken as broken:
+        raise explained(session, study, broken) from broken
+
+
+def last_rotation(session: Session, study: Study, *, lists: bool = False) -> tuple[list[int], str]:
+    """People in their order and the seed of the latest rotation; nobody if there was none."""
+    for event in audit_queries.all_of(session, "study.assign", study.slug):
+        if "people" in event.detail and bool(event.detail.get("lists")) == lists:
+            return list(event.detail["people"]), str(event.detail["seed"])
+    return [], ""
+
+
+def assign_one(
+    session: Session,
+    study: Study,
+    *,
+    email: str,
+    query: str,
+    tool: Tool,
+    round: int,
+    actor_id: int | None = None,
+) -> Assignment:
+    """Give one query to one person; ``round`` counts from 1, as people do."""
+    user = user_of_email(session, email)
+    work = Share(user.id, query_of_name(session, study, query).id, tool, round - 1)
+    return give(session, study, [work], actor_id=actor_id)[0]
+
+
+def give(
+    session: Session, study: Study, wanted: Sequence[Work], *, actor_id: int | None = None
+) -> list[Assignment]:
+    """Make assignments; who had the very same work before takes it up where they left it."""
+    try:
+        settings = StudySettings.from_json(study.settings)
+        rotation.refuse_unknown(session, study, settings, wanted)
+        again = _withdrawn(session, study, wanted)
+        fresh = [work for work in wanted if work not in again]
+        for work, row in again.items():
+            _refuse_breach(session, study, work)
+            list_work.refuse_restoring(session, row)
+            row.withdrawn_at = None
+            audit.record(session, actor_id, "assignment.restore", study.slug, assignment=row.id)
+        session.flush()
+        made = rotation.assign(session, study, fresh, actor_id=actor_id) if fresh else []
+    except RuleBroken as broken:
+        raise explained(session, study, broken) from broken
+    return [*again.values(), *made]
+
+
+def withdraw(
+    session: Session, study: Study, assignment_id: int, *, actor_id: int | None = None
+) -> Assignment:
+    """Take unfinished work back; its log is kept."""
+    row = named.assignment_of_study(session, study.id, assignment_id)
+    if row is None:
+        raise NotFound(f"There is no assignment {assignment_id} in {study.slug!r}.")
+    if row.finished_at is not None:
+        raise Conflict(
+            f"{row.user.name} has finished {row.query.external_id}; "
+            "finished work is not taken back."
+        )
+    if row.withdrawn_at is None:
+        row.withdrawn_at = now()
+        audit.record(
+            session,
+            actor_id,
+            "assignment.withdraw",
+            study.slug,
+            assignment=row.id,
+            assessor=row.user.email,
+            query=row.query.external_id,
+            tool=row.tool.value,
+            round=row.round + 1,
+            answered=row.answered,
+        )
+        session.flush()
+    return row
+
+
+def reassign(
+    session: Session, study: Study, assignment_id: int, email: str, *, actor_id: int | None = None
+) -> Assignment:
+    """Take unfinished work back and give it to someone else, or do neither."""
+    taker = user_of_email(session, email)
+    row = withdraw(session, study, assignment_id, actor_id=actor_id)
+    if row.user_id == taker.id:
+        raise Invalid(f"{taker.name} has this work already.", field="email")
+    work = Share(taker.id, row.query_id, row.tool, row.round)
+    return give(session, study, [work], actor_id=actor_id)[0]
+
+
+def query_of_name(session: Session, study: Study, name: str) -> Query:
+    """The study's query with this id, or NotFound."""
+    query = named.query_of_name(session, study.id, name.strip())
+    if query is None:
+        raise NotFound(f"There is no query {name.strip()!r} in {study.slug!r}.")
+    return query
+
+
+def free_for(session: Session, study: Study, work: Work) -> list[User]:
+    """Active assessors who could take ``work`` without breaking the rule, by name."""
+    taken = rotation.taken_work(session, study)[work.query]
+    ruled = rotation.tools_under_rule(study)
+
+    def fits(user: User) -> bool:
+        try:
+            refuse_breach(Share(user.id, work.query, work.tool, work.round), taken, ruled)
+        except RuleBroken:
+            return False
+        return True
+
+    return [user for user in named.active_assessors(session) if fits(user)]
+
+
+def explained(session: Session, study: Study, broken: RuleBroken) -> RuleBroken:
+    """The same refusal with names, and with who is free for the work."""
+    if broken.share is None or broken.other is None:
+        return broken
+    share, other = broken.share, broken.other
+    people = queries.users_by_id(session, (share.assessor, other.assessor))
+    query = session.get_one(Query, share.query).external_id
+    name, when = people[share.assessor].name, f"in round {other.round + 1}"
+    if other.assessor != share.assessor:
+        said = (
+            f"{query} is judged {_BY[share.tool]} {when} by {people[other.assessor].name} already. "
+            "Use another round."
+        )
+    else:
+        before = "has begun" if other.round < 0 else "already judges"
+        ending = "; that work was withdrawn" if other.round < 0 else f" {when}"
+        said = f"{name} {before} {query} {_BY[other.tool]}{ending}"
+        said += (
+            "." if other.tool is share.tool else ", and no one may meet a query under two tools."
+        )
+        said += _who_is_free(free_for(session, study, share))
+    return RuleBroken(said, share=share, other=other)
+
+
+def _who_is_free(people: Sequence[User]) -> str:
+    if not people:
+        return " Nobody is free for it."
+    if len(people) == 1:
+        return f" Only {people[0].name} is free for it."
+    more = f" and {len(people) - _NAMES} more" if len(people) > _NAMES else ""
+    return f" Free for it: {', '.join(user.name for user in people[:_NAMES])}{more}."
+
+
+def _refuse_breach(session: Session, study: Study, work: Work) -> None:
+    """Hold restored work against everything but its own earlier self."""
+    taken = rotation.taken_work(session, study)[work.query]
+    own = (work.assessor, work.tool)
+    others = [other for other in taken if (other.assessor, other.tool) != own or other.round >= 0]
+    refuse_breach(work, others, rotation.tools_under_rule(study))
+
+
+def _withdrawn(session: Session, study: Study, wanted: Sequence[Work]) -> dict[Work, Assignment]:
+    rows = named.withdrawn_of_study(session, study.id, {work.assessor for work in wanted})
+    by_work = {Share(row.user_id, row.query_id, row.tool, row.round): row for row in rows}
+    return {work: by_work[work] for work in wanted if work in by_work}

@@ -1,0 +1,92 @@
+"""The rotation before it is confirmed: folds, who gets which, and how much is new."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from app.db.models import Query, Study, User
+from app.db.queries.assignments import assignments as queries
+from app.domain.assignment.rotation import RuleBroken, folds, legal_rounds, rotation
+from app.domain.draws import shuffled
+from app.domain.enums import Tool
+from app.domain.errors import AppError
+from app.services.assignments import manual_assignment
+from app.services.assignments import rotation as assigning
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A fold for one person: the tool and the round, from 1."""
+
+    tool: Tool
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class GridRow:
+    """One person's folds, in their order, and how many queries they get with each tool."""
+
+    person: User
+    cells: Sequence[Cell | None]
+    load: dict[Tool, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a rotation would give out; ``refusal`` says why it cannot be."""
+
+    tools: Sequence[Tool]
+    most_rounds: int
+    folds: Sequence[Sequence[Query]] = ()
+    rows: Sequence[GridRow] = ()
+    total: int = 0
+    new: int = 0
+    refusal: AppError | None = None
+
+
+def preview(
+    session: Session,
+    study: Study,
+    user_ids: Sequence[int],
+    *,
+    rounds: int,
+    seed: str | None,
+    lists: bool = False,
+) -> Preview:
+    """The grid of a rotation over these people; nothing is written."""
+    tools = assigning.rotated_tools(study, lists=lists)
+    most = legal_rounds(len(user_ids), len(tools))
+    asked = queries.queries_of_study(session, study.id)
+    people = queries.users_by_id(session, user_ids)
+    order = shuffled([query.id for query in asked], _seed(study, seed), "rotation")
+    try:
+        wanted = rotation(
+            [query.id for query in asked],
+            list(user_ids),
+            tools,
+            rounds=rounds,
+            seed=_seed(study, seed),
+        )
+        new = assigning.preview_rotation(
+            session, study, user_ids, rounds=rounds, seed=seed, lists=lists
+        )
+    except RuleBroken as broken:
+        return Preview(tools, most, refusal=manual_assignment.explained(session, study, broken))
+    except AppError as refusal:
+        return Preview(tools, most, refusal=refusal)
+    by_id = {query.id: query for query in asked}
+    cut = [[by_id[number] for number in fold] for fold in folds(order, len(user_ids))]
+    fold_of = {query.id: place for place, fold in enumerate(cut) for query in fold}
+    cells: dict[int, list[Cell | None]] = {user: [None] * len(cut) for user in user_ids}
+    load: dict[int, Counter[Tool]] = {user: Counter() for user in user_ids}
+    for share in wanted:
+        cells[share.assessor][fold_of[share.query]] = Cell(share.tool, share.round + 1)
+        load[share.assessor][share.tool] += 1
+    rows = [GridRow(people[user], cells[user], dict(load[user])) for user in user_ids]
+    return Preview(tools, most, cut, rows, len(wanted), len(new))
+
+
+def _seed(study: Study, seed: str | None) -> str:
+    return study.slug if seed is None else seed

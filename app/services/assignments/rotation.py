@@ -1,0 +1,244 @@
+"""Giving out work: by the rotation or one by one, never against the rule, always with a reason."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from hashlib import blake2b
+from secrets import token_hex
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.db.base import now
+from app.db.models import Assignment, Study
+from app.db.queries.assignments import assignments as queries
+from app.db.queries.studies.studies import hold_settings
+from app.domain.assignment.rotation import Share, refuse_breach, rotation, ruled_tools
+from app.domain.enums import Tool
+from app.domain.errors import Conflict, Invalid, NotFound
+from app.domain.study import StudySettings, stored_plan
+from app.services import audit
+from app.services.judging.lists.work import ListPlans, Prepared
+from app.services.judging.tool_adapters import KITS
+
+Work = Share[int, int]  # a user's and a query's number
+_SEEN = -1  # the round of withdrawn work: it blocks no round, but its assessor met the query
+
+
+def preview_rotation(
+    session: Session,
+    study: Study,
+    user_ids: Sequence[int],
+    *,
+    rounds: int,
+    seed: str | None = None,
+    lists: bool = False,
+) -> list[Work]:
+    """The work that a rotation would give out, without what is given out already.
+
+    The seed of the order of queries is the study's slug unless another is given, so that a later
+    round goes on from the earlier ones. With ``lists`` the tool `lists` goes round on its own.
+    """
+    tools = rotated_tools(study, lists=lists)
+    query_ids = [query.id for query in queries.queries_of_study(session, study.id)]
+    wanted = rotation(
+        query_ids, list(user_ids), tools, rounds=rounds, seed=study.slug if seed is None else seed
+    )
+    there = {_work_of(row) for row in queries.assignments_of_study(session, study.id)}
+    new = [work for work in wanted if work not in there]
+    _refuse_breaches(session, study, new)
+    _refuse_lists(session, study, new)
+    return new
+
+
+def rotated_tools(study: Study, *, lists: bool = False) -> tuple[Tool, ...]:
+    """The tools that go round together: those under the rule, or the one outside it."""
+    settings = StudySettings.from_json(study.settings)
+    ruled = tools_under_rule(study)
+    outside = tuple(tool for tool in settings.tools if tool not in ruled)
+    if lists and not outside:
+        why = (
+            "goes round with the others here" if Tool.LISTS in ruled else "is not one of its tools"
+        )
+        raise Invalid(f"The tool 'lists' {why}.", field="lists")
+    return outside if lists or not ruled else ruled
+
+
+def assign_rotation(
+    session: Session,
+    study: Study,
+    user_ids: Sequence[int],
+    *,
+    rounds: int,
+    seed: str | None = None,
+    lists: bool = False,
+    actor_id: int | None = None,
+    at: datetime | None = None,
+) -> list[Assignment]:
+    """Give out the work of all rounds up to ``rounds`` that is not given out yet."""
+    wanted = preview_rotation(session, study, user_ids, rounds=rounds, seed=seed, lists=lists)
+    rotated = {
+        "seed": study.slug if seed is None else seed,
+        "people": list(user_ids),
+        "lists": lists,
+    }
+    return assign(session, study, wanted, seed=seed, actor_id=actor_id, at=at, rotated=rotated)
+
+
+def assign(
+    session: Session,
+    study: Study,
+    wanted: Sequence[Work],
+    *,
+    seed: str | None = None,
+    actor_id: int | None = None,
+    at: datetime | None = None,
+    rotated: Mapping[str, object] | None = None,
+) -> list[Assignment]:
+    """Make assignments with their plans, all or none; a seed fixes their draws.
+
+    ``rotated`` says from which rotation they come, so that a later round can go on from it.
+    """
+    hold_settings(session, study)
+    settings = StudySettings.from_json(study.settings)
+    refuse_unknown(session, study, settings, wanted)
+    _refuse_breaches(session, study, wanted)
+    made = [
+        Assignment(
+            user_id=work.assessor,
+            query_id=work.query,
+            tool=work.tool,
+            round=work.round,
+            plan=prepared.plan,
+            offered=prepared.offered,
+            created_at=at or now(),
+        )
+        for work, prepared in zip(
+            wanted, _prepared(session, study, settings, wanted, seed), strict=True
+        )
+    ]
+    session.add_all(made)
+    try:
+        session.flush()
+    except IntegrityError as error:
+        raise Conflict(
+            "Some of this work was given out at the same time by someone else, or was withdrawn "
+            "from the same assessor before. Nothing was assigned; look again."
+        ) from error
+    _note(session, study, wanted, actor_id, rotated or {})
+    return made
+
+
+def _prepared(
+    session: Session,
+    study: Study,
+    settings: StudySettings,
+    wanted: Sequence[Work],
+    seed: str | None,
+) -> list[Prepared]:
+    """The plan of each piece of work, or a refusal of lists that cannot be compared."""
+    pages = queries.candidates_of_study(session, study.id)
+    compared = {work.query for work in wanted if work.tool is Tool.LISTS}
+    lists = ListPlans(session, study, settings.list_rules, compared)
+    return [
+        lists.make(work.query, _seed(seed, work))
+        if work.tool is Tool.LISTS
+        else Prepared(
+            stored_plan(settings, work.tool, pages.get(work.query, ()), _seed(seed, work)), None
+        )
+        for work in wanted
+    ]
+
+
+def _refuse_lists(session: Session, study: Study, wanted: Sequence[Work]) -> None:
+    """Refuse work with lists that cannot be compared, without choosing anything."""
+    compared = [work.query for work in wanted if work.tool is Tool.LISTS]
+    if compared:
+        rules = StudySettings.from_json(study.settings).list_rules
+        lists = ListPlans(session, study, rules, compared, preview=True)
+        for query in compared:
+            lists.make(query, "")
+
+
+def _note(
+    session: Session,
+    study: Study,
+    wanted: Sequence[Work],
+    actor_id: int | None,
+    rotated: Mapping[str, object],
+) -> None:
+    rounds = sorted({work.round for work in wanted})
+    people = len({work.assessor for work in wanted})
+    audit.record(
+        session,
+        actor_id,
+        "study.assign",
+        study.slug,
+        assignments=len(wanted),
+        assessors=people,
+        rounds=rounds,
+        **rotated,
+    )
+
+
+def _seed(given: str | None, work: Work) -> str:
+    if given is None:
+        return token_hex(16)
+    name = f"{given}/{work.assessor}/{work.query}/{work.tool.value}/{work.round}"
+    return blake2b(name.encode(), digest_size=16).hexdigest()
+
+
+def _work_of(row: Assignment) -> Work:
+    return Share(row.user_id, row.query_id, row.tool, row.round)
+
+
+def refuse_unknown(
+    session: Session, study: Study, settings: StudySettings, wanted: Iterable[Work]
+) -> None:
+    """Refuse an archived study, and people, queries, tools and rounds that it does not have."""
+    if study.archived_at is not None:
+        raise Conflict(f"The study {study.slug!r} is archived; nothing more is assigned in it.")
+    users = queries.users_by_id(session, (work.assessor for work in wanted))
+    known = {query.id for query in queries.queries_of_study(session, study.id)}
+    for work in wanted:
+        user = users.get(work.assessor)
+        if user is None:
+            raise NotFound(f"There is no person with the number {work.assessor}.")
+        if user.disabled_at is not None:
+            raise Conflict(f"{user.email} is disabled and cannot be given work.")
+        if work.query not in known:
+            raise NotFound(f"There is no query with the number {work.query} in {study.slug!r}.")
+        if work.tool not in settings.tools or work.tool not in KITS:
+            offered = ", ".join(tool.value for tool in Tool if tool in settings.tools)
+            raise Invalid(
+                f"The tool {work.tool.value!r} cannot be assigned in this study; its tools are "
+                f"{offered}.",
+                field="tool",
+            )
+        if work.round < 0:
+            raise Invalid(f"There is no round {work.round + 1}.", field="round")
+
+
+def _refuse_breaches(session: Session, study: Study, wanted: Iterable[Work]) -> None:
+    """Hold each piece of work against what is given out, and against the pieces before it."""
+    taken, ruled = taken_work(session, study), tools_under_rule(study)
+    for work in wanted:
+        refuse_breach(work, taken[work.query], ruled)
+        taken[work.query].append(work)
+
+
+def tools_under_rule(study: Study) -> tuple[Tool, ...]:
+    """The study's tools of which nobody may meet a query under two."""
+    settings = StudySettings.from_json(study.settings)
+    return ruled_tools(settings.tools, lists_in_rotation=settings.lists_in_rotation)
+
+
+def taken_work(session: Session, study: Study) -> defaultdict[int, list[Work]]:
+    """What is given out, by query; withdrawn work counts where its assessor has met the query."""
+    taken: defaultdict[int, list[Work]] = defaultdict(list)
+    for row in queries.assignments_of_study(session, study.id):
+        if row.withdrawn_at is None:
+            taken[row.query_id].append(_work_of(row))
+        elif row.last_entry_at is not None:
+            taken[row.query_id].append(Share(row.user_id, row.query_id, row.tool, _SEEN))
+    return taken

@@ -1,0 +1,1 @@
+"""The records of a study as read from its files."""

@@ -1,0 +1,80 @@
+"""Documents: JSON Lines, two columns, a folder of pages, or cards made from features."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from app.services.importing.problems import Place
+from app.services.importing.records.jsonl import records
+from app.services.importing.records.pages import PAGES, in_utf8, page_type
+from app.services.importing.records.types import HTML, MARKDOWN, PLAIN, DocumentRecord
+from app.services.importing.records.values import BadValue, address, body, identifier, shown, words
+from app.services.importing.sources import limits
+from app.services.importing.sources.reader import Reader
+
+Documents = Iterator[tuple[Place, DocumentRecord]]
+_CONTENT = {"text": PLAIN, "html": HTML, "markdown": MARKDOWN}
+_KNOWN = frozenset({"id", "title", "url", "path", *_CONTENT})
+
+
+def read_documents(reader: Reader, path: str) -> Documents:
+    """The documents of a file: objects, or ``docid TAB text``, told apart by its first line."""
+    if reader.first_line(path).startswith("{"):
+        return records(reader, path, _KNOWN, lambda record: _from_object(reader, record))
+    return _columns(reader, path)
+
+
+def _from_object(reader: Reader, record: dict[str, Any]) -> DocumentRecord:
+    given = [name for name in (*_CONTENT, "path") if record.get(name) is not None]
+    if len(given) != 1:
+        what = " and ".join(given) if given else "no content"
+        raise BadValue(
+            "text", f"The document has {what}.", "Give one of text, html, markdown or path."
+        )
+    name = identifier(record.get("id"), "id")
+    title = words(record.get("title"), "title", limits.MAX_TITLE)
+    url = address(record.get("url"), "url")
+    if given == ["path"]:
+        return _from_file(reader, name, title, url, record["path"])
+    data = body(record[given[0]], given[0])
+    return DocumentRecord(name, title, url, _CONTENT[given[0]], data)
+
+
+def _from_file(reader: Reader, name: str, title: str, url: str, path: object) -> DocumentRecord:
+    if not isinstance(path, str) or path not in reader.source.files:
+        raise BadValue("path", f"There is no file {shown(path)}.", "Name a file under pages/.")
+    if not path.startswith(PAGES):
+        raise BadValue("path", f"{shown(path)} is not under pages/.", "Put pages there.")
+    media_type = page_type(path)
+    if media_type is None:
+        raise BadValue("path", f"{shown(path)} is no page.", "Pages are .html, .txt and .md files.")
+    data = in_utf8(reader.content(path), media_type, "path")
+    if not data.strip():
+        raise BadValue("path", f"{shown(path)} is empty.", "Fill it, or leave the document out.")
+    return DocumentRecord(name, title, url, media_type, data, path)
+
+
+def _columns(reader: Reader, path: str) -> Documents:
+    for place, line in reader.lines(path):
+        name, tab, text = line.partition("\t")
+        try:
+            if not tab:
+                raise BadValue(
+                    "text", "The line has one column.", "Write the id, a tab, and the text."
+                )
+            data = body(text, "text")
+            yield place, DocumentRecord(identifier(name.strip(), "id"), "", "", PLAIN, data)
+        except BadValue as error:
+            reader.problems.add(place, error.field, error.problem, error.mend)
+
+
+def read_pages(reader: Reader) -> Documents:
+    """Every page under pages/ as a document that is named by its path without the suffix."""
+    for path in reader.source.files:
+        if not path.startswith(PAGES) or page_type(path) is None:
+            continue
+        name = str(PurePosixPath(path).with_suffix(""))[len(PAGES) :]
+        try:
+            yield Place(path), _from_file(reader, identifier(name, "id"), "", "", path)
+        except BadValue as error:
+            reader.problems.add(Place(path), error.field, error.problem, error.mend)

@@ -1,0 +1,58 @@
+"""JSON Lines: one object a line, read strictly."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from app.services.importing.problems import Place, Problems
+from app.services.importing.records.values import BadValue, kind_of, only_known
+from app.services.importing.sources.reader import Reader
+
+T = TypeVar("T")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise BadValue(twice[:50], "The field stands twice in one object.", "Keep one of the two.")
+    return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
+
+def json_object(place: Place, line: str, problems: Problems) -> dict[str, Any] | None:
+    """The object on ``line``, or None and a problem."""
+    try:
+        record = _DECODER.decode(line)
+    except BadValue as error:
+        problems.add(place, error.field, error.problem, error.mend)
+        return None
+    except (ValueError, RecursionError) as error:
+        at = f" at character {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be read"
+        problems.add(place, None, f"This is not JSON{at}: {reason}.", "Write one object a line.")
+        return None
+    if not isinstance(record, dict):
+        problems.add(place, None, f"This is {kind_of(record)}.", "Write one object a line.")
+        return None
+    return record
+
+
+def records(
+    reader: Reader, path: str, known: frozenset[str], make: Callable[[dict[str, Any]], T]
+) -> Iterator[tuple[Place, T]]:
+    """The records of a file; what ``make`` refuses becomes a problem of its line."""
+    for place, line in reader.lines(path):
+        found = json_object(place, line, reader.problems)
+        if found is None:
+            continue
+        try:
+            only_known(found, known)
+            record = make(found)
+        except BadValue as error:
+            reader.problems.add(place, error.field, error.problem, error.mend)
+        else:
+            yield place, record

@@ -1,0 +1,152 @@
+"""LETOR lines (SVMlight with ``qid:`` and ``#docid``), and cards that show their features."""
+
+import html
+import math
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from app.services.importing.problems import Place
+from app.services.importing.records.types import HTML, CandidateRecord, DocumentRecord
+from app.services.importing.records.values import BadValue, Features, grade, identifier, shown
+from app.services.importing.sources import limits
+from app.services.importing.sources.reader import Reader
+
+_DOCID = re.compile(r"\bdocid\s*=\s*(\S+)")
+
+
+class Row(NamedTuple):
+    """One line: a query, a document, its label and its features."""
+
+    query: str
+    document: str
+    grade: int | None
+    features: Features
+
+
+def looks_like_letor(line: str) -> bool:
+    """Whether the second word of a line is a query's id in LETOR's manner."""
+    parts = line.split(None, 2)
+    return len(parts) > 1 and parts[1].startswith("qid:")
+
+
+def read_rows(reader: Reader, path: str, *, name_rows: bool) -> Iterator[tuple[Place, Row]]:
+    """The rows of a file; a document without ``#docid`` is named by its row if that is allowed."""
+    done: set[str] = set()
+    current, number = "", 0
+    for place, line in reader.lines(path):
+        if line.lstrip().startswith("#"):
+            continue
+        try:
+            body, _, comment = line.partition("#")
+            label, query, features = _parsed(body)
+            number = number + 1 if query == current else 1
+            if query != current:
+                if query in done:
+                    raise BadValue(
+                        "qid",
+                        f"Query {shown(query)} was interrupted by another one.",
+                        "Put all lines of a query together.",
+                    )
+                done.add(query)
+                current = query
+            name = f"{query}-{number}" if name_rows else None
+            yield place, Row(query, _document(comment, name), label, features)
+        except BadValue as error:
+            reader.problems.add(place, error.field, error.problem, error.mend)
+
+
+def _parsed(body: str) -> tuple[int | None, str, Features]:
+    parts = body.split()
+    if len(parts) < 2 or not parts[1].startswith("qid:"):
+        raise BadValue(
+            "qid", "The line is not 'label qid:query number:value ...'.", "Write it that way."
+        )
+    try:
+        label = float(parts[0])
+    except ValueError:
+        raise BadValue("label", f"{shown(parts[0])} is not a label.", "Use a number.") from None
+    query = identifier(parts[1][4:], "qid")
+    return grade(label, "label"), query, _features(parts[2:])
+
+
+def _features(words: list[str]) -> Features:
+    if len(words) > limits.MAX_FEATURES:
+        raise BadValue("features", f"There are {len(words):,} features.", "Leave some out.")
+    found: Features = {}
+    last = 0
+    for word in words:
+        name, _, text = word.partition(":")
+        try:
+            number, value = int(name), float(text)
+        except ValueError:
+            raise BadValue(
+                "features", f"{shown(word)} is not number:value.", "Write it that way."
+            ) from None
+        if not math.isfinite(value):
+            raise BadValue("features", f"Feature {number} is {text}.", "Give a finite number.")
+        if number <= last:
+            raise BadValue(
+                "features",
+                f"Feature {number} follows feature {last}.",
+                "Number them upwards from 1.",
+            )
+        found[str(number)] = value
+        last = number
+    return found
+
+
+def _document(comment: str, name: str | None) -> str:
+    found = _DOCID.search(comment)
+    given = found[1] if found else name
+    if given is None:
+        raise BadValue("docid", "The line names no document.", "Add '#docid = NAME' at its end.")
+    return identifier(given, "docid")
+
+
+def read_candidates(
+    reader: Reader, path: str, *, as_cards: bool
+) -> Iterator[tuple[Place, CandidateRecord]]:
+    """The rows as candidates; as cards, a document of several queries is a card in each."""
+    names = _CardNames(reader, path) if as_cards else None
+    for place, row in read_rows(reader, path, name_rows=as_cards):
+        name = names.of(row) if names else row.document
+        yield place, CandidateRecord(row.query, name, row.grade, row.features)
+
+
+def read_cards(reader: Reader, path: str) -> Iterator[tuple[Place, DocumentRecord]]:
+    """Documents made from rows: a table of the features."""
+    names = _CardNames(reader, path)
+    for place, row in read_rows(reader, path, name_rows=True):
+        data = _card(row).encode()
+        yield place, DocumentRecord(names.of(row), row.document, "", HTML, data)
+
+
+class _CardNames:
+    """A card shows features of one query; a document of several has its query in its name."""
+
+    def __init__(self, reader: Reader, path: str) -> None:
+        seen: set[str] = set()
+        self._shared: set[str] = set()
+        quiet = reader.quiet()
+        for _, row in read_rows(quiet, path, name_rows=True):
+            (self._shared if row.document in seen else seen).add(row.document)
+
+    def of(self, row: Row) -> str:
+        """The name of the row's card."""
+        return f"{row.document}@{row.query}" if row.document in self._shared else row.document
+
+
+def _card(row: Row) -> str:
+    rows = "".join(
+        f"<tr><th>{number}</th><td>{value:.6g}</td></tr>" for number, value in row.features.items()
+    )
+    title = html.escape(row.document)
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>'
+        "body{font:16px/1.5 system-ui,sans-serif;margin:1.5rem}"
+        "table{border-collapse:collapse}th,td{padding:.2rem .8rem;border-bottom:1px solid #bbb}"
+        "td{text-align:right;font-variant-numeric:tabular-nums}</style></head><body>"
+        f"<h1>{title}</h1><table><thead><tr><th>Feature</th><th>Value</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table></body></html>"
+    )

@@ -1,0 +1,96 @@
+"""Files under pages/: what they are by their names, and the characters of those that are pages."""
+
+import codecs
+import re
+from pathlib import PurePosixPath
+
+from app.services.importing.records.types import HTML, MARKDOWN, PLAIN
+from app.services.importing.records.values import BadValue
+
+PAGES = "pages/"
+_PAGE_TYPES = {
+    ".html": HTML,
+    ".htm": HTML,
+    ".xhtml": HTML,
+    ".txt": PLAIN,
+    ".text": PLAIN,
+    ".md": MARKDOWN,
+    ".markdown": MARKDOWN,
+}
+_FILE_TYPES = {
+    ".css": "text/css",
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".svg": "image/svg+xml",
+    ".webp": "image/webp",
+    ".avif": "image/avif",
+    ".ico": "image/x-icon",
+    ".woff": "font/woff",
+    ".woff2": "font/woff2",
+    ".ttf": "font/ttf",
+    ".otf": "font/otf",
+}
+_CHARSET = re.compile(
+    rb"""<meta[^>]{0,200}charset\s*+=\s*+["']?+\s*+([A-Za-z0-9_.:-]{1,40})""", re.I
+)
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def page_type(path: str) -> str | None:
+    """The media type of a page, or None if the file is something else."""
+    return _PAGE_TYPES.get(PurePosixPath(path).suffix.lower())
+
+
+def file_type(path: str) -> str:
+    """The media type of any file of the study."""
+    suffix = PurePosixPath(path).suffix.lower()
+    return _PAGE_TYPES.get(suffix) or _FILE_TYPES.get(suffix, "application/octet-stream")
+
+
+def in_utf8(data: bytes, media_type: str, field: str) -> bytes:
+    """The page in UTF-8: as given, or turned from the encoding that it names itself.
+
+    Pages are served as UTF-8, and that header outweighs what a page says about itself.
+    """
+    declared = _declared(data, media_type)
+    try:
+        data.decode("utf-8")
+        if declared is None or declared == "utf-8":
+            return data.removeprefix(codecs.BOM_UTF8)
+    except UnicodeDecodeError as error:
+        if declared is None or declared == "utf-8":
+            raise BadValue(
+                field,
+                f"Byte {error.start + 1}, 0x{data[error.start]:02x}, is not UTF-8.",
+                "Save the page as UTF-8, or let it name its encoding in a meta element.",
+            ) from None
+    try:
+        return data.decode(declared).encode("utf-8")
+    except (UnicodeError, ValueError):
+        raise BadValue(
+            field,
+            f"The page says that it is {declared}, but it is not.",
+            "Save the page as UTF-8.",
+        ) from None
+
+
+def _declared(data: bytes, media_type: str) -> str | None:
+    """The encoding that a byte order mark or a meta element names, if Python knows it."""
+    for mark, name in _BOMS:
+        if data.startswith(mark):
+            return name
+    found = _CHARSET.search(data[:2048]) if media_type == HTML else None
+    if found is None:
+        return None
+    try:
+        name = codecs.lookup(found[1].decode("ascii")).name
+    except LookupError:
+        return None
+    # Browsers read these as Windows-1252, which differs where people use typographic quotes.
+    return "cp1252" if name in ("iso8859-1", "ascii") else name

@@ -1,0 +1,44 @@
+"""What a study is made of, as read from its files."""
+
+from typing import NamedTuple
+
+from app.services.importing.records.values import Features
+
+HTML, PLAIN, MARKDOWN = "text/html", "text/plain", "text/markdown"
+
+
+class QueryRecord(NamedTuple):
+    """One query."""
+
+    id: str
+    text: str
+    description: str = ""
+    narrative: str = ""
+
+
+class DocumentRecord(NamedTuple):
+    """One page with its bytes; ``path`` is where its file stands in the study, if it has one."""
+
+    id: str
+    title: str
+    url: str
+    media_type: str
+    data: bytes
+    path: str = ""
+
+
+class CandidateRecord(NamedTuple):
+    """A page offered for a query."""
+
+    query: str
+    document: str
+    grade: int | None = None
+    features: Features | None = None
+
+
+class RankingRecord(NamedTuple):
+    """The list of one system for one query, best first."""
+
+    query: str
+    system: str
+    documents: tuple[str, ...]

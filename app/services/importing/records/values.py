@@ -1,0 +1,163 @@
+"""Single values of records: each check returns the value, or tells what is wrong with it."""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from app.domain.text.storable import unfit_character
+from app.services.importing.sources import limits
+
+_ID = re.compile(r"[^\s\x00-\x1f\x7f\ud800-\udfff]+")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?!\d)")
+_SCHEMES = frozenset({"http", "https", "ftp", "urn", "doi"})
+
+Features = dict[str, float]
+
+
+class BadValue(Exception):
+    """A value that cannot be used: the field, what is wrong, and what to mend."""
+
+    def __init__(self, field: str, problem: str, mend: str = "") -> None:
+        super().__init__(f"{field}: {problem} {mend}")
+        self.field, self.problem, self.mend = field, problem, mend
+
+
+def identifier(value: object, field: str) -> str:
+    """A name without blanks, so that every export format can carry it."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str) or not value:
+        raise BadValue(field, "The id is missing.", "Give a text of one or more characters.")
+    if len(value) > limits.MAX_ID:
+        raise BadValue(
+            field, f"The id has {len(value)} characters.", f"Use at most {limits.MAX_ID}."
+        )
+    if not _ID.fullmatch(value):
+        raise BadValue(
+            field,
+            f"The id {shown(value)} holds a blank or a control character.",
+            "Use letters, digits and signs.",
+        )
+    return value
+
+
+def words(value: object, field: str, most: int, *, required: bool = False) -> str:
+    """A text for people; absent is empty unless it is required."""
+    if value is None and not required:
+        return ""
+    if not isinstance(value, str):
+        raise BadValue(
+            field, f"This is {kind_of(value)}, not a text.", "Put it in quotation marks."
+        )
+    if required and not value.strip():
+        raise BadValue(field, "The text is empty.", "Write what it should say.")
+    if len(value) > most:
+        raise BadValue(field, f"The text has {len(value):,} characters.", f"Use at most {most:,}.")
+    _refuse_unfit(value, field)
+    return value.strip()
+
+
+def _refuse_unfit(value: str, field: str) -> None:
+    unfit = unfit_character(value)
+    if unfit:
+        raise BadValue(
+            field, f"It holds the character U+{ord(unfit):04X}, which no text may.", "Remove it."
+        )
+
+
+def body(value: object, field: str) -> bytes:
+    """The content of a page, kept to the letter, in UTF-8."""
+    if not isinstance(value, str):
+        raise BadValue(
+            field, f"This is {kind_of(value)}, not a text.", "Put it in quotation marks."
+        )
+    if not value.strip():
+        raise BadValue(field, "The page is empty.", "Give it content, or leave the document out.")
+    _refuse_unfit(value, field)
+    return value.encode()
+
+
+def address(value: object, field: str) -> str:
+    """The address a page came from; only kinds that are safe to show as a link."""
+    url = words(value, field, limits.MAX_URL)
+    scheme = _SCHEME.match(url)
+    if scheme and scheme[1].lower() not in _SCHEMES:
+        raise BadValue(
+            field,
+            f"An address of the kind {scheme[1]!r} cannot be shown.",
+            "Use http or https, or leave it out.",
+        )
+    return url
+
+
+def grade(value: object, field: str) -> int | None:
+    """A known grade; absent is unknown."""
+    if value is None:
+        return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    low, high = limits.GRADE_RANGE
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise BadValue(
+            field,
+            f"{shown(value)} is not a grade.",
+            f"Use a whole number between {low} and {high}.",
+        )
+    return value
+
+
+def features(value: object, field: str) -> Features | None:
+    """Features by name, or as a list that is numbered from 1."""
+    if value is None:
+        return None
+    if isinstance(value, list):
+        value = {str(number): one for number, one in enumerate(value, start=1)}
+    if not isinstance(value, dict):
+        raise BadValue(
+            field, f"This is {kind_of(value)}.", "Give an object of numbers, or a list of them."
+        )
+    if len(value) > limits.MAX_FEATURES:
+        raise BadValue(
+            field, f"There are {len(value):,} features.", f"{limits.MAX_FEATURES:,} are the most."
+        )
+    return {_feature_name(name, field): _number(one, name, field) for name, one in value.items()}
+
+
+def _feature_name(name: str, field: str) -> str:
+    if not name.strip() or len(name) > limits.MAX_ID or unfit_character(name):
+        raise BadValue(field, f"{shown(name)} cannot be the name of a feature.", "Rename it.")
+    return name
+
+
+def _number(value: object, name: str, field: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadValue(
+            field, f"Feature {name} is {shown(value)}, not a number.", "Give a finite number."
+        )
+    if (isinstance(value, int) and abs(value) > 2**53) or not math.isfinite(value):
+        raise BadValue(field, f"Feature {name} is {value}.", "Give a finite number.")
+    return value
+
+
+def only_known(record: Mapping[str, Any], known: frozenset[str]) -> None:
+    """Refuse fields that nobody would read: most often they are misspelt."""
+    for name in record:
+        if name not in known:
+            raise BadValue(
+                name[:50], "There is no such field.", f"Known are {', '.join(sorted(known))}."
+            )
+
+
+def shown(value: object) -> str:
+    """A value as part of a message, shortened."""
+    text = value if isinstance(value, str) else repr(value)
+    return repr(text[:60] + "…" if len(text) > 60 else text)
+
+
+def kind_of(value: object) -> str:
+    """What a JSON or TOML value is, in words."""
+    if value is None:
+        return "null"
+    names = {bool: "true or false", int: "a number", float: "a number", str: "a text"}
+    return names.get(type(value), "a list" if isinstance(value, list) else "an object")

@@ -1,0 +1,1 @@
+"""Where a study is read from: folder, archive or single file."""

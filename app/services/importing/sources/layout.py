@@ -1,0 +1,160 @@
+"""Which file of a study is what: by its name up to the first dot, or as study.toml says."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.services.importing.problems import Place
+from app.services.importing.records.candidates import CandidateFormat, candidate_format
+from app.services.importing.records.pages import PAGES
+from app.services.importing.sources.reader import Reader
+
+SETTINGS, GUIDELINES = "study.toml", "guidelines.md"
+ROLES: Mapping[str, frozenset[str]] = {
+    "queries": frozenset({"queries", "topics"}),
+    "documents": frozenset({"documents", "docs"}),
+    "candidates": frozenset({"candidates", "qrels", "run", "letor"}),
+    "rankings": frozenset({"rankings"}),
+}
+_RANKINGS = "rankings/"
+
+Named = Mapping[str, tuple[str, ...]]  # role -> files, from study.toml
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The files of a study by what they hold.
+
+    Without queries or documents a LETOR file stands for them: its query ids, and cards of its
+    features. Without a file of documents, the pages under pages/ are the documents.
+    """
+
+    candidates: str
+    candidate_format: CandidateFormat
+    queries: str | None = None
+    documents: str | None = None
+    rankings: tuple[str, ...] = ()
+    pages: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def read_from(self) -> dict[str, str]:
+        """What is read from where, for people."""
+        rows = f"{self.candidates} ({self.candidate_format})"
+        return {
+            "queries": self.queries or f"{self.candidates} (query ids)",
+            "documents": self.documents or (PAGES if self.pages else f"{rows}, as feature cards"),
+            "candidates": rows,
+            **({"rankings": ", ".join(self.rankings)} if self.rankings else {}),
+        }
+
+    @property
+    def as_cards(self) -> bool:
+        """Whether documents are shown as cards of their features."""
+        return self.documents is None and not self.pages
+
+
+def find_layout(reader: Reader, named: Named, place: Place) -> Layout | None:
+    """The layout of the source, or None and problems; ``place`` is where files were named."""
+    files = reader.source.files
+    before = len(reader.problems)
+    found = {role: _of_role(reader, role, named, place) for role in ROLES}
+    pages = tuple(path for path in files if path.startswith(PAGES))
+    candidates = found["candidates"]
+    if not candidates:
+        reader.problems.add(
+            Place(reader.source.name),
+            "candidates",
+            "There is no file of candidates.",
+            "Add candidates.jsonl, or a TREC run, qrels or LETOR file.",
+        )
+        return None
+    if len(reader.problems) > before:
+        return None
+    known = candidate_format(reader, candidates[0])
+    if known is None:
+        reader.problems.add(
+            Place(candidates[0], 1),
+            None,
+            "The format is not known.",
+            "Candidates are JSON Lines, a TREC run, TREC qrels or LETOR lines.",
+        )
+        return None
+    layout = Layout(
+        candidates=candidates[0],
+        candidate_format=known,
+        queries=_one(found["queries"]),
+        documents=_one(found["documents"]),
+        rankings=found["rankings"],
+        pages=pages,
+        ignored=_ignored(files, found, pages),
+    )
+    return layout if _complete(reader, layout) else None
+
+
+def single_layout(reader: Reader) -> Layout | None:
+    """The layout of one LETOR file as a whole study."""
+    name = reader.source.name
+    if candidate_format(reader, name) != "letor":
+        reader.problems.add(
+            Place(name),
+            None,
+            "A single file can be a study only if it is a LETOR file.",
+            "Give a LETOR file, a study folder, or a .zip of one.",
+        )
+        return None
+    return Layout(candidates=name, candidate_format="letor")
+
+
+def _of_role(reader: Reader, role: str, named: Named, place: Place) -> tuple[str, ...]:
+    files = reader.source.files
+    if role in named:
+        for path in named[role]:
+            if path not in files:
+                reader.problems.add(
+                    place,
+                    f"files.{role}",
+                    f"There is no file {path!r}.",
+                    "Name a file of the study.",
+                )
+        return named[role]
+    found = tuple(
+        path
+        for path in files
+        if ("/" not in path and path.split(".")[0] in ROLES[role])
+        or (role == "rankings" and path.startswith(_RANKINGS))
+    )
+    if len(found) > 1 and role != "rankings":
+        reader.problems.add(
+            Place(found[1]),
+            role,
+            f"There are {len(found)} files of {role}: {', '.join(found)}.",
+            f"Keep one of them, or name it in study.toml: [files] {role} = {found[0]!r}.",
+        )
+    return found
+
+
+def _one(paths: tuple[str, ...]) -> str | None:
+    return paths[0] if paths else None
+
+
+def _ignored(
+    files: Mapping[str, int], found: Mapping[str, tuple[str, ...]], pages: tuple[str, ...]
+) -> tuple[str, ...]:
+    used = {SETTINGS, GUIDELINES, *pages}.union(*found.values())
+    return tuple(path for path in files if path not in used)
+
+
+def _complete(reader: Reader, layout: Layout) -> bool:
+    """A LETOR file can stand for queries and documents; other formats cannot."""
+    before = len(reader.problems)
+    if layout.candidate_format != "letor":
+        place = Place(reader.source.name)
+        if layout.queries is None:
+            reader.problems.add(
+                place, "queries", "There is no file of queries.", "Add queries.jsonl or topics."
+            )
+        if layout.documents is None and not layout.pages:
+            reader.problems.add(
+                place, "documents", "There are no documents.", "Add documents.jsonl or pages/."
+            )
+    return len(reader.problems) == before

@@ -1,0 +1,172 @@
+"""Where a study comes from: a folder, a zip archive, or a single file. Nothing is unpacked to disk.
+
+A source lists its files before any is opened, and refuses what could lead outside the study or
+fill the machine: path traversal, links, bombs.
+"""
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from types import TracebackType
+from typing import BinaryIO, Protocol, Self
+
+from app.domain.errors import NotFound
+from app.services.importing.problems import Place, Problems
+from app.services.importing.sources import limits
+
+_LITTER = frozenset({"Thumbs.db", "desktop.ini", "__MACOSX"})
+
+
+class Source(Protocol):
+    """A study's files by their paths, each with its size."""
+
+    name: str
+    single: bool
+
+    @property
+    def files(self) -> Mapping[str, int]:
+        """Paths with sizes, in the order of the paths."""
+        ...
+
+    def open(self, path: str) -> BinaryIO:
+        """The bytes of one file, as a stream."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the source."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
+
+class Closing:
+    """What sources share: they can be used in a ``with`` statement."""
+
+    def close(self) -> None:
+        """Let go of the source."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class FolderSource(Closing):
+    """A folder on disk."""
+
+    single = False
+
+    def __init__(self, folder: Path) -> None:
+        problems = Problems()
+        self.name = folder.resolve().name
+        self._folder = folder
+        self.files = _files_of(folder, problems)
+        check_sizes(self.name, self.files, problems)
+        problems.refuse_if_any()
+
+    def open(self, path: str) -> BinaryIO:
+        """The bytes of one file; a link put there since the listing is not followed."""
+        handle = os.open(self._folder / path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        return os.fdopen(handle, "rb")
+
+
+class FileSource(Closing):
+    """One file as a whole study."""
+
+    single = True
+
+    def __init__(self, path: Path) -> None:
+        self.name = path.name
+        self._path = path
+        self.files = {path.name: path.stat().st_size}
+
+    def open(self, path: str) -> BinaryIO:
+        """The bytes of the file."""
+        assert path == self.name
+        return self._path.open("rb")
+
+
+def open_source(path: Path) -> Source:
+    """The source at ``path``, by what it is."""
+    from app.services.importing.sources.zipped import ZipSource
+
+    if not path.exists():
+        raise NotFound(f"There is no file or folder {path}.")
+    if path.is_dir():
+        return FolderSource(path)
+    with path.open("rb") as stream:
+        packed = stream.read(4)[:2] == b"PK"
+    if packed or path.suffix.lower() == ".zip":
+        return ZipSource(path, name=path.name)
+    return FileSource(path)
+
+
+def is_litter(path: str) -> bool:
+    """Whether a system or a tool keeps the file for itself, as ``.git`` or ``.DS_Store``."""
+    return any(
+        part in _LITTER or (part.startswith(".") and part != "..")
+        for part in PurePosixPath(path).parts
+    )
+
+
+def check_sizes(name: str, files: Mapping[str, int], problems: Problems) -> None:
+    """Refuse too many files, and too many bytes in one or all of them."""
+    place = Place(name)
+    if len(files) > limits.MAX_FILES:
+        problems.add(
+            place,
+            None,
+            f"There are {len(files):,} files; {limits.MAX_FILES:,} are the most.",
+            "Divide the study, or put pages as text or html into documents.jsonl.",
+        )
+    total = sum(files.values())
+    if total > limits.MAX_UNPACKED:
+        problems.add(
+            place,
+            None,
+            f"The files make {limits.size_in_words(total)}; "
+            f"{limits.size_in_words(limits.MAX_UNPACKED)} are the most.",
+            "Divide the study.",
+        )
+
+
+def _files_of(folder: Path, problems: Problems) -> dict[str, int]:
+    """Regular files below ``folder`` in the order of their paths."""
+    found: dict[str, int] = {}
+    waiting = [""]
+    while waiting:
+        below = waiting.pop()
+        with os.scandir(folder / below) as entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                path = f"{below}{entry.name}"
+                mode = entry.stat(follow_symlinks=False).st_mode
+                if is_litter(path):
+                    continue
+                if stat.S_ISDIR(mode):
+                    waiting.append(f"{path}/")
+                elif not stat.S_ISREG(mode):
+                    _refuse_special(path, mode, problems)
+                else:
+                    found[path] = entry.stat(follow_symlinks=False).st_size
+        if len(found) > limits.MAX_FILES:
+            break
+    return dict(sorted(found.items()))
+
+
+def _refuse_special(path: str, mode: int, problems: Problems) -> None:
+    kind = "a symbolic link" if stat.S_ISLNK(mode) else "not a regular file"
+    problems.add(Place(path), None, f"This is {kind}.", "Put the file itself there.")

@@ -1,0 +1,147 @@
+"""Zip archives, read where they are; whatever could harm is refused before a byte is unpacked."""
+
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, cast
+
+from app.services.importing.problems import Place, Problems, StudyRefused, refusal
+from app.services.importing.sources import limits
+from app.services.importing.sources.sources import Closing, check_sizes, is_litter
+
+DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, struct.error)
+_END = struct.Struct("<4s4H2LH")  # the record at the end of every archive
+_TAIL = 65_557 + 76  # that record, its comment and the record of large archives
+
+
+class ZipSource(Closing):
+    """A zip archive, from a path or an open file; one folder around all is seen through."""
+
+    single = False
+
+    def __init__(self, archive: Path | BinaryIO, *, name: str) -> None:
+        self.name = name
+        try:
+            _check_directory(archive, name)
+            self._zip = zipfile.ZipFile(archive)
+        except DAMAGE as error:
+            raise damaged(name, error) from None
+        problems = Problems()
+        try:
+            self._members = _members(self._zip, name, problems)
+            problems.refuse_if_any()
+        except StudyRefused:
+            self._zip.close()
+            raise
+        self.files = {path: member.file_size for path, member in self._members.items()}
+
+    def open(self, path: str) -> BinaryIO:
+        """The unpacked bytes of one file, as a stream."""
+        try:
+            return cast(BinaryIO, self._zip.open(self._members[path]))
+        except DAMAGE as error:
+            raise damaged(path, error) from None
+
+    def close(self) -> None:
+        """Close the archive."""
+        self._zip.close()
+
+
+def damaged(name: str, error: Exception) -> StudyRefused:
+    """The refusal of an archive, or of a file in it, that cannot be unpacked."""
+    return refusal(
+        Place(name),
+        None,
+        f"It is damaged, or packed in a way that is not known ({error}).",
+        "Make the archive anew, and send it whole.",
+    )
+
+
+def _check_directory(archive: Path | BinaryIO, name: str) -> None:
+    """Refuse a table of contents so long that reading it would fill the memory."""
+    stream = archive.open("rb") if isinstance(archive, Path) else archive
+    try:
+        size = _directory_size(stream)
+    finally:
+        if isinstance(archive, Path):
+            stream.close()
+    if size > limits.MAX_DIRECTORY:
+        raise refusal(
+            Place(name),
+            None,
+            f"Its list of files takes {limits.size_in_words(size)}.",
+            f"An archive may hold {limits.MAX_FILES:,} files.",
+        )
+
+
+def _directory_size(stream: BinaryIO) -> int:
+    """What the end of the archive says about the size of its table of contents."""
+    stream.seek(max(0, stream.seek(0, 2) - _TAIL))
+    tail = stream.read()
+    at = tail.rfind(b"PK\x05\x06")
+    if at < 0 or len(tail) < at + _END.size:
+        raise zipfile.BadZipFile("its end is missing")
+    size: int = _END.unpack_from(tail, at)[5]
+    large = tail.rfind(b"PK\x06\x06", 0, at)  # the record of archives with many or large files
+    if large >= 0 and at >= large + 48:
+        size = max(size % 0xFFFFFFFF, *struct.unpack_from("<Q", tail, large + 40))
+    return size
+
+
+def _members(archive: zipfile.ZipFile, name: str, problems: Problems) -> dict[str, zipfile.ZipInfo]:
+    infos = [info for info in archive.infolist() if not info.is_dir()]
+    check_sizes(name, {info.filename: info.file_size for info in infos}, problems)
+    _check_ratio(name, infos, problems)
+    found: dict[str, zipfile.ZipInfo] = {}
+    for info in infos:
+        if is_litter(info.filename):
+            continue
+        for problem, mend in _faults(info, found):
+            problems.add(Place(info.filename), None, problem, mend)
+        found[info.filename] = info
+    shared = _shared_folder(found)
+    return {path[len(shared) :]: found[path] for path in sorted(found)}
+
+
+def _check_ratio(name: str, infos: list[zipfile.ZipInfo], problems: Problems) -> None:
+    """A bomb shows in the whole, or in one member that is not small."""
+    packed = sum(info.compress_size for info in infos)
+    unpacked = sum(info.file_size for info in infos)
+    sizes = [(name, packed, unpacked)]
+    sizes += [(info.filename, info.compress_size, info.file_size) for info in infos]
+    for file, before, after in sizes:
+        if after > max(limits.RATIO_FREE, limits.MAX_RATIO * before):
+            problems.add(
+                Place(file),
+                None,
+                f"{limits.size_in_words(before)} unpack to {limits.size_in_words(after)}: more "
+                f"than {limits.MAX_RATIO} to 1.",
+                "Such an archive is taken for a bomb; store the file unpacked.",
+            )
+
+
+def _faults(info: zipfile.ZipInfo, found: dict[str, zipfile.ZipInfo]) -> Iterator[tuple[str, str]]:
+    path = info.filename
+    parts = PurePosixPath(path).parts
+    if path.startswith("/") or ".." in parts or "\\" in path or ":" in parts[0] or "\0" in path:
+        yield "This path leads out of the archive.", "Use plain relative paths."
+    if len(path) > limits.MAX_PATH:
+        yield f"The path has {len(path)} characters.", f"Use at most {limits.MAX_PATH}."
+    if stat.S_ISLNK(info.external_attr >> 16):
+        yield "This is a symbolic link.", "Put the file itself there."
+    if info.flag_bits & 0x1:
+        yield "This file is encrypted.", "Make the archive without a password."
+    if path in found:
+        yield "The archive holds this path twice.", "Keep one of the two."
+
+
+def _shared_folder(paths: dict[str, zipfile.ZipInfo]) -> str:
+    """The one folder that holds everything, with its slash, or nothing."""
+    firsts = {path.partition("/")[0] for path in paths}
+    if len(firsts) != 1 or not all("/" in path for path in paths):
+        return ""
+    first = firsts.pop()
+    return "" if first == "pages" else f"{first}/"

@@ -1,0 +1,144 @@
+"""The one at work on uploads: checks them, and imports those that are confirmed, one at a time."""
+
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from app.db.base import now
+from app.db.engine import Sessions
+from app.domain.errors import AppError, Conflict
+from app.services.importing import (
+    ImportReport,
+    Source,
+    StudyRefused,
+    import_study,
+    preview_study,
+)
+from app.services.importing.sources.sources import FileSource
+from app.services.importing.sources.zipped import ZipSource
+from app.services.importing.uploads.store import Stage, Upload, UploadStore
+
+_EVERY = 0.5  # seconds between two notes of progress
+_log = logging.getLogger("topkapi.uploads")
+Step = Callable[[Upload, Source, Any], ImportReport]
+
+
+class UploadDesk:
+    """Runs checks and imports in a thread of its own, so that requests are answered meanwhile."""
+
+    def __init__(self, store: UploadStore, sessions: Sessions) -> None:
+        self.store = store
+        self._sessions = sessions
+        self._thread: ThreadPoolExecutor | None = None  # started with the first upload
+
+    def close(self) -> None:
+        """Wait for what is being done, and begin nothing more."""
+        if self._thread is not None:
+            self._thread.shutdown(wait=True, cancel_futures=True)
+            self._thread = None
+
+    def check(self, upload: Upload) -> Upload:
+        """Have the upload read without writing anything."""
+        return self._begin(upload, Stage.CHECKING, Stage.READY, self._preview)
+
+    def confirm(self, upload: Upload, *, actor_id: int) -> Upload:
+        """Have a checked upload imported."""
+        if upload.stage is not Stage.READY:
+            raise Conflict(
+                f"This upload is {upload.stage}; only one that is ready can be imported."
+            )
+
+        self.store.claim(upload)
+
+        def write(_upload: Upload, source: Source, progress: Any) -> ImportReport:
+            with self._sessions.write.begin() as session:
+                return import_study(session, source, actor_id=actor_id, progress=progress)
+
+        return self._begin(upload, Stage.WRITING, Stage.DONE, write)
+
+    def cancel(self, upload: Upload) -> Upload:
+        """Let go of an upload that nobody is at work on."""
+        if upload.is_at_work:
+            raise Conflict("The upload is being worked on; wait until that is over.")
+        self.store.drop(upload)
+        return self._note(upload, stage=Stage.REFUSED, message="It was discarded.")
+
+    def import_now(
+        self, path: Path, filename: str, *, actor_id: int, dry_run: bool
+    ) -> ImportReport:
+        """Check or import a file at once, in the thread of the caller."""
+        with open_upload(path, filename) as source:
+            if dry_run:
+                with self._sessions.read() as session:
+                    return preview_study(session, source)
+            with self._sessions.write.begin() as session:
+                return import_study(session, source, actor_id=actor_id)
+
+    def _preview(self, _upload: Upload, source: Source, progress: Any) -> ImportReport:
+        with self._sessions.read() as session:
+            return preview_study(session, source, progress=progress)
+
+    def _begin(self, upload: Upload, during: Stage, after: Stage, step: Step) -> Upload:
+        begun = self._note(upload, stage=during, done=0, total=0, message="")
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix="uploads")
+        self._thread.submit(self._run, begun, after, step)
+        return begun
+
+    def _run(self, upload: Upload, after: Stage, step: Step) -> None:
+        last = 0.0
+
+        def progress(doing: str, done: int, total: int) -> None:
+            nonlocal last
+            if time.monotonic() - last >= _EVERY:
+                last = time.monotonic()
+                self._note(upload, doing=doing, done=done, total=total)
+
+        try:
+            path = self.store.content(upload)
+            with open_upload(path, upload.filename) as source:
+                report = step(upload, source, progress)
+        except StudyRefused as refused:
+            problems = tuple(each.as_json() for each in refused.problems)
+            known = {"problems": problems, "more_problems": refused.more, "read": refused.read}
+            self._refuse(upload, **known)
+        except AppError as refusal:
+            self._refuse(upload, message=str(refusal))
+        except Exception:
+            _log.exception("an upload failed")
+            self._refuse(upload, message="The program made a mistake. Nothing was written.")
+        else:
+            self._note(upload, stage=after, report=report.as_json(), done=1, total=1)
+            if after is Stage.DONE:
+                self.store.drop(upload)
+
+    def _refuse(self, upload: Upload, **known: Any) -> None:
+        self.store.drop(upload)
+        self._note(upload, stage=Stage.REFUSED, **known)
+
+    def _note(self, upload: Upload, **known: Any) -> Upload:
+        noted = replace(upload, changed_at=now(), **known)
+        self.store.save(noted)
+        return noted
+
+
+def open_upload(path: Path, filename: str) -> Source:
+    """The source in an upload, under the name it was sent with."""
+    with path.open("rb") as stream:
+        packed = stream.read(2) == b"PK"
+    if packed or filename.lower().endswith(".zip"):
+        return ZipSource(path, name=filename)
+    return _Named(path, filename)
+
+
+class _Named(FileSource):
+    """A single file that is kept under another name than it was sent with."""
+
+    def __init__(self, path: Path, filename: str) -> None:
+        super().__init__(path)
+        self.name = filename
+        self.files = {filename: path.stat().st_size}

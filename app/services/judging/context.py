@@ -1,0 +1,36 @@
+"""What lies on an assessor's desk beside the question: the study's rules, and where they are."""
+
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from app.db.queries.judging import labeling as queries
+from app.db.queries.judging.queue import work_in_study
+from app.domain.study import StudySettings
+from app.services.judging import timing
+from app.services.judging.labeling import Standing, assignment_at_work
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """The rules of the study, the number of this query among the person's, and its clock."""
+
+    guidelines: str
+    settings: StudySettings
+    number: int
+    of: int
+    question_ms: int
+
+
+def desk_of(session: Session, standing: Standing, *, user_id: int) -> Desk:
+    """The desk for an assignment of this person."""
+    assignment = assignment_at_work(session, standing.assignment_id, user_id)
+    study = queries.query_with_study(session, assignment.query_id).study
+    mine = work_in_study(session, user_id, standing.query.study_id)
+    return Desk(
+        guidelines=study.guidelines,
+        settings=StudySettings.from_json(study.settings),
+        number=mine.index(assignment.id) + 1 if assignment.id in mine else 1,
+        of=max(1, len(mine)),
+        question_ms=timing.time_on_question(session, assignment),
+    )

@@ -1,0 +1,56 @@
+"""Highlighted terms: those of the query until the person adds or removes one."""
+
+from collections.abc import Callable, Sequence
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.db.models import Highlight
+from app.domain.text.terms import query_terms, with_term, without_term
+
+Terms = tuple[str, ...]
+
+
+def terms_for(session: Session, *, user_id: int, query_id: int, query: str) -> Terms:
+    """What is highlighted for this person on the pages of this query."""
+    kept = session.get(Highlight, (user_id, query_id))
+    return tuple(kept.terms) if kept is not None else query_terms(query)
+
+
+def add_term(session: Session, *, user_id: int, query_id: int, query: str, term: str) -> Terms:
+    """Highlight one more term from now on."""
+    return _change(session, user_id, query_id, query, lambda terms: with_term(terms, term))
+
+
+def remove_term(session: Session, *, user_id: int, query_id: int, query: str, term: str) -> Terms:
+    """Stop highlighting a term."""
+    return _change(session, user_id, query_id, query, lambda terms: without_term(terms, term))
+
+
+def _change(
+    session: Session,
+    user_id: int,
+    query_id: int,
+    query: str,
+    change: Callable[[Sequence[str]], Terms],
+) -> Terms:
+    kept = session.get(Highlight, (user_id, query_id), with_for_update=True)
+    if kept is None:
+        kept = _begin(session, user_id, query_id, query)
+    terms = change(kept.terms)
+    kept.terms = list(terms)
+    session.flush()
+    return terms
+
+
+def _begin(session: Session, user_id: int, query_id: int, query: str) -> Highlight:
+    """Write the query's own terms down; another tab may have done so in this very moment."""
+    row = Highlight(user_id=user_id, query_id=query_id, terms=list(query_terms(query)))
+    try:
+        with session.begin_nested():
+            session.add(row)
+    except IntegrityError:
+        found = session.get(Highlight, (user_id, query_id), with_for_update=True)
+        assert found is not None
+        return found
+    return row

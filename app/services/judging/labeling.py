@@ -1,0 +1,351 @@
+"""Judging: where a session stands, and how one more entry reaches its log.
+
+Every submission names the position of the log it is meant for. If the log holds that very entry,
+it was a repetition and is answered with the state; if it holds another one, or is not that far, the
+submission is refused and nothing is written. A judgment is made of what the submission says was
+shown, and then held against the open question: no answer is ever applied to a pair that was not
+shown.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.db.base import now
+from app.db.models import JudgmentRow
+from app.db.queries.judging import labeling as queries
+from app.db.queries.judging.labeling import AssignmentHead
+from app.domain.enums import Tool
+from app.domain.errors import LogRefusal, NotFound, StaleForm, Withdrawn
+from app.domain.lists.session import ListSession
+from app.domain.log import Entry, EntryKind
+from app.domain.pairs.answers import Judgment, QuestionKind
+from app.domain.pairs.checks import self_consistency
+from app.domain.pairs.progress import Progress
+from app.domain.plan_digest import plan_digest
+from app.domain.text.terms import query_terms
+from app.services.judging import timing
+from app.services.judging.lists import work
+from app.services.judging.live_sessions import DocumentHead, LiveAssignment, LiveSessions, QueryHead
+from app.services.judging.tool_adapters import KITS, AnyState, Said, shown_in
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """An entry for ``position`` of the log, as a browser or a program sends it."""
+
+    position: int
+    kind: EntryKind = EntryKind.ANSWER
+    said: Said | None = None
+    active_ms: int = 0
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where an assignment stands: a snapshot that no later request changes.
+
+    ``position`` is the one that is next; ``new`` holds the pages on the screen not met before;
+    ``scale`` is the most questions that were expected at the beginning. ``ahead`` is where each
+    entry that can come next would lead, likely ones first, if that was asked for and is known
+    quickly.
+    """
+
+    assignment_id: int
+    tool: Tool
+    query: QueryHead
+    terms: tuple[str, ...]
+    documents: Mapping[int, DocumentHead]
+    plan: Mapping[str, Any]
+    position: int
+    state: AnyState
+    new: frozenset[int]
+    progress: Progress
+    scale: int
+    can_undo: bool
+    can_redo: bool
+    active_ms: int
+    ahead: tuple["Prospect", ...] = ()
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to ask."""
+        return not shown_in(self.state)
+
+
+Prospect = tuple[tuple[str, ...], Standing]
+
+
+def standing(session: Session, live: LiveSessions, *, assignment_id: int, user_id: int) -> Standing:
+    """Where the person's assignment stands now."""
+    assignment = assignment_at_work(session, assignment_id, user_id)
+    current = _caught_up(session, live, assignment)
+    try:
+        return _standing(current, assignment, assignment.active_ms)
+    finally:
+        live.put(current)
+
+
+def peek(
+    session: Session, live: LiveSessions, *, assignment_id: int, user_id: int, position: int
+) -> tuple[Prospect, ...]:
+    """Where each entry that can come at ``position`` would lead, likely ones first.
+
+    Nothing is written and the live session stays where it is: each answer is given to a copy.
+    """
+    assignment = assignment_at_work(session, assignment_id, user_id)
+    current = _caught_up(session, live, assignment)
+    try:
+        if position != current.session.length:
+            raise _stale()
+        return _ahead(current, assignment, assignment.active_ms)
+    finally:
+        live.put(current)
+
+
+def _ahead(
+    live: LiveAssignment, assignment: AssignmentHead, active_ms: int
+) -> tuple[Prospect, ...]:
+    return tuple(
+        (words, _standing(_after(live, entry), assignment, active_ms))
+        for words, entry in _possible(live)
+    )
+
+
+def _possible(live: LiveAssignment) -> Iterator[tuple[tuple[str, ...], Entry[Any]]]:
+    for choice in KITS[live.tool].choices(live.session):
+        yield choice.answers, Entry(EntryKind.ANSWER, choice.judgment)
+    if live.session.can_undo:
+        yield (EntryKind.UNDO.value,), Entry(EntryKind.UNDO)
+    if live.session.can_redo:
+        yield (EntryKind.REDO.value,), Entry(EntryKind.REDO)
+
+
+def _after(live: LiveAssignment, entry: Entry[Any]) -> LiveAssignment:
+    twin = live.session.fork()
+    twin.append(entry)
+    return replace(live, session=twin)
+
+
+def submit(
+    session: Session,
+    live: LiveSessions,
+    *,
+    assignment_id: int,
+    user_id: int,
+    submission: Submission,
+    at: datetime | None = None,
+    look_ahead: bool = False,
+) -> Standing:
+    """Append ``submission`` to the log and return the state after it; repeated, change nothing.
+
+    With ``look_ahead`` the state says what may come next, where that costs little.
+    """
+    locked = queries.assignment_for_update(session, assignment_id, user_id)
+    assignment = _required(locked, assignment_id)
+    current = _caught_up(session, live, assignment)
+    active_ms = assignment.active_ms
+    try:
+        if submission.position == current.session.length:
+            entry = _entry(current, submission)
+            active_ms = _append(session, assignment, current, entry, submission, at or now())
+        else:
+            _accept_repetition(session, current, submission)
+    except LogRefusal:
+        live.put(current)
+        raise
+    result = _standing(current, assignment, active_ms)
+    if look_ahead and current.session.foresees:
+        result = replace(result, ahead=_ahead(current, assignment, active_ms))
+    live.put(current)
+    return result
+
+
+def assignment_at_work(session: Session, assignment_id: int, user_id: int) -> AssignmentHead:
+    """The person's assignment, to look at; a refusal if it is not theirs or was withdrawn."""
+    return _required(queries.assignment_of(session, assignment_id, user_id), assignment_id)
+
+
+def _required(assignment: AssignmentHead | None, assignment_id: int) -> AssignmentHead:
+    if assignment is None:
+        raise NotFound(f"There is no assignment {assignment_id} of yours.")
+    if assignment.withdrawn_at is not None:
+        raise Withdrawn(
+            "This query was taken back by an administrator. Your answers are kept; "
+            "there is nothing more to do here."
+        )
+    return assignment
+
+
+def _standing(live: LiveAssignment, assignment: AssignmentHead, active_ms: int) -> Standing:
+    kit, session, chosen = KITS[live.tool], live.session, assignment.terms
+    state = kit.state(session)
+    return Standing(
+        assignment_id=live.id,
+        tool=live.tool,
+        query=live.query,
+        terms=query_terms(live.query.text) if chosen is None else tuple(chosen),
+        documents=live.documents,
+        plan=live.plan,
+        position=session.length,
+        state=state,
+        new=frozenset(shown_in(state)) - session.seen,
+        progress=live.progress(),
+        scale=live.scale,
+        can_undo=session.can_undo,
+        can_redo=session.can_redo,
+        active_ms=active_ms,
+    )
+
+
+def _caught_up(session: Session, live: LiveSessions, assignment: AssignmentHead) -> LiveAssignment:
+    """The live session brought to the end of the log, or one built from the whole log."""
+    kept = live.take(assignment.key)
+    if kept is not None:
+        known = max(kept.session.length - 1, 0)
+        rows = queries.log_from(session, assignment.id, known)
+        if _agrees(kept, [_logged(kept, row) for row in rows]):
+            kept.session.recall(assignment.offered)
+            return kept
+    fresh = _open(session, assignment)
+    rows = queries.log_from(session, assignment.id, 0)
+    fresh.session.extend(_logged(fresh, row) for row in rows)
+    fresh.session.recall(assignment.offered)
+    return fresh
+
+
+def _agrees(live: LiveAssignment, tail: list[Entry[Any]]) -> bool:
+    """Whether the log goes on from where the live session is; if so, follow it."""
+    if live.session.length:
+        if not tail or tail[0] != live.session.last:
+            return False
+        tail = tail[1:]
+    live.session.extend(tail)
+    return True
+
+
+def _open(session: Session, assignment: AssignmentHead) -> LiveAssignment:
+    query = queries.query_with_study(session, assignment.query_id)
+    plan = queries.plan_of(session, assignment.id)
+    heads = queries.document_heads(session, plan["order"])
+    documents = {row[0]: DocumentHead(*row) for row in heads}
+    kit = KITS[assignment.tool]
+    opened = kit.open(plan)
+    return LiveAssignment(
+        key=(assignment.id, assignment.created_at, plan_digest(plan)),
+        id=assignment.id,
+        tool=assignment.tool,
+        plan=plan,
+        session=opened,
+        query=QueryHead(
+            id=query.id,
+            study_id=query.study_id,
+            study_slug=query.study.slug,
+            study_name=query.study.name,
+            name=query.external_id,
+            text=query.text,
+            description=query.description,
+            narrative=query.narrative,
+        ),
+        documents=documents,
+        ids=opened.ids
+        if isinstance(opened, ListSession)
+        else {head.name: number for number, head in documents.items()},
+        scale=kit.progress(opened).high,
+    )
+
+
+def _logged(live: LiveAssignment, row: JudgmentRow) -> Entry[Any]:
+    if row.entry is not EntryKind.ANSWER:
+        return Entry(row.entry)
+    return Entry(row.entry, KITS[live.tool].from_row(row))
+
+
+def _entry(live: LiveAssignment, submission: Submission) -> Entry[Any]:
+    if submission.kind is not EntryKind.ANSWER:
+        return Entry(submission.kind)
+    assert submission.said is not None
+    judgment = KITS[live.tool].judgment(live.session, submission.said, live.ids)
+    return Entry(EntryKind.ANSWER, judgment)
+
+
+def _append(
+    session: Session,
+    assignment: AssignmentHead,
+    live: LiveAssignment,
+    entry: Entry[Any],
+    submission: Submission,
+    at: datetime,
+) -> int:
+    """Write an entry that the live session takes; the active time of the assignment with it."""
+    kit, position = KITS[live.tool], live.session.length
+    live.session.append(entry)
+    if isinstance(live.session, ListSession) and live.session.needs_pair:
+        work.offer_next(session, assignment, live.session, study_id=live.query.study_id)
+    time = timing.spent_on_entry(assignment, submission.active_ms, at)
+    columns = kit.columns(entry.judgment) if entry.judgment is not None else {}
+    row = {
+        "position": position,
+        "entry": entry.kind,
+        "active_ms": time.active_ms,
+        "wall_ms": time.wall_ms,
+        "note": submission.note or None,
+        "created_at": at,
+        **columns,
+    }
+    summary = _summary(assignment, live, entry, time.active_ms, at)
+    if not queries.append_entry(session, assignment.id, row, summary):
+        raise _stale()
+    return assignment.active_ms + time.active_ms
+
+
+def _summary(
+    assignment: AssignmentHead,
+    live: LiveAssignment,
+    entry: Entry[Any],
+    active_ms: int,
+    at: datetime,
+) -> dict[str, Any]:
+    """What queues and dashboards show of the log, kept with the assignment."""
+    kit = KITS[live.tool]
+    checks, agreed = _checks(assignment, live, entry)
+    is_answer = entry.kind is EntryKind.ANSWER
+    return {
+        "offered": live.session.offered if is_answer else assignment.offered,
+        "answered": live.session.answered,
+        "expected_left": live.progress().expected_left,
+        "active_ms": assignment.active_ms + active_ms,
+        "last_entry_at": at,
+        "checks": checks,
+        "checks_agreed": agreed,
+        "finished_at": None if shown_in(kit.state(live.session)) else at,
+    }
+
+
+def _checks(assignment: AssignmentHead, live: LiveAssignment, entry: Entry[Any]) -> tuple[int, int]:
+    """The count of checks and of those that agreed, made anew where the entry can change it."""
+    is_check = isinstance(entry.judgment, Judgment) and entry.judgment.kind is QuestionKind.CHECK
+    if live.tool is Tool.PAIRS and (is_check or entry.kind is not EntryKind.ANSWER):
+        return self_consistency(live.session.effective)
+    return assignment.checks, assignment.checks_agreed
+
+
+def _accept_repetition(session: Session, live: LiveAssignment, submission: Submission) -> None:
+    """Let a double click or a retry pass; refuse anything else that is not next."""
+    row = queries.entry_at(session, live.id, submission.position)
+    if row is None or row.entry is not submission.kind:
+        raise _stale()
+    if submission.said is not None:
+        kit = KITS[live.tool]
+        if not kit.says(kit.from_row(row), submission.said, live.ids):
+            raise _stale()
+
+
+def _stale() -> StaleForm:
+    return StaleForm(
+        "This form was drawn before a newer entry was recorded, perhaps in another tab. "
+        "Nothing was changed; this is the question that is open now."
+    )

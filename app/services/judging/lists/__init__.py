@@ -1,0 +1,1 @@
+"""Judging lists (T3): which pair of rankings is asked next."""

@@ -1,0 +1,92 @@
+"""Which two rankings to ask about next: those of which the study can learn most.
+
+What has been said of lists so far, in the whole study, teaches the worth of grades at positions
+(`analysis.dcglearn`); the pair whose answer that leaves most open is asked next. While little is
+known, or nothing of the pages' grades, the pair is drawn at random.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlalchemy.orm import Session
+
+from app.domain.draws import draw_integer
+from app.domain.lists.plan import SidedPair
+from app.domain.lists.session import ListSession
+from app.services.judging.lists.evidence import Said, as_preferences, grades_of, said_in_study
+
+if TYPE_CHECKING:
+    from analysis.dcglearn import DCGLearn, Preferences
+
+Learned = tuple["DCGLearn | None", int]  # and the number of grades it knows
+
+
+class Chooser:
+    """Chooses pairs by what a study has said up to now; it is read once, for any number of them.
+
+    The answers of the assignment ``but`` are left out: whoever works on it knows more than the
+    database.
+    """
+
+    def __init__(self, session: Session, study_id: int, *, but: int | None = None) -> None:
+        self._session, self._study_id, self._but = session, study_id, but
+        self._learned: dict[int, Learned] = {}
+
+    def next_pair(
+        self, live: ListSession, *, query_id: int, taken: Collection[SidedPair]
+    ) -> SidedPair:
+        """A pair of the plan that this session has not asked and that is not ``taken``."""
+        free = [pair for pair in live.plan.pairs if pair not in live.asked and pair not in taken]
+        assert free, "a plan is never larger than the pairs that are free"
+        if len(free) == 1:
+            return free[0]
+        lists = {each.id: each.documents for each in live.plan.lists}
+        own = [
+            Said(query_id, lists[each.left], lists[each.right], each.answer)
+            for each in live.effective
+        ]
+        pool = [Said(query_id, lists[first], lists[second], None) for first, second in free]
+        seed = draw_integer(live.plan.seed, "choice", len(live.asked))
+        return free[self._most_open(own, pool, max(map(len, lists.values())), seed)]
+
+    def _most_open(self, own: Sequence[Said], pool: Sequence[Said], depth: int, seed: int) -> int:
+        """The place in ``pool`` of the pair whose answer is most open."""
+        from analysis.dcglearn import by_uncertainty  # slow to import, and few studies choose
+
+        if depth not in self._learned:
+            said = said_in_study(self._session, self._study_id, depth, but=self._but)
+            self._learned[depth] = _learn(self._session, [*said, *own], depth)
+        model, known = self._learned[depth]
+        grades = grades_of(self._session, pool)
+        if grades.n_grades > known:  # a better grade than any that was learned about
+            model = None
+        scaled = replace(grades, n_grades=max(known, grades.n_grades))
+        return int(by_uncertainty(model, as_preferences(pool, scaled, depth).differences, seed)[0])
+
+
+def _learn(session: Session, said: Sequence[Said], depth: int) -> Learned:
+    """What the answers teach; nothing while they are few or no page has a grade."""
+    from analysis.dcglearn.active import RANDOM_START
+
+    if len(said) < RANDOM_START:
+        return None, 0
+    grades = grades_of(session, said)
+    if not grades.of:
+        return None, 0
+    return _model(as_preferences(said, grades, depth)), grades.n_grades
+
+
+def _model(judged: "Preferences") -> "DCGLearn | None":
+    from analysis.dcglearn import DCGLearn
+    from analysis.errors import DidNotConverge
+
+    try:
+        return DCGLearn(c_ties=1.0).fit_differences(
+            judged.preferred,
+            judged.differences[judged.tied],
+            k=judged.k,
+            n_grades=judged.n_grades,
+        )
+    except DidNotConverge:  # then chance chooses, which is never wrong
+        return None

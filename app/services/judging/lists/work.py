@@ -1,0 +1,129 @@
+"""Work with lists: its plans when it is given out, and the next pair where pairs are chosen."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.db.models import Assignment, Query, Study
+from app.db.queries.judging import lists as queries
+from app.db.queries.judging.labeling import AssignmentHead
+from app.domain.enums import Tool
+from app.domain.errors import Conflict
+from app.domain.lists.plan import ListPlan, ListRules, ShownList, SidedPair, plan_lists, unordered
+from app.domain.lists.session import ListSession
+from app.services.judging.lists.choice import Chooser
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A plan as the assignment stores it, and the first pair where pairs are chosen one by one."""
+
+    plan: dict[str, Any]
+    offered: dict[str, Any] | None
+
+
+class ListPlans:
+    """Makes the plans of a study's work with lists, each aware of those before it.
+
+    For a ``preview`` nothing is locked and no pair is chosen.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        study: Study,
+        rules: ListRules,
+        query_ids: Iterable[int],
+        *,
+        preview: bool = False,
+    ) -> None:
+        wanted = set(query_ids)
+        if not preview:
+            queries.take_turn(session, wanted)
+        self._session, self._rules, self._preview = session, rules, preview
+        self._chooser = Chooser(session, study.id)
+        self._lists = queries.rankings_of_queries(session, wanted)
+        self._taken, self._reserved = _given_out(session, wanted)
+
+    def make(self, query_id: int, seed: str) -> Prepared:
+        """The plan of one more assessor for the query, or a refusal with the reason."""
+        lists = [
+            ShownList(row.id, row.system, tuple(row.documents)) for row in self._lists[query_id]
+        ]
+        plan = plan_lists(
+            lists,
+            self._rules,
+            seed,
+            query=self._session.get_one(Query, query_id).external_id,
+            taken=self._taken[query_id],
+            reserved=self._reserved[query_id],
+        )
+        opened = ListSession(plan)
+        if opened.needs_pair and not self._preview:
+            taken = frozenset() if plan.repeats else frozenset(self._taken[query_id])
+            opened.offer(self._chooser.next_pair(opened, query_id=query_id, taken=taken))
+        self._taken[query_id] |= opened.asked
+        self._reserved[query_id] += plan.size
+        return Prepared(plan.as_json(), opened.offered)
+
+
+def refuse_restoring(session: Session, row: Assignment) -> None:
+    """Refuse to take up withdrawn work whose pairs of lists others were given meanwhile."""
+    if row.tool is not Tool.LISTS:
+        return
+    session.flush()
+    plan = ListPlan.from_json(row.plan)
+    queries.take_turn(session, [row.query_id])
+    taken, reserved = _given_out(session, {row.query_id})
+    own = _pairs_of(session, row.id, plan, row.offered)
+    too_many = plan.is_active and len(plan.pairs) - reserved[row.query_id] < plan.size
+    if not plan.repeats and (too_many or own & taken[row.query_id]):
+        raise Conflict(
+            "The pairs of lists of this work were given to others after it was withdrawn. "
+            "Give it out anew in another round, or set lists_repeats = true in study.toml."
+        )
+
+
+def offer_next(
+    session: Session, assignment: AssignmentHead, live: ListSession, *, study_id: int
+) -> None:
+    """Choose the next pair of a session, one that nobody else compares unless pairs repeat."""
+    queries.take_turn(session, [assignment.query_id])
+    taken: frozenset[SidedPair] = frozenset()
+    if not live.plan.repeats:
+        pairs, _ = _given_out(session, {assignment.query_id}, but=assignment.id)
+        taken = frozenset(pairs[assignment.query_id])
+    chooser = Chooser(session, study_id, but=assignment.id)
+    live.offer(chooser.next_pair(live, query_id=assignment.query_id, taken=taken))
+
+
+def _given_out(
+    session: Session, query_ids: set[int], but: int | None = None
+) -> tuple[defaultdict[int, set[SidedPair]], Counter[int]]:
+    """By query: the pairs that are or were asked of someone, and how many will be in all."""
+    taken: defaultdict[int, set[SidedPair]] = defaultdict(set)
+    reserved: Counter[int] = Counter()
+    for number, query_id, stored, offered in queries.list_work_of_queries(session, query_ids):
+        if number == but:
+            continue
+        plan = ListPlan.from_json(stored)
+        taken[query_id] |= _pairs_of(session, number, plan, offered)
+        reserved[query_id] += plan.size
+    return taken, reserved
+
+
+def _pairs_of(
+    session: Session, assignment_id: int, plan: ListPlan, offered: dict[str, Any] | None
+) -> set[SidedPair]:
+    """The pairs that an assignment asks, as far as they are known."""
+    if not plan.is_active:
+        return set(plan.pairs)
+    answered = queries.pairs_answered(session, [assignment_id])
+    found = {unordered((left, right)) for _, left, right in answered}
+    if offered is not None:
+        left, right = offered["pair"]
+        found.add(unordered((left, right)))
+    return found

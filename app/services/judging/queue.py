@@ -1,0 +1,112 @@
+"""The assessor's queue: what is begun, what waits, what is finished, and where to go on."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy.orm import Session
+
+from app.db.queries.judging import queue as queries
+from app.domain.enums import Tool
+
+
+class WorkState(StrEnum):
+    """How far a piece of work is."""
+
+    BEGUN = "begun"
+    WAITING = "waiting"
+    FINISHED = "finished"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One assignment as the queue shows it."""
+
+    assignment_id: int
+    study: str
+    query: str
+    description: str
+    tool: Tool
+    state: WorkState
+    answered: int
+    expected_left: int | None
+    active_ms: int
+    last_entry_at: datetime | None
+
+    @property
+    def share(self) -> float | None:
+        """Answered of all questions expected, from 0 to 1; None while nobody can say."""
+        if self.state is WorkState.FINISHED:
+            return 1.0
+        if self.expected_left is None or self.answered + self.expected_left == 0:
+            return 0.0 if self.answered == 0 else None
+        return self.answered / (self.answered + self.expected_left)
+
+    @property
+    def ms_left(self) -> int | None:
+        """The time left at the pace so far; None until five answers show a pace."""
+        if self.expected_left is None or self.answered < 5 or self.active_ms == 0:
+            return None
+        return round(self.active_ms / self.answered * self.expected_left)
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """All work of a person: begun first (the latest on top), then waiting, then finished."""
+
+    works: tuple[Work, ...]
+
+    @property
+    def now(self) -> Work | None:
+        """What one click continues: the latest begun work, or the first that waits."""
+        open_works = (work for work in self.works if work.state is not WorkState.FINISHED)
+        return next(open_works, None)
+
+    @property
+    def finished(self) -> int:
+        """How many are finished."""
+        return sum(work.state is WorkState.FINISHED for work in self.works)
+
+
+_ORDER = {WorkState.BEGUN: 0, WorkState.WAITING: 1, WorkState.FINISHED: 2}
+
+
+def queue_of_user(session: Session, user_id: int) -> Queue:
+    """The queue, from the sums kept with each assignment; no log is read."""
+    works = [_work(*row) for row in queries.work_of_user(session, user_id)]
+    works.sort(key=lambda work: (_ORDER[work.state], -_moment(work)))
+    return Queue(tuple(works))
+
+
+def _moment(work: Work) -> float:
+    return work.last_entry_at.timestamp() if work.last_entry_at else 0.0
+
+
+def _work(
+    number: int,
+    study: str,
+    query: str,
+    description: str,
+    tool: Tool,
+    answered: int,
+    expected_left: int | None,
+    active_ms: int,
+    last_entry_at: datetime | None,
+    finished_at: datetime | None,
+) -> Work:
+    if finished_at is not None:
+        state = WorkState.FINISHED
+    else:
+        state = WorkState.BEGUN if last_entry_at is not None else WorkState.WAITING
+    return Work(
+        assignment_id=number,
+        study=study,
+        query=query,
+        description=description,
+        tool=tool,
+        state=state,
+        answered=answered,
+        expected_left=expected_left,
+        active_ms=active_ms,
+        last_entry_at=last_entry_at,
+    )

@@ -1,0 +1,48 @@
+"""What a person sees of a query they have finished: counts, time, and what comes next."""
+
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from app.db.queries.judging import labeling as queries
+from app.db.queries.judging.timing import count_pauses
+from app.domain.log import EntryKind
+from app.domain.pairs.answers import Answer
+from app.services.judging.labeling import Standing
+from app.services.judging.queue import Work, queue_of_user
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A finished query in numbers; ``next`` is the work to go on with."""
+
+    answers: int
+    ties: int
+    taken_back: int
+    active_ms: int
+    pauses: int
+    next: Work | None
+
+
+def summary_of(session: Session, standing: Standing, *, user_id: int) -> Summary:
+    """The numbers of a finished assignment."""
+    log = queries.log_from(session, standing.assignment_id, 0)
+    standing_answers: list[str | None] = []
+    undone: list[str | None] = []
+    for row in log:
+        if row.entry is EntryKind.UNDO:
+            undone.append(standing_answers.pop())
+        elif row.entry is EntryKind.REDO:
+            standing_answers.append(undone.pop())
+        else:
+            standing_answers.append(row.answer)
+            undone.clear()
+    return Summary(
+        answers=len(standing_answers),
+        ties=standing_answers.count(Answer.TIE.value),
+        taken_back=sum(row.entry is EntryKind.UNDO for row in log)
+        - sum(row.entry is EntryKind.REDO for row in log),
+        active_ms=standing.active_ms,
+        pauses=count_pauses(session, standing.assignment_id),
+        next=queue_of_user(session, user_id).now,
+    )

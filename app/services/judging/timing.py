@@ -1,0 +1,74 @@
+"""The clocks of sessions: what browsers report of them, and what is believed.
+
+A report says how long the pages of the open question have been looked at. It is bounded by the
+server's own clock when it arrives, so that the last one can be trusted when a browser comes back:
+a crash loses the time since the last heartbeat, and no judgment.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from app.db.base import now
+from app.db.models import TimerEvent
+from app.db.queries.judging import labeling as assignments
+from app.db.queries.judging import timing as queries
+from app.db.queries.judging.labeling import AssignmentHead
+from app.domain.enums import TimerKind
+from app.domain.errors import NotFound
+from app.domain.timing import Spent, Start, spent
+
+HEARTBEAT_SECONDS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a browser says of its clock: ``active_ms`` is the time on the open question."""
+
+    kind: TimerKind
+    active_ms: int = 0
+    reason: str | None = None
+
+
+def record_event(
+    session: Session,
+    *,
+    assignment_id: int,
+    user_id: int,
+    report: Report,
+    at: datetime | None = None,
+) -> int:
+    """Keep a report with the time that is believed, and return that time."""
+    assignment = assignments.assignment_of(session, assignment_id, user_id)
+    if assignment is None:
+        raise NotFound(f"There is no assignment {assignment_id} of yours.")
+    at = at or now()
+    if report.kind is TimerKind.START:
+        active_ms = time_on_question(session, assignment)
+    else:
+        active_ms = spent_on_entry(assignment, report.active_ms, at).active_ms
+    event = TimerEvent(
+        assignment_id=assignment.id,
+        kind=report.kind,
+        reason=report.reason,
+        active_ms=active_ms,
+        created_at=at,
+    )
+    session.add(event)
+    session.flush()
+    return active_ms
+
+
+def spent_on_entry(assignment: AssignmentHead, active_ms: int, at: datetime) -> Spent:
+    """The time since the last entry, as the browser tells it and the server's clock allows."""
+    start = None
+    if assignment.started_at is not None and assignment.started_ms is not None:
+        start = Start(assignment.started_at, assignment.started_ms)
+    since = assignment.last_entry_at or assignment.created_at
+    return spent(active_ms, since=since, now=at, start=start)
+
+
+def time_on_question(session: Session, assignment: AssignmentHead) -> int:
+    """How long the open question has been looked at, in milliseconds."""
+    return queries.most_active_ms(session, assignment)

@@ -1,0 +1,16 @@
+"""The texts that snippets of results are cut from."""
+
+from sqlalchemy.orm import Session
+
+from app.db.queries.judging import lists as queries
+from app.domain.lists.session import AskingLists
+from app.domain.text.snippets import LOOK
+from app.services.judging.labeling import Standing
+
+
+def snippet_texts(session: Session, standing: Standing) -> dict[str, str]:
+    """How the pages of two lists begin, by content hash; nothing where no lists are shown."""
+    if not isinstance(standing.state, AskingLists):
+        return {}
+    hashes = {standing.documents[number].content_hash for number in standing.state.documents}
+    return queries.openings(session, hashes, LOOK)

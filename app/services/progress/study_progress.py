@@ -1,0 +1,224 @@
+"""How far a study is: in all, by person, by query; what is left, and at what pace."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.db.base import now
+from app.db.models import Query, Study, User
+from app.db.queries import progress as queries
+from app.db.queries.progress import Ordered, Sums
+from app.domain.enums import Tool
+from app.services.progress.snapshots import Snapshot, Snapshots
+
+IDLE = timedelta(days=2)
+NO_WORK = Sums(0, 0, 0, 0, 0, 0, 0, 0, None)
+_LATEST = 6
+_FAST, _ENOUGH = 0.4, 20  # of the study's pace, after so many answers
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Work summed up, with what follows from it; ``left`` is None while nobody can say."""
+
+    sums: Sums
+    left: int | None
+    ms_per_answer: float | None
+    ms_left: float | None
+    consistency: float | None
+    share: float
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds for an answer that stands."""
+        return None if self.ms_per_answer is None else self.ms_per_answer / 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A piece of work in the matrix; ``note`` says how far it is in a word."""
+
+    tool: Tool
+    round: int
+    state: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A piece of work that was finished."""
+
+    person: str
+    query: str
+    tool: Tool
+    answered: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The study as a whole, each of its tools, and what they were summed up from."""
+
+    all: Line
+    tools: Mapping[Tool, Line]
+    work: Snapshot
+
+
+def overview(session: Session, study: Study, snapshots: Snapshots | None = None) -> Overview:
+    """How far the study is as a whole; with ``snapshots`` a large one as of some seconds ago."""
+    work = (snapshots or Snapshots()).of(session, study.id)
+    tools = {
+        tool: _added(sums for _, used, sums in work.people if used is tool)
+        for tool in Tool
+        if any(used is tool for _, used, _ in work.people)
+    }
+    typical = _typical(tools)
+    lines = {tool: _line(sums, typical.get(tool)) for tool, sums in tools.items()}
+    total = _line(_added(tools.values()), None)
+    left = _total_left([line.left for line in lines.values()])
+    times = [line.ms_left for line in lines.values() if line.left]
+    ms_left = sum(time for time in times if time is not None) if None not in times else None
+    whole = Line(total.sums, left, total.ms_per_answer, ms_left, total.consistency, total.share)
+    return Overview(whole, lines, work)
+
+
+def people(
+    session: Session, wanted: Ordered, seen: Overview
+) -> tuple[list[tuple[User, Line]], int]:
+    """Some of the people, each with their work."""
+    parts: dict[int, list[Sums]] = {}
+    for user_id, _, sums in seen.work.people:
+        parts.setdefault(user_id, []).append(sums)
+    mine = {user_id: _added(many) for user_id, many in parts.items()}
+    found = queries.matching_people(session, mine, wanted.search)
+    users = {user.id: user for user in found}
+    order = _in_order(list(users), mine, wanted)
+    typical = _typical_of_all(seen)
+    page = order[wanted.offset : wanted.offset + wanted.limit]
+    return [(users[each], _line(mine[each], typical)) for each in page], len(order)
+
+
+def by_query(
+    session: Session, study: Study, wanted: Ordered, seen: Overview
+) -> tuple[list[tuple[Query, Line]], int]:
+    """Some of the queries, each with its work; their sums are made for those alone if they can."""
+    found = list(queries.matching_queries(session, study.id, wanted.search))
+    ordered_by_sums = wanted.sort != "query"
+    sums = seen.work.queries(session) if ordered_by_sums else {}
+    order = _in_order(found, sums, wanted)
+    page = order[wanted.offset : wanted.offset + wanted.limit]
+    if not ordered_by_sums:
+        sums = queries.by_query(session, study.id, page)
+    asked, typical = queries.queries_of(session, page), _typical_of_all(seen)
+    return [(asked[each], _line(sums.get(each, NO_WORK), typical)) for each in page], len(order)
+
+
+def _in_order(found: list[int], sums: Mapping[int, Sums], wanted: Ordered) -> list[int]:
+    """``found`` sorted as wanted; it comes in the order of names, what has no value goes last."""
+    value = _VALUES.get(wanted.sort)
+    if value is None:
+        return found[::-1] if wanted.descending else found
+    values = {each: value(sums[each]) for each in found if each in sums}
+    known = [each for each in sorted(found) if values.get(each) is not None]
+    known.sort(key=lambda each: values[each], reverse=wanted.descending)
+    return known + [each for each in sorted(found) if values.get(each) is None]
+
+
+_VALUES: Mapping[str, Callable[[Sums], Any]] = {
+    "finished": lambda sums: sums.finished,
+    "answered": lambda sums: sums.answered,
+    "expected_left": lambda sums: sums.expected_left,
+    "pace": lambda sums: sums.active_ms / sums.answered if sums.answered else None,
+    "consistency": lambda sums: sums.checks_agreed / sums.checks if sums.checks else None,
+    "last": lambda sums: sums.last_entry_at,
+}
+
+
+def matrix(
+    session: Session, users: Sequence[User], asked: Sequence[Query], at: datetime | None = None
+) -> dict[tuple[int, int], list[Cell]]:
+    """Who is how far with what, by the numbers of person and query; lists may come on top."""
+    at = at or now()
+    found: dict[tuple[int, int], list[Cell]] = {}
+    rows = queries.cells(session, [user.id for user in users], [query.id for query in asked])
+    in_order = sorted(rows, key=lambda row: list(Tool).index(row.tool))
+    for user, query, tool, number, answered, left, finished_at, last_at in in_order:
+        state, note = _said(answered, left, finished_at, last_at, at)
+        found.setdefault((user, query), []).append(Cell(tool, number + 1, state, note))
+    return found
+
+
+def latest(session: Session, seen: Overview) -> list[Finished]:
+    """What was finished last."""
+    return [Finished(*row) for row in seen.work.latest(session, _LATEST)]
+
+
+def is_very_fast(line: Line, seen: Overview) -> bool:
+    """Whether someone is so much quicker than the others that it should be looked at."""
+    mine, usual = line.ms_per_answer, seen.all.ms_per_answer
+    if mine is None or usual is None or line.sums.answered < _ENOUGH:
+        return False
+    return mine < _FAST * usual
+
+
+def _said(
+    answered: int,
+    left: int | None,
+    finished_at: datetime | None,
+    last_at: datetime | None,
+    at: datetime,
+) -> tuple[str, str]:
+    if finished_at is not None:
+        return "done", "done"
+    if last_at is None:
+        return "wait", "waiting"
+    if at - last_at > IDLE:
+        return "late", f"idle {(at - last_at).days} d"
+    total = answered + (left or 0)
+    return "now", f"{round(100 * answered / total) if total else 0} %"
+
+
+def _line(sums: Sums, typical: float | None) -> Line:
+    """``typical`` is how many answers a piece of work takes, for those that nobody has begun."""
+    left: int | None = sums.expected_left
+    if sums.waiting and typical is None:
+        left = None
+    elif sums.waiting and typical is not None:
+        left = sums.expected_left + round(sums.waiting * typical)
+    pace = sums.active_ms / sums.answered if sums.answered else None
+    return Line(
+        sums=sums,
+        left=left,
+        ms_per_answer=pace,
+        ms_left=pace * left if pace is not None and left is not None else None,
+        consistency=sums.checks_agreed / sums.checks if sums.checks else None,
+        share=sums.finished / sums.assigned if sums.assigned else 0.0,
+    )
+
+
+def _typical(tools: Mapping[Tool, Sums]) -> dict[Tool, float]:
+    """Answers a piece of work takes, from those that were begun."""
+    return {
+        tool: (sums.answered + sums.expected_left) / sums.begun
+        for tool, sums in tools.items()
+        if sums.begun
+    }
+
+
+def _typical_of_all(seen: Overview) -> float | None:
+    return _typical({Tool.PAIRS: seen.all.sums}).get(Tool.PAIRS)
+
+
+def _added(parts: Iterable[Sums]) -> Sums:
+    every = list(parts)
+    last = max((each.last_entry_at for each in every if each.last_entry_at), default=None)
+    numbers = [sum(column) for column in zip(*(each[:-1] for each in every), strict=True)]
+    return Sums._make([*(numbers or [0] * (len(Sums._fields) - 1)), last])
+
+
+def _total_left(parts: Sequence[int | None]) -> int | None:
+    known = [part for part in parts if part is not None]
+    return sum(known) if len(known) == len(parts) else None

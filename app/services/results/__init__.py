@@ -1,0 +1,1 @@
+"""Results of a study: exports, reports, and data for ranking models."""

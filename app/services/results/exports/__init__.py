@@ -1,0 +1,29 @@
+"""Exports: a study as files, the same bytes from the page, the API and the command line.
+
+`open_export` makes one ready, `EXPORTS` names the formats, `export_session` is the session to read
+it in.
+"""
+
+from app.services.results.exports.formats import EXPORTS, ExportFormat
+from app.services.results.exports.service import (
+    Completeness,
+    Export,
+    completeness,
+    export_session,
+    format_of,
+    open_export,
+)
+from app.services.results.exports.source import ExportOptions, StudySource
+
+__all__ = [
+    "EXPORTS",
+    "Completeness",
+    "Export",
+    "ExportFormat",
+    "ExportOptions",
+    "StudySource",
+    "completeness",
+    "export_session",
+    "format_of",
+    "open_export",
+]

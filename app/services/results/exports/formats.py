@@ -1,0 +1,191 @@
+"""The formats of exports, by name.
+
+A new format is a line in `EXPORTS`: a function from a `StudySource` to lines, made of a pure writer
+in `analysis` and whatever it has to read.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from analysis.data.exports import (
+    ClockEvent,
+    Preference,
+    judgment_lines,
+    pair_lines,
+    preference_lines,
+    timer_lines,
+    topk_lines,
+)
+from app.db.queries.results import exports as queries
+from app.domain.enums import Tool
+from app.services.results.exports import confidence, consensus, labels, lists
+from app.services.results.exports.records import (
+    clock_record,
+    log_records,
+    pair_records,
+    preferences_in,
+    topk_record,
+)
+from app.services.results.exports.source import StudySource, Work
+
+_JSONL = "application/jsonl; charset=utf-8"
+_TEXT = "text/plain; charset=utf-8"
+_TEXTS = 40  # preferences whose pages are in memory at once
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFormat:
+    """A format: what it holds, how it is served, whose work it shows, and how it is written.
+
+    ``lines`` may refuse a study before it hands out the first line, not later.
+    """
+
+    name: str
+    description: str
+    media_type: str
+    tools: frozenset[Tool]
+    lines: Callable[[StudySource], Iterator[str]]
+
+
+def _topk(source: StudySource) -> Iterator[str]:
+    logs = source.all_logs(tool=Tool.PAIRS)
+    return topk_lines(topk_record(work, rows) for work, rows in logs)
+
+
+def _judgments(source: StudySource) -> Iterator[str]:
+    logs = source.all_logs(withdrawn=True)
+    return judgment_lines(entry for work, rows in logs for entry in log_records(work, rows))
+
+
+def _pairs(source: StudySource) -> Iterator[str]:
+    logs = source.all_logs(tool=Tool.PAIRS)
+    return pair_lines(record for work, rows in logs for record in pair_records(work, rows))
+
+
+def _timers(source: StudySource) -> Iterator[str]:
+    return timer_lines(_clock_events(source))
+
+
+def _clock_events(source: StudySource) -> Iterator[ClockEvent]:
+    for work in source.all_works(withdrawn=True):
+        number = work.assignment.id
+        for event in queries.clocks_of(source.session, [number])[number]:
+            yield clock_record(work, event)
+
+
+def _preferences(source: StudySource) -> Iterator[str]:
+    return preference_lines(_preference_records(source))
+
+
+def _preference_records(source: StudySource) -> Iterator[Preference]:
+    for work, rows in source.all_logs(tool=Tool.PAIRS):
+        won = [
+            (left, right) if said == "a" else (right, left)
+            for left, right, said in preferences_in(rows)
+            if said != "tie"
+        ]
+        for start in range(0, len(won), _TEXTS):
+            yield from _with_texts(source, work, won[start : start + _TEXTS])
+
+
+def _with_texts(
+    source: StudySource, work: Work, won: list[tuple[int, int]]
+) -> Iterator[Preference]:
+    shown = sorted({number for pair in won for number in pair})
+    texts = queries.texts_of_documents(source.session, shown)
+    for better, worse in won:
+        yield Preference(
+            prompt=work.query.text,
+            chosen=texts[better],
+            rejected=texts[worse],
+            query=work.query.name,
+            chosen_id=work.names[better],
+            rejected_id=work.names[worse],
+            assessor=work.assessor,
+        )
+
+
+_PAIRS = frozenset({Tool.PAIRS})
+_ALL = frozenset(Tool)
+EXPORTS: Mapping[str, ExportFormat] = {
+    each.name: each
+    for each in (
+        ExportFormat(
+            "topk.jsonl",
+            "Top-k ground truth of every assessor and query, with ties, bad pages and times.",
+            _JSONL,
+            _PAIRS,
+            _topk,
+        ),
+        ExportFormat(
+            "consensus.jsonl",
+            "One list a query from all who finished it, and whom it departs from.",
+            _JSONL,
+            _PAIRS,
+            consensus.consensus,
+        ),
+        ExportFormat(
+            "confidence.jsonl",
+            "Beside each finished list the most probable one, and how sure every page's place is.",
+            _JSONL,
+            _PAIRS,
+            confidence.confidence,
+        ),
+        ExportFormat(
+            "qrels",
+            "TREC qrels of the consensus, or of one assessor: k for the best page, 0 outside.",
+            _TEXT,
+            _PAIRS,
+            labels.qrels,
+        ),
+        ExportFormat(
+            "letor",
+            "The same labels joined with the study's features, for learning to rank.",
+            _TEXT,
+            _PAIRS,
+            labels.letor,
+        ),
+        ExportFormat(
+            "grades.qrels",
+            "TREC qrels of the grades; of several assessors the middle grade.",
+            _TEXT,
+            frozenset({Tool.GRADES}),
+            labels.grades_qrels,
+        ),
+        ExportFormat(
+            "judgments.jsonl",
+            "The whole log: sides, times, notes, checks, undo and redo, withdrawn work too.",
+            _JSONL,
+            _ALL,
+            _judgments,
+        ),
+        ExportFormat(
+            "pairs.tsv",
+            "Every preference that stands: query, two pages, which is better, who said so.",
+            "text/tab-separated-values; charset=utf-8",
+            _PAIRS,
+            _pairs,
+        ),
+        ExportFormat(
+            "lists.jsonl",
+            "Every preference between two lists that stands, as `topkapi dcg learn` reads it.",
+            _JSONL,
+            frozenset({Tool.LISTS}),
+            lists.list_preferences,
+        ),
+        ExportFormat(
+            "timers.csv",
+            "What happened to the clocks: starts, pauses, heartbeats.",
+            "text/csv; charset=utf-8",
+            _ALL,
+            _timers,
+        ),
+        ExportFormat(
+            "preferences.jsonl",
+            "Prompt, chosen and rejected texts, as preference-tuning tools read them.",
+            _JSONL,
+            _PAIRS,
+            _preferences,
+        ),
+    )
+}

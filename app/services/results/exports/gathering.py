@@ -1,0 +1,199 @@
+"""A study as arrays: what reports and consensus lists are counted from."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import nan
+
+import numpy as np
+
+from analysis.agreement import Scores, topk_scores
+from analysis.report import StudyData, ToolData
+from analysis.typing import FloatArray
+from app.db.queries.results import exports as queries
+from app.domain.enums import Tool
+from app.domain.grades.session import GradePlan
+from app.domain.pairs.outcome import grades_given, outcome
+from app.domain.pairs.plan import Plan
+from app.domain.pairs.session import Result
+from app.domain.pairs.sorters.registry import SORTERS
+from app.domain.study import StudySettings
+from app.services.results.exports.columns import JudgmentColumns, SessionColumns
+from app.services.results.exports.logs import Answers, answers_of, read_answers
+from app.services.results.exports.source import QueryHead, StudySource, Work
+
+TITLES = {Tool.PAIRS: "T1 pairs", Tool.GRADES: "T2 grades"}
+
+
+def gather(
+    source: StudySource,
+    *,
+    tools: Sequence[Tool] = tuple(TITLES),
+    logs: bool = True,
+    people: Mapping[int, str] | None = None,
+) -> StudyData:
+    """The study as arrays, withdrawn work left out; without ``logs`` the finished labels alone.
+
+    ``people`` are names to show by user; without them everyone is called as in exports.
+    """
+    at_work = queries.people_at_work(source.session, source.study.id)
+    ids = sorted(at_work, key=source.assessors.place)
+    index = {user_id: number for number, user_id in enumerate(ids)}
+    found = {tool: _KINDS[tool](index, logs=logs) for tool in tools}
+    names, texts, documents = [], [], []
+    for number, query in enumerate(source.queries()):
+        pages = _take_query(source, query, number, found)
+        names.append(query.name)
+        texts.append(query.text)
+        documents.append(tuple(pages.values()))
+    return StudyData(
+        name=source.study.name,
+        assessors=tuple((people or {}).get(id, source.assessors.name(id)) for id in ids),
+        queries=tuple(names),
+        documents=tuple(documents),
+        tools=tuple(each.data() for each in found.values()),
+        k=max((each.k for each in found.values()), default=0)
+        or StudySettings.from_json(source.study.settings).k,
+        texts=tuple(texts),
+    )
+
+
+def _take_query(
+    source: StudySource, query: QueryHead, number: int, found: "Mapping[Tool, _Collected]"
+) -> Mapping[int, str]:
+    """Take the work on a query; return its pages in the study's order."""
+    works = [
+        work
+        for work in source.works(query, withdrawn=False, tool=None)
+        if work.assignment.tool in found
+    ]
+    if not works:
+        return queries.document_names(source.session, query.number)
+    pages = works[0].names
+    place = {page: at for at, page in enumerate(pages)}
+    logs = dict(read_answers(source.session, [work.assignment.id for work in works]))
+    for work in works:
+        answers = logs.get(work.assignment.id) or answers_of([])
+        found[work.assignment.tool].take(number, place, work, answers)
+    for each in found.values():
+        each.end_query(number)
+    return pages
+
+
+class _Collected(ABC):
+    """What one tool collected: labels by query, and, if wanted, the logs.
+
+    ``k`` is the greatest of the finished lists: a study's setting may have changed since.
+    """
+
+    tool: Tool
+
+    def __init__(self, index: Mapping[int, int], *, logs: bool) -> None:
+        self.k = 0
+        self._index = index
+        self._labels: dict[int, FloatArray] = {}  # of one query
+        self._scores: list[Scores] = []
+        self._sessions = SessionColumns()
+        self._logs = logs
+
+    @abstractmethod
+    def take(self, query: int, place: Mapping[int, int], work: Work, answers: Answers) -> None:
+        """Take one session; of several rounds of a person the last finished one gives labels."""
+
+    def end_query(self, query: int) -> None:
+        """Turn the labels of a query into an array, NaN where a page has none."""
+        if self._labels:
+            who = sorted(self._labels)
+            values = np.stack([self._labels[each] for each in who])
+            self._scores.append(Scores(query, np.array(who), values))
+        self._labels.clear()
+
+    def data(self) -> ToolData:
+        """The labels, and the times if they were wanted."""
+        return ToolData(
+            self.tool.value,
+            TITLES[self.tool],
+            scores=tuple(self._scores),
+            timings=self._sessions.timings() if self._logs else None,
+            sessions=self._sessions.sessions() if self._logs else None,
+        )
+
+
+class _Pairs(_Collected):
+    """Lists as labels k + 1 - rank, ties alike; and the answers with their sides."""
+
+    tool = Tool.PAIRS
+
+    def __init__(self, index: Mapping[int, int], *, logs: bool) -> None:
+        super().__init__(index, logs=logs)
+        self._judgments = JudgmentColumns()
+
+    def take(self, query: int, place: Mapping[int, int], work: Work, answers: Answers) -> None:
+        """Take one session; of several rounds of a person the last finished one gives labels."""
+        assessor = self._index[work.assignment.user_id]
+        plan = Plan.from_json(work.assignment.plan)
+        found = outcome(
+            plan, answers.judgments(), undone=answers.undone, offered=work.assignment.offered
+        )
+        if found is not None:
+            self._labels[assessor] = _list_labels(plan, found, place)
+            self.k = max(self.k, plan.k)
+        if self._logs:
+            self._judgments.take(assessor, query, place, answers)
+            self._sessions.take(
+                assessor,
+                query,
+                finished=found is not None,
+                n=len(plan.order),
+                k=plan.k,
+                bound=proven_bound(plan, answers),
+                answers=answers,
+            )
+
+    def data(self) -> ToolData:
+        """The lists, the answers with their sides, the times."""
+        judgments = self._judgments.judgments() if self._logs else None
+        return replace(super().data(), judgments=judgments)
+
+
+def _list_labels(plan: Plan, result: Result, place: Mapping[int, int]) -> FloatArray:
+    """Labels of all pages of a query; NaN for those that were no candidates then."""
+    groups = [[place[item] for item in group] for group in result.groups]
+    labels = topk_scores(groups, len(place), plan.k)
+    asked = np.zeros(len(place), dtype=bool)
+    asked[[place[item] for item in plan.order]] = True
+    labels[~asked] = nan
+    return labels
+
+
+class _Grades(_Collected):
+    """Grades as numbers."""
+
+    tool = Tool.GRADES
+
+    def take(self, query: int, place: Mapping[int, int], work: Work, answers: Answers) -> None:
+        """Take one session; of several rounds of a person the last finished one gives labels."""
+        assessor = self._index[work.assignment.user_id]
+        plan = GradePlan.from_json(work.assignment.plan)
+        grades = grades_given(plan, answers.gradings())
+        if grades is not None:
+            labels = np.full(len(place), nan)
+            labels[[place[page] for page in grades]] = list(grades.values())
+            self._labels[assessor] = labels
+        if self._logs:
+            n, done = len(plan.order), grades is not None
+            self._sessions.take(assessor, query, finished=done, n=n, bound=n, answers=answers)
+
+
+_KINDS: Mapping[Tool, type[_Collected]] = {Tool.PAIRS: _Pairs, Tool.GRADES: _Grades}
+
+
+def proven_bound(plan: Plan, answers: Answers) -> int | None:
+    """The most answers the session can hold: its sorter's bound and the checks asked beside it.
+
+    None where nothing is proven: sampled questions, majorities of a pair, passes at the end.
+    """
+    sorter = SORTERS[plan.sorter]
+    if sorter.sampled or plan.best_of > 1 or plan.recheck:
+        return None
+    return sorter.bound(len(plan.order), plan.k) + answers.checks

@@ -1,0 +1,129 @@
+"""Labels by query, and their join with the study's features: what `qrels` and `letor` say."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import groupby
+
+from analysis.data.exports import Label, LetorRow, letor_lines, qrels_lines
+from app.db.queries.results import exports as queries
+from app.domain.enums import Tool
+from app.domain.errors import Invalid
+from app.services.results.exports.consensus import consensus_lists
+from app.services.results.exports.records import grades_of, topk_record
+from app.services.results.exports.source import QueryHead, StudySource
+
+Labels = Mapping[str, int]
+_MOST_QID = 2**31 - 1
+
+
+def labels_by_query(source: StudySource) -> Iterator[tuple[QueryHead, Labels]]:
+    """Label k + 1 - rank of the pages of each finished query: of one assessor, or the consensus."""
+    return _of_consensus(source) if source.only is None else _of_assessor(source)
+
+
+def _of_consensus(source: StudySource) -> Iterator[tuple[QueryHead, Labels]]:
+    labels = {found.query: found.labels() for found in consensus_lists(source)}
+    for query in source.queries():
+        if query.name in labels:
+            yield query, labels[query.name]
+
+
+def _of_assessor(source: StudySource) -> Iterator[tuple[QueryHead, Labels]]:
+    """Of a query judged in several rounds the last finished one counts."""
+    for query in source.queries():
+        works = source.works(query, withdrawn=False, tool=Tool.PAIRS)
+        records = [topk_record(work, rows) for work, rows in source.with_logs(works)]
+        finished = [record for record in records if record.complete]
+        if finished:
+            yield query, max(finished, key=lambda record: record.round).labels()
+
+
+def qrels(source: StudySource) -> Iterator[str]:
+    """The lines of `qrels`."""
+    return qrels_lines(
+        Label(query.name, document, label)
+        for query, labels in labels_by_query(source)
+        for document, label in labels.items()
+    )
+
+
+def grades_qrels(source: StudySource) -> Iterator[str]:
+    """The lines of `grades.qrels`: of several assessors the middle grade, the lower if even."""
+    return qrels_lines(grade_labels(source))
+
+
+def grade_labels(source: StudySource) -> Iterator[Label]:
+    """The grades of all queries that somebody has finished, query by query."""
+    for query, group in groupby(source.all_logs(tool=Tool.GRADES), key=lambda pair: pair[0].query):
+        names: Mapping[int, str] = {}
+        given: dict[str, list[int]] = {}
+        for work, rows in group:
+            names = work.names
+            for document, grade in (grades_of(work, rows) or {}).items():
+                given.setdefault(document, []).append(grade)
+        for document in names.values():
+            if document in given:
+                yield Label(query.name, document, _middle(given[document]))
+
+
+def _middle(grades: list[int]) -> int:
+    return sorted(grades)[(len(grades) - 1) // 2]
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """How names of features and of queries become the numbers that LETOR wants.
+
+    Numbers stay themselves. Other names of features are numbered in their sorted order; if one
+    query has another name, all have their place in the study.
+    """
+
+    features: Mapping[str, int]
+    by_place: bool
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the features, if they are more than their numbers."""
+        named = any(name != str(number) for name, number in self.features.items())
+        return sorted(self.features) if named else []
+
+    def qid(self, query: QueryHead) -> int:
+        """The number of a query."""
+        return query.place if self.by_place else int(query.name)
+
+
+def numbering_of(source: StudySource) -> Numbering:
+    """The numbering of a study; a refusal if it has no features."""
+    names: set[str] = set()
+    for features in queries.features_of_study(source.session, source.study.id):
+        names.update(features)
+    if not names:
+        raise Invalid(
+            "This study has no features to join the labels with; use qrels instead.", field="format"
+        )
+    if all(_is_number(name) for name in names):
+        numbers = {name: int(name) for name in names}
+    else:
+        numbers = {name: number for number, name in enumerate(sorted(names), start=1)}
+    with closing(queries.queries_in_order(source.session, source.study.id)) as rows:
+        return Numbering(numbers, by_place=not all(_is_number(row[1]) for row in rows))
+
+
+def _is_number(name: str) -> bool:
+    return name.isascii() and name.isdigit() and name[0] != "0" and int(name) <= _MOST_QID
+
+
+def letor(source: StudySource) -> Iterator[str]:
+    """The lines of `letor`."""
+    numbering = numbering_of(source)
+    return letor_lines(_letor_rows(source, numbering), numbering.feature_names)
+
+
+def _letor_rows(source: StudySource, numbering: Numbering) -> Iterator[LetorRow]:
+    for query, labels in labels_by_query(source):
+        qid = numbering.qid(query)
+        for document, values in queries.features_of_query(source.session, query.number).items():
+            if document in labels:
+                pairs = sorted((numbering.features[name], values[name]) for name in values)
+                yield LetorRow(query.name, qid, document, labels[document], tuple(pairs))

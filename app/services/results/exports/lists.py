@@ -1,0 +1,42 @@
+"""Preferences between rankings: what `lists.jsonl` says."""
+
+from collections.abc import Iterator
+
+from analysis.data.exports import ListAnswer, list_lines
+from app.db.models import JudgmentRow
+from app.db.queries.judging import labeling as queries
+from app.domain.enums import Tool
+from app.domain.lists.plan import ListPlan
+from app.domain.log import Entry, effective
+from app.services.results.exports.source import StudySource, Work
+
+
+def list_preferences(source: StudySource) -> Iterator[str]:
+    """The lines of `lists.jsonl`."""
+    logs = source.all_logs(tool=Tool.LISTS)
+    return list_lines(each for work, rows in logs for each in _answers(source, work, rows))
+
+
+def _answers(source: StudySource, work: Work, rows: list[JudgmentRow]) -> Iterator[ListAnswer]:
+    """Every answer of a session that stands, in the order it was given."""
+    plan = ListPlan.from_json(work.assignment.plan)
+    heads = queries.document_heads(source.session, work.assignment.plan["order"])
+    names = {head[0]: head[1] for head in heads}
+    pages = {each.id: tuple(names[page] for page in each.documents) for each in plan.lists}
+    systems = {each.id: each.system for each in plan.lists}
+    for row in effective(Entry(row.entry, row) for row in rows):
+        left, right = row.left_ranking_id, row.right_ranking_id
+        assert left is not None
+        assert right is not None
+        assert row.answer is not None
+        yield ListAnswer(
+            query=work.query.name,
+            left=pages[left],
+            right=pages[right],
+            answer=row.answer,
+            left_system=systems[left],
+            right_system=systems[right],
+            assessor=work.assessor,
+            round=work.assignment.round,
+            active_ms=row.active_ms,
+        )

@@ -1,0 +1,159 @@
+"""From rows of the database to the records that exports write."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from analysis.data.exports import ClockEvent, LoggedEntry, PairAnswer, TopK
+from app.db.models import Assignment, JudgmentRow, TimerEvent
+from app.domain.enums import Tool
+from app.domain.grades.session import GradePlan
+from app.domain.log import Entry, EntryKind, effective, stacks
+from app.domain.pairs.answers import BAD_ANSWERS, Answer, ItemId, Judgment, QuestionKind
+from app.domain.pairs.outcome import grades_given, outcome
+from app.domain.pairs.plan import Plan
+from app.domain.pairs.session import Result
+from app.services.judging.tool_adapters import KITS
+from app.services.results.exports.source import Work
+
+_PREFERENCE = {Answer.LEFT: "a", Answer.RIGHT: "b", Answer.TIE: "tie"}
+_OWN_FIELDS = frozenset({"order", "k", "sorter", "sorter_version", "seed"})
+
+
+def topk_record(work: Work, rows: Sequence[JudgmentRow]) -> TopK:
+    """The ground truth of a session with pairs, or how far it is."""
+    stored, names = work.assignment.plan, work.names
+    plan = Plan.from_json(stored)
+    done, undone = stacks(_entries(work.assignment, rows))
+    found = outcome(plan, done, undone=len(undone), offered=work.assignment.offered)
+    result = found or _so_far(plan, done)
+    return TopK(
+        study=work.study,
+        query=work.query.name,
+        assessor=work.assessor,
+        round=work.assignment.round,
+        complete=found is not None,
+        k=plan.k,
+        ranking=_named(result.ranking, names),
+        groups=tuple(_named(group, names) for group in result.groups),
+        rest=_named(result.rest, names),
+        bad=_named(result.bad, names),
+        unjudgeable=_named(result.unjudgeable, names),
+        sorter=plan.sorter,
+        sorter_version=plan.sorter_version,
+        seed=plan.seed,
+        options={name: stored[name] for name in sorted(stored) if name not in _OWN_FIELDS},
+        answered=len(done),
+        entries=len(rows),
+        active_ms=sum(row.active_ms for row in rows),
+        wall_ms=sum(row.wall_ms for row in rows),
+        begun_at=rows[0].created_at if rows else None,
+        finished_at=rows[-1].created_at if rows and found is not None else None,
+    )
+
+
+def _entries(assignment: Assignment, rows: Sequence[JudgmentRow]) -> Iterator[Entry[Any]]:
+    kit = KITS[assignment.tool]
+    for row in rows:
+        yield Entry(row.entry, kit.from_row(row) if row.entry is EntryKind.ANSWER else None)
+
+
+def _so_far(plan: Plan, done: Sequence[Judgment]) -> Result:
+    """No list yet: only what was taken out of the contest is known."""
+    out = [(each.removed, each.answer in BAD_ANSWERS) for each in done]
+    bad = tuple(item for item, is_bad in out if item is not None and is_bad)
+    broken = tuple(item for item, is_bad in out if item is not None and not is_bad)
+    rest = tuple(item for item in plan.order if item not in {*bad, *broken})
+    return Result((), (), rest, bad, broken)
+
+
+def grades_of(work: Work, rows: Sequence[JudgmentRow]) -> dict[str, int] | None:
+    """The grades of a finished session from 0, by page; None while it is not finished."""
+    plan = GradePlan.from_json(work.assignment.plan)
+    found = grades_given(plan, effective(_entries(work.assignment, rows)))
+    return None if found is None else {work.names[page]: grade for page, grade in found.items()}
+
+
+def log_records(work: Work, rows: Sequence[JudgmentRow]) -> Iterator[LoggedEntry]:
+    """Every entry of a log, whether it stands or was taken back."""
+    standing = _standing(rows)
+    graded = work.assignment.tool is Tool.GRADES
+    for row in rows:
+        left, right = _sides(work, row)
+        yield LoggedEntry(
+            study=work.study,
+            query=work.query.name,
+            assessor=work.assessor,
+            tool=work.assignment.tool.value,
+            round=work.assignment.round,
+            withdrawn=work.withdrawn,
+            position=row.position,
+            entry=row.entry.value,
+            kind=None if row.question_kind is None else row.question_kind.value,
+            left=None if graded else left,
+            right=right,
+            document=left if graded else None,
+            answer=row.answer,
+            effective=row.position in standing,
+            active_ms=row.active_ms,
+            wall_ms=row.wall_ms,
+            note=row.note,
+            at=row.created_at,
+        )
+
+
+def _sides(work: Work, row: JudgmentRow) -> tuple[str | None, str | None]:
+    """What an entry is about: pages by their ids, or the systems of two lists."""
+    names, left, right = work.names, row.left_id, row.right_id
+    if work.assignment.tool is Tool.LISTS:
+        names = {each["id"]: each["system"] for each in work.assignment.plan["lists"]}
+        left, right = row.left_ranking_id, row.right_ranking_id
+    return (
+        None if left is None else names.get(left),
+        None if right is None else names.get(right),
+    )
+
+
+def preferences_in(rows: Sequence[JudgmentRow]) -> Iterator[tuple[int, int, str]]:
+    """Left page, right page and a, b or tie of every answer that stands and feeds the sorter."""
+    standing = _standing(rows)
+    for row in rows:
+        if row.position not in standing or row.question_kind is QuestionKind.CHECK:
+            continue
+        assert row.left_id is not None
+        assert row.right_id is not None
+        assert row.answer is not None
+        said = _PREFERENCE.get(Answer(row.answer))
+        if said is not None:
+            yield row.left_id, row.right_id, said
+
+
+def pair_records(work: Work, rows: Sequence[JudgmentRow]) -> Iterator[PairAnswer]:
+    """Every preference that stands, by the ids of the pages."""
+    names, query = work.names, work.query.name
+    for left, right, said in preferences_in(rows):
+        yield PairAnswer(query, names[left], names[right], said, work.assessor)
+
+
+def clock_record(work: Work, event: TimerEvent) -> ClockEvent:
+    """An event of the clock of a session."""
+    return ClockEvent(
+        query=work.query.name,
+        assessor=work.assessor,
+        tool=work.assignment.tool.value,
+        round=work.assignment.round,
+        withdrawn=work.withdrawn,
+        event=event.kind.value,
+        reason=event.reason or "",
+        active_ms=event.active_ms,
+        at=event.created_at,
+    )
+
+
+def _standing(rows: Sequence[JudgmentRow]) -> frozenset[int]:
+    """Positions of the answers that stand."""
+    log = (Entry(row.entry, row.position) for row in rows)
+    return frozenset(effective(log))
+
+
+def _named(items: Sequence[ItemId], names: Mapping[int, str]) -> tuple[str, ...]:
+    return tuple(names[item] for item in items)

@@ -1,0 +1,116 @@
+"""A study as exports read it: query by query, session by session, in one fixed order."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sqlalchemy.orm import Session
+
+from app.db.models import Assignment, JudgmentRow, Study
+from app.db.queries.results import exports as queries
+from app.db.queries.studies.studies import study_of_slug
+from app.domain.enums import Tool
+from app.domain.errors import NotFound
+from app.services.results.exports.assessors import Assessors
+
+Progress = Callable[[str, int, int], None]
+_SESSIONS = 20  # whose logs are in memory at once
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """One assessor only, by e-mail, name or pseudonym; pseudonyms in place of e-mails."""
+
+    assessor: str | None = None
+    pseudonyms: bool = False
+
+
+class QueryHead(NamedTuple):
+    """A query: its number in the database, its place from 1, its id, its text."""
+
+    number: int
+    place: int
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One assignment with who does it; ``names`` are the ids of the query's pages by number."""
+
+    study: str
+    query: QueryHead
+    assessor: str
+    assignment: Assignment
+    names: Mapping[int, str]
+
+    @property
+    def withdrawn(self) -> bool:
+        """Whether an administrator took the work back."""
+        return self.assignment.withdrawn_at is not None
+
+
+def no_progress(_doing: str, _done: int, _total: int) -> None:
+    """Tell nobody."""
+
+
+class StudySource:
+    """The study ``slug`` in one transaction; nothing of it stays in memory."""
+
+    def __init__(
+        self,
+        session: Session,
+        slug: str,
+        options: ExportOptions | None = None,
+        progress: Progress = no_progress,
+    ) -> None:
+        options = options or ExportOptions()
+        study = study_of_slug(session, slug)
+        if study is None:
+            raise NotFound(f"There is no study {slug!r}.")
+        self.study: Study = study
+        self.session = session
+        self.assessors = Assessors(session, study.id, pseudonyms=options.pseudonyms)
+        wanted = options.assessor
+        self.only = None if wanted is None else self.assessors.find(wanted).user_id
+        self._progress = progress
+
+    def queries(self) -> Iterator[QueryHead]:
+        """The queries in their order; whoever waits is told how far it is."""
+        total = queries.count_queries(self.session, self.study.id)
+        rows = queries.queries_in_order(self.session, self.study.id)
+        for place, (number, name, text) in enumerate(rows, start=1):
+            yield QueryHead(number, place, name, text)
+            self._progress("exporting", place, total)
+
+    def works(self, query: QueryHead, *, withdrawn: bool, tool: Tool | None) -> list[Work]:
+        """The work on a query, by assessor, tool and round."""
+        found = [
+            row
+            for row in queries.assignments_of_query(self.session, query.number, self.only)
+            if (withdrawn or row.withdrawn_at is None) and tool in (None, row.tool)
+        ]
+        found.sort(key=lambda row: (self.assessors.place(row.user_id), row.tool.value, row.round))
+        names = queries.document_names(self.session, query.number) if found else {}
+        slug = self.study.slug
+        return [Work(slug, query, self.assessors.name(row.user_id), row, names) for row in found]
+
+    def all_works(self, *, withdrawn: bool = False, tool: Tool | None = None) -> Iterator[Work]:
+        """The work on all queries."""
+        for query in self.queries():
+            yield from self.works(query, withdrawn=withdrawn, tool=tool)
+
+    def with_logs(self, works: Sequence[Work]) -> Iterator[tuple[Work, list[JudgmentRow]]]:
+        """Each piece of work with its log, a few in memory at a time."""
+        for start in range(0, len(works), _SESSIONS):
+            few = works[start : start + _SESSIONS]
+            logs = queries.logs_of(self.session, [work.assignment.id for work in few])
+            for work in few:
+                yield work, logs.pop(work.assignment.id)
+
+    def all_logs(
+        self, *, withdrawn: bool = False, tool: Tool | None = None
+    ) -> Iterator[tuple[Work, list[JudgmentRow]]]:
+        """The work on all queries with its logs."""
+        for query in self.queries():
+            yield from self.with_logs(self.works(query, withdrawn=withdrawn, tool=tool))

@@ -1,0 +1,41 @@
+"""What a study's preferences between lists teach about the worth of grades at positions."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from analysis.dcglearn import Preferences
+from analysis.typing import IntArray
+from app.domain.errors import Invalid
+from app.services.judging.lists.evidence import as_preferences, grades_of, said_in_study
+from app.services.studies.lifecycle import required_study
+
+
+@dataclass(frozen=True, slots=True)
+class StudyPreferences:
+    """Answers about graded lists, and for each the number of its query."""
+
+    preferences: Preferences
+    queries: IntArray
+
+
+def preferences_of(session: Session, slug: str, k: int | None = None) -> StudyPreferences:
+    """Every answer that stands, with the grades of the study; refused if there is none.
+
+    Lists are seen to depth ``k``, or to the depth the study shows.
+    """
+    study = required_study(session, slug)
+    depth = k or study.settings.get("k", 10)
+    said = said_in_study(session, study.id, depth)
+    if not said:
+        raise Invalid(f"{slug}: nobody has compared two lists yet.", field="study")
+    grades = grades_of(session, said)
+    if not grades.of:
+        raise Invalid(
+            f"{slug}: no page of its lists has a grade. Have them graded with the tool 'grades', "
+            "or import grades with the candidates.",
+            field="study",
+        )
+    queries = np.array([each.query_id for each in said], dtype=np.int64)
+    return StudyPreferences(as_preferences(said, grades, depth), queries)

@@ -1,0 +1,182 @@
+"""A study as models read it: features and labels, query by query, under each ground truth."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from analysis.data import RankingData, make_folds, normalise_by_query, to_topk
+from analysis.data.text_features import NAMES, text_features
+from analysis.experiments.folds import FoldSet, Truth, fold_set_of
+from analysis.typing import FloatArray
+from app.db.queries.results import exports as queries
+from app.db.queries.results.ranking import pages_of_query
+from app.domain.errors import Invalid
+from app.services.results.exports.labels import Labels, grade_labels, labels_by_query
+from app.services.results.exports.source import QueryHead, StudySource
+
+TOOLS: Mapping[Truth, str] = {"topk": "pairs", "graded": "grades"}
+_FEWEST = 3  # a part to train on, one to tune on, one to test on
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRanking:
+    """A study's data under each ground truth that it has, and the queries without labels.
+
+    Features are mapped to 0..1 within each query; without any in the study (``from_text``) they
+    are those of `analysis.data.text_features`.
+    """
+
+    slug: str
+    features: tuple[str, ...]
+    from_text: bool
+    data: Mapping[Truth, RankingData]
+    unlabelled: Mapping[Truth, tuple[str, ...]]
+
+    def under(self, truth: Truth, k: int | None = None) -> RankingData:
+        """The data under ``truth``, lists cut to their first ``k``."""
+        if truth not in self.data:
+            raise Invalid(
+                f"{self.slug}: no query is finished with {TOOLS[truth]} (--truth {truth}) yet; "
+                "have one judged to its end, or ask for other labels.",
+                field="truth",
+            )
+        data = self.data[truth]
+        if data.topk is None or k is None:
+            return data
+        if k > data.topk:
+            raise Invalid(
+                f"{self.slug}: its lists hold {data.topk} pages, not {k}: "
+                f"ask for --k {data.topk} or less.",
+                field="k",
+            )
+        return to_topk(data, k)
+
+    def fold_set(self, truth: Truth, *, folds: int, seed: int = 0) -> FoldSet:
+        """Seeded folds by query under ``truth``; the error says how many folds there can be."""
+        data = self.under(truth)
+        if data.n_queries < _FEWEST:
+            others = [
+                f" or leave them out with --truth {each}" for each in self.data if each != truth
+            ]
+            raise Invalid(
+                f"{self.slug}: {_count(data.n_queries)} labels from {TOOLS[truth]}, and at least "
+                f"{_FEWEST} are needed to train, tune and test: have more judged to their end"
+                f"{','.join(['', *others])}.",
+                field="folds",
+            )
+        if not _FEWEST <= folds <= data.n_queries:
+            most = min(data.n_queries, 5)
+            raise Invalid(
+                f"{self.slug}: {_count(data.n_queries)} labels from {TOOLS[truth]}: they make "
+                f"{_FEWEST} to {data.n_queries} folds, not {folds}; ask for --folds {most}.",
+                field="folds",
+            )
+        return fold_set_of(self.slug, list(make_folds(data, folds, seed=seed)))
+
+
+def ranking_of(source: StudySource) -> StudyRanking:
+    """The study of ``source``: labels of the consensus, or of the one assessor it is opened for."""
+    heads = {query.name: query for query in source.queries()}
+    features = _Features(source)
+    lists = {query.name: labels for query, labels in labels_by_query(source)}
+    grades = {
+        name: {label.document: int(label.label) for label in labels}
+        for name, labels in groupby(grade_labels(source), key=lambda label: label.query)
+    }
+    labelled: dict[Truth, Mapping[str, Labels]] = {"graded": grades, "topk": _at_one_k(lists)}
+    k = max((max(labels.values()) for labels in labelled["topk"].values()), default=0)
+    data: dict[Truth, RankingData] = {}
+    for truth, found in labelled.items():
+        known = [(heads[name], found[name]) for name in heads if found.get(name)]
+        if known:
+            data[truth] = _grouped(features, known, topk=k if truth == "topk" else None)
+    return StudyRanking(
+        slug=source.study.slug,
+        features=features.names,
+        from_text=features.from_text,
+        data=data,
+        unlabelled={
+            truth: tuple(name for name in heads if not found.get(name))
+            for truth, found in labelled.items()
+        },
+    )
+
+
+def _at_one_k(lists: Mapping[str, Labels]) -> dict[str, Labels]:
+    """Lists made while the study had another k begin at the greatest one too, like short lists."""
+    best = {name: max(labels.values(), default=0) for name, labels in lists.items()}
+    k = max(best.values(), default=0)
+    return {
+        name: {page: label + k - best[name] if label else 0 for page, label in labels.items()}
+        for name, labels in lists.items()
+        if best[name]
+    }
+
+
+def _grouped(
+    features: "_Features", known: Iterable[tuple[QueryHead, Labels]], topk: int | None
+) -> RankingData:
+    names: list[str] = []
+    pages: list[str] = []
+    parts: list[FloatArray] = []
+    labels: list[int] = []
+    for query, given in known:
+        documents, values = features.of(query)
+        rows = [row for row, document in enumerate(documents) if document in given]
+        names.append(query.name)
+        pages += [documents[row] for row in rows]
+        parts.append(values[rows])
+        labels += [given[documents[row]] for row in rows]
+    data = RankingData(
+        np.concatenate(parts),
+        np.array(labels, dtype=np.float64),
+        np.concatenate([[0], np.cumsum([len(part) for part in parts])]),
+        tuple(names),
+        tuple(pages),
+        topk,
+    )
+    return normalise_by_query(data)
+
+
+class _Features:
+    """Features of a query's pages, from the study or from the words; kept for the other truth."""
+
+    def __init__(self, source: StudySource) -> None:
+        names: set[str] = set()
+        with closing(queries.features_of_study(source.session, source.study.id)) as found:
+            for features in found:
+                names.update(features)
+        self.from_text = not names
+        self.names = NAMES if self.from_text else tuple(sorted(names, key=_place))
+        self._session = source.session
+        self._kept: dict[int, tuple[list[str], FloatArray]] = {}
+
+    def of(self, query: QueryHead) -> tuple[list[str], FloatArray]:
+        """The ids of the pages and their features, (n_pages, n_features)."""
+        if query.number not in self._kept:
+            read = self._from_text if self.from_text else self._from_study
+            self._kept[query.number] = read(query)
+        return self._kept[query.number]
+
+    def _from_study(self, query: QueryHead) -> tuple[list[str], FloatArray]:
+        """What a page has no value for is 0, as in LETOR files."""
+        found = queries.features_of_query(self._session, query.number)
+        values = [[given.get(name, 0.0) for name in self.names] for given in found.values()]
+        return list(found), np.array(values, dtype=np.float64)
+
+    def _from_text(self, query: QueryHead) -> tuple[list[str], FloatArray]:
+        pages = pages_of_query(self._session, query.number)
+        titles, texts = [page[1] for page in pages], [page[2] or "" for page in pages]
+        return [page[0] for page in pages], text_features(query.text, titles, texts)
+
+
+def _place(name: str) -> tuple[int, str]:
+    """Numbers by their value, as the `letor` export has them, then names by letter."""
+    return (int(name), name) if name.isascii() and name.isdigit() else (2**63, name)
+
+
+def _count(queries: int) -> str:
+    return "1 query has" if queries == 1 else f"{queries} queries have"

@@ -1,0 +1,10 @@
+"""Reports: agreement and effort of a study, counted once for every state of it.
+
+The numerical libraries are loaded when the first report is made, not when the server starts.
+"""
+
+from app.services.results.reports.cache import ReportCache
+from app.services.results.reports.forms import as_json, as_markup, lists_as_markup, zipped
+from app.services.results.reports.lists import ListReports
+
+__all__ = ["ListReports", "ReportCache", "as_json", "as_markup", "lists_as_markup", "zipped"]

@@ -1,0 +1,42 @@
+"""Confidence in the lists of a study: rows for its report, and their means by assessor."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from analysis.report.schema import ConfidenceSection, ListConfidence, MeanConfidence
+from app.services.results.exports import StudySource
+from app.services.results.exports.confidence import sure_lists
+
+
+def confidence_section(source: StudySource, people: Mapping[int, str] | None) -> ConfidenceSection:
+    """Return every finished list with its expected quality and estimated error rate.
+
+    Answers of sorters other than `robust` are weighed for it: a third of a second per session of
+    140 answers.
+    """
+    lists = tuple(
+        ListConfidence(
+            assessor=(people or {}).get(work.assignment.user_id, record.assessor),
+            query=record.query,
+            round=record.round,
+            sorter=record.sorter,
+            answers=record.answers,
+            expected_quality=record.ranking_quality,
+            probable_quality=record.probable_quality,
+            error_rate=record.error_rate,
+        )
+        for work, record in sure_lists(source)
+    )
+    names = sorted({row.assessor for row in lists})
+    return ConfidenceSection(lists, tuple(_mean(name, lists) for name in names))
+
+
+def _mean(name: str, lists: Sequence[ListConfidence]) -> MeanConfidence:
+    mine = [row for row in lists if row.assessor == name]
+    return MeanConfidence(
+        assessor=name,
+        lists=len(mine),
+        expected_quality=round(fmean(row.expected_quality for row in mine), 4),
+        probable_quality=round(fmean(row.probable_quality for row in mine), 4),
+        error_rate=round(fmean(row.error_rate for row in mine), 4),
+    )

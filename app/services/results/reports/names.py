@@ -1,0 +1,17 @@
+"""What people are called in reports."""
+
+from collections import Counter
+
+from app.services.results.exports import StudySource
+
+
+def names_of(source: StudySource) -> dict[int, str]:
+    """Everyone by name, with the e-mail where two share one."""
+    everyone = source.assessors.people
+    shared = Counter(person.name for person in everyone)
+    return {
+        person.user_id: f"{person.name} ({person.email})"
+        if shared[person.name] > 1
+        else person.name
+        for person in everyone
+    }

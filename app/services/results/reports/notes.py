@@ -1,0 +1,41 @@
+"""What a report lacks, in plain words, and what would mend it."""
+
+from analysis.report import StudyData, ToolData
+from app.services.results.exports import Completeness
+
+
+def notes_on(study: StudyData, state: Completeness) -> list[str]:
+    """Sentences for the head of a report; none when everything is finished and shared."""
+    if not state.assigned:
+        return ["Nothing is assigned yet. Give queries to assessors; the report fills as they end."]
+    if not state.finished:
+        return [
+            f"No session is finished yet ({state}). Lists, grades and agreement come with the "
+            "first ones that are."
+        ]
+    found = _sharing(study)
+    if not state.complete:
+        found.append(f"The study is running ({state}): every figure may still change.")
+    return found
+
+
+def _sharing(study: StudyData) -> list[str]:
+    people = {
+        int(each) for tool in study.tools for scores in tool.scores for each in scores.assessors
+    }
+    if len(people) == 1:
+        name = study.assessors[people.pop()]
+        return [
+            f"Only {name} has finished anything so far. Agreement needs two assessors who judge "
+            "the same query with the same tool: give the queries to a second person."
+        ]
+    alone = [tool.title for tool in study.tools if tool.scores and not _is_shared(tool)]
+    return [
+        f"{title}: no query was finished by two assessors, so there is no agreement to count. "
+        "Add a round, or wait for the sessions that are open."
+        for title in alone
+    ]
+
+
+def _is_shared(tool: ToolData) -> bool:
+    return any(scores.assessors.size > 1 for scores in tool.scores)

@@ -1,0 +1,1 @@
+"""Simulated sessions: what a sorter costs and how good its lists are."""

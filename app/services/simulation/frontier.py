@@ -1,0 +1,171 @@
+"""Quality against questions, for every sorter and several error rates: what a question buys.
+
+The robust sorter asks as long as it may, so one simulated session shows its list after any number
+of questions; every other sorter is a point.
+"""
+
+import csv
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.metrics import kappa_ndcg_of_lists
+from app.domain.pairs.plan import Plan
+from app.domain.pairs.robust.sampled import Rules, open_sorter
+from app.domain.pairs.robust.sorter import Told
+from app.domain.pairs.robust.strategy import rules_of
+from app.domain.pairs.sorters.registry import SORTERS, heap_questions
+from app.domain.simulation.assessors import SimulatedAssessor, true_worths
+from app.domain.simulation.runs import Run
+from app.services.simulation.sessions import CHUNK_SAMPLED, Setting, summarise, true_ranks
+
+ROBUST = "robust"
+BUDGETS = (0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.5)  # shares of what the heap expects to ask
+HEADS = ("sorter", "n", "k", "error", "questions", "kappa_ndcg", "standard_error", "runs")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """How good the lists of a sorter are after so many questions."""
+
+    sorter: str
+    error: float
+    questions: float
+    quality: float
+    standard_error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """The points of all sorters for one size of query."""
+
+    base: Setting
+    points: tuple[Point, ...]
+
+
+def variants(base: Plan) -> dict[str, Plan]:
+    """Every exact sorter, and the ways of asking more that trade questions for quality."""
+    plans = {
+        name: replace(base, sorter=name, sorter_version=info.version, pair_limit=1)
+        for name, info in SORTERS.items()
+        if not info.sampled
+    }
+    plans["heap, asked again"] = replace(plans["heap"], reuse_answers=False)
+    plans["insertion, rechecked twice"] = replace(plans["insertion"], recheck=2)
+    plans["tournament, best of three"] = replace(
+        plans["tournament"], reuse_answers=False, best_of=3
+    )
+    return plans
+
+
+def frontier(
+    base: Setting,
+    rates: Sequence[float],
+    *,
+    on_runs: Callable[[int], None] | None = None,
+    processes: int | None = None,
+) -> Frontier:
+    """Simulate every sorter at every error rate; ``base`` says the size, the runs, the errors."""
+    points: list[Point] = []
+    for rate in rates:
+        setting = replace(base, error=rate)
+        for name, plan in variants(base.plan).items():
+            points.append(_point(name, replace(setting, plan=plan), processes))
+            if on_runs is not None:
+                on_runs(base.runs)
+        points.extend(_curve(setting, processes))
+        if on_runs is not None:
+            on_runs(base.runs)
+    return Frontier(base, tuple(points))
+
+
+def steps(base: Setting, rates: Sequence[float]) -> int:
+    """How many runs `frontier` will tell of."""
+    return base.runs * len(rates) * (len(variants(base.plan)) + 1)
+
+
+def _point(name: str, setting: Setting, processes: int | None) -> Point:
+    summary = summarise(setting, processes=processes)
+    spread = summary.kappa_ndcg_sd / setting.runs**0.5
+    return Point(
+        name, setting.error, summary.judgments_mean, summary.kappa_ndcg_mean, float(spread)
+    )
+
+
+def _curve(setting: Setting, processes: int | None) -> Iterator[Point]:
+    """The robust sorter after a few numbers of questions."""
+    counts = _counts(setting.plan)
+    starts = range(0, setting.runs, CHUNK_SAMPLED)
+    jobs = [
+        (setting, number, min(CHUNK_SAMPLED, setting.runs - start), counts)
+        for number, start in enumerate(starts)
+    ]
+    pool = ProcessPoolExecutor(processes) if processes != 1 and len(jobs) > 1 else None
+    with pool or nullcontext():
+        chunks = list((pool.map if pool else map)(qualities_of, jobs))
+    qualities = np.concatenate(chunks)
+    spread = qualities.std(axis=0, ddof=1) if len(qualities) > 1 else np.zeros(len(counts))
+    for column, count in enumerate(counts):
+        mean, error = qualities[:, column].mean(), spread[column] / len(qualities) ** 0.5
+        yield Point(ROBUST, setting.error, float(count), float(mean), float(error))
+
+
+def _counts(plan: Plan) -> tuple[int, ...]:
+    usual = heap_questions(len(plan.order), plan.k)
+    most = rules_of(replace(plan, sorter=ROBUST, budget=2 * usual + 1)).budget
+    return tuple(sorted({max(1, min(most, round(share * usual))) for share in BUDGETS}))
+
+
+def qualities_of(job: tuple[Setting, int, int, tuple[int, ...]]) -> NDArray[np.float64]:
+    """kappa-NDCG of the lists of some runs after each of ``counts`` questions: (runs, counts)."""
+    setting, number, runs, counts = job
+    n, k = len(setting.plan.order), setting.plan.k
+    random = Random(f"frontier/{setting.seed}/{number}")
+    rows = [_true_ranks_of_run(setting, counts, random) for _ in range(runs)]
+    ranks = np.array(rows, dtype=np.int64).reshape(-1, min(n, k))
+    qualities = kappa_ndcg_of_lists(ranks, k, n_items=n).reshape(runs, len(counts))
+    return qualities.astype(np.float64)
+
+
+def _true_ranks_of_run(
+    setting: Setting, counts: tuple[int, ...], random: Random
+) -> list[list[int]]:
+    plan = setting.plan
+    worth = true_worths(len(plan.order), setting.ties, random)
+    assessor = SimulatedAssessor(
+        worth,
+        error=setting.error,
+        errors=setting.errors,
+        persistent=setting.persistent,
+        random=random,
+    )
+    rules = Rules(max(counts), None, plan.pair_limit)
+    sorter = open_sorter(len(plan.order), plan.k, rules, str(random.random()))
+    lists: list[list[int]] = []
+    for asked in range(1, max(counts) + 1):
+        pair = sorter.ask()
+        if pair is not None:
+            sorter.take(Told(pair, assessor.prefer(pair)))
+        if asked in counts:
+            ranking = sorter.conclude().ranking
+            lists.append(true_ranks(Run(asked, ranking, tuple(worth))))
+    return lists
+
+
+def write_csv(found: Frontier, path: Path) -> None:
+    """The points as a table, one a line."""
+    plan = found.base.plan
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(HEADS)
+        for point in found.points:
+            figures = (f"{point.questions:.1f}", f"{point.quality:.4f}")
+            spread = f"{point.standard_error:.4f}"
+            where = (len(plan.order), plan.k, point.error)
+            writer.writerow((point.sorter, *where, *figures, spread, found.base.runs))

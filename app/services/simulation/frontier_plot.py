@@ -1,0 +1,73 @@
+"""The frontier as a figure: one panel an error rate, a curve for `robust`, a point for the rest."""
+
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from app.services.simulation.frontier import ROBUST, Frontier, Point, write_csv
+
+BLUE, GREY = "#23509f", "#656057"
+MARKERS = {
+    "heap": "s",
+    "heap-bottom-up": "D",
+    "insertion": "^",
+    "tournament": "o",
+    "buckets": "v",
+    "heap, asked again": "P",
+    "insertion, rechecked twice": "<",
+    "tournament, best of three": "X",
+}
+
+
+def write_frontier(found: Frontier, stem: Path) -> list[Path]:
+    """Write ``stem``.png, .svg and .csv, and say which files they are."""
+    figure = draw_frontier(found)
+    pictures = [stem.with_name(f"{stem.name}.{kind}") for kind in ("png", "svg")]
+    for path in pictures:
+        figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
+    table = stem.with_name(f"{stem.name}.csv")
+    write_csv(found, table)
+    return [*pictures, table]
+
+
+def draw_frontier(found: Frontier) -> Figure:
+    """Quality against questions; higher and further left is better."""
+    rates = sorted({point.error for point in found.points})
+    figure = Figure(figsize=(1.2 + 3.6 * len(rates), 4.6), layout="constrained")
+    axes = figure.subplots(1, len(rates), sharey=True, squeeze=False)[0]
+    for axis, rate in zip(axes, rates, strict=True):
+        _draw_rate(axis, [point for point in found.points if point.error == rate])
+        axis.set(xlabel="questions", title=f"{100 * rate:g} % of the answers wrong")
+        axis.grid(color="#dddddd", linewidth=0.6)
+    plan = found.base.plan
+    axes[0].set_ylabel(f"kappa-NDCG@{plan.k} of the list, {len(plan.order)} pages")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(5, len(labels)))
+    return figure
+
+
+def _draw_rate(axis: Axes, points: list[Point]) -> None:
+    curve = [point for point in points if point.sorter == ROBUST]
+    axis.errorbar(
+        [point.questions for point in curve],
+        [point.quality for point in curve],
+        yerr=[2 * point.standard_error for point in curve],
+        color=BLUE,
+        marker="o",
+        markersize=4,
+        capsize=2,
+        label=ROBUST,
+    )
+    for point in points:
+        if point.sorter != ROBUST:
+            axis.plot(
+                [point.questions],
+                [point.quality],
+                color=GREY,
+                linestyle="none",
+                marker=MARKERS.get(point.sorter, "o"),
+                markersize=7,
+                markerfacecolor="white",
+                label=point.sorter,
+            )

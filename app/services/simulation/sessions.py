@@ -1,0 +1,168 @@
+"""What a sorter would cost and yield: many simulated sessions, summed up."""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.metrics import kappa_ndcg_of_lists
+from app.domain.pairs.plan import Plan
+from app.domain.pairs.sorters.registry import SORTERS
+from app.domain.simulation.assessors import Errors, by_worth
+from app.domain.simulation.runs import Belief, Run, simulate
+
+IntArray = NDArray[np.int64]
+
+CHUNK = 250  # runs that share a seed: the result does not depend on the number of processes
+CHUNK_SAMPLED = 25  # the same for sampled sorters, whose runs take longer
+SAMPLED_COSTS = 1_000  # how much longer, about
+WORTH_A_PROCESS = 60_000  # questions under which starting processes costs more than it saves
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One cell of a simulation: a plan, how the assessor errs and ties, and how often."""
+
+    plan: Plan
+    error: float
+    ties: int
+    runs: int
+    seed: int
+    errors: Errors = Errors.UNIFORM
+    persistent: bool = False
+
+    @property
+    def work(self) -> int:
+        """About how long it will take, as so many questions of a sorter that is not sampled."""
+        times = SAMPLED_COSTS if SORTERS[self.plan.sorter].sampled else 1
+        return self.plan.most_questions * self.runs * times
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A share of a setting's runs, with a seed of its own."""
+
+    setting: Setting
+    number: int
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Per run: questions asked, true ranks of the listed items, what a sampled sorter thought."""
+
+    judgments: IntArray
+    ranks: IntArray
+    beliefs: list[Belief]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Questions asked and quality of the lists, over the runs of a setting.
+
+    A sampled sorter's own estimates stand beside: the quality it expects, the assessor's errors.
+    """
+
+    judgments_mean: float
+    judgments_sd: float
+    judgments_max: int
+    kappa_ndcg_mean: float
+    kappa_ndcg_sd: float
+    overlap_mean: float
+    bound: int
+    expected_quality_mean: float | None = None
+    error_rate_mean: float | None = None
+
+
+def summarise(
+    setting: Setting,
+    *,
+    on_runs: Callable[[int], None] | None = None,
+    processes: int | None = None,
+) -> Summary:
+    """Run ``setting``, on every core if it is long; ``on_runs`` hears of runs done."""
+    results = []
+    for result in _results(setting, processes):
+        results.append(result)
+        if on_runs is not None:
+            on_runs(len(result.judgments))
+    return _summed_up(
+        setting,
+        Results(
+            np.concatenate([each.judgments for each in results]),
+            np.concatenate([each.ranks for each in results]),
+            [belief for each in results for belief in each.beliefs],
+        ),
+    )
+
+
+def _results(setting: Setting, processes: int | None) -> Iterator[Results]:
+    """What came out, chunk by chunk."""
+    size = CHUNK_SAMPLED if SORTERS[setting.plan.sorter].sampled else CHUNK
+    chunks = [
+        Chunk(setting, number, min(size, setting.runs - start))
+        for number, start in enumerate(range(0, setting.runs, size))
+    ]
+    cores = min(processes or os.cpu_count() or 1, len(chunks))
+    if cores == 1 or setting.work < WORTH_A_PROCESS:
+        yield from map(_run_chunk, chunks)
+        return
+    with ProcessPoolExecutor(cores) as pool:
+        yield from pool.map(_run_chunk, chunks)
+
+
+def _run_chunk(chunk: Chunk) -> Results:
+    setting = chunk.setting
+    runs = list(
+        simulate(
+            setting.plan,
+            error=setting.error,
+            grades=setting.ties,
+            runs=chunk.runs,
+            seed=f"{setting.seed}/{chunk.number}",
+            errors=setting.errors,
+            persistent=setting.persistent,
+        )
+    )
+    return Results(
+        np.array([run.judgments for run in runs], dtype=np.int64),
+        np.array([true_ranks(run) for run in runs], dtype=np.int64),
+        [run.belief for run in runs if run.belief is not None],
+    )
+
+
+def true_ranks(run: Run) -> list[int]:
+    """The true ranks of the listed items; equals take the ranks of their class as they come."""
+    free: dict[float, list[int]] = {}
+    for rank, item in reversed(list(enumerate(by_worth(run.worth)))):
+        free.setdefault(run.worth[item], []).append(rank)
+    return [free[run.worth[item]].pop() for item in run.ranking]
+
+
+def _summed_up(setting: Setting, results: Results) -> Summary:
+    n, k = len(setting.plan.order), setting.plan.k
+    judgments, beliefs = results.judgments, results.beliefs
+    quality = kappa_ndcg_of_lists(results.ranks, k, n_items=n)
+    overlap = (results.ranks < k).sum(axis=1) / max(1, min(k, n))
+    return Summary(
+        judgments_mean=float(judgments.mean()),
+        judgments_sd=_deviation(judgments),
+        judgments_max=int(judgments.max()),
+        kappa_ndcg_mean=float(quality.mean()),
+        kappa_ndcg_sd=_deviation(quality),
+        overlap_mean=float(overlap.mean()),
+        bound=setting.plan.most_questions,
+        expected_quality_mean=_mean([belief.quality for belief in beliefs]),
+        error_rate_mean=_mean([belief.error_rate for belief in beliefs]),
+    )
+
+
+def _mean(values: list[float]) -> float | None:
+    return float(np.mean(values)) if values else None
+
+
+def _deviation(values: NDArray[np.integer | np.floating]) -> float:
+    return float(values.std(ddof=1)) if len(values) > 1 else 0.0

@@ -1,0 +1,1 @@
+"""Studies: their life cycle, edits and full copies."""

@@ -1,0 +1,178 @@
+"""Change a study: name, guidelines, and those settings that no assigned work was made from."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.db.models import Study
+from app.db.queries.studies.importing import assigned_queries
+from app.db.queries.studies.studies import hold_settings
+from app.domain.enums import Tool
+from app.domain.errors import Conflict, Invalid
+from app.domain.study import Grade, StudySettings
+from app.services import audit
+from app.services.importing.settings import KIND_WORDS, KINDS
+from app.services.importing.sources import limits
+
+MAX_GUIDELINES = 200_000  # characters
+_OPTIONAL = frozenset({"budget", "stop_at", "lists_size"})
+
+
+def version_of(study: Study) -> str:
+    """A mark of what can be changed: a form carries it, so that no other change is overwritten."""
+    told = repr((study.name, study.guidelines, sorted(study.settings.items())))
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def is_fixed(session: Session, study: Study) -> bool:
+    """Whether work is assigned, so that the settings it was made from stay as they are."""
+    return bool(assigned_queries(session, study.id))
+
+
+def change_study(
+    session: Session,
+    study: Study,
+    *,
+    name: str | None = None,
+    guidelines: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    seen: str | None = None,
+    actor_id: int | None = None,
+) -> bool:
+    """Change what is given, all or nothing; returns whether anything is different now.
+
+    ``settings`` holds some of them by name. ``seen`` is the version that the changes were made to.
+    """
+    hold_settings(session, study, to_change=True)
+    if seen is not None and seen != version_of(study):
+        raise Conflict("Somebody else has changed the study meanwhile. Look again, then change it.")
+    new_name = study.name if name is None else _checked_name(name)
+    text = study.guidelines if guidelines is None else _checked_guidelines(guidelines)
+    old = StudySettings.from_json(study.settings)
+    new = old if settings is None else changed_settings(old, settings)
+    _refuse_fixed(session, study, old, new)
+    before = version_of(study)
+    _note_settings(session, study, new_name, old, new, actor_id)
+    if text != study.guidelines:
+        detail = {"characters": len(text), "characters_before": len(study.guidelines)}
+        audit.record(session, actor_id, "study.guidelines", study.slug, **detail)
+        study.guidelines = text
+    return version_of(study) != before
+
+
+def changed_settings(old: StudySettings, given: Mapping[str, Any]) -> StudySettings:
+    """``old`` with the values ``given``, each of the right kind, or a refusal naming the field."""
+    values = {field.name: getattr(old, field.name) for field in fields(old)}
+    for name, value in given.items():
+        values[name] = _value(name, value)
+    return StudySettings(**values)
+
+
+def _value(name: str, value: Any) -> Any:
+    if name == "tools":
+        return _tools(value)
+    if name == "grades":
+        return _grades(value)
+    kind = KINDS.get(name)
+    if kind is None:
+        known = ", ".join((*KINDS, "tools", "grades"))
+        raise Invalid(f"There is no setting {name!r}; known are {known}.", field=name)
+    if value is None and name in _OPTIONAL:
+        return None
+    if kind is float and type(value) is int:
+        value = float(value)
+    if type(value) is not kind:
+        raise Invalid(f"{name} is {value!r}; give {KIND_WORDS[kind]}.", field=name)
+    return value
+
+
+def _tools(value: Any) -> tuple[Tool, ...]:
+    known = [tool.value for tool in Tool]
+    if not isinstance(value, list | tuple) or any(each not in known for each in value):
+        raise Invalid(f"The tools are some of {', '.join(known)}, as a list.", field="tools")
+    return tuple(tool for tool in Tool if tool.value in value)
+
+
+def _grades(value: Any) -> tuple[Grade, ...]:
+    if not isinstance(value, list | tuple):
+        raise Invalid("The grades are a list, from worst to best.", field="grades")
+    found = []
+    for each in value:
+        grade = {"name": each} if isinstance(each, str) else each
+        if not isinstance(grade, dict) or not set(grade) <= {"name", "description"}:
+            raise Invalid("A grade has a name, and perhaps a description.", field="grades")
+        name, told = str(grade.get("name", "")).strip(), str(grade.get("description") or "").strip()
+        if not name or len(name) > 40 or len(told) > 1000:
+            raise Invalid(
+                "A grade needs a name of at most 40 characters; 1,000 may explain it.",
+                field="grades",
+            )
+        found.append(Grade(name, told))
+    return tuple(found)
+
+
+def _checked_name(name: str) -> str:
+    found = " ".join(name.split())
+    if not found or len(found) > limits.MAX_NAME or not found.isprintable():
+        raise Invalid(
+            f"The name needs between 1 and {limits.MAX_NAME} characters that can be printed.",
+            field="name",
+        )
+    return found
+
+
+def _checked_guidelines(text: str) -> str:
+    found = text.replace("\r\n", "\n").replace("\r", "\n")
+    if len(found) > MAX_GUIDELINES:
+        raise Invalid(
+            f"The guidelines have {len(found):,} characters; {MAX_GUIDELINES:,} are the most.",
+            field="guidelines",
+        )
+    if "\0" in found:
+        raise Invalid("The guidelines hold a NUL character; remove it.", field="guidelines")
+    return found
+
+
+def _refuse_fixed(session: Session, study: Study, old: StudySettings, new: StudySettings) -> None:
+    before, after = old.steering(), new.steering()
+    changed = [name for name in before if before[name] != after[name]]
+    if changed and is_fixed(session, study):
+        names = ", ".join(changed)
+        raise Conflict(
+            f"Work is assigned that was made from {names}: assessors of one study judge under the "
+            "same settings. Nothing was changed. Withdraw the work first, or import the study "
+            "under another slug."
+        )
+
+
+def _note_settings(
+    session: Session,
+    study: Study,
+    name: str,
+    old: StudySettings,
+    new: StudySettings,
+    actor_id: int | None,
+) -> None:
+    before, after = old.as_json(), new.as_json()
+    detail: dict[str, object] = {
+        key: _change(before[key], after[key]) for key in after if before[key] != after[key]
+    }
+    if name != study.name:
+        detail["name"] = f"{study.name!r} to {name!r}"
+    if detail:
+        audit.record(session, actor_id, "study.settings", study.slug, **detail)
+        study.name, study.settings = name, after
+
+
+def _change(before: Any, after: Any) -> str:
+    one, two = _said(before), _said(after)
+    return f"{one} to {two}" if one != two else "explained anew"
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, list):
+        return "/".join(each["name"] if isinstance(each, dict) else str(each) for each in value)
+    return "none" if value is None else str(value)

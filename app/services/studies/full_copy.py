@@ -1,0 +1,89 @@
+"""A full copy of one study: every row of it as JSON Lines in a zip, with the pages' bytes."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from sqlalchemy import Select, Table, select
+from sqlalchemy.orm import Session
+
+from app.db.base import now
+from app.db.models import Assignment, Content, JudgmentRow, Study, User
+from app.db.queries.studies import study_tables
+from app.services.backups import plain
+
+FORMAT = 1
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A copy that was written: its file name, and what it holds."""
+
+    name: str
+    path: Path
+    size: int
+    sha256: str
+    rows: dict[str, int]
+
+    @property
+    def judgments(self) -> int:
+        """Entries of logs in it."""
+        return self.rows[JudgmentRow.__tablename__]
+
+
+def write_copy(session: Session, study: Study, path: Path) -> Copy:
+    """Write everything of the study to ``path``; the session should see one moment."""
+    rows: dict[str, int] = {}
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        for name, lines in _parts(session, study):
+            with archive.open(f"{name}.jsonl", "w") as stream:
+                rows[name] = 0
+                for line in lines:
+                    stream.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+                    rows[name] += 1
+        head = {"format": FORMAT, "study": study.slug, "made_at": now().isoformat(), "rows": rows}
+        archive.writestr("copy.json", json.dumps(head, indent=1))
+    name = f"topkapi-{study.slug}-{now():%Y%m%d-%H%M%S}.zip"
+    return Copy(name, path, path.stat().st_size, _digest(path), rows)
+
+
+def _parts(session: Session, study: Study) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
+    for table in study_tables.tables_of_study():
+        statement = select(table).where(study_tables.rows_of_study(table, study.id))
+        yield table.name, _lines(session, statement.order_by(*table.primary_key.columns))
+    people = select(Assignment.user_id).where(
+        study_tables.rows_of_study(_table(Assignment), study.id)
+    )
+    users = select(User.id, User.email, User.name, User.role).where(User.id.in_(people))
+    yield "people", _lines(session, users.order_by(User.id))
+    yield Content.__tablename__, _contents(session, study_tables.hashes_of_study(session, study.id))
+
+
+def _contents(session: Session, hashes: list[str]) -> Iterator[dict[str, Any]]:
+    """Contents by their hashes, some at a time, so that memory does not grow with the study."""
+    table = _table(Content)
+    for start in range(0, len(hashes), 50):
+        some = hashes[start : start + 50]
+        yield from _lines(session, select(table).where(table.c.hash.in_(some)))
+
+
+def _lines(session: Session, statement: Select[*tuple[Any, ...]]) -> Iterator[dict[str, Any]]:
+    rows = session.execute(statement.execution_options(yield_per=_BATCH))
+    for row in rows.mappings():
+        yield {str(name): plain(value) for name, value in row.items()}
+
+
+def _table(model: Any) -> Table:
+    table = model.__table__
+    assert isinstance(table, Table)
+    return table
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

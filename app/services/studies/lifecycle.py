@@ -1,0 +1,136 @@
+"""Studies: looked at, archived, and deleted, which needs a copy of the judged work first."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+
+from app.db.base import now
+from app.db.models import AuditEvent, Content, JudgmentRow, Study
+from app.db.queries import audit as audit_queries
+from app.db.queries.studies import study_tables
+from app.db.queries.studies.studies import study_of_slug
+from app.domain.errors import Conflict, Invalid, NotFound
+from app.services import audit
+from app.services.importing.writing import take_turn
+
+COPIED = "study.copy"
+_HASHES = 500  # a statement takes only so many values
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """What deleting a study would remove, and what is missing before it may."""
+
+    rows: dict[str, int]
+    copy: AuditEvent | None
+    missing: str | None
+
+    @property
+    def judgments(self) -> int:
+        """Entries in the logs of the study."""
+        return self.rows.get(JudgmentRow.__tablename__, 0)
+
+
+def required_study(session: Session, slug: str) -> Study:
+    """The study with this public name, or NotFound."""
+    study = study_of_slug(session, slug)
+    if study is None:
+        raise NotFound(f"There is no study {slug!r}.")
+    return study
+
+
+def archive(session: Session, study: Study, *, actor_id: int | None = None) -> None:
+    """End the work on a study: it leaves every queue, and all that was judged stays."""
+    if study.archived_at is None:
+        study.archived_at = now()
+        audit.record(session, actor_id, "study.archive", study.slug)
+
+
+def unarchive(session: Session, study: Study, *, actor_id: int | None = None) -> None:
+    """Take an archived study up again."""
+    if study.archived_at is not None:
+        study.archived_at = None
+        audit.record(session, actor_id, "study.unarchive", study.slug)
+
+
+def note_copy(
+    session: Session,
+    study: Study,
+    *,
+    file: str,
+    size: int,
+    sha256: str,
+    judgments: int,
+    actor_id: int | None = None,
+) -> None:
+    """Note that a full copy of the study was handed out, and how many log entries it holds."""
+    audit.record(
+        session,
+        actor_id,
+        COPIED,
+        study.slug,
+        file=file,
+        bytes=size,
+        sha256=sha256,
+        judgments=judgments,
+    )
+
+
+def look_at_deletion(session: Session, study: Study) -> Deletion:
+    """What a deletion would remove, the copy that holds it, and what must be done before."""
+    rows = study_tables.count_rows(session, study.id)
+    copy = _copy_of(session, study)
+    judged = rows.get(JudgmentRow.__tablename__, 0)
+    missing = None
+    if study.archived_at is None:
+        missing = "Archive the study first; a study at work is not deleted."
+    elif judged and (copy is None or copy.detail["judgments"] != judged):
+        held = "no copy holds them" if copy is None else "the latest copy lacks some of them"
+        missing = (
+            f"There are {judged:,} entries of judged work, and {held}. Download a full copy first."
+        )
+    return Deletion(rows, copy, missing)
+
+
+def delete_study(
+    session: Session, study: Study, *, confirm: str, actor_id: int | None = None
+) -> dict[str, int]:
+    """Delete an archived study whose judged work a copy holds; ``confirm`` is its slug, typed."""
+    if confirm.strip() != study.slug:
+        raise Invalid(
+            f"Type {study.slug} to confirm; {confirm.strip()!r} was typed.", field="confirm"
+        )
+    take_turn(session)
+    seen = look_at_deletion(session, study)
+    if seen.missing is not None:
+        raise Conflict(f"{study.slug!r} was not deleted. {seen.missing}")
+    hashes = study_tables.hashes_of_study(session, study.id)
+    for table in reversed(study_tables.tables_of_study()):
+        session.execute(delete(table).where(study_tables.rows_of_study(table, study.id)))
+    rows = {**seen.rows, Content.__tablename__: _drop_unused(session, hashes)}
+    session.expunge(study)
+    copy = seen.copy.detail["file"] if seen.copy is not None else None
+    audit.record(session, actor_id, "study.delete", study.slug, rows=_said(rows), copy=copy)
+    return rows
+
+
+def _copy_of(session: Session, study: Study) -> AuditEvent | None:
+    """The latest copy of this very study; one of an older study by the same name does not count."""
+    found = audit_queries.latest_of(session, COPIED, study.slug)
+    return found if found is not None and found.at >= study.created_at else None
+
+
+def _drop_unused(session: Session, hashes: list[str]) -> int:
+    count = 0
+    for start in range(0, len(hashes), _HASHES):
+        condition = study_tables.unused(hashes[start : start + _HASHES])
+        count += session.scalar(select(func.count(Content.hash)).where(condition)) or 0
+        session.execute(
+            delete(Content).where(condition).execution_options(synchronize_session=False)
+        )
+    return count
+
+
+def _said(rows: dict[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in rows.items() if count)

@@ -1,0 +1,24 @@
+"""Who a token belongs to."""
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from app.domain.enums import Role
+from app.web.common.deps import ApiUser
+
+router = APIRouter(prefix="/api/v1", tags=["account"])
+
+
+class Me(BaseModel):
+    """The owner of the token."""
+
+    id: int
+    email: str
+    name: str
+    role: Role
+
+
+@router.get("/me")
+def get_me(user: ApiUser) -> Me:
+    """The owner of the token that was sent."""
+    return Me(id=user.id, email=user.email, name=user.name, role=user.role)

@@ -1,0 +1,91 @@
+"""Sign-in and sign-out."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Form, Request
+from starlette.responses import RedirectResponse, Response
+
+from app.db.queries.accounts.accounts import demo_users
+from app.demo_accounts import DEMO_PASSWORD
+from app.domain.errors import AppError, Forbidden, TooManyAttempts, WrongCredentials
+from app.services.accounts import users
+from app.services.accounts.sign_in import Authenticator
+from app.web.accounts.devices import Devices
+from app.web.accounts.forms import SignInForm
+from app.web.common.cookies import Cookies
+from app.web.common.deps import CurrentUser, check_visitor_form
+from app.web.common.errors import status_of
+from app.web.common.links import local_path
+from app.web.common.templates import render
+from app.web.common.views import DemoAccount, SignInView
+from app.web.common.visitors import visitor_of
+from app.web.server.slots import Places
+
+router = APIRouter(include_in_schema=False)
+
+
+async def _hold_sign_in(request: Request) -> AsyncIterator[None]:
+    """Hold one of the slots for visitors: each may hash a password or ask the database."""
+    places: Places = request.app.state.places
+    async with places.sign_in.hold():
+        yield
+
+
+SIGN_IN_PLACE = Depends(_hold_sign_in, scope="function")
+
+
+@router.get("/sign-in", dependencies=[SIGN_IN_PLACE])
+def get_sign_in(request: Request, next: str = "/") -> Response:
+    """The sign-in form; the demo's accounts are listed to a browser on this machine."""
+    return _show(request, SignInForm(next=local_path(next)))
+
+
+@router.post("/sign-in", dependencies=[Depends(check_visitor_form), SIGN_IN_PLACE])
+def post_sign_in(request: Request, form: Annotated[SignInForm, Form()]) -> Response:
+    """Check e-mail and password; then go where the person wanted to go."""
+    authenticator: Authenticator = request.app.state.authenticator
+    devices: Devices = request.app.state.devices
+    try:
+        user = authenticator.sign_in(
+            form.email, form.password, visitor_of(request), devices.device_of(request)
+        )
+    except (WrongCredentials, TooManyAttempts, Forbidden) as refusal:
+        return _show(request, form, refusal)
+    cookies: Cookies = request.app.state.cookies
+    response = RedirectResponse(form.next, status_code=303)
+    cookies.set_session(response, cookies.session_token(user))
+    devices.remember(request, response, user.id)
+    return response
+
+
+@router.post("/sign-out")
+def post_sign_out(request: Request, user: CurrentUser) -> Response:
+    """End this sign-in and every other one of the same person."""
+    users.end_sessions(user)
+    response = RedirectResponse(str(request.app.url_path_for("get_sign_in")), status_code=303)
+    request.app.state.cookies.clear_session(response)
+    return response
+
+
+def _show(request: Request, form: SignInForm, refusal: AppError | None = None) -> Response:
+    view = SignInView(
+        email=form.email[:254],
+        next=form.next,
+        error=str(refusal) if refusal else None,
+        demo_accounts=_demo_accounts(request),
+        demo_password=DEMO_PASSWORD,
+    )
+    response = render(
+        request, "accounts/sign_in.html", view, status=status_of(refusal) if refusal else 200
+    )
+    if isinstance(refusal, TooManyAttempts):
+        response.headers["Retry-After"] = str(refusal.wait_seconds)
+    return response
+
+
+def _demo_accounts(request: Request) -> Sequence[DemoAccount]:
+    if not visitor_of(request).on_loopback:
+        return ()
+    with request.app.state.sessions.read() as session:
+        return [DemoAccount(u.name, u.email, u.role.value) for u in demo_users(session)]

@@ -1,0 +1,237 @@
+"""Work given out by program: by the rotation, one by one, by CSV; taken back and handed on."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+
+from app.db.engine import Sessions
+from app.db.models import Assignment
+from app.db.queries.assignments import assignments as assigned
+from app.db.queries.assignments import manual_assignment as queries
+from app.domain.enums import Tool
+from app.services.accounts.users import user_of_email
+from app.services.assignments import manual_assignment
+from app.services.assignments.csv_file import MOST_BYTES, CsvProblem, CsvRefused, assign_csv
+from app.services.studies import lifecycle
+from app.web.common.api_paging import Limit, Number, Offset, say_total
+from app.web.common.deps import ApiAdmin, ApiResearcher, SessionDep
+from app.web.common.early_auth import ApiAdminAtDoor
+from app.web.judging.api_models import Body
+from app.web.studies.api_models import Slug
+
+router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["assignment"])
+Email = Annotated[str, Field(max_length=254, examples=["ansa@lehto.example"])]
+Round = Annotated[int, Field(ge=1, le=10_000, description="Rounds count from 1.")]
+State = Literal["", "open", "waiting", "begun", "finished", "withdrawn"]
+CSV_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "text/csv": {
+                "schema": {"type": "string"},
+                "example": "query,assessor,tool,round\nq1,ansa@lehto.example,pairs,1\n",
+            }
+        },
+    }
+}
+
+
+class WorkOut(BaseModel):
+    """One piece of work: who judges which query with which tool in which round."""
+
+    id: int
+    assessor: str
+    query: str
+    tool: Tool
+    round: int
+    state: str
+    answered: int
+    expected_left: int | None
+    active_ms: int
+    last_entry_at: datetime | None
+
+
+class ShareOut(BaseModel):
+    """A piece of work that a rotation gives out."""
+
+    assessor: str
+    query: str
+    tool: Tool
+    round: int
+
+
+class RotationIn(Body):
+    """People in their order, and how many rounds there are to be in all."""
+
+    assessors: Annotated[list[Email], Field(min_length=1, max_length=2000)]
+    rounds: Round = 1
+    seed: Annotated[str, Field(max_length=200)] | None = None
+    lists: Annotated[bool, Field(description="The tool lists, which goes round on its own.")] = (
+        False
+    )
+    dry_run: bool = False
+
+
+class RotationOut(BaseModel):
+    """What was given out, or in a dry run would be."""
+
+    dry_run: bool
+    work: list[ShareOut]
+
+
+class WorkIn(Body):
+    """One piece of work, given by hand."""
+
+    assessor: Email
+    query: Annotated[str, Field(max_length=300)]
+    tool: Tool
+    round: Round = 1
+
+
+class HandOn(Body):
+    """Who takes over."""
+
+    assessor: Email
+
+
+@router.post("/rotation", status_code=201)
+def post_api_rotation(
+    session: SessionDep, user: ApiAdmin, slug: Slug, body: RotationIn
+) -> RotationOut:
+    """Give out all rounds up to `rounds` that are not given out yet, or in a dry run say them."""
+    study = lifecycle.required_study(session, slug)
+    people = {user_of_email(session, email).id: email.lower() for email in body.assessors}
+    ids = [user_of_email(session, email).id for email in body.assessors]
+    names = {query.id: query.external_id for query in assigned.queries_of_study(session, study.id)}
+    if body.dry_run:
+        wanted = manual_assignment.preview_rotation(
+            session, study, ids, rounds=body.rounds, seed=body.seed, lists=body.lists
+        )
+        shares = [(each.assessor, each.query, each.tool, each.round) for each in wanted]
+    else:
+        made = manual_assignment.assign_rotation(
+            session,
+            study,
+            ids,
+            rounds=body.rounds,
+            seed=body.seed,
+            lists=body.lists,
+            actor_id=user.id,
+        )
+        shares = [(each.user_id, each.query_id, each.tool, each.round) for each in made]
+    work = [
+        ShareOut(assessor=people[person], query=names[query], tool=tool, round=number + 1)
+        for person, query, tool, number in shares
+    ]
+    return RotationOut(dry_run=body.dry_run, work=work)
+
+
+@router.get("/assignments")
+def get_study_assignments(
+    session: SessionDep,
+    _user: ApiResearcher,
+    slug: Slug,
+    response: Response,
+    search: Annotated[str, Query(max_length=200)] = "",
+    tool: Tool | None = None,
+    state: State = "",
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> list[WorkOut]:
+    """The study's work, by query; `X-Total-Count` says how much there is."""
+    study = lifecycle.required_study(session, slug)
+    rows, total = queries.work_page(
+        session, study.id, search=search, tool=tool, state=state, limit=limit, offset=offset
+    )
+    say_total(response, total)
+    return [_work_out(row, row.user.email, row.query.external_id) for row in rows]
+
+
+@router.post("/assignments", status_code=201)
+def post_study_assignment(session: SessionDep, user: ApiAdmin, slug: Slug, body: WorkIn) -> WorkOut:
+    """Give one query to one person; what breaks the rule is refused with the reason."""
+    study = lifecycle.required_study(session, slug)
+    row = manual_assignment.assign_one(
+        session,
+        study,
+        email=body.assessor,
+        query=body.query,
+        tool=body.tool,
+        round=body.round,
+        actor_id=user.id,
+    )
+    return _work_out(row, body.assessor.strip().lower(), body.query.strip())
+
+
+class MadeOut(BaseModel):
+    """How many assignments were made."""
+
+    assignments: int
+
+
+@router.post("/assignments/csv", status_code=201, openapi_extra=CSV_BODY)
+async def post_study_csv(request: Request, user: ApiAdminAtDoor, slug: Slug) -> MadeOut:
+    """Give out what a CSV file says, all of it or nothing; problems are listed by line."""
+    data = bytearray()
+    async for block in request.stream():
+        data += block
+        if len(data) > MOST_BYTES:
+            raise CsvRefused([CsvProblem(1, "file", "The file is larger than 16 MB. Divide it.")])
+    count = await run_in_threadpool(
+        _assign_csv, request.app.state.sessions, slug, bytes(data), user.id
+    )
+    return MadeOut(assignments=count)
+
+
+def _assign_csv(sessions: Sessions, slug: str, data: bytes, actor_id: int) -> int:
+    with sessions.write.begin() as session:
+        study = lifecycle.required_study(session, slug)
+        return len(assign_csv(session, study, data, actor_id=actor_id))
+
+
+@router.post("/assignments/{assignment_id}/withdraw")
+def post_study_withdraw(
+    session: SessionDep, user: ApiAdmin, slug: Slug, assignment_id: Number
+) -> WorkOut:
+    """Take unfinished work back; its log is kept."""
+    study = lifecycle.required_study(session, slug)
+    row = manual_assignment.withdraw(session, study, assignment_id, actor_id=user.id)
+    return _work_out(row, row.user.email, row.query.external_id)
+
+
+@router.post("/assignments/{assignment_id}/reassign")
+def post_study_reassign(
+    session: SessionDep, user: ApiAdmin, slug: Slug, assignment_id: Number, body: HandOn
+) -> WorkOut:
+    """Take unfinished work back and give it to someone else, or do neither."""
+    study = lifecycle.required_study(session, slug)
+    made = manual_assignment.reassign(
+        session, study, assignment_id, body.assessor, actor_id=user.id
+    )
+    row = queries.assignment_of_study(session, study.id, made.id)
+    assert row is not None
+    return _work_out(row, row.user.email, row.query.external_id)
+
+
+def _work_out(row: Assignment, email: str, query: str) -> WorkOut:
+    if row.withdrawn_at is not None:
+        state = "withdrawn"
+    elif row.finished_at is not None:
+        state = "finished"
+    else:
+        state = "waiting" if row.last_entry_at is None else "begun"
+    return WorkOut(
+        id=row.id,
+        assessor=email,
+        query=query,
+        tool=row.tool,
+        round=row.round + 1,
+        state=state,
+        answered=row.answered,
+        expected_left=row.expected_left,
+        active_ms=row.active_ms,
+        last_entry_at=row.last_entry_at,
+    )

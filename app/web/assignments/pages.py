@@ -1,0 +1,206 @@
+"""Assignment: the rotation with its grid, one by hand, and a CSV file."""
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, File, Form, Query, Request, UploadFile
+from sqlalchemy.orm import Session
+from starlette.responses import RedirectResponse, Response
+
+from app.db.models import Study, User
+from app.db.queries.assignments import assignments as queries
+from app.db.queries.assignments import manual_assignment as named
+from app.domain.enums import Tool
+from app.domain.errors import Conflict, Invalid, NotFound
+from app.domain.study import StudySettings
+from app.services.assignments import manual_assignment, rotation
+from app.services.assignments.csv_file import MOST_BYTES, CsvRefused, assign_csv
+from app.services.assignments.preview import Preview, preview
+from app.services.studies import lifecycle
+from app.web.assignments.views import AssignView, PersonChoice
+from app.web.common.deps import AdminUser, SessionDep
+from app.web.common.errors import status_of
+from app.web.common.templates import render
+from app.web.people.forms import OneForm, PersonId, RotationForm
+from app.web.people.views import Refusal
+from app.web.studies.pages import Slug, study_head
+
+router = APIRouter(prefix="/studies/{slug}/assign", include_in_schema=False)
+_REFUSALS = (Invalid, Conflict, NotFound)
+_SUGGESTED = 500  # queries offered while one types
+
+
+@router.get("")
+def get_assign(
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    slug: Slug,
+    people: Annotated[list[PersonId] | None, Query(max_length=2000)] = None,
+    rounds: Annotated[int | None, Query(ge=1, le=10_000)] = None,
+    seed: Annotated[str, Query(max_length=200)] = "",
+    lists: bool = False,
+    done: Annotated[str, Query(pattern=r"^\d{0,9}$")] = "",
+) -> Response:
+    """The grid of the rotation as it would be; nothing is assigned."""
+    study = lifecycle.required_study(session, slug)
+    view = _view(session, study, user, people=people, rounds=rounds, seed=seed.strip(), lists=lists)
+    return render(request, "assignments/page.html", replace(view, done=done))
+
+
+@router.post("")
+def post_rotation(
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    slug: Slug,
+    form: Annotated[RotationForm, Form()],
+) -> Response:
+    """Give out the rotation that was shown."""
+    study = lifecycle.required_study(session, slug)
+    try:
+        with session.begin_nested():
+            made = manual_assignment.assign_rotation(
+                session,
+                study,
+                form.people,
+                rounds=form.rounds,
+                seed=form.seed or None,
+                lists=form.lists,
+                actor_id=user.id,
+            )
+    except _REFUSALS as refusal:
+        view = _after_refusal(
+            session, slug, user, people=form.people, rounds=form.rounds, lists=form.lists
+        )
+        view = replace(view, refusal=Refusal.of(refusal))
+        return render(request, "assignments/page.html", view, status=status_of(refusal))
+    return _done(request, slug, len(made))
+
+
+@router.post("/one")
+def post_one(
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    slug: Slug,
+    form: Annotated[OneForm, Form()],
+) -> Response:
+    """Give one query to one person."""
+    study = lifecycle.required_study(session, slug)
+    try:
+        with session.begin_nested():
+            manual_assignment.assign_one(
+                session,
+                study,
+                email=form.email,
+                query=form.query,
+                tool=form.tool,
+                round=form.round,
+                actor_id=user.id,
+            )
+    except _REFUSALS as refusal:
+        view = replace(
+            _after_refusal(session, slug, user), one=form, one_refusal=Refusal.of(refusal)
+        )
+        return render(request, "assignments/page.html", view, status=status_of(refusal))
+    return _done(request, slug, 1)
+
+
+@router.post("/csv")
+def post_csv(
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    slug: Slug,
+    file: Annotated[UploadFile | str, File()] = "",
+) -> Response:
+    """Give out what a CSV file says, all of it or nothing."""
+    study = lifecycle.required_study(session, slug)
+    data = b"" if isinstance(file, str) else file.file.read(MOST_BYTES + 1)
+    try:
+        with session.begin_nested():
+            made = assign_csv(session, study, data, actor_id=user.id)
+    except CsvRefused as refusal:
+        view = replace(_after_refusal(session, slug, user), problems=refusal.problems)
+        return render(request, "assignments/page.html", view, status=422)
+    except _REFUSALS as refusal:
+        view = replace(_after_refusal(session, slug, user), refusal=Refusal.of(refusal))
+        return render(request, "assignments/page.html", view, status=status_of(refusal))
+    return _done(request, slug, len(made))
+
+
+def _after_refusal(session: Session, slug: str, user: User, **chosen: Any) -> AssignView:
+    return _view(session, lifecycle.required_study(session, slug), user, **chosen)
+
+
+def _view(
+    session: Session,
+    study: Study,
+    user: User,
+    *,
+    people: list[int] | None = None,
+    rounds: int | None = None,
+    seed: str = "",
+    lists: bool = False,
+) -> AssignView:
+    ruled = rotation.tools_under_rule(study)
+    apart = Tool.LISTS in StudySettings.from_json(study.settings).tools and Tool.LISTS not in ruled
+    lists = apart and (lists or not ruled)
+    workers = {person.id: count for person, count in named.workers(session, study.id)}
+    offered = {person.id: person for person in named.active_assessors(session)}
+    known = queries.users_by_id(session, {*workers, *(people or [])})
+    offered |= {number: known[number] for number in known if known[number].disabled_at is None}
+    before, last_seed = manual_assignment.last_rotation(session, study, lists=lists)
+    chosen = set(people if people is not None else before or workers or offered)
+    if people is None and not seed and before:
+        seed = "" if last_seed == study.slug else last_seed
+    settings = StudySettings.from_json(study.settings)
+    tools = rotation.rotated_tools(study, lists=lists)
+    given = named.rounds_of_study(session, study.id, tools)
+    asked = queries.queries_of_study(session, study.id)
+    order_of = {number: place for place, number in enumerate(before)}
+    ids = sorted(chosen & offered.keys(), key=lambda number: (order_of.get(number, 2**31), number))
+    seen = _preview(session, study, ids, rounds, given, seed, lists)
+    order = sorted(offered.values(), key=lambda each: (each.name, each.id))
+    return AssignView(
+        head=study_head(session, study, user, "assign"),
+        people=[PersonChoice(each, each.id in chosen, workers.get(each.id, 0)) for each in order],
+        ids=ids,
+        rounds=seen[0] if seen else 1,
+        given_rounds=given,
+        seed=seed,
+        preview=seen[1] if seen else None,
+        lists=lists,
+        has_lists_apart=apart and bool(ruled),
+        tools=settings.tools,
+        queries=[(query.external_id, query.text) for query in asked[:_SUGGESTED]],
+        one=OneForm(tool=settings.tools[0]),
+    )
+
+
+def _preview(
+    session: Session,
+    study: Study,
+    ids: list[int],
+    rounds: int | None,
+    given: int,
+    seed: str,
+    lists: bool,
+) -> tuple[int, Preview] | None:
+    """The rotation over these people: of as many rounds as are wanted, or one more than given."""
+    if not ids:
+        return None
+    first = preview(session, study, ids, rounds=1, seed=seed or None, lists=lists)
+    wanted = rounds or _rounds(first.most_rounds, given)
+    return wanted, preview(session, study, ids, rounds=wanted, seed=seed or None, lists=lists)
+
+
+def _rounds(most: int, given: int) -> int:
+    """What is suggested: two rounds at first, then one more than there are."""
+    return max(1, min(most, given + 1 if given else 2))
+
+
+def _done(request: Request, slug: str, count: int) -> Response:
+    url = str(request.app.url_path_for("get_assign", slug=slug))
+    return RedirectResponse(f"{url}?done={count}", status_code=303)

@@ -1,0 +1,65 @@
+"""What the templates of assignment read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from app.db.models import Assignment, User
+from app.domain.enums import Tool
+from app.services.assignments.csv_file import CsvProblem
+from app.services.assignments.preview import Preview
+from app.web.common.paging import Choices, Paging
+from app.web.people.forms import OneForm
+from app.web.people.views import Refusal
+from app.web.studies.views import StudyHead
+
+WIDEST_GRID = 16
+
+
+@dataclass(frozen=True, slots=True)
+class PersonChoice:
+    """A person who may be given work."""
+
+    user: User
+    chosen: bool
+    assigned: int
+
+
+@dataclass(frozen=True, slots=True)
+class AssignView:
+    """The rotation before it is confirmed, and the forms for work by hand and by file."""
+
+    head: StudyHead
+    people: Sequence[PersonChoice]
+    ids: Sequence[int]
+    rounds: int
+    given_rounds: int
+    seed: str
+    preview: Preview | None
+    lists: bool
+    has_lists_apart: bool
+    tools: Sequence[Tool]
+    queries: Sequence[tuple[str, str]]
+    one: OneForm
+    refusal: Refusal | None = None
+    one_refusal: Refusal | None = None
+    problems: Sequence[CsvProblem] = ()
+    done: str = ""
+
+    @property
+    def fits_grid(self) -> bool:
+        """Whether the grid is narrow enough to be shown."""
+        return self.preview is not None and len(self.preview.folds) <= WIDEST_GRID
+
+
+@dataclass(frozen=True, slots=True)
+class WorkListView:
+    """A page of the study's work, with what can be done to it."""
+
+    head: StudyHead
+    rows: Sequence[Assignment]
+    people: Sequence[User]
+    states: Mapping[str, str]
+    paging: Paging
+    choices: Choices
+    values: Mapping[str, str]
+    refusal: Refusal | None = None

@@ -1,0 +1,133 @@
+"""The work of a study: found, taken back, handed on."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Path, Query, Request
+from sqlalchemy.orm import Session
+from starlette.responses import RedirectResponse, Response
+
+from app.db.models import User
+from app.db.queries.assignments import manual_assignment as queries
+from app.domain.enums import Tool
+from app.domain.errors import AppError, Conflict, Invalid, NotFound
+from app.services.assignments import manual_assignment
+from app.services.studies import lifecycle
+from app.web.assignments.views import WorkListView
+from app.web.common.deps import AdminUser, SessionDep
+from app.web.common.errors import status_of
+from app.web.common.links import local_path
+from app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
+from app.web.common.templates import render
+from app.web.people.forms import ReassignForm
+from app.web.people.views import Refusal
+from app.web.studies.pages import Slug, study_head
+
+router = APIRouter(prefix="/studies/{slug}/work", include_in_schema=False)
+SIZE = 50
+AssignmentId = Annotated[int, Path(ge=1, le=2**31 - 1)]
+Next = Annotated[str, Form(max_length=1000)]
+_REFUSALS = (Invalid, Conflict, NotFound)
+
+
+@router.get("")
+def get_study_work(
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    slug: Slug,
+    search: Annotated[str, Query(max_length=200)] = "",
+    tool: Annotated[str, Query(pattern="^(pairs|grades|lists)?$")] = "",
+    state: Annotated[str, Query(pattern="^(open|waiting|begun|finished|withdrawn)?$")] = "open",
+    page: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 1,
+) -> Response:
+    """Who has what, and how far it is."""
+    values = {"search": search.strip(), "tool": tool, "state": state}
+    return _page(request, session, user, slug, values, page)
+
+
+@router.post("/{assignment_id}/withdraw")
+def post_withdraw(
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    slug: Slug,
+    assignment_id: AssignmentId,
+    next: Next = "",
+) -> Response:
+    """Take unfinished work back; its log is kept."""
+    study = lifecycle.required_study(session, slug)
+    try:
+        with session.begin_nested():
+            manual_assignment.withdraw(session, study, assignment_id, actor_id=user.id)
+    except _REFUSALS as refusal:
+        return _refuse(request, session, user, slug, refusal)
+    return _back(request, slug, next)
+
+
+@router.post("/{assignment_id}/reassign")
+def post_reassign(
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    slug: Slug,
+    assignment_id: AssignmentId,
+    form: Annotated[ReassignForm, Form()],
+) -> Response:
+    """Hand unfinished work on to someone else."""
+    study = lifecycle.required_study(session, slug)
+    try:
+        with session.begin_nested():
+            manual_assignment.reassign(session, study, assignment_id, form.email, actor_id=user.id)
+    except _REFUSALS as refusal:
+        return _refuse(request, session, user, slug, refusal)
+    return _back(request, slug, form.next)
+
+
+def _refuse(
+    request: Request, session: Session, user: User, slug: str, refusal: AppError
+) -> Response:
+    values = {"search": "", "tool": "", "state": "open"}
+    return _page(request, session, user, slug, values, 1, refusal)
+
+
+def _page(
+    request: Request,
+    session: Session,
+    user: User,
+    slug: str,
+    values: dict[str, str],
+    page: int,
+    refusal: AppError | None = None,
+) -> Response:
+    study = lifecycle.required_study(session, slug)
+    rows, total = queries.work_page(
+        session,
+        study.id,
+        search=values["search"],
+        tool=Tool(values["tool"]) if values["tool"] else None,
+        state=values["state"],
+        limit=SIZE,
+        offset=offset_of(page, SIZE),
+    )
+    view = WorkListView(
+        head=study_head(session, study, user, "work"),
+        rows=rows,
+        people=queries.active_assessors(session),
+        states=queries.STATES,
+        paging=Paging(page, SIZE, total),
+        choices=Choices(_url(request, slug), values),
+        values=values,
+        refusal=Refusal.of(refusal) if refusal else None,
+    )
+    status = status_of(refusal) if refusal else 200
+    return render(request, "assignments/work.html", view, status=status)
+
+
+def _url(request: Request, slug: str) -> str:
+    return str(request.app.url_path_for("get_study_work", slug=slug))
+
+
+def _back(request: Request, slug: str, next: str) -> Response:
+    wanted = local_path(next)
+    url = wanted if wanted != "/" else _url(request, slug)
+    return RedirectResponse(url, status_code=303)

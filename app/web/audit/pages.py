@@ -1,0 +1,46 @@
+"""The audit log: what was done, by whom, to what."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from app.db.queries import audit as queries
+from app.web.common.deps import AdminUser, SessionDep
+from app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
+from app.web.common.templates import render
+from app.web.people.views import AuditView
+
+router = APIRouter(prefix="/audit", include_in_schema=False)
+SIZE = 50
+
+
+@router.get("")
+def get_audit(
+    request: Request,
+    session: SessionDep,
+    _user: AdminUser,
+    person: Annotated[str, Query(pattern=r"^\d{0,9}$")] = "",
+    action: Annotated[str, Query(max_length=60)] = "",
+    subject: Annotated[str, Query(max_length=300)] = "",
+    page: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 1,
+) -> Response:
+    """The latest acts, filtered."""
+    events, total = queries.events_page(
+        session,
+        user_id=int(person) if person else None,
+        action=action,
+        subject=subject.strip(),
+        limit=SIZE,
+        offset=offset_of(page, SIZE),
+    )
+    values = {"person": person, "action": action, "subject": subject.strip()}
+    view = AuditView(
+        events=events,
+        people=queries.actors(session),
+        actions=queries.actions(session),
+        paging=Paging(page, SIZE, total),
+        choices=Choices(str(request.app.url_path_for("get_audit")), values),
+        values=values,
+    )
+    return render(request, "audit/page.html", view)

@@ -1,0 +1,251 @@
+"""What routes ask for: the session of the request's transaction, and who is asking.
+
+One request is one transaction. It is committed when the route has returned, before the response
+leaves, and rolled back when the route raises. GET and HEAD read; everything else writes. Before a
+request takes a slot its body has been read (`app.web.server.gate`), and `get_place` has seen a
+signed cookie with a CSRF token, a known token, or a signed link.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, TypeVar
+
+from fastapi import Depends, Path, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from sqlalchemy.orm import Session
+
+from app.db.engine import Sessions, shorten_lock_wait
+from app.db.models import User
+from app.db.queries.accounts.accounts import Account, Bearer, account_of
+from app.domain.enums import Role
+from app.domain.errors import BadToken, Forbidden, SignInNeeded
+from app.services.accounts import tokens
+from app.services.accounts.sign_in import refuse_unusable
+from app.web.common.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Claim, Cookies
+from app.web.common.views import PersonView
+from app.web.common.visitors import visitor_of
+from app.web.server.admission import NO_TOKEN, KnownTokens, admit, is_api, is_visitor
+from app.web.server.slots import Lane, Places
+
+T = TypeVar("T")
+Someone = TypeVar("Someone", User, Account, PersonView)
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_LONG_WAIT = 0.5  # seconds in a queue after which less is left for a lock of the database
+_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+
+
+def _lane_of(request: Request) -> Lane:
+    places: Places = request.app.state.places
+    return places.read if request.method in SAFE_METHODS else places.write
+
+
+async def sent_csrf_token(request: Request) -> str | None:
+    """The CSRF token of the request: from the header, or from the form's field."""
+    if request.method in SAFE_METHODS or CSRF_HEADER in request.headers:
+        return request.headers.get(CSRF_HEADER)
+    if request.headers.get("content-type", "").startswith(_FORMS):
+        value = (await request.form()).get(CSRF_FIELD)
+        return value if isinstance(value, str) else None
+    return None
+
+
+SentToken = Annotated[str | None, Depends(sent_csrf_token)]
+
+
+async def get_place(request: Request, sent: SentToken) -> AsyncIterator[float]:
+    """Hold a slot while the request's transaction is open; yield the seconds waited for it.
+
+    Whoever may not come in, or sends no token of one of our forms, is refused before.
+    """
+    await admit(request)
+    check_form(request, sent)
+    async with _lane_of(request).hold() as waited:
+        yield waited
+
+
+@contextmanager
+def _transaction(request: Request, waited: float) -> Iterator[Session]:
+    """The request's transaction.
+
+    When it is rolled back, what was loaded is let go first, so that the error page and the request
+    log can still say who was signed in.
+    """
+    sessions: Sessions = request.app.state.sessions
+    factory = sessions.read if request.method in SAFE_METHODS else sessions.write
+    with factory.begin() as session:
+        try:
+            if waited > _LONG_WAIT:
+                shorten_lock_wait(session, waited)
+            yield session
+        except BaseException:
+            session.expunge_all()
+            raise
+
+
+def get_session(
+    request: Request, waited: Annotated[float, Depends(get_place, scope="function")]
+) -> Iterator[Session]:
+    """The session of this request's transaction."""
+    with _transaction(request, waited) as session:
+        yield session
+
+
+async def in_transaction(request: Request, work: Callable[[Session], T]) -> T:
+    """What ``work`` returns, done in the request's transaction and in one go in one thread.
+
+    Dependencies would go to a thread and come back four times; answers are many and cannot wait.
+    """
+    await admit(request)
+    async with _lane_of(request).hold() as waited:
+
+        def run() -> T:
+            with _transaction(request, waited) as session:
+                return work(session)
+
+        return await run_in_threadpool(run)
+
+
+SessionDep = Annotated[Session, Depends(get_session, scope="function")]
+
+
+def check_visitor_form(request: Request, sent: SentToken) -> None:
+    """Refuse a write by someone not signed in that does not come from one of our forms.
+
+    Whoever still has the cookie of a sign-in that was ended is shown forms bound to that one.
+    """
+    cookies: Cookies = request.app.state.cookies
+    claim = cookies.claim_of(request)
+    nonce = claim.nonce if claim is not None else request.cookies.get(VISITOR_COOKIE)
+    check_csrf(request, nonce, sent, cookies)
+
+
+def claimant(request: Request, session: Session) -> tuple[User, Claim]:
+    """Who is signed in by cookie, and what the cookie says."""
+    cookies: Cookies = request.app.state.cookies
+    claim = cookies.claim_of(request)
+    user = session.get(User, claim.user_id) if claim else None
+    if claim is None or user is None or user.session_version != claim.version:
+        raise SignInNeeded("Sign in to go on.")
+    refuse_unusable(user, visitor_of(request))
+    return user, claim
+
+
+async def sent_token_of_claimant(request: Request, sent: SentToken) -> str | None:
+    """The CSRF token; who shows no sign-in, or no such token, is turned away before all else."""
+    cookies: Cookies = request.app.state.cookies
+    claim = cookies.claim_of(request)
+    if claim is None:
+        raise SignInNeeded("Sign in to go on.")
+    check_csrf(request, claim.nonce, sent, cookies)
+    return sent
+
+
+ClaimantToken = Annotated[str | None, Depends(sent_token_of_claimant)]
+
+
+def current_user(request: Request, session: SessionDep, sent: SentToken) -> User:
+    """Who is signed in by cookie; a write has to come from one of our own pages."""
+    user, claim = claimant(request, session)
+    cookies: Cookies = request.app.state.cookies
+    check_csrf(request, claim.nonce, sent, cookies)
+    renew_sign_in(request, user, claim)
+    request.state.user = PersonView.of(user)
+    return user
+
+
+def current_person(request: Request, session: Session, sent: str | None) -> PersonView:
+    """Who is signed in by cookie, like `current_user`; a plain row, for what many requests ask."""
+    cookies: Cookies = request.app.state.cookies
+    claim = cookies.claim_of(request)
+    account = account_of(session, claim.user_id, claim.version) if claim else None
+    if claim is None or account is None:
+        raise SignInNeeded("Sign in to go on.")
+    refuse_unusable(account, visitor_of(request))
+    check_csrf(request, claim.nonce, sent, cookies)
+    if cookies.is_half_over(claim):
+        request.state.renewed_session = cookies.renewed_token(claim)
+    person = PersonView.of(account)
+    request.state.user = person
+    return person
+
+
+def renew_sign_in(request: Request, user: User, claim: Claim) -> None:
+    """Have a new cookie sent when half of the sign-in's time is over."""
+    cookies: Cookies = request.app.state.cookies
+    if cookies.is_half_over(claim):
+        request.state.renewed_session = cookies.session_token(user, claim.nonce)
+
+
+bearer = HTTPBearer(auto_error=False, description="A token made by `topkapi users token`.")
+
+
+async def sent_credentials(
+    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
+) -> HTTPAuthorizationCredentials:
+    """The token of an API request; without one it is turned away before its body is read."""
+    if credentials is None:
+        raise SignInNeeded(NO_TOKEN)
+    return credentials
+
+
+Credentials = Annotated[HTTPAuthorizationCredentials, Depends(sent_credentials)]
+
+
+def bearer_of(
+    request: Request, session: Session, credentials: HTTPAuthorizationCredentials
+) -> Bearer:
+    """The valid token of an API request, with its owner."""
+    token = tokens.owner_of(session, credentials.credentials)
+    refuse_unusable(token.user, visitor_of(request))
+    known: KnownTokens = request.app.state.known_tokens
+    known.note_valid(credentials.credentials)
+    return token
+
+
+def api_user(request: Request, session: SessionDep, credentials: Credentials) -> PersonView:
+    """Who the bearer token of an API request belongs to; cookies are not looked at."""
+    token = bearer_of(request, session, credentials)
+    request.app.state.token_uses.note(token)
+    person = PersonView.of(token.user)
+    request.state.user = person
+    return person
+
+
+def check_form(request: Request, sent: str | None) -> None:
+    """Refuse a write of a page that does not come from one of its forms; programs have none."""
+    if request.method in SAFE_METHODS or is_visitor(request) or is_api(request):
+        return
+    cookies: Cookies = request.app.state.cookies
+    claim = cookies.claim_of(request)
+    check_csrf(request, claim.nonce if claim else None, sent, cookies)
+
+
+def check_csrf(request: Request, nonce: str | None, sent: str | None, cookies: Cookies) -> None:
+    """Refuse a write whose token does not belong to the visitor's cookie."""
+    if request.method not in SAFE_METHODS and not cookies.csrf_is_right(nonce, sent):
+        raise BadToken("This form is out of date. Load the page again and send it once more.")
+
+
+def require(user: Someone, *roles: Role) -> Someone:
+    """The one place that compares roles."""
+    if user.role not in roles:
+        raise Forbidden(f"This needs the role {' or '.join(roles)}; yours is {user.role}.")
+    return user
+
+
+def _with_role(find: Callable[..., Someone], *roles: Role) -> Callable[..., Someone]:
+    def check(user: Annotated[Someone, Depends(find)]) -> Someone:
+        return require(user, *roles)
+
+    return check
+
+
+RESEARCH = (Role.RESEARCHER, Role.ADMIN)
+RowId = Annotated[int, Path(ge=1, le=2**31 - 1)]  # what a database's integer can hold
+CurrentUser = Annotated[User, Depends(current_user)]
+ResearcherUser = Annotated[User, Depends(_with_role(current_user, *RESEARCH))]
+AdminUser = Annotated[User, Depends(_with_role(current_user, Role.ADMIN))]
+ApiUser = Annotated[PersonView, Depends(api_user)]
+ApiResearcher = Annotated[PersonView, Depends(_with_role(api_user, *RESEARCH))]
+ApiAdmin = Annotated[PersonView, Depends(_with_role(api_user, Role.ADMIN))]

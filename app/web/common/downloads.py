@@ -1,0 +1,88 @@
+"""Downloads: made in one go into a temporary file, then sent without a connection of the database.
+
+A few are made at a time, and a few more may be on their way to slow readers. The file has no name,
+so nothing of it is left when the response is over or the process has ended.
+"""
+
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack
+from typing import IO, Annotated
+
+from anyio import to_thread
+from fastapi import Depends, Request
+from sqlalchemy.orm import Session
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from app.services.results.exports import Export, export_session
+from app.web.common.early_auth import ResearcherAtDoor
+from app.web.server.slots import Places
+
+_BLOCK = 64 * 1024
+
+
+async def get_download_place(request: Request, _user: ResearcherAtDoor) -> AsyncIterator[None]:
+    """Hold one of the slots for downloads until the response is sent."""
+    places: Places = request.app.state.places
+    async with places.download.hold():
+        yield
+
+
+async def get_export_place(
+    request: Request, _download: Annotated[None, Depends(get_download_place)]
+) -> AsyncIterator[None]:
+    """Hold one of the slots for reading much of the database until the route has returned."""
+    places: Places = request.app.state.places
+    async with places.export.hold():
+        yield
+
+
+ExportPlace = Annotated[None, Depends(get_export_place, scope="function")]
+
+
+def get_export_session(request: Request, _place: ExportPlace) -> Iterator[Session]:
+    """A session that sees one state of the database until the route has returned."""
+    with export_session(request.app.state.sessions) as session:
+        yield session
+
+
+ExportSession = Annotated[Session, Depends(get_export_session, scope="function")]
+
+
+class SpooledResponse(StreamingResponse):
+    """A temporary file, sent from its beginning and closed however the sending ends."""
+
+    def __init__(self, file: IO[bytes], media_type: str, headers: dict[str, str]) -> None:
+        size = file.tell()
+        file.seek(0)
+        self._file = file
+        length = {"Content-Length": str(size)}
+        super().__init__(_blocks(file), media_type=media_type, headers={**headers, **length})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the file."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._file.close()
+
+
+async def _blocks(file: IO[bytes]) -> AsyncIterator[bytes]:
+    while block := await to_thread.run_sync(file.read, _BLOCK):
+        yield block
+
+
+def download(found: Export) -> SpooledResponse:
+    """The export as a response: its file name, its kind, and how complete it is."""
+    headers = {
+        "Content-Disposition": f'attachment; filename="{found.filename}"',
+        "X-Topkapi-Assigned": str(found.completeness.assigned),
+        "X-Topkapi-Finished": str(found.completeness.finished),
+    }
+    with ExitStack() as stack:
+        file = stack.enter_context(tempfile.TemporaryFile(prefix="topkapi-"))
+        file.writelines(found.chunks)
+        response = SpooledResponse(file, found.format.media_type, headers)
+        stack.pop_all()  # the response closes it
+    return response

@@ -1,0 +1,112 @@
+"""Pages and fragments from templates: what every template knows, and the visitor's cookie."""
+
+import hashlib
+import secrets
+from collections.abc import Callable
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+from app.assets import asset_dir
+from app.web.common import htmx
+from app.web.common.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Cookies
+from app.web.common.formats import FILTERS
+
+
+def make_templates() -> Environment:
+    """The templates; an unknown name in one is an error, not an empty place."""
+    environment = Environment(
+        loader=FileSystemLoader(asset_dir("templates")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,  # read once, like the program
+    )
+    environment.filters.update(FILTERS)
+    environment.globals["static_url"] = static_url
+    environment.globals["htmx_config"] = htmx.CONFIG
+    # Questions share these with one another and with what may come next.
+    environment.globals["progress_bar"] = _kept(environment, "judging/_progress.html", "bar")
+    environment.globals["pane_parts"] = _kept(environment, "judging/_pane.html", "parts")
+    return environment
+
+
+def _kept(environment: Environment, template: str, macro: str) -> Callable[[object], str]:
+    """A macro over a frozen view that is rendered once and kept, at about a kilobyte each."""
+    draw: Callable[[object], str] = getattr(environment.get_template(template).module, macro)
+    return lru_cache(maxsize=1024)(draw)
+
+
+def render(
+    request: Request, page: str, view: object, *, fragment: str | None = None, status: int = 200
+) -> Response:
+    """``page``, or ``fragment`` if htmx asks for one; templates read ``view``."""
+    name = fragment if fragment and htmx.wants_fragment(request) else page
+    cookies: Cookies = request.app.state.cookies
+    nonce, is_new = _nonce(request, cookies)
+    response = HTMLResponse(_text(request, name, view, nonce), status_code=status)
+    if is_new:
+        cookies.set_visitor(response, nonce)
+    return response
+
+
+def to_text(request: Request, name: str, view: object) -> str:
+    """A template as text, for pages that are put together from parts."""
+    nonce, _ = _nonce(request, request.app.state.cookies)
+    return _text(request, name, view, nonce)
+
+
+def _text(request: Request, name: str, view: object, nonce: str) -> str:
+    cookies: Cookies = request.app.state.cookies
+    templates: Environment = request.app.state.templates
+    token = cookies.csrf_token(nonce)
+    context: dict[str, Any] = {
+        "view": view,
+        "user": getattr(request.state, "user", None),
+        "path": request.scope["path"],
+        "url_for": lambda name, **values: str(request.app.url_path_for(name, **values)),
+        "csrf_field": CSRF_FIELD,
+        "csrf_token": token,
+        "htmx_headers": htmx.headers_attribute(CSRF_HEADER, token),
+    }
+    return templates.get_template(name).render(context)
+
+
+def _nonce(request: Request, cookies: Cookies) -> tuple[str, bool]:
+    """What this visitor's CSRF tokens are bound to, and whether it was made just now."""
+    claim = cookies.claim_of(request)
+    if claim is not None:
+        return claim.nonce, False
+    known = request.cookies.get(VISITOR_COOKIE)
+    return (known, False) if known else (secrets.token_urlsafe(16), True)
+
+
+def static_url(path: str) -> str:
+    """The address of a static file, with a mark of its content so that browsers may keep it."""
+    file = asset_dir("static") / path
+    return f"/static/{path}?v={_mark(file, file.stat().st_mtime_ns)}"
+
+
+@cache
+def _mark(file: Path, _changed: int) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:12]
+
+
+class Static(StaticFiles):
+    """Static files; one that is asked for with its mark never changes."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """The file, to be kept for a year if the address carries a mark."""
+        response = await super().get_response(path, scope)
+        marked = b"v=" in scope.get("query_string", b"")
+        response.headers["Cache-Control"] = (
+            "public, max-age=31536000, immutable" if marked else "no-cache"
+        )
+        return response

@@ -1,0 +1,161 @@
+"""Studies in by program: imported whole or refused whole; changed, archived, copied, deleted."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+
+from app.services.importing import ImportReport
+from app.services.studies import edit_study, lifecycle
+from app.web.common.deps import ApiAdmin, SessionDep
+from app.web.common.downloads import ExportPlace
+from app.web.common.early_auth import ApiAdminAtDoor
+from app.web.importing.uploads import RECEIVING, Desk, receive
+from app.web.judging.api_models import Body
+from app.web.studies.api_models import Slug
+from app.web.studies.deletion_pages import copy_response
+
+router = APIRouter(prefix="/api/v1/studies", tags=["studies"])
+_BINARY = {"schema": {"type": "string", "format": "binary"}}
+_FORM = {
+    "schema": {
+        "type": "object",
+        "required": ["file"],
+        "properties": {"file": {"type": "string", "format": "binary"}},
+    }
+}
+STUDY_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "A .zip of a study folder, or a single LETOR file.",
+        "content": {
+            "application/zip": _BINARY,
+            "application/octet-stream": _BINARY,
+            "multipart/form-data": _FORM,
+        },
+    }
+}
+ZIP: dict[int | str, dict[str, Any]] = {
+    200: {"description": "A zip of JSON Lines.", "content": {"application/zip": _BINARY}}
+}
+
+
+class ImportOut(BaseModel):
+    """What was read, and what of it is new."""
+
+    slug: str
+    name: str
+    action: str
+    dry_run: bool
+    tools: list[str]
+    k: int
+    sorter: str
+    queries: int
+    documents: int
+    candidates: int
+    rankings: int
+    files: int
+    bytes: int
+    new_queries: int
+    new_documents: int
+    new_candidates: int
+    unused_documents: int
+    read_from: dict[str, str]
+    ignored: list[str]
+
+    @classmethod
+    def of(cls, report: ImportReport) -> "ImportOut":
+        """What is sent of ``report``."""
+        return cls.model_validate(report.as_json())
+
+
+class StudyChange(Body):
+    """What is to change; what is left out stays."""
+
+    archived: bool | None = None
+    name: str | None = None
+    guidelines: str | None = None
+    settings: dict[str, Any] | None = Field(
+        None, description="Some settings by name; once work is assigned most are fixed."
+    )
+
+
+class StudyState(BaseModel):
+    """Whether the study is at work."""
+
+    slug: str
+    archived: bool
+
+
+class DeletedOut(BaseModel):
+    """How many rows of each table were removed."""
+
+    rows: dict[str, int]
+
+
+@router.post(
+    "",
+    status_code=201,
+    dependencies=RECEIVING,
+    openapi_extra=STUDY_BODY,
+    responses={200: {"model": ImportOut, "description": "A dry run; nothing was written."}},
+)
+async def post_study(
+    request: Request,
+    user: ApiAdminAtDoor,
+    desk: Desk,
+    response: Response,
+    dry_run: bool = False,
+    filename: Annotated[str, Query(max_length=200)] = "study",
+) -> ImportOut:
+    """Import a study, or with `dry_run` only read it; problems are listed by file and line."""
+    path, name, _ = await receive(request, desk.store, filename)
+    try:
+        report = await run_in_threadpool(
+            desk.import_now, path, name, actor_id=user.id, dry_run=dry_run
+        )
+    finally:
+        path.unlink(missing_ok=True)
+    response.status_code = 200 if dry_run else 201
+    return ImportOut.of(report)
+
+
+@router.patch("/{slug}")
+def patch_study(session: SessionDep, user: ApiAdmin, slug: Slug, body: StudyChange) -> StudyState:
+    """Change name, guidelines or settings; archive a study, or take it up again."""
+    study = lifecycle.required_study(session, slug)
+    edit_study.change_study(
+        session,
+        study,
+        name=body.name,
+        guidelines=body.guidelines,
+        settings=body.settings,
+        actor_id=user.id,
+    )
+    if body.archived is True:
+        lifecycle.archive(session, study, actor_id=user.id)
+    if body.archived is False:
+        lifecycle.unarchive(session, study, actor_id=user.id)
+    return StudyState(slug=study.slug, archived=study.archived_at is not None)
+
+
+@router.post("/{slug}/copy", response_class=Response, responses=ZIP)
+def post_study_copy(
+    request: Request, user: ApiAdminAtDoor, _place: ExportPlace, slug: Slug
+) -> Response:
+    """A full copy of the study: every row and every page; a deletion needs one."""
+    return copy_response(request.app.state.sessions, slug, user.id)
+
+
+@router.delete("/{slug}")
+def delete_study(
+    session: SessionDep,
+    user: ApiAdmin,
+    slug: Slug,
+    confirm: Annotated[str, Query(max_length=100, description="The slug once more.")],
+) -> DeletedOut:
+    """Delete an archived study whose judged work a copy holds."""
+    study = lifecycle.required_study(session, slug)
+    rows = lifecycle.delete_study(session, study, confirm=confirm, actor_id=user.id)
+    return DeletedOut(rows=rows)

@@ -1,0 +1,70 @@
+"""Importing in the browser: send a study, see what was read, confirm."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+from starlette.responses import RedirectResponse, Response
+
+from app.domain.errors import Invalid
+from app.services.importing.sources import limits
+from app.services.importing.uploads import Upload
+from app.web.common.deps import AdminUser
+from app.web.common.early_auth import AdminAtDoor
+from app.web.common.templates import render
+from app.web.importing.uploads import RECEIVING, Desk, receive
+from app.web.people.views import ImportsView, ImportView, Refusal
+
+router = APIRouter(prefix="/imports", include_in_schema=False)
+UploadId = Annotated[str, Path(max_length=64)]
+
+
+@router.get("")
+def get_imports(request: Request, _user: AdminUser) -> Response:
+    """The form that takes a study."""
+    return _form(request)
+
+
+@router.post("", dependencies=RECEIVING)
+async def post_import(request: Request, user: AdminAtDoor, desk: Desk) -> Response:
+    """Take a study and have it checked; what would be read is shown before anything is written."""
+    try:
+        path, filename, size = await receive(request, desk.store)
+    except Invalid as refusal:
+        return _form(request, Refusal.of(refusal))
+    upload = desk.store.enter(path, filename=filename, size=size, user_id=user.id)
+    return _to(request, desk.check(upload))
+
+
+@router.get("/{upload_id}")
+def get_import(request: Request, _user: AdminUser, desk: Desk, upload_id: UploadId) -> Response:
+    """How far an upload is."""
+    return _show(request, desk.store.find(upload_id))
+
+
+@router.post("/{upload_id}/confirm")
+def post_confirm(request: Request, user: AdminAtDoor, desk: Desk, upload_id: UploadId) -> Response:
+    """Import what was checked."""
+    return _to(request, desk.confirm(desk.store.find(upload_id), actor_id=user.id))
+
+
+@router.post("/{upload_id}/cancel")
+def post_cancel(request: Request, _user: AdminAtDoor, desk: Desk, upload_id: UploadId) -> Response:
+    """Let go of an upload."""
+    desk.cancel(desk.store.find(upload_id))
+    return RedirectResponse(str(request.app.url_path_for("get_imports")), status_code=303)
+
+
+def _form(request: Request, refusal: Refusal | None = None) -> Response:
+    view = ImportsView(limits.size_in_words(limits.MAX_UNPACKED), refusal)
+    return render(request, "importing/page.html", view, status=422 if refusal else 200)
+
+
+def _show(request: Request, upload: Upload) -> Response:
+    return render(
+        request, "importing/import.html", ImportView(upload), fragment="importing/_state.html"
+    )
+
+
+def _to(request: Request, upload: Upload) -> Response:
+    url = request.app.url_path_for("get_import", upload_id=upload.id)
+    return RedirectResponse(str(url), status_code=303)

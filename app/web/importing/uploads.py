@@ -1,0 +1,75 @@
+"""Receiving studies: from a form or as the bare body of a request, onto disk, never into memory."""
+
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import Depends, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+
+from app.domain.errors import Invalid
+from app.services.importing.uploads import UploadDesk, UploadStore
+from app.services.importing.uploads.store import safe_name
+
+_NO_FILE = "Choose a .zip of the study folder, or a single LETOR file."
+
+
+def desk_of(request: Request) -> UploadDesk:
+    """The one at work on uploads in this process."""
+    desk: UploadDesk = request.app.state.uploads
+    return desk
+
+
+async def close_form(request: Request) -> AsyncIterator[None]:
+    """Close the files of a form when the request is over, however it ended."""
+    try:
+        yield
+    finally:
+        await request.close()
+
+
+RECEIVING = [Depends(close_form)]  # of routes that take a study
+Desk = Annotated[UploadDesk, Depends(desk_of)]
+
+
+async def receive(
+    request: Request, store: UploadStore, filename: str | None = None
+) -> tuple[Path, str, int]:
+    """Put what is sent on disk: where it is, what it is called, and its size.
+
+    Without a ``filename`` only a form is taken, which names its file.
+    """
+    path = await run_in_threadpool(store.new_file)
+    if filename is None or _is_form(request):
+        sent = (await request.form(max_files=1, max_fields=10)).get("file")
+        if not isinstance(sent, UploadFile) or not sent.filename:
+            raise Invalid(_NO_FILE, field="file")
+        filename = sent.filename
+        size = await run_in_threadpool(store.keep, sent.file, path)
+    else:
+        size = await _stream(request, store, path)
+    if size == 0:
+        path.unlink(missing_ok=True)
+        raise Invalid(f"The file is empty. {_NO_FILE}", field="file")
+    return path, safe_name(filename), size
+
+
+def _is_form(request: Request) -> bool:
+    return request.headers.get("content-type", "").startswith("multipart/form-data")
+
+
+async def _stream(request: Request, store: UploadStore, path: Path) -> int:
+    size = 0
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with open(descriptor, "wb") as target:
+            async for block in request.stream():
+                size += len(block)
+                store.refuse_larger(size)
+                await run_in_threadpool(target.write, block)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return size

@@ -1,0 +1,1 @@
+"""Judging in the browser and through the API; the assessor's queue."""

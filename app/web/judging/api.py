@@ -1,0 +1,145 @@
+"""Judging by program: my assignments, the open question, answers, undo and redo."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.security import HTTPAuthorizationCredentials
+from sqlalchemy.orm import Session
+
+from app.db.queries.judging import queue as queue_queries
+from app.domain.errors import AnswerNotAllowed, LogRefusal, Withdrawn
+from app.domain.log import EntryKind
+from app.services.judging import labeling
+from app.services.judging.labeling import Standing, Submission
+from app.services.judging.live_sessions import LiveSessions
+from app.services.judging.tool_adapters import Said
+from app.web.common.deps import ApiUser, Credentials, RowId, SessionDep, api_user, in_transaction
+from app.web.common.views import PersonView
+from app.web.judging.api_models import (
+    AssignmentOut,
+    AssignmentSummary,
+    JudgmentIn,
+    ProblemOut,
+    QueryOut,
+    StepIn,
+    StudyName,
+)
+from app.web.judging.api_views import assignment_out
+
+router = APIRouter(prefix="/api/v1/assignments", tags=["judging"])
+Number = Annotated[int, Query(ge=0, le=2**31 - 1)]
+REFUSED: dict[int | str, dict[str, Any]] = {
+    409: {
+        "model": AssignmentOut,
+        "description": "Not the entry the log takes next; the state is sent along.",
+    }
+}
+
+
+@router.get("")
+def get_assignments(
+    session: SessionDep,
+    user: ApiUser,
+    response: Response,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
+    offset: Number = 0,
+) -> list[AssignmentSummary]:
+    """My assignments in the order they were made; `X-Total-Count` says how many there are."""
+    rows = sorted(queue_queries.assignments_of_user(session, user.id), key=lambda row: row.id)
+    response.headers["X-Total-Count"] = str(len(rows))
+    return [
+        AssignmentSummary(
+            id=row.id,
+            state="finished" if row.finished_at else "begun" if row.last_entry_at else "waiting",
+            tool=row.tool,
+            study=StudyName(slug=row.query.study.slug, name=row.query.study.name),
+            query=QueryOut(
+                id=row.query.external_id,
+                text=row.query.text,
+                description=row.query.description,
+                narrative=row.query.narrative,
+            ),
+            round=row.round,
+            answered=row.answered,
+            expected_left=row.expected_left,
+            active_ms=row.active_ms,
+        )
+        for row in rows[offset : offset + limit]
+    ]
+
+
+@router.get("/{assignment_id}")
+def get_assignment(
+    request: Request, session: SessionDep, user: ApiUser, assignment_id: RowId
+) -> AssignmentOut:
+    """Where one of my assignments stands: the open question, or the result."""
+    standing = _standing(request, session, user, assignment_id)
+    return assignment_out(session, request.app.state.texts, standing)
+
+
+@router.post("/{assignment_id}/judgments", response_model=AssignmentOut, responses=REFUSED)
+async def post_judgment(
+    request: Request, credentials: Credentials, assignment_id: RowId, body: JudgmentIn
+) -> Response:
+    """Answer the open question; sent twice, it counts once."""
+    said = Said(body.answer, left=body.left, right=body.right, document=body.document)
+    submission = Submission(
+        body.position, EntryKind.ANSWER, said, active_ms=body.active_ms, note=body.note
+    )
+    return await _submitted(request, credentials, assignment_id, submission)
+
+
+@router.post("/{assignment_id}/undo", response_model=AssignmentOut, responses=REFUSED)
+async def post_undo(
+    request: Request, credentials: Credentials, assignment_id: RowId, body: StepIn
+) -> Response:
+    """Take the last answer back."""
+    submission = Submission(body.position, EntryKind.UNDO, active_ms=body.active_ms)
+    return await _submitted(request, credentials, assignment_id, submission)
+
+
+@router.post("/{assignment_id}/redo", response_model=AssignmentOut, responses=REFUSED)
+async def post_redo(
+    request: Request, credentials: Credentials, assignment_id: RowId, body: StepIn
+) -> Response:
+    """Give the answer that was taken back last once more."""
+    submission = Submission(body.position, EntryKind.REDO, active_ms=body.active_ms)
+    return await _submitted(request, credentials, assignment_id, submission)
+
+
+def _standing(request: Request, session: Session, user: PersonView, assignment_id: int) -> Standing:
+    live: LiveSessions = request.app.state.live
+    return labeling.standing(session, live, assignment_id=assignment_id, user_id=user.id)
+
+
+async def _submitted(
+    request: Request,
+    credentials: HTTPAuthorizationCredentials,
+    assignment_id: int,
+    submission: Submission,
+) -> Response:
+    def work(session: Session) -> Response:
+        user = api_user(request, session, credentials)
+        return _submit(request, session, user, assignment_id, submission)
+
+    return await in_transaction(request, work)
+
+
+def _submit(
+    request: Request, session: Session, user: PersonView, assignment_id: int, submission: Submission
+) -> Response:
+    live: LiveSessions = request.app.state.live
+    problem: ProblemOut | None = None
+    try:
+        after = labeling.submit(
+            session, live, assignment_id=assignment_id, user_id=user.id, submission=submission
+        )
+    except (AnswerNotAllowed, Withdrawn):
+        raise
+    except LogRefusal as refusal:
+        problem = ProblemOut(code=refusal.code, detail=str(refusal))
+        after = _standing(request, session, user, assignment_id)
+    body = assignment_out(session, request.app.state.texts, after)
+    body.problem = problem
+    content = body.model_dump_json()
+    return Response(content, status_code=409 if problem else 200, media_type="application/json")

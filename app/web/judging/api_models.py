@@ -1,0 +1,192 @@
+"""What the judging API sends and takes; the names are fixed, programs rely on them."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.domain.enums import Tool
+from app.web.common.received import Received
+
+Name = Annotated[str, Field(max_length=300)]
+Position = Annotated[int, Field(ge=0, le=2**31 - 1, description="The log entry this is meant for.")]
+
+
+class Body(Received):
+    """A body with a field we do not know is a mistake, not something to pass over."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class StudyName(BaseModel):
+    """The study an assignment belongs to."""
+
+    slug: str
+    name: str
+
+
+class QueryOut(BaseModel):
+    """The query and the need behind it."""
+
+    id: str
+    text: str
+    description: str
+    narrative: str
+
+
+class DocumentOut(BaseModel):
+    """A page as plain text."""
+
+    id: str
+    title: str
+    url: str
+    text: str
+
+
+class PairQuestion(BaseModel):
+    """T1: which of two pages is better."""
+
+    left: DocumentOut
+    right: DocumentOut
+
+
+class GradeQuestion(BaseModel):
+    """T2: the grade of one page."""
+
+    document: DocumentOut
+
+
+class ListOut(BaseModel):
+    """A ranking, best page first; ``id`` is the system that made it."""
+
+    id: str
+    documents: list[DocumentOut]
+
+
+class ListQuestion(BaseModel):
+    """T3: which of two rankings is better."""
+
+    left: ListOut
+    right: ListOut
+
+
+class ProgressOut(BaseModel):
+    """Answers that stand, questions expected to be left, and the range that holds nine in ten.
+
+    ``quality`` is the expected quality of the list, where a session goes on until it is good.
+    """
+
+    answered: int
+    expected_left: int
+    low: int
+    high: int
+    quality: float | None = None
+
+
+class PageConfidenceOut(BaseModel):
+    """The chance that a page is in the top k, and the ranks that nine in ten orders give it."""
+
+    document: str
+    in_top: float
+    low: int
+    high: int
+
+
+class ConfidenceOut(BaseModel):
+    """The expected kappa-NDCG of the list, how often the assessor seems to err, and each page."""
+
+    quality: float
+    error_rate: float
+    pages: list[PageConfidenceOut]
+
+
+class PairResult(BaseModel):
+    """Top-k ground truth: the list, its ties, the rest, and the pages taken out.
+
+    ``confidence`` is there if the sorter is `robust`; for others see the export `confidence.jsonl`.
+    """
+
+    ranking: list[str]
+    groups: list[list[str]]
+    rest: list[str]
+    bad: list[str]
+    unjudgeable: list[str]
+    confidence: ConfidenceOut | None = None
+
+
+class GradeResult(BaseModel):
+    """The grade of every page; `unjudgeable` where it could not be judged."""
+
+    grades: dict[str, str]
+
+
+class ComparisonOut(BaseModel):
+    """Two systems as their rankings stood on the screen, and what was said of them."""
+
+    left: str
+    right: str
+    answer: str
+
+
+class ListResult(BaseModel):
+    """Every answer about two rankings, in the order they were asked."""
+
+    comparisons: list[ComparisonOut]
+
+
+class ProblemOut(BaseModel):
+    """Why a submission was refused."""
+
+    code: str
+    detail: str
+
+
+class AssignmentOut(BaseModel):
+    """Where an assignment stands: the open question, or the result."""
+
+    id: int
+    state: Annotated[str, Field(pattern="^(asking|finished)$")]
+    tool: Tool
+    study: StudyName
+    query: QueryOut
+    position: int
+    question: PairQuestion | GradeQuestion | ListQuestion | None
+    answers: list[str]
+    progress: ProgressOut
+    result: PairResult | GradeResult | ListResult | None
+    can_undo: bool
+    can_redo: bool
+    active_ms: int
+    problem: ProblemOut | None = None
+
+
+class AssignmentSummary(BaseModel):
+    """One of my assignments, without its question."""
+
+    id: int
+    state: Annotated[str, Field(pattern="^(waiting|begun|finished)$")]
+    tool: Tool
+    study: StudyName
+    query: QueryOut
+    round: int
+    answered: int
+    expected_left: int | None
+    active_ms: int
+
+
+class JudgmentIn(Body):
+    """An answer: the pages, or the systems of two lists, as they were shown, and what is said."""
+
+    position: Position
+    left: Name | None = None
+    right: Name | None = None
+    document: Name | None = None
+    answer: Annotated[str, Field(max_length=100)]
+    active_ms: Annotated[int, Field(ge=0, le=10**12)] = 0
+    note: Annotated[str, Field(max_length=10_000)] | None = None
+
+
+class StepIn(Body):
+    """Undo or redo, meant for a position of the log."""
+
+    position: Position
+    active_ms: Annotated[int, Field(ge=0, le=10**12)] = 0

@@ -1,0 +1,63 @@
+"""What the judging pages post."""
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from app.domain.enums import TimerKind
+from app.domain.log import EntryKind
+from app.services.judging.labeling import Submission
+from app.services.judging.timing import Report
+from app.services.judging.tool_adapters import Said
+from app.web.common.received import Received
+
+Milliseconds = Annotated[int, Field(ge=0, le=10**12)]
+Name = Annotated[str, Field(max_length=300)]
+
+
+class EntryForm(Received):
+    """An answer, an undo or a redo, with the position and the pages it is about."""
+
+    position: Annotated[int, Field(ge=0, le=2**31 - 1)]
+    left: Name | None = None
+    right: Name | None = None
+    document: Name | None = None
+    answer: Annotated[str, Field(max_length=100)] | None = None
+    step: EntryKind | None = None
+    active_ms: Milliseconds = 0
+    note: Annotated[str, Field(max_length=10_000)] = ""
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.answer is None) == (self.step is None) or self.step is EntryKind.ANSWER:
+            raise ValueError("send an answer, or the step undo or redo")
+        return self
+
+    def to_submission(self) -> Submission:
+        """The entry as the labeling service takes it."""
+        if self.answer is None:
+            assert self.step is not None
+            return Submission(self.position, self.step, active_ms=self.active_ms)
+        said = Said(self.answer, left=self.left, right=self.right, document=self.document)
+        return Submission(
+            self.position, said=said, active_ms=self.active_ms, note=self.note.strip() or None
+        )
+
+
+class TimerForm(Received):
+    """What a browser says of its clock."""
+
+    kind: TimerKind
+    active_ms: Milliseconds = 0
+    reason: Annotated[str, Field(max_length=100)] | None = None
+
+    def to_report(self) -> Report:
+        """The report as the timing service takes it."""
+        return Report(self.kind, self.active_ms, self.reason or None)
+
+
+class TermsForm(Received):
+    """A term to highlight, or one not to highlight any more."""
+
+    term: Annotated[str, Field(max_length=1000)] = ""
+    drop: Annotated[str, Field(max_length=1000)] | None = None

@@ -1,0 +1,92 @@
+"""The two rankings of a question as the page shows them: titles, addresses, snippets, links."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from app.domain.lists.plan import ShownList
+from app.domain.lists.session import AskingLists
+from app.domain.text.snippets import Parts, snippet, without_markdown
+from app.services.judging.labeling import Standing
+from app.services.judging.live_sessions import DocumentHead
+from app.web.judging.display_preferences import Reading
+from app.web.judging.page_html import HTML, MARKDOWN
+from app.web.judging.page_links import PageLink, PageLinks, Theme
+
+_OTHER = {"left": "right", "right": "left"}
+
+
+@dataclass(frozen=True, slots=True)
+class ResultView:
+    """One result; ``elsewhere`` says where the other list has it, and is empty if nowhere."""
+
+    title: str
+    url: str
+    source: str
+    light: bool
+    parts: Parts
+    elsewhere: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListPane:
+    """One ranking on the screen; ``name`` is its system's, which is never shown."""
+
+    side: str
+    label: str
+    field: str
+    name: str
+    results: Sequence[ResultView]
+    is_new: bool = False
+
+
+def list_panes(
+    standing: Standing,
+    links: PageLinks,
+    terms: Sequence[str],
+    reading: Reading,
+    texts: Mapping[str, str],
+) -> list[ListPane]:
+    """Both rankings; ``texts`` are the plain texts of their pages by content hash."""
+    state = standing.state
+    if not isinstance(state, AskingLists):
+        return []
+
+    def result(number: int, side: str, other: ShownList) -> ResultView:
+        head = standing.documents[number]
+        light = head.media_type == HTML
+        theme: Theme = "light" if light else "auto"
+        link = PageLink(standing.query.study_id, head.id, theme, reading.size, tuple(terms))
+        return ResultView(
+            title=head.title or head.name,
+            url=head.url,
+            source=links.address(link, head.path),
+            light=light,
+            parts=snippet(_text(head, texts), terms),
+            elsewhere=_elsewhere(number, _OTHER[side], other),
+        )
+
+    pairs = (("left", state.left, state.right), ("right", state.right, state.left))
+    return [
+        ListPane(
+            side=side,
+            label=f"{side.capitalize()} list",
+            field=side,
+            name=shown.system,
+            results=[result(number, side, other) for number in shown.documents],
+        )
+        for side, shown, other in pairs
+    ]
+
+
+def _text(head: DocumentHead, texts: Mapping[str, str]) -> str:
+    """The page's text without its own title, which stands above it already."""
+    text = texts.get(head.content_hash, "")
+    if head.media_type == MARKDOWN:
+        text = without_markdown(text)
+    return text.lstrip().removeprefix(head.title)
+
+
+def _elsewhere(number: int, side: str, other: ShownList) -> str:
+    if number not in other.documents:
+        return ""
+    return f"{side} #{other.documents.index(number) + 1}"

@@ -1,0 +1,82 @@
+"""From what a study stores to what a page frame shows.
+
+Stored HTML keeps its own looks and is only followed by a style for marks and text size. Plain text
+and Markdown are set in the reading style, which follows theme and size.
+"""
+
+from collections.abc import Sequence
+from html import escape
+
+from app.services.pages.rendering import rendered_html
+from app.web.common.markdown import to_html
+from app.web.common.templates import static_url
+from app.web.judging.page_links import PageLink
+
+HTML, MARKDOWN, PLAIN = "text/html", "text/markdown", "text/plain"
+MAX_MARKDOWN = 200_000  # characters; longer texts are shown as they are written
+_ZOOM = {1: ".82", 2: ".91", 4: "1.12", 5: "1.3"}
+_MARK_COLOURS = ("#ffe591", "#c3ebcd", "#ffd3bd", "#dcd6fb")  # --mark-1 to --mark-4, on light
+
+
+def page_body(media_type: str, data: bytes, terms: Sequence[str], *, in_frame: bool) -> bytes:
+    """Return the page with its terms marked, whatever its title, theme and size.
+
+    Opened outside a frame its links lead nowhere.
+    """
+    text = data.decode("utf-8", "replace")
+    if media_type == MARKDOWN and len(text) <= MAX_MARKDOWN:
+        text = to_html(text)
+    elif media_type != HTML:
+        text = f'<div class="plain">{escape(text)}</div>'
+    return rendered_html(text, terms, links=in_frame).encode()
+
+
+def around_body(media_type: str, *, title: str, link: PageLink) -> tuple[bytes, bytes]:
+    """Return what is sent before and behind the body of a page."""
+    if media_type == HTML:
+        return b"", _style_after(link).encode()
+    before, after = _document(title, link)
+    return before.encode(), after.encode()
+
+
+def problem_page(kind: str, title: str, message: str, link: PageLink | None = None) -> str:
+    """What a frame shows instead of a page; the work page reads ``kind``."""
+    before, after = _document(title, link or PageLink(0, 0), problem=kind)
+    return f"{before}<h1>{escape(title)}</h1><p>{escape(message)}</p>{after}"
+
+
+def picture_page(name: str) -> str:
+    """Return a page that shows the picture ``name`` beside it.
+
+    An SVG file opened by itself could hold what opens connections; as a picture it cannot.
+    """
+    return f'<!doctype html><title>{escape(name)}</title><img src="{escape(name)}" alt="">'
+
+
+def _document(title: str, link: PageLink, problem: str = "") -> tuple[str, str]:
+    """Return what is before and behind the body of a page in the reading style."""
+    theme = "" if link.theme == "auto" else f' data-theme="{link.theme}"'
+    wrong = f' data-problem="{problem}"' if problem else ""
+    styles = "".join(
+        f'<link rel="stylesheet" href="{static_url(f"css/{name}.css")}">'
+        for name in ("tokens", "page")
+    )
+    before = (
+        f'<!doctype html><html data-size="{link.size}"{theme}{wrong}><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title>{styles}</head><body>"
+    )
+    return before, "</body></html>"
+
+
+def _style_after(link: PageLink) -> str:
+    """Behind the page, where it changes neither its mode nor its order of styles."""
+    sizes = [f'html[data-size="{size}"]{{zoom:{zoom}}}' for size, zoom in _ZOOM.items()]
+    if link.size in _ZOOM:
+        sizes.insert(0, f"html:not([data-size]){{zoom:{_ZOOM[link.size]}}}")
+    marks = [
+        f'mark[data-mark="{number}"]{{background:{colour}!important}}'
+        for number, colour in enumerate(_MARK_COLOURS, 1)
+    ]
+    common = "mark[data-mark]{color:#1e1c19!important;border-radius:3px;padding:0 .1em}"
+    return f"\n<style>{''.join([common, *marks, *sizes])}</style>"

@@ -1,0 +1,193 @@
+"""From where an assignment stands to what the judging pages show."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from app.domain.enums import Tool
+from app.domain.pairs.progress import Progress
+from app.services.judging.labeling import Standing
+from app.services.judging.live_sessions import DocumentHead
+from app.services.judging.tool_adapters import shown_in
+from app.web.judging.display_preferences import Reading
+from app.web.judging.list_panes import ListPane, list_panes
+from app.web.judging.page_html import HTML
+from app.web.judging.page_links import PageLink, PageLinks, Theme
+
+_SIDES = {Tool.PAIRS: ("left", "right"), Tool.GRADES: ("page",)}
+_LABELS = {"left": "Left page", "right": "Right page", "page": "The page"}
+_VERBS = {Tool.PAIRS: "answered", Tool.GRADES: "graded", Tool.LISTS: "compared"}
+_CONTEST = {"left": "left", "right": "right", "page": "document"}
+
+
+@dataclass(frozen=True, slots=True)
+class PaneView:
+    """One page on the screen. ``key`` tells one look of it from another, whatever its link."""
+
+    side: str
+    label: str
+    field: str
+    name: str
+    title: str
+    host: str
+    is_new: bool
+    source: str
+    key: str
+    light: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressView:
+    """The bar of progress: shares of a scale that is fixed when the session begins.
+
+    Where a session goes on until its list is good enough, the bar shows how good it is expected to
+    be: ``quality`` of ``goal``, in percent.
+    """
+
+    answered: int
+    left: int
+    scale: int
+    words: str
+    done: float
+    maybe: float
+    maybe_width: float
+    guess: float
+    is_exact: bool
+    verb: str = "answered"
+    quality: int | None = None
+    goal: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionView:
+    """All that changes from one question to the next."""
+
+    assignment_id: int
+    tool: Tool
+    position: int
+    panes: tuple[PaneView | ListPane, ...]
+    progress: ProgressView
+    can_undo: bool
+    can_redo: bool
+    active_ms: int
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is asked any more."""
+        return not self.panes
+
+
+def question_view(
+    standing: Standing,
+    links: PageLinks,
+    reading: Reading,
+    texts: Mapping[str, str],
+) -> QuestionView:
+    """The question that is open, with links to its pages; ``texts`` are for snippets in lists."""
+    panes: tuple[PaneView | ListPane, ...]
+    if standing.tool is Tool.LISTS:
+        panes = tuple(list_panes(standing, links, standing.terms, reading, texts))
+    else:
+        panes = tuple(_panes(standing, links, reading))
+    return QuestionView(
+        assignment_id=standing.assignment_id,
+        tool=standing.tool,
+        position=standing.position,
+        panes=panes,
+        progress=progress_view(standing.progress, standing.scale, standing.tool),
+        can_undo=standing.can_undo,
+        can_redo=standing.can_redo,
+        active_ms=standing.active_ms,
+    )
+
+
+def _panes(standing: Standing, links: PageLinks, reading: Reading) -> list[PaneView]:
+    numbers = shown_in(standing.state)
+    heads = [standing.documents[number] for number in numbers]
+    # Both pages of a pair lie on one ground: stored HTML is light, so its neighbour is too.
+    theme: Theme = "light" if any(head.media_type == HTML for head in heads) else "auto"
+    panes = []
+    for side, head in zip(_SIDES[standing.tool], heads, strict=bool(heads)):
+        link = PageLink(standing.query.study_id, head.id, theme, reading.size, standing.terms)
+        panes.append(_pane(side, head, links.address(link, head.path), link, standing))
+    return panes
+
+
+def _pane(
+    side: str, head: DocumentHead, source: str, link: PageLink, standing: Standing
+) -> PaneView:
+    return PaneView(
+        side=side,
+        label=_LABELS[side],
+        field=_CONTEST[side],
+        name=head.name,
+        title=head.title or head.name,
+        host=host_of(head.url),
+        is_new=head.id in standing.new,
+        source=source,
+        key=f"{head.id} {link.theme} {'|'.join(link.terms)}",
+        light=link.theme == "light",
+    )
+
+
+def progress_view(progress: Progress, scale: int, tool: Tool) -> ProgressView:
+    """The bar and the words beside it; the words carry the promise."""
+    answered, left = progress.answered, progress.expected_left
+    full = max(scale, 1)
+    quality, goal = _in_percent(progress)
+    return ProgressView(
+        answered=answered,
+        left=left,
+        scale=max(full, answered),
+        words=_words(progress, tool),
+        done=answered / full if quality is None or not goal else quality / goal,
+        maybe=min(1.0, (answered + progress.low) / full),
+        maybe_width=max(0.0, min(1.0, (answered + progress.high) / full))
+        - min(1.0, (answered + progress.low) / full),
+        guess=min(0.99, (answered + left) / full),
+        is_exact=progress.exact or tool is not Tool.PAIRS,
+        verb=_VERBS[tool],
+        quality=quality,
+        goal=goal,
+    )
+
+
+def _words(progress: Progress, tool: Tool) -> str:
+    answered, left = progress.answered, progress.expected_left
+    quality, goal = _in_percent(progress)
+    if tool is Tool.GRADES:
+        return f"{answered} of {answered + left} pages graded, {left} left"
+    if tool is Tool.LISTS:
+        return f"{answered} of {answered + left} pairs of lists compared, {left} left"
+    if progress.exact:
+        return f"{answered} of {answered + left} questions answered, {left} left"
+    if quality is not None:
+        return (
+            f"{answered} answered, at most {progress.high} left; the list is expected to be "
+            f"{quality} % right, and {goal} % is enough"
+        )
+    return (
+        f"{answered} answered, about {left} questions left, "
+        f"between {progress.low} and {progress.high}"
+    )
+
+
+def _in_percent(progress: Progress) -> tuple[int | None, int | None]:
+    """Quality and goal; the goal itself is not shown before the session has ended with it.
+
+    The quality that goes with a question is a quick estimate, a little too hopeful.
+    """
+    if progress.quality is None or progress.goal is None:
+        return None, None
+    goal = round(100 * progress.goal)
+    return min(int(100 * progress.quality), goal - 1), goal
+
+
+@lru_cache(maxsize=4096)
+def host_of(url: str) -> str:
+    """The host in an address, to show beside a title."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""

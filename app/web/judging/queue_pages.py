@@ -1,0 +1,28 @@
+"""The assessor's queue."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from app.services.judging.queue import queue_of_user
+from app.web.common.deps import CurrentUser, SessionDep
+from app.web.common.paging import LARGEST_PAGE, Choices, Paging
+from app.web.common.templates import render
+from app.web.common.views import QueueView
+
+router = APIRouter(include_in_schema=False)
+SIZE = 100
+
+
+@router.get("/")
+def get_queue(
+    request: Request,
+    session: SessionDep,
+    user: CurrentUser,
+    page: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 1,
+) -> Response:
+    """The work of the person, some at a time, and one button to go on."""
+    queue = queue_of_user(session, user.id)
+    paging = Paging(page, SIZE, len(queue.works))
+    return render(request, "judging/queue.html", QueueView(queue, paging, Choices("/", {})))

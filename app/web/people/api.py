@@ -1,0 +1,182 @@
+"""People by program: list, invite, change, disable; links and tokens are sent once."""
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
+
+from app.db.base import now
+from app.db.models import ApiToken, User
+from app.db.queries.accounts import people as queries
+from app.domain.enums import Role
+from app.services.accounts import invitations, tokens, users
+from app.web.common.api_paging import Limit, Number, Offset, say_total
+from app.web.common.deps import ApiAdmin, SessionDep
+from app.web.common.links import public_url
+from app.web.judging.api_models import Body
+
+router = APIRouter(prefix="/api/v1/users", tags=["people"])
+
+
+class UserOut(BaseModel):
+    """A person."""
+
+    id: int
+    email: str
+    name: str
+    role: Role
+    disabled: bool
+    has_password: bool
+    created_at: datetime
+
+    @classmethod
+    def of(cls, user: User) -> "UserOut":
+        """What is sent of ``user``."""
+        return cls(
+            id=user.id,
+            email=user.email,
+            name=user.name,
+            role=user.role,
+            disabled=user.disabled_at is not None,
+            has_password=user.password_hash is not None,
+            created_at=user.created_at,
+        )
+
+
+class LinkOut(BaseModel):
+    """A one-time link; it cannot be had again.
+
+    `url` begins with the server's public address, or with `/` where that is not configured.
+    """
+
+    user: UserOut
+    url: str
+    expires_at: datetime
+
+
+class TokenOut(BaseModel):
+    """A token without its text."""
+
+    id: int
+    name: str
+    created_at: datetime
+    last_used_at: datetime | None
+
+    @classmethod
+    def of(cls, token: ApiToken) -> "TokenOut":
+        """What is sent of ``token``."""
+        return cls(
+            id=token.id,
+            name=token.name,
+            created_at=token.created_at,
+            last_used_at=token.last_used_at,
+        )
+
+
+class NewTokenOut(TokenOut):
+    """A new token with its text, which is sent this once."""
+
+    token: str
+
+
+class InviteIn(Body):
+    """Who is invited."""
+
+    email: Annotated[str, Field(max_length=254, examples=["ansa@lehto.example"])]
+    name: Annotated[str, Field(max_length=200, examples=["Ansa Lehto"])]
+    role: Role = Role.ASSESSOR
+
+
+class UserChange(Body):
+    """What is to change; what is left out stays."""
+
+    role: Role | None = None
+    disabled: bool | None = None
+
+
+class TokenIn(Body):
+    """What the token is for."""
+
+    name: Annotated[str, Field(max_length=100, examples=["notebook"])]
+
+
+@router.get("")
+def get_users(
+    session: SessionDep,
+    _user: ApiAdmin,
+    response: Response,
+    search: Annotated[str, Query(max_length=200)] = "",
+    role: Role | None = None,
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> list[UserOut]:
+    """People by name; `X-Total-Count` says how many there are."""
+    found, total = queries.users_page(session, search=search, role=role, limit=limit, offset=offset)
+    say_total(response, total)
+    return [UserOut.of(user) for user in found]
+
+
+@router.post("", status_code=201)
+def post_user(request: Request, session: SessionDep, user: ApiAdmin, body: InviteIn) -> LinkOut:
+    """Make an account without a password, and the link by which its owner sets one."""
+    made, token = invitations.invite(
+        session, email=body.email, name=body.name, role=body.role, actor_id=user.id
+    )
+    return _link_out(request, made, token)
+
+
+@router.get("/{user_id}")
+def get_user(session: SessionDep, _user: ApiAdmin, user_id: Number) -> UserOut:
+    """One person."""
+    return UserOut.of(users.user_of_number(session, user_id))
+
+
+@router.patch("/{user_id}")
+def patch_user(session: SessionDep, user: ApiAdmin, user_id: Number, body: UserChange) -> UserOut:
+    """Change the role, disable or enable; all that is asked for, or nothing."""
+    person = users.user_of_number(session, user_id)
+    if body.role is not None and body.role is not person.role:
+        users.change_role(session, person, body.role, actor_id=user.id)
+    if body.disabled is True:
+        users.disable_user(session, person, actor_id=user.id)
+    if body.disabled is False:
+        users.enable_user(session, person, actor_id=user.id)
+    return UserOut.of(person)
+
+
+@router.post("/{user_id}/link", status_code=201)
+def post_user_link(
+    request: Request, session: SessionDep, user: ApiAdmin, user_id: Number
+) -> LinkOut:
+    """A new one-time link for the person; older ones end."""
+    person = users.user_of_number(session, user_id)
+    return _link_out(request, person, invitations.new_link(session, person, actor_id=user.id))
+
+
+@router.get("/{user_id}/tokens")
+def get_tokens(session: SessionDep, _user: ApiAdmin, user_id: Number) -> list[TokenOut]:
+    """The person's tokens that are not revoked."""
+    person = users.user_of_number(session, user_id)
+    return [TokenOut.of(token) for token in queries.tokens_of_user(session, person.id)]
+
+
+@router.post("/{user_id}/tokens", status_code=201)
+def post_user_token(
+    session: SessionDep, user: ApiAdmin, user_id: Number, body: TokenIn
+) -> NewTokenOut:
+    """A new token for the person's programs."""
+    person = users.user_of_number(session, user_id)
+    row, plain = tokens.issue_token(session, person, body.name, actor_id=user.id)
+    return NewTokenOut(**TokenOut.of(row).model_dump(), token=plain)
+
+
+@router.delete("/{user_id}/tokens/{token_id}", status_code=204)
+def delete_token(session: SessionDep, user: ApiAdmin, user_id: Number, token_id: Number) -> None:
+    """End a token at once."""
+    tokens.revoke_token(session, token_id, user_id=user_id, actor_id=user.id)
+
+
+def _link_out(request: Request, user: User, token: str) -> LinkOut:
+    url = public_url(request, str(request.app.url_path_for("get_invitation", token=token)))
+    return LinkOut(user=UserOut.of(user), url=url, expires_at=now() + invitations.LIFETIME)

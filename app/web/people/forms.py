@@ -1,0 +1,111 @@
+"""What administrators' browsers post."""
+
+from typing import Annotated
+
+from pydantic import Field, field_validator
+
+from app.domain.enums import Role, Tool
+from app.web.common.received import Received
+
+PersonId = Annotated[int, Field(ge=1, le=2**31 - 1)]
+Line = Annotated[str, Field(max_length=400)]
+
+
+class InviteForm(Received):
+    """Who is invited."""
+
+    email: Line = ""
+    name: Line = ""
+    role: Role = Role.ASSESSOR
+
+
+class RoleForm(Received):
+    """Another role."""
+
+    role: Role
+
+
+class TokenForm(Received):
+    """What a token is for."""
+
+    name: Line = ""
+
+
+class AcceptForm(Received):
+    """Name and password, by the owner of a link."""
+
+    name: Line = ""
+    password: Annotated[str, Field(max_length=10_000)] = ""
+
+
+class RotationForm(Received):
+    """The rotation as it was previewed: people in their order, rounds and seed."""
+
+    people: list[PersonId] = Field(default_factory=list)
+    rounds: int = Field(1, ge=1, le=10_000)
+    seed: Line = ""
+    lists: bool = False
+
+    @field_validator("seed")
+    @classmethod
+    def _trim(cls, value: str) -> str:
+        return value.strip()
+
+
+class OneForm(Received):
+    """One piece of work, given by hand."""
+
+    email: Line = ""
+    query: Line = ""
+    tool: Tool = Tool.PAIRS
+    round: int = Field(1, ge=1, le=10_000)
+
+
+class ReassignForm(Received):
+    """Who takes over, and the page to go back to."""
+
+    email: Line = ""
+    next: Annotated[str, Field(max_length=1000)] = ""
+
+
+class SettingsForm(Received):
+    """The settings of a study as typed; without ``whole`` those alone that are never fixed.
+
+    ``grades`` has a line for each, from worst to best: the name, and after a colon what it means.
+    """
+
+    seen: Line = ""
+    whole: bool = False
+    name: Annotated[str, Field(max_length=1000)] = ""
+    idle_seconds: Line = ""
+    grades: Annotated[str, Field(max_length=20_000)] = ""
+    tools: list[Line] = Field(default_factory=list)
+    k: Line = ""
+    sorter: Line = ""
+    allow_ties: bool = False
+    allow_bad: bool = False
+    reuse_answers: bool = False
+    infer_transitive: bool = False
+    best_of: Line = ""
+    recheck: Line = ""
+    check_per_cent: Line = ""
+    budget: Line = ""
+    stop_at: Line = ""
+    pair_limit: Line = ""
+    lists_in_rotation: bool = False
+    lists_pairs: Line = ""
+    lists_size: Line = ""
+    lists_repeats: bool = False
+
+
+class GuidelinesForm(Received):
+    """Guidelines in Markdown, and the version they were changed from."""
+
+    seen: Line = ""
+    guidelines: Annotated[str, Field(max_length=1_000_000)] = ""
+
+
+class ConfirmForm(Received):
+    """A name typed once more, so that nothing is deleted by a slip."""
+
+    confirm: Line = ""

@@ -1,0 +1,77 @@
+"""The page behind a one-time link: name, password, and in."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Form, Path, Request
+from fastapi.concurrency import run_in_threadpool
+from starlette.responses import RedirectResponse, Response
+
+from app.db.engine import Sessions
+from app.domain.errors import Invalid
+from app.services.accounts import invitations
+from app.services.accounts.sign_in import refuse_unusable
+from app.web.accounts.devices import Devices
+from app.web.common.cookies import Cookies
+from app.web.common.deps import SessionDep, check_visitor_form
+from app.web.common.errors import status_of
+from app.web.common.templates import render
+from app.web.common.visitors import visitor_of
+from app.web.people.forms import AcceptForm
+from app.web.people.views import AcceptView, Refusal
+from app.web.server.admission import admit_visitor
+from app.web.server.slots import Places
+
+router = APIRouter(prefix="/invitations", include_in_schema=False)
+Token = Annotated[str, Path(max_length=100)]
+
+
+async def _shown_link(request: Request, token: Token) -> None:
+    """Refuse a link that does not work, in a short read of its own: strangers may try many."""
+    places: Places = request.app.state.places
+    sessions: Sessions = request.app.state.sessions
+
+    def check() -> None:
+        with sessions.read() as session:
+            invitations.owner_of(session, token)
+
+    async with places.door.hold():
+        await run_in_threadpool(check)
+    admit_visitor(request)
+
+
+@router.get("/{token}", dependencies=[Depends(_shown_link)])
+def get_invitation(request: Request, session: SessionDep, token: Token) -> Response:
+    """Ask for name and password; a link that does not work says why."""
+    user = invitations.owner_of(session, token)
+    refuse_unusable(user, visitor_of(request))
+    view = AcceptView(token, user.email, user.name, user.password_hash is not None)
+    return _page(request, view)
+
+
+@router.post("/{token}", dependencies=[Depends(check_visitor_form), Depends(_shown_link)])
+def post_invitation(
+    request: Request, session: SessionDep, token: Token, form: Annotated[AcceptForm, Form()]
+) -> Response:
+    """Set name and password, and sign in."""
+    user = invitations.owner_of(session, token)
+    refuse_unusable(user, visitor_of(request))
+    email, has_password = user.email, user.password_hash is not None
+    try:
+        with session.begin_nested():
+            user = invitations.accept(session, token, name=form.name, password=form.password)
+    except Invalid as refusal:
+        view = AcceptView(token, email, form.name, has_password, Refusal.of(refusal))
+        return _page(request, view, status_of(refusal))
+    cookies: Cookies = request.app.state.cookies
+    response = RedirectResponse(str(request.app.url_path_for("get_queue")), status_code=303)
+    cookies.set_session(response, cookies.session_token(user))
+    devices: Devices = request.app.state.devices
+    devices.remember(request, response, user.id)
+    return response
+
+
+def _page(request: Request, view: AcceptView, status: int = 200) -> Response:
+    """The form; the address is a secret, so no link on it may carry it elsewhere."""
+    response = render(request, "people/invitation.html", view, status=status)
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response

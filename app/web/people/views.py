@@ -1,0 +1,108 @@
+"""What the templates of administrators read: people, their links and tokens, the audit log."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.db.models import ApiToken, AuditEvent, Invitation, User
+from app.domain.enums import Role
+from app.domain.errors import AppError
+from app.services.importing.uploads import Upload
+from app.web.common.paging import Choices, Paging
+from app.web.people.forms import InviteForm
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A one-time link, shown this once."""
+
+    email: str
+    url: str
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a form was refused, and the field it is about."""
+
+    message: str
+    field: str | None = None
+
+    @classmethod
+    def of(cls, error: AppError) -> "Refusal":
+        """What ``error`` says."""
+        return cls(str(error), getattr(error, "field", None))
+
+
+@dataclass(frozen=True, slots=True)
+class PersonRow:
+    """A line of the list of people."""
+
+    user: User
+    link: Invitation | None
+    assigned: int
+    finished: int
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleView:
+    """The list of people, and the form that invites one more."""
+
+    rows: Sequence[PersonRow]
+    paging: Paging
+    choices: Choices
+    search: str
+    role: Role | None
+    form: InviteForm
+    link: Link | None = None
+    refusal: Refusal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PersonPageView:
+    """One person: role, password, state, tokens."""
+
+    row: PersonRow
+    tokens: Sequence[ApiToken]
+    is_me: bool
+    link: Link | None = None
+    token: str | None = None
+    refusal: Refusal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptView:
+    """The page of a one-time link."""
+
+    token: str
+    email: str
+    name: str
+    has_password: bool
+    refusal: Refusal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditView:
+    """A page of the audit log."""
+
+    events: Sequence[AuditEvent]
+    people: Sequence[User]
+    actions: Sequence[str]
+    paging: Paging
+    choices: Choices
+    values: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportsView:
+    """The form that takes a study."""
+
+    largest: str
+    refusal: Refusal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportView:
+    """How far an upload is."""
+
+    upload: Upload

@@ -1,0 +1,196 @@
+"""How far a study is, by program: in all, by assessor, by query; and what it holds."""
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel
+
+from app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
+from app.db.queries.studies import study_pages
+from app.services.progress import study_progress
+from app.services.progress.study_progress import Line
+from app.services.studies import lifecycle
+from app.web.common.api_paging import Limit, Offset, say_total
+from app.web.common.deps import ApiResearcher, SessionDep
+from app.web.judging.api_models import QueryOut
+from app.web.studies.api_models import Slug
+
+router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["progress"])
+Search = Annotated[str, Query(max_length=200)]
+
+
+class LineOut(BaseModel):
+    """Work summed up; what nobody can say yet is null."""
+
+    assigned: int
+    begun: int
+    finished: int
+    answered: int
+    expected_left: int | None
+    active_ms: int
+    ms_per_answer: float | None
+    checks: int
+    self_consistency: float | None
+    last_entry_at: datetime | None
+
+
+class ProgressAll(LineOut):
+    """The study as a whole, and each of its tools."""
+
+    tools: dict[str, LineOut]
+
+
+class AssessorLine(LineOut):
+    """An assessor's work."""
+
+    assessor: str
+    name: str
+
+
+class QueryLine(LineOut):
+    """The work on a query."""
+
+    query: str
+    text: str
+
+
+class DocumentLine(BaseModel):
+    """A page of the study, without its text."""
+
+    id: str
+    title: str
+    url: str
+    media_type: str
+    bytes: int
+    queries: int
+
+
+@router.get("/progress")
+def get_study_progress(session: SessionDep, _user: ApiResearcher, slug: Slug) -> ProgressAll:
+    """How far the study is."""
+    seen = study_progress.overview(session, lifecycle.required_study(session, slug))
+    tools = {tool.value: _line(line) for tool, line in seen.tools.items()}
+    return ProgressAll(**_line(seen.all).model_dump(), tools=tools)
+
+
+@router.get("/progress/assessors")
+def get_progress_assessors(
+    session: SessionDep,
+    _user: ApiResearcher,
+    slug: Slug,
+    response: Response,
+    search: Search = "",
+    sort: Annotated[str, Query(pattern=f"^-?({'|'.join(PEOPLE_SORTS)})$")] = "name",
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> list[AssessorLine]:
+    """How far each assessor is; a minus before `sort` turns the order round."""
+    study = lifecycle.required_study(session, slug)
+    wanted = _ordered(sort, search, limit, offset)
+    rows, total = study_progress.people(session, wanted, study_progress.overview(session, study))
+    say_total(response, total)
+    return [
+        AssessorLine(assessor=user.email, name=user.name, **_line(line).model_dump())
+        for user, line in rows
+    ]
+
+
+@router.get("/progress/queries")
+def get_progress_queries(
+    session: SessionDep,
+    _user: ApiResearcher,
+    slug: Slug,
+    response: Response,
+    search: Search = "",
+    sort: Annotated[str, Query(pattern=f"^-?({'|'.join(QUERY_SORTS)})$")] = "query",
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> list[QueryLine]:
+    """How far each query is; a minus before `sort` turns the order round."""
+    study = lifecycle.required_study(session, slug)
+    wanted = _ordered(sort, search, limit, offset)
+    rows, total = study_progress.by_query(
+        session, study, wanted, study_progress.overview(session, study)
+    )
+    say_total(response, total)
+    return [
+        QueryLine(query=query.external_id, text=query.text, **_line(line).model_dump())
+        for query, line in rows
+    ]
+
+
+@router.get("/queries", tags=["studies"])
+def get_api_queries(
+    session: SessionDep,
+    _user: ApiResearcher,
+    slug: Slug,
+    response: Response,
+    search: Search = "",
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> list[QueryOut]:
+    """The study's queries in their order."""
+    study = lifecycle.required_study(session, slug)
+    rows, total = study_pages.queries_page(
+        session, study.id, search=search, limit=limit, offset=offset
+    )
+    say_total(response, total)
+    return [
+        QueryOut(
+            id=row[0].external_id,
+            text=row[0].text,
+            description=row[0].description,
+            narrative=row[0].narrative,
+        )
+        for row in rows
+    ]
+
+
+@router.get("/documents", tags=["studies"])
+def get_api_documents(
+    session: SessionDep,
+    _user: ApiResearcher,
+    slug: Slug,
+    response: Response,
+    search: Search = "",
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> list[DocumentLine]:
+    """The study's documents, without their texts."""
+    study = lifecycle.required_study(session, slug)
+    rows, total = study_pages.documents_page(
+        session, study.id, search=search, limit=limit, offset=offset
+    )
+    say_total(response, total)
+    return [
+        DocumentLine(
+            id=document.external_id,
+            title=document.title,
+            url=document.url,
+            media_type=kind,
+            bytes=size,
+            queries=offered,
+        )
+        for document, kind, size, offered in rows
+    ]
+
+
+def _ordered(sort: str, search: str, limit: int, offset: int) -> Ordered:
+    return Ordered(sort.removeprefix("-"), sort.startswith("-"), search.strip(), limit, offset)
+
+
+def _line(line: Line) -> LineOut:
+    sums = line.sums
+    return LineOut(
+        assigned=sums.assigned,
+        begun=sums.begun,
+        finished=sums.finished,
+        answered=sums.answered,
+        expected_left=line.left,
+        active_ms=sums.active_ms,
+        ms_per_answer=line.ms_per_answer,
+        checks=sums.checks,
+        self_consistency=line.consistency,
+        last_entry_at=sums.last_entry_at,
+    )

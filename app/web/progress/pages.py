@@ -1,0 +1,113 @@
+"""The live dashboard of a study: drawn whole once, then only what has changed."""
+
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from sqlalchemy.orm import Session
+from starlette.responses import HTMLResponse, Response
+
+from app.db.models import Study, User
+from app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
+from app.domain.enums import Role
+from app.services.progress import study_progress
+from app.services.studies import lifecycle
+from app.web.common.deps import ResearcherUser, SessionDep
+from app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
+from app.web.common.templates import render, to_text
+from app.web.progress.views import PARTS, PersonLine, ProgressView
+from app.web.studies.pages import Slug
+from app.web.studies.views import head_of
+
+router = APIRouter(prefix="/studies/{slug}/progress", include_in_schema=False)
+PEOPLE, QUERIES = 25, 20
+Search = Annotated[str, Query(max_length=200)]
+PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
+
+
+def _ordered(sort: str, search: str, size: int, page: int) -> Ordered:
+    return Ordered(
+        sort.removeprefix("-"), sort.startswith("-"), search.strip(), size, offset_of(page, size)
+    )
+
+
+@router.get("")
+def get_progress(
+    request: Request,
+    session: SessionDep,
+    user: ResearcherUser,
+    slug: Slug,
+    person: Search = "",
+    query: Search = "",
+    sort: Annotated[str, Query(pattern=f"^-?({'|'.join(PEOPLE_SORTS)})$")] = "name",
+    qsort: Annotated[str, Query(pattern=f"^-?({'|'.join(QUERY_SORTS)})$")] = "query",
+    page: PageNumber = 1,
+    qpage: PageNumber = 1,
+    seen: Annotated[str, Query(max_length=400)] = "",
+) -> Response:
+    """The dashboard; with ``seen`` only the parts that are not as they were seen."""
+    study = lifecycle.required_study(session, slug)
+    values = {"person": person.strip(), "query": query.strip(), "sort": sort, "qsort": qsort}
+    wanted = (
+        _ordered(sort, person, PEOPLE, page),
+        _ordered(qsort, query, QUERIES, qpage),
+    )
+    view = _view(request, session, study, user, values, wanted, (page, qpage))
+    texts = {part: to_text(request, f"progress/_{part}.html", view) for part in PARTS}
+    marks = ".".join(blake2b(text.encode(), digest_size=6).hexdigest() for text in texts.values())
+    view = replace(view, texts=texts, marks=marks)
+    if not seen:
+        return render(request, "progress/page.html", view)
+    return _changes(request, view, seen)
+
+
+def _changes(request: Request, view: ProgressView, seen: str) -> Response:
+    """The parts whose marks differ from those that were seen; nothing if there is none."""
+    before = dict(zip(PARTS, seen.split("."), strict=False))
+    now = dict(zip(PARTS, view.marks.split("."), strict=True))
+    changed = {part: view.texts[part] for part in PARTS if before.get(part) != now[part]}
+    if not changed:
+        return Response(status_code=204)
+    poll = to_text(request, "progress/_poll.html", replace(view, texts=changed))
+    return HTMLResponse("\n".join([*changed.values(), poll]))
+
+
+def _view(
+    request: Request,
+    session: Session,
+    study: Study,
+    user: User,
+    values: dict[str, str],
+    wanted: tuple[Ordered, Ordered],
+    pages: tuple[int, int],
+) -> ProgressView:
+    seen = study_progress.overview(session, study, request.app.state.snapshots)
+    people, people_total = study_progress.people(session, wanted[0], seen)
+    asked, query_total = study_progress.by_query(session, study, wanted[1], seen)
+    path = str(request.app.url_path_for("get_progress", slug=study.slug))
+    numbers = {
+        name: number for name, number in zip(("page", "qpage"), pages, strict=True) if number > 1
+    }
+    choices = Choices(path, {**values, **numbers})
+    return ProgressView(
+        head=head_of(study, _counts(seen), "progress", may_change=user.role is Role.ADMIN),
+        overview=seen,
+        people=[
+            PersonLine(each, line, study_progress.is_very_fast(line, seen)) for each, line in people
+        ],
+        people_paging=Paging(pages[0], PEOPLE, people_total),
+        queries=asked,
+        query_paging=Paging(pages[1], QUERIES, query_total),
+        cells=study_progress.matrix(
+            session, [each for each, _ in people], [query for query, _ in asked]
+        ),
+        latest=study_progress.latest(session, seen),
+        choices=choices,
+        values=values,
+    )
+
+
+def _counts(seen: study_progress.Overview) -> dict[str, int]:
+    sums = seen.all.sums
+    return {"assignments": sums.assigned, "begun": sums.begun, "finished": sums.finished}

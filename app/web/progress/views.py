@@ -1,0 +1,38 @@
+"""What the templates of progress read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from app.db.models import Query, User
+from app.services.progress.study_progress import Cell, Finished, Line, Overview
+from app.web.common.paging import Choices, Paging
+from app.web.studies.views import StudyHead
+
+PARTS = ("stats", "matrix", "people", "queries", "latest")
+
+
+@dataclass(frozen=True, slots=True)
+class PersonLine:
+    """A person in the table; ``very_fast`` asks to be looked at."""
+
+    user: User
+    line: Line
+    very_fast: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressView:
+    """The dashboard of a study; ``texts`` are its parts, ready to be put in place."""
+
+    head: StudyHead
+    overview: Overview
+    people: Sequence[PersonLine]
+    people_paging: Paging
+    queries: Sequence[tuple[Query, Line]]
+    query_paging: Paging
+    cells: Mapping[tuple[int, int], Sequence[Cell]]
+    latest: Sequence[Finished]
+    choices: Choices
+    values: Mapping[str, str]
+    texts: Mapping[str, str] = field(default_factory=dict)
+    marks: str = ""

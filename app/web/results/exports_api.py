@@ -1,0 +1,65 @@
+"""Exports by program: which there are, and their bytes."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import StreamingResponse
+
+from app.services.results.exports import (
+    EXPORTS,
+    ExportOptions,
+    StudySource,
+    completeness,
+    open_export,
+)
+from app.web.common.deps import ApiResearcher, SessionDep
+from app.web.common.downloads import ExportSession, SpooledResponse, download
+from app.web.common.early_auth import ApiResearcherAtDoor
+from app.web.studies.api_models import ExportOut, Slug
+
+router = APIRouter(prefix="/api/v1/studies/{slug}/exports", tags=["exports"])
+_BYTES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The export; `X-Topkapi-Assigned` and `X-Topkapi-Finished` count sessions.",
+        "content": {
+            media_type: {"schema": {"type": "string"}}
+            for media_type in sorted({each.media_type for each in EXPORTS.values()})
+        },
+    }
+}
+
+
+@router.get("")
+def list_exports(session: SessionDep, _user: ApiResearcher, slug: Slug) -> list[ExportOut]:
+    """The formats, and how complete each would be now."""
+    whole = completeness(StudySource(session, slug))
+    found = []
+    for each in EXPORTS.values():
+        state = whole.of(each.tools)
+        found.append(
+            ExportOut(
+                format=each.name,
+                description=each.description,
+                media_type=each.media_type,
+                filename=f"{slug}.{each.name}",
+                assigned=state.assigned,
+                finished=state.finished,
+                complete=state.complete,
+            )
+        )
+    return found
+
+
+@router.get("/{format}", response_class=StreamingResponse, responses=_BYTES)
+def get_export_file(
+    _user: ApiResearcherAtDoor,
+    session: ExportSession,
+    slug: Slug,
+    format: Annotated[str, Path(max_length=100, description="Such as `topk.jsonl`.")],
+    assessor: Annotated[
+        str | None, Query(max_length=300, description="E-mail, full name or pseudonym.")
+    ] = None,
+    pseudonyms: Annotated[bool, Query(description="`assessor-01` in place of e-mails.")] = False,
+) -> SpooledResponse:
+    """An export as a file; the same bytes as `topkapi export` writes."""
+    return download(open_export(session, slug, format, ExportOptions(assessor, pseudonyms)))

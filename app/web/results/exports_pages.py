@@ -1,0 +1,77 @@
+"""The exports of a study in the browser: what there is, how complete it is, and the files."""
+
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Path, Query, Request
+from starlette.responses import Response
+
+from app.services.results.exports import (
+    EXPORTS,
+    ExportOptions,
+    StudySource,
+    completeness,
+    open_export,
+)
+from app.web.common.deps import ResearcherUser, SessionDep
+from app.web.common.downloads import ExportSession, download
+from app.web.common.early_auth import ResearcherAtDoor
+from app.web.common.templates import render
+from app.web.results.export_views import ExportLine, ExportsView
+from app.web.studies.pages import study_head
+
+router = APIRouter(prefix="/studies/{slug}/exports", include_in_schema=False)
+Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$")]
+Assessor = Annotated[str, Query(max_length=300)]
+
+
+@router.get("")
+def get_exports(
+    request: Request,
+    session: SessionDep,
+    user: ResearcherUser,
+    slug: Slug,
+    assessor: Assessor = "",
+    pseudonyms: bool = False,
+) -> Response:
+    """The formats with their links; assessor and pseudonyms are chosen for all of them."""
+    source = StudySource(session, slug, ExportOptions(assessor or None, pseudonyms))
+    shown = "" if source.only is None else source.assessors.name(source.only)
+    chosen = {"assessor": shown} if shown else {}
+    chosen |= {"pseudonyms": "true"} if pseudonyms else {}
+    query = f"?{urlencode(chosen)}" if chosen else ""
+    state = completeness(source)
+    lines = [
+        ExportLine(
+            format=each,
+            completeness=state.of(each.tools),
+            url=_address(request, slug, each.name) + query,
+        )
+        for each in EXPORTS.values()
+    ]
+    view = ExportsView(
+        head=study_head(session, source.study, user, "exports"),
+        lines=lines,
+        assessors=source.assessors.names,
+        assessor=shown,
+        pseudonyms=pseudonyms,
+    )
+    return render(request, "results/exports.html", view)
+
+
+@router.get("/{format}")
+def get_export(
+    _user: ResearcherAtDoor,
+    session: ExportSession,
+    slug: Slug,
+    format: Annotated[str, Path(max_length=100)],
+    assessor: Assessor = "",
+    pseudonyms: bool = False,
+) -> Response:
+    """An export as a file; the same bytes as the API and the command line give."""
+    options = ExportOptions(assessor or None, pseudonyms)
+    return download(open_export(session, slug, format, options))
+
+
+def _address(request: Request, slug: str, format: str) -> str:
+    return str(request.app.url_path_for("get_export", slug=slug, format=format))

@@ -1,0 +1,54 @@
+"""The report of a study by program."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from app.services.results.reports import ListReports, ReportCache, as_json
+from app.web.common.downloads import ExportSession
+from app.web.common.early_auth import ApiResearcherAtDoor
+from app.web.studies.api_models import Slug
+
+router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["reports"])
+_JSON: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The same as `topkapi report` writes to report.json: an undefined figure "
+        "is null, with its reason beside it.",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
+
+
+@router.get("/report", response_class=Response, responses=_JSON)
+def get_study_report(
+    request: Request,
+    _user: ApiResearcherAtDoor,
+    session: ExportSession,
+    slug: Slug,
+    pseudonyms: Annotated[bool, Query(description="`assessor-01` in place of names.")] = False,
+    confidence: Annotated[
+        bool,
+        Query(description="Also how sure each list is; takes a third of a second a session."),
+    ] = False,
+) -> Response:
+    """Agreement between assessors, effort, and the consensus of every query."""
+    cache: ReportCache = request.app.state.reports
+    found = cache.report(session, slug, pseudonyms=pseudonyms, confidence=confidence)
+    return Response(as_json(found), media_type="application/json")
+
+
+_LISTS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Systems with their shares of wins, and what `topkapi dcg learn` learns.",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
+
+
+@router.get("/lists", response_class=Response, responses=_LISTS)
+def get_study_lists(
+    request: Request, _user: ApiResearcherAtDoor, session: ExportSession, slug: Slug
+) -> Response:
+    """Which systems win, and what preferences between their lists teach."""
+    kept: ListReports = request.app.state.list_reports
+    return Response(as_json(kept.report(session, slug)), media_type="application/json")

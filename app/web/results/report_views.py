@@ -1,0 +1,35 @@
+"""What the page of a report reads."""
+
+from dataclasses import dataclass
+
+from app.web.studies.views import StudyHead
+
+
+@dataclass(frozen=True, slots=True)
+class ReportView:
+    """A report as markup; its parts are escaped where they are made."""
+
+    head: StudyHead
+    body: str
+    pseudonyms: bool
+    confidence: bool
+    empty: bool
+    has_lists: bool
+
+    @property
+    def chosen(self) -> str:
+        """What the page shows, as the query of an address."""
+        return self.address(self.pseudonyms, self.confidence)
+
+    def address(self, pseudonyms: bool, confidence: bool) -> str:
+        """The query of an address that shows this."""
+        wanted = {"pseudonyms": pseudonyms, "confidence": confidence}
+        return "?" + "&".join(f"{name}=true" for name, chosen in wanted.items() if chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class ListReportView:
+    """The report on lists as markup; empty while nobody has compared any."""
+
+    head: StudyHead
+    body: str

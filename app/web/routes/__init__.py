@@ -1,1 +1,0 @@
-"""Thin routes, one file a feature: parse, call one service, render."""

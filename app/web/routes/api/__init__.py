@@ -1,1 +1,0 @@
-"""The JSON API: bearer tokens only."""

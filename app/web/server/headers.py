@@ -1,0 +1,59 @@
+"""Headers that every response carries, and the renewal of sign-ins."""
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.web.common.cookies import Cookies
+
+CSP = "; ".join(
+    (
+        "default-src 'self'",
+        "img-src 'self' data:",
+        "frame-src 'self'",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+DEFAULTS = {
+    "Content-Security-Policy": CSP,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
+}
+
+
+class Headers:
+    """Adds the defaults where a route has not said otherwise (pages under judgment do)."""
+
+    def __init__(self, app: ASGIApp, cookies: Cookies) -> None:
+        self._app = app
+        self._cookies = cookies
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, and dress its response."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def dressed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in DEFAULTS.items():
+                    headers.setdefault(name, value)
+                self._renew(scope, headers)
+            await send(message)
+
+        await self._app(scope, receive, dressed)
+
+    def _renew(self, scope: Scope, headers: MutableHeaders) -> None:
+        token = getattr(Request(scope).state, "renewed_session", None)
+        if token is not None:
+            carrier = Response()
+            self._cookies.set_session(carrier, token)
+            headers.append("Set-Cookie", carrier.headers["set-cookie"])

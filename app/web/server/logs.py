@@ -1,0 +1,111 @@
+"""The log: one JSON object a line, one line a request, never a secret.
+
+A request is logged by the template of its path, so that neither tokens in links nor ids of people
+end up in it.
+"""
+
+import json
+import logging
+import re
+import secrets
+import sys
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.web.common.errors import show_unexpected
+
+_log = logging.getLogger("topkapi.requests")
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+class JsonLines(logging.Formatter):
+    """A log record as one line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Time, level, logger and message, and what was given as ``extra['fields']``."""
+        line: dict[str, Any] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            text = self.formatException(record.exc_info)
+            line["traceback"] = _without_values(text, record.exc_info[1])
+        return json.dumps(line, default=str, ensure_ascii=False)
+
+
+def _without_values(text: str, error: BaseException | None) -> str:
+    """Replace the details of PostgreSQL, such as an e-mail address, by what it says in short."""
+    while error is not None:
+        diagnosis = getattr(error, "diag", None)
+        if diagnosis is not None:
+            text = text.replace(str(error), diagnosis.message_primary or "no details")
+        error = error.__cause__ or error.__context__
+    return text
+
+
+def configure_logs(level: str) -> None:
+    """Send every log of this process to standard error as JSON lines."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    logging.getLogger("uvicorn.access").disabled = True  # the request log says more
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+
+
+class RequestLog:
+    """Numbers each request, logs it when it is over, and turns a fault into a page."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on and log it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        request.state.request_id = _request_id(request)
+        started, status = time.perf_counter(), 0
+
+        async def watched(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)["X-Request-ID"] = request.state.request_id
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        except Exception:
+            _log.exception("unexpected error", extra={"fields": _about(request, 500, started)})
+            if status:
+                raise  # the response has begun: all that is left is to cut it off
+            await show_unexpected(request)(scope, receive, watched)
+            return
+        _log.info("request", extra={"fields": _about(request, status, started)})
+
+
+def _about(request: Request, status: int, started: float) -> dict[str, Any]:
+    route = request.scope.get("route")
+    user = getattr(request.state, "user", None)
+    return {
+        "method": request.method,
+        "path": getattr(route, "path", None),
+        "status": status,
+        "ms": round(1000 * (time.perf_counter() - started), 2),
+        "user_id": user.id if user is not None else None,
+        "request_id": request.state.request_id,
+    }
+
+
+def _request_id(request: Request) -> str:
+    given = request.headers.get("X-Request-ID", "")
+    return given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)

@@ -1,0 +1,59 @@
+"""Studies by program: the list, and one of them."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+
+from app.db.models import Study
+from app.db.queries.studies import studies as queries
+from app.domain.errors import NotFound
+from app.domain.study import StudySettings
+from app.services.results.exports import StudySource, completeness
+from app.web.common.deps import ApiResearcher, SessionDep
+from app.web.studies.api_models import Slug, StudyDetail, StudyOut, ToolProgress
+
+router = APIRouter(prefix="/api/v1/studies", tags=["studies"])
+COUNTS = ("queries", "documents", "candidates", "assignments", "finished")
+
+
+@router.get("")
+def list_studies(
+    session: SessionDep,
+    _user: ApiResearcher,
+    response: Response,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
+) -> list[StudyOut]:
+    """Studies in the order of their making; `X-Total-Count` says how many there are."""
+    response.headers["X-Total-Count"] = str(queries.count_studies(session))
+    rows = queries.studies_with_counts(session, limit=limit, offset=offset)
+    return [StudyOut(**_facts(*row)) for row in rows]
+
+
+@router.get("/{slug}")
+def get_study_facts(session: SessionDep, _user: ApiResearcher, slug: Slug) -> StudyDetail:
+    """One study with its guidelines, settings and progress."""
+    row = next(iter(queries.studies_with_counts(session, slug=slug)), None)
+    if row is None:
+        raise NotFound(f"There is no study {slug!r}.")
+    study = row[0]
+    state = completeness(StudySource(session, slug))
+    return StudyDetail(
+        **_facts(*row),
+        guidelines=study.guidelines,
+        settings=StudySettings.from_json(study.settings).as_json(),
+        progress=[ToolProgress.model_validate(each) for each in state.as_json()],
+    )
+
+
+def _facts(study: Study, *counts: int) -> dict[str, Any]:
+    settings = StudySettings.from_json(study.settings)
+    return {
+        "slug": study.slug,
+        "name": study.name,
+        "k": settings.k,
+        "tools": list(settings.tools),
+        "created_at": study.created_at,
+        "archived": study.archived_at is not None,
+        **dict(zip(COUNTS, counts, strict=True)),
+    }

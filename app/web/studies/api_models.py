@@ -1,0 +1,57 @@
+"""What the API says of studies and their exports."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import Path
+from pydantic import BaseModel
+
+from app.domain.enums import Tool
+
+Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$", description="The study's slug.")]
+
+
+class StudyOut(BaseModel):
+    """A study with its sizes, and how much of the assigned work is finished."""
+
+    slug: str
+    name: str
+    k: int
+    tools: list[Tool]
+    created_at: datetime
+    archived: bool
+    queries: int
+    documents: int
+    candidates: int
+    assignments: int
+    finished: int
+
+
+class ToolProgress(BaseModel):
+    """How much of the work with a tool is done; withdrawn work is counted apart."""
+
+    tool: Tool
+    assigned: int
+    begun: int
+    finished: int
+    withdrawn: int
+
+
+class StudyDetail(StudyOut):
+    """A study with its guidelines and settings, and its progress by tool."""
+
+    guidelines: str
+    settings: dict[str, Any]
+    progress: list[ToolProgress]
+
+
+class ExportOut(BaseModel):
+    """A format of a study: what it holds and how complete it is."""
+
+    format: str
+    description: str
+    media_type: str
+    filename: str
+    assigned: int
+    finished: int
+    complete: bool

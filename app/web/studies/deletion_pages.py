@@ -1,0 +1,96 @@
+"""A full copy of a study, and its deletion."""
+
+import tempfile
+from pathlib import Path as FilePath
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request
+from sqlalchemy.orm import Session
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse, RedirectResponse, Response
+
+from app.db.engine import Sessions
+from app.domain.errors import Conflict, Invalid
+from app.services.studies import full_copy, lifecycle
+from app.web.common.deps import AdminUser, SessionDep
+from app.web.common.downloads import ExportPlace
+from app.web.common.early_auth import AdminAtDoor
+from app.web.common.errors import status_of
+from app.web.common.templates import render
+from app.web.people.forms import ConfirmForm
+from app.web.people.views import Refusal
+from app.web.studies.pages import Slug, study_head
+from app.web.studies.views import DeleteView
+
+router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
+
+
+@router.get("/delete")
+def get_delete(request: Request, session: SessionDep, user: AdminUser, slug: Slug) -> Response:
+    """What a deletion would remove, and what must be done before."""
+    study = lifecycle.required_study(session, slug)
+    head = study_head(session, study, user, "delete")
+    view = DeleteView(head, study, lifecycle.look_at_deletion(session, study))
+    return render(request, "studies/delete.html", view)
+
+
+@router.post("/copy")
+def post_copy(request: Request, user: AdminAtDoor, _place: ExportPlace, slug: Slug) -> Response:
+    """A full copy of the study as a file; the audit log keeps its name and what it holds."""
+    return copy_response(request.app.state.sessions, slug, user.id)
+
+
+@router.post("/delete")
+def post_delete(
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    slug: Slug,
+    form: Annotated[ConfirmForm, Form()],
+) -> Response:
+    """Delete the study, if its name was typed and a copy holds the judged work."""
+    study = lifecycle.required_study(session, slug)
+    try:
+        with session.begin_nested():
+            lifecycle.delete_study(session, study, confirm=form.confirm, actor_id=user.id)
+    except (Invalid, Conflict) as refusal:
+        study = lifecycle.required_study(session, slug)
+        head = study_head(session, study, user, "delete")
+        seen = lifecycle.look_at_deletion(session, study)
+        view = DeleteView(head, study, seen, Refusal.of(refusal))
+        return render(request, "studies/delete.html", view, status=status_of(refusal))
+    return RedirectResponse(str(request.app.url_path_for("get_studies_page")), status_code=303)
+
+
+def copy_response(sessions: Sessions, slug: str, actor_id: int) -> Response:
+    """Write a copy from one moment of the database, note it, and send the file."""
+    with tempfile.NamedTemporaryFile(suffix=".zip", delete=False) as file:
+        path = FilePath(file.name)
+    try:
+        with sessions.read() as reading:
+            _see_one_moment(reading)
+            copy = full_copy.write_copy(reading, lifecycle.required_study(reading, slug), path)
+        with sessions.write.begin() as session:
+            lifecycle.note_copy(
+                session,
+                lifecycle.required_study(session, slug),
+                file=copy.name,
+                size=copy.size,
+                sha256=copy.sha256,
+                judgments=copy.judgments,
+                actor_id=actor_id,
+            )
+    except BaseException:
+        path.unlink()
+        raise
+    return FileResponse(
+        path,
+        filename=copy.name,
+        media_type="application/zip",
+        background=BackgroundTask(path.unlink, missing_ok=True),
+    )
+
+
+def _see_one_moment(session: Session) -> None:
+    if session.get_bind().dialect.name == "postgresql":
+        session.connection(execution_options={"isolation_level": "REPEATABLE READ"})

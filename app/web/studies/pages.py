@@ -1,0 +1,148 @@
+"""Studies: the list, and what one study holds and decides."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+from sqlalchemy.orm import Session
+from starlette.responses import RedirectResponse, Response
+
+from app.db.models import Study, User
+from app.db.queries.progress import work_counts
+from app.db.queries.studies import study_pages as queries
+from app.db.queries.studies.studies import studies_with_counts
+from app.domain.enums import Role
+from app.domain.study import StudySettings
+from app.services.studies import lifecycle
+from app.web.common.deps import AdminUser, ResearcherUser, SessionDep
+from app.web.common.markdown import to_html
+from app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
+from app.web.common.templates import render
+from app.web.common.views import PersonView
+from app.web.studies.views import (
+    GuidelinesPageView,
+    StudiesView,
+    StudyHead,
+    StudyLine,
+    StudyTableView,
+    StudyView,
+    head_of,
+)
+
+router = APIRouter(prefix="/studies", include_in_schema=False)
+SIZE = 50
+Slug = Annotated[str, Path(max_length=100)]
+Search = Annotated[str, Query(max_length=200)]
+PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
+
+
+@router.get("")
+def get_studies_page(request: Request, session: SessionDep, user: ResearcherUser) -> Response:
+    """Every study with its sizes, and how much of its work is finished."""
+    lines = [
+        StudyLine(row[0], StudySettings.from_json(row[0].settings), *row[1:])
+        for row in studies_with_counts(session)
+    ]
+    return render(request, "studies/page.html", StudiesView(lines, user.role is Role.ADMIN))
+
+
+@router.get("/{slug}")
+def get_study_page(
+    request: Request, session: SessionDep, user: ResearcherUser, slug: Slug
+) -> Response:
+    """What one study holds and decides."""
+    study = lifecycle.required_study(session, slug)
+    sizes = queries.sizes(session, study.id)
+    view = StudyView(
+        head=head_of(study, sizes, "study", may_change=user.role is Role.ADMIN),
+        study=study,
+        settings=StudySettings.from_json(study.settings),
+        sizes=sizes,
+    )
+    return render(request, "studies/study.html", view)
+
+
+@router.get("/{slug}/guidelines")
+def get_study_guidelines(
+    request: Request, session: SessionDep, user: ResearcherUser, slug: Slug
+) -> Response:
+    """The guidelines as assessors read them."""
+    study = lifecycle.required_study(session, slug)
+    view = GuidelinesPageView(
+        study_head(session, study, user, "guidelines"), to_html(study.guidelines)
+    )
+    return render(request, "studies/guidelines.html", view)
+
+
+@router.get("/{slug}/queries")
+def get_study_queries(
+    request: Request,
+    session: SessionDep,
+    user: ResearcherUser,
+    slug: Slug,
+    search: Search = "",
+    page: PageNumber = 1,
+) -> Response:
+    """The study's queries, some at a time."""
+    study = lifecycle.required_study(session, slug)
+    rows, total = queries.queries_page(
+        session, study.id, search=search.strip(), limit=SIZE, offset=offset_of(page, SIZE)
+    )
+    view = StudyTableView(
+        head=study_head(session, study, user, "queries"),
+        rows=rows,
+        paging=Paging(page, SIZE, total),
+        choices=Choices(request.url.path, {"search": search}),
+        search=search,
+    )
+    return render(request, "studies/queries.html", view)
+
+
+@router.get("/{slug}/documents")
+def get_study_documents(
+    request: Request,
+    session: SessionDep,
+    user: ResearcherUser,
+    slug: Slug,
+    search: Search = "",
+    page: PageNumber = 1,
+) -> Response:
+    """The study's documents, some at a time."""
+    study = lifecycle.required_study(session, slug)
+    rows, total = queries.documents_page(
+        session, study.id, search=search.strip(), limit=SIZE, offset=offset_of(page, SIZE)
+    )
+    view = StudyTableView(
+        head=study_head(session, study, user, "documents"),
+        rows=rows,
+        paging=Paging(page, SIZE, total),
+        choices=Choices(request.url.path, {"search": search}),
+        search=search,
+    )
+    return render(request, "studies/documents.html", view)
+
+
+@router.post("/{slug}/archive")
+def post_archive(request: Request, session: SessionDep, user: AdminUser, slug: Slug) -> Response:
+    """End the work on the study; all that was judged stays."""
+    lifecycle.archive(session, lifecycle.required_study(session, slug), actor_id=user.id)
+    return to_study(request, slug)
+
+
+@router.post("/{slug}/unarchive")
+def post_unarchive(request: Request, session: SessionDep, user: AdminUser, slug: Slug) -> Response:
+    """Take an archived study up again."""
+    lifecycle.unarchive(session, lifecycle.required_study(session, slug), actor_id=user.id)
+    return to_study(request, slug)
+
+
+def study_head(session: Session, study: Study, user: User | PersonView, tab: str) -> StudyHead:
+    """The head of a page of ``study``."""
+    counts = work_counts(session, study.id)
+    return head_of(study, counts, tab, may_change=user.role is Role.ADMIN)
+
+
+def to_study(request: Request, slug: str) -> Response:
+    """Lead on to the study's page."""
+    return RedirectResponse(
+        str(request.app.url_path_for("get_study_page", slug=slug)), status_code=303
+    )

@@ -1,0 +1,129 @@
+"""What a study decides and tells its assessors, changed in the browser."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request
+from sqlalchemy.orm import Session
+from starlette.responses import RedirectResponse, Response
+
+from app.db.models import User
+from app.domain.errors import AppError, Conflict, Invalid
+from app.domain.pairs.sorters.registry import SORTERS
+from app.services.studies import edit_study, lifecycle
+from app.web.common.deps import AdminUser, SessionDep
+from app.web.common.errors import status_of
+from app.web.common.templates import render
+from app.web.people.forms import GuidelinesForm, SettingsForm
+from app.web.people.views import Refusal
+from app.web.studies.forms import form_of, settings_in
+from app.web.studies.pages import Slug, study_head, to_study
+from app.web.studies.views import GuidelinesFormView, SettingsView
+
+router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
+
+
+@router.get("/settings")
+def get_settings(request: Request, session: SessionDep, user: AdminUser, slug: Slug) -> Response:
+    """The settings as a form; those that assigned work was made from are shown and fixed."""
+    form = form_of(lifecycle.required_study(session, slug))
+    return _settings_page(request, session, user, slug, form)
+
+
+@router.post("/settings")
+def post_settings(
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    slug: Slug,
+    form: Annotated[SettingsForm, Form()],
+) -> Response:
+    """Change the settings, or say why not."""
+    study = lifecycle.required_study(session, slug)
+    try:
+        with session.begin_nested():
+            edit_study.change_study(
+                session,
+                study,
+                name=form.name,
+                settings=settings_in(form),
+                seen=form.seen,
+                actor_id=user.id,
+            )
+    except (Invalid, Conflict) as refusal:
+        return _settings_page(request, session, user, slug, form, refusal)
+    return to_study(request, slug)
+
+
+@router.get("/guidelines/edit")
+def get_guidelines_form(
+    request: Request, session: SessionDep, user: AdminUser, slug: Slug
+) -> Response:
+    """The guidelines as Markdown, to be changed."""
+    study = lifecycle.required_study(session, slug)
+    form = GuidelinesForm(seen=edit_study.version_of(study), guidelines=study.guidelines)
+    return _guidelines_page(request, session, user, slug, form)
+
+
+@router.post("/guidelines")
+def post_guidelines(
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    slug: Slug,
+    form: Annotated[GuidelinesForm, Form()],
+) -> Response:
+    """Change the guidelines; whoever judges reads the new ones from then on."""
+    study = lifecycle.required_study(session, slug)
+    try:
+        with session.begin_nested():
+            edit_study.change_study(
+                session, study, guidelines=form.guidelines, seen=form.seen, actor_id=user.id
+            )
+    except (Invalid, Conflict) as refusal:
+        return _guidelines_page(request, session, user, slug, form, refusal)
+    url = request.app.url_path_for("get_study_guidelines", slug=slug)
+    return RedirectResponse(str(url), status_code=303)
+
+
+def _settings_page(
+    request: Request,
+    session: Session,
+    user: User,
+    slug: str,
+    form: SettingsForm,
+    refusal: AppError | None = None,
+) -> Response:
+    study = lifecycle.required_study(session, slug)
+    fixed = edit_study.is_fixed(session, study)
+    if fixed and not form.whole:  # what cannot be changed is shown as it is
+        typed = {name: getattr(form, name) for name in ("name", "idle_seconds", "grades", "seen")}
+        form = form_of(study).model_copy(update=typed)
+    view = SettingsView(
+        head=study_head(session, study, user, "study"),
+        form=form,
+        sorters={name: info.summary for name, info in SORTERS.items()},
+        fixed=fixed,
+        refusal=None if refusal is None else Refusal.of(refusal),
+    )
+    status = 200 if refusal is None else status_of(refusal)
+    return render(request, "studies/settings.html", view, status=status)
+
+
+def _guidelines_page(
+    request: Request,
+    session: Session,
+    user: User,
+    slug: str,
+    form: GuidelinesForm,
+    refusal: AppError | None = None,
+) -> Response:
+    study = lifecycle.required_study(session, slug)
+    head = study_head(session, study, user, "guidelines")
+    view = GuidelinesFormView(
+        head=head,
+        form=form,
+        begun=head.state in {"running", "finished"},
+        refusal=None if refusal is None else Refusal.of(refusal),
+    )
+    status = 200 if refusal is None else status_of(refusal)
+    return render(request, "studies/guidelines_form.html", view, status=status)

@@ -1,0 +1,129 @@
+"""What the templates of studies read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.db.models import Study
+from app.domain.study import StudySettings
+from app.services.studies.lifecycle import Deletion
+from app.web.common.paging import Choices, Paging
+from app.web.people.forms import GuidelinesForm, SettingsForm
+from app.web.people.views import Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class StudyHead:
+    """What the head of every page of a study says; ``tab`` is the page that is shown."""
+
+    slug: str
+    name: str
+    archived: bool
+    state: str
+    tab: str
+    may_change: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StudyLine:
+    """A line of the list of studies."""
+
+    study: Study
+    settings: StudySettings
+    queries: int
+    documents: int
+    candidates: int
+    assignments: int
+    finished: int
+
+    @property
+    def state(self) -> str:
+        """The study in a word."""
+        return state_of(self.study, self.assignments, self.finished, self.finished)
+
+
+@dataclass(frozen=True, slots=True)
+class StudiesView:
+    """The list of studies."""
+
+    lines: Sequence[StudyLine]
+    may_change: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StudyView:
+    """One study: what it holds and what it decides."""
+
+    head: StudyHead
+    study: Study
+    settings: StudySettings
+    sizes: Mapping[str, int]
+    refusal: Refusal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GuidelinesPageView:
+    """The guidelines as assessors read them."""
+
+    head: StudyHead
+    html: str
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsView:
+    """What a study decides, as a form; ``fixed`` settings are those that work was made from."""
+
+    head: StudyHead
+    form: SettingsForm
+    sorters: Mapping[str, str]
+    fixed: bool
+    refusal: Refusal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GuidelinesFormView:
+    """The guidelines to be changed; ``begun`` says that somebody has judged by them."""
+
+    head: StudyHead
+    form: GuidelinesForm
+    begun: bool
+    refusal: Refusal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StudyTableView:
+    """A page of the study's queries or documents."""
+
+    head: StudyHead
+    rows: Sequence[Any]
+    paging: Paging
+    choices: Choices
+    search: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteView:
+    """What a deletion would remove."""
+
+    head: StudyHead
+    study: Study
+    deletion: Deletion
+    refusal: Refusal | None = None
+
+
+def state_of(study: Study, assigned: int, begun: int, finished: int) -> str:
+    """The study in a word."""
+    if study.archived_at is not None:
+        return "archived"
+    if assigned == 0:
+        return "nothing assigned"
+    if finished == assigned:
+        return "finished"
+    return "running" if begun else "not begun"
+
+
+def head_of(study: Study, sizes: Mapping[str, int], tab: str, *, may_change: bool) -> StudyHead:
+    """The head of a page of ``study``."""
+    state = state_of(study, sizes["assignments"], sizes["begun"], sizes["finished"])
+    archived = study.archived_at is not None
+    return StudyHead(study.slug, study.name, archived, state, tab, may_change)
