@@ -15,7 +15,7 @@ from app.orphans import end_with_parent
 from app.secret import load_secret
 from app.services.accounts.sign_in import Authenticator
 from app.services.accounts.tokens import TokenUses
-from app.services.importing.uploads import UploadDesk, UploadStore
+from app.services.importing.uploads import ImportRunner, UploadStore
 from app.services.judging.live_sessions import LiveSessions
 from app.services.late_writes import LateWrites
 from app.services.pages.shown import ShownPages
@@ -35,7 +35,7 @@ from app.web.server.gate import Gate
 from app.web.server.headers import Headers
 from app.web.server.logs import RequestLog, configure_logs
 from app.web.server.openapi import describe
-from app.web.server.slots import Places
+from app.web.server.slots import TransactionLimits
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -86,12 +86,14 @@ def _equip(app: FastAPI, settings: Settings) -> None:
     state.snapshots = Snapshots()
     state.reports = ReportCache()
     state.list_reports = ListReports()
-    state.places = Places(state.engine.dialect.name)
-    state.known_tokens = KnownTokens(state.sessions, state.places.door)
+    state.transaction_limits = TransactionLimits(state.engine.dialect.name)
+    state.known_tokens = KnownTokens(state.sessions, state.transaction_limits.door)
     state.templates = make_templates()
     state.page_links = PageLinks(secret, minutes=settings.page_token_minutes)
     state.import_engine = make_engine(settings.database_url)  # imports wait longer for a lock
-    state.uploads = UploadDesk(UploadStore(settings.upload_dir), make_sessions(state.import_engine))
+    state.uploads = ImportRunner(
+        UploadStore(settings.upload_dir), make_sessions(state.import_engine)
+    )
     state.late = LateWrites(state.sessions)
     state.token_uses = TokenUses(state.late)
     state.authenticator = Authenticator(state.sessions, state.late)

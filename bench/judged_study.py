@@ -27,7 +27,7 @@ from app.domain.log import Entry, EntryKind
 from app.domain.pairs.answers import Answer, Judgment
 from app.domain.pairs.session import Asking
 from app.domain.study import StudySettings, stored_plan
-from app.services.judging.tool_adapters import KITS
+from app.services.judging.tool_adapters import TOOL_ADAPTERS
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 BOTH = (Tool.PAIRS, Tool.GRADES)
@@ -95,7 +95,7 @@ def _work(session: Session, share: Any, pages: list[int], noise: float) -> int:
     worth = {page: truth.gauss() for page in pages}
     draw = Random(f"{share.assessor} {share.query} {share.tool}")
     plan = stored_plan(SETTINGS, share.tool, pages, f"{share.assessor}-{share.query}")
-    kit = KITS[share.tool]
+    kit = TOOL_ADAPTERS[share.tool]
     live = kit.open(plan)
     seen = {page: each + noise * draw.gauss() for page, each in worth.items()}
     entries = list(_entries(live, kit, seen, draw))

@@ -14,7 +14,7 @@ from app.domain.grades.session import DEFAULT_GRADES, AskingGrade, Grading
 from app.domain.log import Entry, EntryKind
 from app.domain.pairs.answers import Answer, Judgment, Question
 from app.domain.pairs.session import Asking
-from app.services.judging.tool_adapters import KITS, AnySession
+from app.services.judging.tool_adapters import TOOL_ADAPTERS, AnySession
 from tests.factories import make_assignment, make_study, make_user, queries_of
 
 START = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
@@ -54,7 +54,7 @@ def judge(
     note: str | None = None,
 ) -> None:
     """Write a log: at most so many answers; at ``undo_at`` take back two and give one again."""
-    kit = KITS[assignment.tool]
+    kit = TOOL_ADAPTERS[assignment.tool]
     live = kit.open(assignment.plan)
     entries: list[Entry[Any]] = []
     for entry in steps(live, person):
@@ -78,7 +78,7 @@ def rows_of(
     assignment: Assignment, entries: list[Entry[Any]], note: str | None = None
 ) -> list[dict[str, Any]]:
     """The log as rows, six seconds apart."""
-    kit = KITS[assignment.tool]
+    kit = TOOL_ADAPTERS[assignment.tool]
     empty = {"question_kind": None, "left_id": None, "right_id": None, "answer": None}
     return [
         {

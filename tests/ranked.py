@@ -8,16 +8,16 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Assignment, Candidate, Query, Ranking, Study, User
-from app.domain.assignment.rotation import Share
+from app.domain.assignment.rotation import AssignmentSpec
 from app.domain.enums import Tool
 from app.domain.lists.session import AskingLists
 from app.domain.log import EntryKind
 from app.domain.study import StudySettings
 from app.services.assignments.rotation import assign
 from app.services.judging import labeling
-from app.services.judging.labeling import Standing, Submission
+from app.services.judging.labeling import AssignmentState, Submission
 from app.services.judging.live_sessions import LiveSessions
-from app.services.judging.tool_adapters import Said
+from app.services.judging.tool_adapters import SubmittedAnswer
 from tests.factories import make_study, make_user, queries_of
 
 Opinion = Callable[[AskingLists], str]
@@ -89,7 +89,7 @@ def give_lists(
     """Work with lists for ``user`` (a new person) on ``query`` (the study's first)."""
     query = query or queries_of(session, study)[0]
     user = user or make_user(session)
-    share = Share(user.id, query.id, Tool.LISTS, round)
+    share = AssignmentSpec(user.id, query.id, Tool.LISTS, round)
     return assign(session, study, [share], seed=seed)[0]
 
 
@@ -108,9 +108,9 @@ class Judge:
             "user_id": assignment.user_id,
         }
 
-    def look(self) -> Standing:
+    def look(self) -> AssignmentState:
         """Where the assignment stands."""
-        return labeling.standing(self._session, self._live, **self._ids)
+        return labeling.assignment_state(self._session, self._live, **self._ids)
 
     def shown(self) -> tuple[str, str]:
         """The systems of the lists on the screen."""
@@ -118,15 +118,15 @@ class Judge:
         assert isinstance(state, AskingLists)
         return state.left.system, state.right.system
 
-    def say(self, opinion: Opinion = first_page_decides) -> Standing:
+    def say(self, opinion: Opinion = first_page_decides) -> AssignmentState:
         """Answer the open question."""
         before = self.look()
         assert isinstance(before.state, AskingLists)
         left, right = before.state.left.system, before.state.right.system
-        said = Said(opinion(before.state), left=left, right=right)
+        said = SubmittedAnswer(opinion(before.state), left=left, right=right)
         return self._submit(Submission(before.position, said=said, active_ms=1000))
 
-    def step(self, kind: EntryKind) -> Standing:
+    def step(self, kind: EntryKind) -> AssignmentState:
         """Undo or redo."""
         return self._submit(Submission(self.look().position, kind))
 
@@ -138,5 +138,5 @@ class Judge:
             count += 1
         return count
 
-    def _submit(self, submission: Submission) -> Standing:
+    def _submit(self, submission: Submission) -> AssignmentState:
         return labeling.submit(self._session, self._live, **self._ids, submission=submission)

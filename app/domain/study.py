@@ -88,7 +88,7 @@ class StudySettings:
             values["grades"] = tuple(Grade(**grade) for grade in values["grades"])
         return cls(**values)
 
-    def steering(self) -> dict[str, Any]:
+    def frozen_settings(self) -> dict[str, Any]:
         """What sessions are made from: all but the idle limit and the words that explain grades."""
         stored = self.as_json()
         del stored["idle_seconds"]

@@ -7,7 +7,7 @@ from starlette.datastructures import State
 from starlette.responses import JSONResponse
 
 from app.db import migrations
-from app.web.server.slots import Places
+from app.web.server.slots import TransactionLimits
 
 router = APIRouter(include_in_schema=False)
 
@@ -21,7 +21,7 @@ async def get_healthz() -> JSONResponse:
 @router.get("/readyz")
 async def get_readyz(request: Request) -> JSONResponse:
     """The database answers and has the tables this program expects."""
-    places: Places = request.app.state.places
+    places: TransactionLimits = request.app.state.transaction_limits
     async with places.health.hold():
         return await run_in_threadpool(_readiness, request.app.state)
 

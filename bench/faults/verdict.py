@@ -104,7 +104,7 @@ def _replay(session: Session, record: Record, verdict: Verdict) -> None:
     """Open the assignment from its log alone; it must ask what the server showed last."""
     user_id = session.get_one(Assignment, record.assignment_id).user_id
     try:
-        now = labeling.standing(
+        now = labeling.assignment_state(
             session, LiveSessions(), assignment_id=record.assignment_id, user_id=user_id
         )
     except (AppError, ValueError, KeyError, IndexError, AssertionError) as error:

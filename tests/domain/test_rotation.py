@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.assignment.rotation import (
+    AssignmentSpec,
     RuleBroken,
-    Share,
     folds,
     legal_rounds,
     refuse_breach,
@@ -76,7 +76,7 @@ def test_a_further_round_leaves_the_earlier_ones_as_they_were(m: int, n: int, se
 
 @given(m=assessor_counts, n=query_counts, seed=seeds)
 def test_a_legal_rotation_never_breaches_its_own_rule(m: int, n: int, seed: str) -> None:
-    taken: list[Share[str, int]] = []
+    taken: list[AssignmentSpec[str, int]] = []
     for share in rotation(range(min(n, 15)), names(m), BOTH, rounds=legal_rounds(m, 2), seed=seed):
         refuse_breach(share, taken, BOTH)
         taken.append(share)
@@ -139,20 +139,20 @@ def test_nonsense_is_refused(
 def test_lists_stand_outside_the_rule_unless_the_study_says_otherwise() -> None:
     assert ruled_tools(ALL, lists_in_rotation=False) == BOTH
     assert ruled_tools((Tool.LISTS, Tool.PAIRS), lists_in_rotation=True) == (Tool.PAIRS, Tool.LISTS)
-    taken = [Share("a", 1, Tool.PAIRS, 0)]
-    refuse_breach(Share("a", 1, Tool.LISTS, 0), taken, BOTH)
+    taken = [AssignmentSpec("a", 1, Tool.PAIRS, 0)]
+    refuse_breach(AssignmentSpec("a", 1, Tool.LISTS, 0), taken, BOTH)
     with pytest.raises(RuleBroken, match="under two tools"):
-        refuse_breach(Share("a", 1, Tool.LISTS, 0), taken, ALL)
+        refuse_breach(AssignmentSpec("a", 1, Tool.LISTS, 0), taken, ALL)
 
 
 def test_breaches_are_told_apart() -> None:
-    taken = [Share("a", 1, Tool.PAIRS, 0)]
+    taken = [AssignmentSpec("a", 1, Tool.PAIRS, 0)]
     with pytest.raises(RuleBroken, match="already has this query"):
-        refuse_breach(Share("a", 1, Tool.PAIRS, 1), taken, BOTH)
+        refuse_breach(AssignmentSpec("a", 1, Tool.PAIRS, 1), taken, BOTH)
     with pytest.raises(RuleBroken, match="under two tools"):
-        refuse_breach(Share("a", 1, Tool.GRADES, 1), taken, BOTH)
+        refuse_breach(AssignmentSpec("a", 1, Tool.GRADES, 1), taken, BOTH)
     with pytest.raises(RuleBroken, match=r"In round 1 .* someone else"):
-        refuse_breach(Share("b", 1, Tool.PAIRS, 0), taken, BOTH)
-    refuse_breach(Share("b", 1, Tool.PAIRS, 1), taken, BOTH)
-    refuse_breach(Share("b", 1, Tool.GRADES, 0), taken, BOTH)
-    refuse_breach(Share("a", 2, Tool.GRADES, 0), taken, BOTH)
+        refuse_breach(AssignmentSpec("b", 1, Tool.PAIRS, 0), taken, BOTH)
+    refuse_breach(AssignmentSpec("b", 1, Tool.PAIRS, 1), taken, BOTH)
+    refuse_breach(AssignmentSpec("b", 1, Tool.GRADES, 0), taken, BOTH)
+    refuse_breach(AssignmentSpec("a", 2, Tool.GRADES, 0), taken, BOTH)

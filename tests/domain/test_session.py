@@ -13,7 +13,7 @@ from app.domain.pairs.answers import Answer, Judgment, Question, QuestionKind
 from app.domain.pairs.plan import Plan
 from app.domain.pairs.session import Asking, Finished, PairSession, Result
 from app.domain.pairs.sorters.registry import SORTERS
-from app.domain.pairs.strategy import Needs
+from app.domain.pairs.strategy import AskPair
 from tests.domain.people import answer_all, answer_once, capricious, truthful
 from tests.strategies import plans
 
@@ -136,9 +136,9 @@ def test_sides_are_balanced_and_not_all_alike(name: str) -> None:
     person = truthful(worth)
     while isinstance(session.state, Asking):
         question = session.state.question
-        stage = session.course.stage()
-        assert isinstance(stage, Needs)
-        turned.append((question.left, question.right) != stage.pair)
+        step = session.strategy.step()
+        assert isinstance(step, AskPair)
+        turned.append((question.left, question.right) != step.pair)
         answer_once(session, person)
     assert abs(sum(turned) - len(turned) / 2) <= 0.5
     for start in range(0, len(turned) - 1, 2):

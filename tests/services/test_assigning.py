@@ -6,13 +6,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Assignment, AuditEvent, Candidate, Study
-from app.domain.assignment.rotation import RuleBroken, Share
+from app.domain.assignment.rotation import AssignmentSpec, RuleBroken
 from app.domain.enums import Tool
 from app.domain.errors import Conflict, Invalid, NotFound
 from app.domain.grades.session import GradePlan
 from app.domain.pairs.plan import Plan
 from app.domain.study import StudySettings
-from app.services.assignments.rotation import Work, assign, assign_rotation, preview_rotation
+from app.services.assignments.rotation import Spec, assign, assign_rotation, preview_rotation
 from tests.factories import make_study, make_user, queries_of
 
 BOTH = (Tool.PAIRS, Tool.GRADES)
@@ -29,8 +29,8 @@ def people(session: Session, count: int) -> list[int]:
     return [make_user(session).id for _ in range(count)]
 
 
-def share(user_id: int, query_id: int, tool: Tool = Tool.PAIRS, number: int = 0) -> Work:
-    return Share(user_id, query_id, tool, number)
+def share(user_id: int, query_id: int, tool: Tool = Tool.PAIRS, number: int = 0) -> Spec:
+    return AssignmentSpec(user_id, query_id, tool, number)
 
 
 def test_the_rotation_gives_everyone_their_folds(session: Session) -> None:

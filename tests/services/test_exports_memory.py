@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.db.engine import Sessions, make_engine, make_sessions
 from app.db.models import Assignment, JudgmentRow, User
 from app.domain.enums import Role
-from app.services.judging.tool_adapters import KITS
+from app.services.judging.tool_adapters import TOOL_ADAPTERS
 from app.services.results.exports import export_session, open_export
 from tests.exporting import START, rows_of, steps
 from tests.factories import make_assignment, make_study, make_user, queries_of
@@ -52,7 +52,7 @@ def make_large_study(session: Session, queries: int, assessors: int) -> int:
     users = session.scalars(insert(User).returning(User.id), people).all()
     for query in queries_of(session, study):
         first = make_assignment(session, user=make_user(session), query=query, k=K)
-        rows = rows_of(first, list(steps(KITS[first.tool].open(first.plan))))
+        rows = rows_of(first, list(steps(TOOL_ADAPTERS[first.tool].open(first.plan))))
         end = START + timedelta(hours=1)
         works = [
             {

@@ -14,7 +14,7 @@ from app.services.assignments.preview import preview
 from app.services.judging import labeling
 from app.services.judging.labeling import Submission
 from app.services.judging.live_sessions import LiveSessions
-from app.services.judging.tool_adapters import Said
+from app.services.judging.tool_adapters import SubmittedAnswer
 from app.services.studies import lifecycle
 from tests.factories import make_study, make_user, queries_of
 
@@ -43,11 +43,11 @@ def one(
 
 def answer(session: Session, row: Assignment) -> None:
     live = LiveSessions()
-    state = labeling.standing(session, live, assignment_id=row.id, user_id=row.user_id)
+    state = labeling.assignment_state(session, live, assignment_id=row.id, user_id=row.user_id)
     assert isinstance(state.state, Asking)
     asked = state.state.question
     left, right = (state.documents[number].name for number in (asked.left, asked.right))
-    said = Said("left", left=left, right=right)
+    said = SubmittedAnswer("left", left=left, right=right)
     labeling.submit(
         session,
         live,

@@ -27,20 +27,20 @@ from app.domain.pairs.answers import Answer, Judgment, QuestionKind
 from app.domain.pairs.plan import Plan
 from app.domain.pairs.session import Asking, Finished, PairSession
 from app.services.judging import labeling
-from app.services.judging.labeling import Standing, Submission
+from app.services.judging.labeling import AssignmentState, Submission
 from app.services.judging.live_sessions import LiveSessions
-from app.services.judging.tool_adapters import Said
+from app.services.judging.tool_adapters import SubmittedAnswer
 from tests.factories import make_assignment, make_user
 
 
-def said_to(standing: Standing, answer: Answer) -> Said:
-    """``answer`` to the question that ``standing`` shows."""
-    assert isinstance(standing.state, Asking)
-    question = standing.state.question
-    return Said(
+def said_to(assignment_state: AssignmentState, answer: Answer) -> SubmittedAnswer:
+    """``answer`` to the question that ``assignment_state`` shows."""
+    assert isinstance(assignment_state.state, Asking)
+    question = assignment_state.state.question
+    return SubmittedAnswer(
         answer.value,
-        left=standing.documents[question.left].name,
-        right=standing.documents[question.right].name,
+        left=assignment_state.documents[question.left].name,
+        right=assignment_state.documents[question.right].name,
     )
 
 
@@ -55,9 +55,9 @@ class Desk:
             self.assignment_id, self.user_id = assignment.id, assignment.user_id
             self.plan = Plan.from_json(assignment.plan)
 
-    def look(self, live: LiveSessions | None = None) -> Standing:
+    def look(self, live: LiveSessions | None = None) -> AssignmentState:
         with self.sessions.read.begin() as session:
-            return labeling.standing(
+            return labeling.assignment_state(
                 session,
                 live or self.live,
                 assignment_id=self.assignment_id,
@@ -66,7 +66,7 @@ class Desk:
 
     def submit(
         self, submission: Submission, live: LiveSessions | None = None, **more: Any
-    ) -> Standing:
+    ) -> AssignmentState:
         with self.sessions.write.begin() as session:
             return labeling.submit(
                 session,
@@ -77,9 +77,11 @@ class Desk:
                 **more,
             )
 
-    def answer(self, answer: Answer = Answer.LEFT, **more: Any) -> Standing:
-        standing = self.look()
-        return self.submit(Submission(standing.position, said=said_to(standing, answer), **more))
+    def answer(self, answer: Answer = Answer.LEFT, **more: Any) -> AssignmentState:
+        assignment_state = self.look()
+        return self.submit(
+            Submission(assignment_state.position, said=said_to(assignment_state, answer), **more)
+        )
 
     def rows(self, session: Session) -> list[JudgmentRow]:
         statement = select(JudgmentRow).where(JudgmentRow.assignment_id == self.assignment_id)
@@ -145,14 +147,16 @@ class Labeling(RuleBasedStateMachine):
 
     @rule(tab=st.integers(0, 1), worker=st.integers(0, 1), answer=st.sampled_from(list(Answer)))
     def answer_in_a_tab(self, tab: int, worker: int, answer: Answer) -> None:
-        standing = self.tabs[tab]
-        if not isinstance(standing.state, Asking):
+        assignment_state = self.tabs[tab]
+        if not isinstance(assignment_state.state, Asking):
             return
-        question = standing.state.question
+        question = assignment_state.state.question
         entry = Entry(
             EntryKind.ANSWER, Judgment(question.kind, question.left, question.right, answer)
         )
-        submission = Submission(standing.position, said=said_to(standing, answer), active_ms=5)
+        submission = Submission(
+            assignment_state.position, said=said_to(assignment_state, answer), active_ms=5
+        )
         self.send(submission, entry, tab, worker)
 
     @rule(
@@ -185,10 +189,13 @@ class Labeling(RuleBasedStateMachine):
         assert self.desk.log() == self.log
         model = self.model()
         for worker in self.workers:
-            standing = self.desk.look(worker)
-            assert standing.state == model.state
-            assert standing.position == len(self.log)
-            assert (standing.can_undo, standing.can_redo) == (model.can_undo, model.can_redo)
+            assignment_state = self.desk.look(worker)
+            assert assignment_state.state == model.state
+            assert assignment_state.position == len(self.log)
+            assert (assignment_state.can_undo, assignment_state.can_redo) == (
+                model.can_undo,
+                model.can_redo,
+            )
         with self.sessions.read.begin() as session:
             row = session.get_one(Assignment, self.desk.assignment_id)
             assert row.answered == model.answered
@@ -216,15 +223,17 @@ def test_tabs_workers_and_repetitions_leave_one_log(sessions: Sessions) -> None:
 
 def test_time_is_kept_and_never_exceeds_the_wall_clock(sessions: Sessions) -> None:
     desk = Desk(sessions)
-    standing = desk.look()
+    assignment_state = desk.look()
     with sessions.read.begin() as session:
         start = session.get_one(Assignment, desk.assignment_id).created_at
     at = start + timedelta(seconds=30)
-    first = Submission(0, said=said_to(standing, Answer.LEFT), active_ms=12_000, note="close call")
-    standing = desk.submit(first, at=at)
-    second = Submission(1, said=said_to(standing, Answer.LEFT), active_ms=99_000)
-    standing = desk.submit(second, at=at + timedelta(seconds=10))
-    assert standing.active_ms == 22_000
+    first = Submission(
+        0, said=said_to(assignment_state, Answer.LEFT), active_ms=12_000, note="close call"
+    )
+    assignment_state = desk.submit(first, at=at)
+    second = Submission(1, said=said_to(assignment_state, Answer.LEFT), active_ms=99_000)
+    assignment_state = desk.submit(second, at=at + timedelta(seconds=10))
+    assert assignment_state.active_ms == 22_000
     with sessions.read.begin() as session:
         rows = desk.rows(session)
         assert [(row.active_ms, row.wall_ms) for row in rows] == [
@@ -260,10 +269,12 @@ def test_a_withdrawn_assignment_takes_nothing_more(sessions: Sessions) -> None:
 
 def test_a_word_that_is_no_answer_is_refused_and_the_session_goes_on(sessions: Sessions) -> None:
     desk = Desk(sessions)
-    standing = desk.look()
-    said = said_to(standing, Answer.LEFT)
+    assignment_state = desk.look()
+    said = said_to(assignment_state, Answer.LEFT)
     with pytest.raises(AnswerNotAllowed, match="perhaps"):
-        desk.submit(Submission(0, said=Said("perhaps", left=said.left, right=said.right)))
+        desk.submit(
+            Submission(0, said=SubmittedAnswer("perhaps", left=said.left, right=said.right))
+        )
     assert desk.submit(Submission(0, said=said)).position == 1
 
 
@@ -290,11 +301,11 @@ def test_grades_share_the_log_with_its_undo_and_redo(sessions: Sessions) -> None
     desk = Desk(sessions, tool=Tool.GRADES)
     names = []
     for number, grade in enumerate(["good", "bad", "perfect", "fair", "unjudgeable", "good"]):
-        standing = desk.look()
-        assert standing.progress.expected_left == 6 - number
-        name = next(standing.documents[page].name for page in standing.new)
+        assignment_state = desk.look()
+        assert assignment_state.progress.expected_left == 6 - number
+        name = next(assignment_state.documents[page].name for page in assignment_state.new)
         names.append(name)
-        desk.submit(Submission(number, said=Said(grade, document=name)))
+        desk.submit(Submission(number, said=SubmittedAnswer(grade, document=name)))
     assert desk.look().finished
     desk.submit(Submission(6, EntryKind.UNDO))
     reopened = desk.look()
@@ -303,4 +314,4 @@ def test_grades_share_the_log_with_its_undo_and_redo(sessions: Sessions) -> None
     assert desk.submit(Submission(7, EntryKind.REDO)).finished
     desk.submit(Submission(8, EntryKind.UNDO))
     with pytest.raises(AnswerNotAllowed, match="splendid"):
-        desk.submit(Submission(9, said=Said("splendid", document=names[-1])))
+        desk.submit(Submission(9, said=SubmittedAnswer("splendid", document=names[-1])))

@@ -21,7 +21,7 @@ from app.services.judging.labeling import Submission
 from app.services.judging.lists.choice import Chooser
 from app.services.judging.lists.evidence import as_preferences, grades_of, said_in_study
 from app.services.judging.live_sessions import LiveSessions
-from app.services.judging.tool_adapters import Said
+from app.services.judging.tool_adapters import SubmittedAnswer
 from app.services.results.exports import ExportOptions, StudySource, open_export
 from tests.exporting import judge as judge_log
 from tests.exporting import make_grades
@@ -63,10 +63,10 @@ def test_undo_redo_and_a_repeated_submission(session: Session) -> None:
     judge.step(EntryKind.REDO)
     assert judge.shown() == second
     ids: dict[str, Any] = {"assignment_id": work.id, "user_id": work.user_id}
-    said = Said(first_answer(session, work), left=first[0], right=first[1])
+    said = SubmittedAnswer(first_answer(session, work), left=first[0], right=first[1])
     again = labeling.submit(session, live, **ids, submission=Submission(0, said=said))
     assert again.position == 3
-    swapped = Said("left", left=second[1], right=second[0])
+    swapped = SubmittedAnswer("left", left=second[1], right=second[0])
     with pytest.raises(OutOfTurn):
         labeling.submit(session, live, **ids, submission=Submission(3, said=swapped))
 

@@ -12,7 +12,7 @@ from app.db.queries.judging.labeling import AssignmentKey
 from app.domain.enums import Tool
 from app.domain.log import Entry, EntryKind
 from app.services.judging.live_sessions import DocumentHead, LiveAssignment, LiveSessions, QueryHead
-from app.services.judging.tool_adapters import KITS
+from app.services.judging.tool_adapters import TOOL_ADAPTERS
 
 CREATED = datetime(2026, 11, 15, tzinfo=UTC)
 QUERY = QueryHead(1, 1, "study", "Study", "q", "how to keep tulips", "", "")
@@ -40,7 +40,7 @@ def live_session(
 ) -> LiveAssignment:
     """A session after so many answers, on pages of its own objects."""
     documents = {each: head(each) for each in range(1000, 1000 + pages)}
-    kit = KITS[tool]
+    kit = TOOL_ADAPTERS[tool]
     stored = {"order": list(documents), "k": 10, "seed": "s", **plan}
     session = kit.open(stored)
     for count in range(answers):

@@ -18,9 +18,9 @@ from app.domain.pairs.plan import Plan
 from app.domain.pairs.progress import progress_of
 from app.domain.pairs.session import Asking, PairSession
 from app.services.judging import labeling
-from app.services.judging.labeling import Standing, Submission
+from app.services.judging.labeling import AssignmentState, Submission
 from app.services.judging.live_sessions import LiveSessions
-from app.services.judging.tool_adapters import Said, shown_in
+from app.services.judging.tool_adapters import SubmittedAnswer, shown_in
 from tests.factories import make_assignment
 
 CHOICES = st.lists(st.sampled_from([*Answer, "undo", "redo"]), max_size=25)
@@ -103,24 +103,26 @@ class Looker:
             row = make_assignment(session, **plan)
             self.who: dict[str, Any] = {"assignment_id": row.id, "user_id": row.user_id}
 
-    def look(self) -> Standing:
+    def look(self) -> AssignmentState:
         with self.sessions.read.begin() as session:
-            return labeling.standing(session, self.live, **self.who)
+            return labeling.assignment_state(session, self.live, **self.who)
 
-    def peek(self, position: int) -> dict[str, Standing]:
+    def peek(self, position: int) -> dict[str, AssignmentState]:
         with self.sessions.read.begin() as session:  # it cannot write
             found = labeling.peek(session, self.live, position=position, **self.who)
-        return {word: standing for words, standing in found for word in words}
+        return {word: assignment_state for words, assignment_state in found for word in words}
 
-    def submit(self, word: str) -> Standing:
+    def submit(self, word: str) -> AssignmentState:
         now_open = self.look()
         names = [now_open.documents[number].name for number in shown_in(now_open.state)]
         if word in ("undo", "redo"):
             submission = Submission(now_open.position, EntryKind(word))
         elif len(names) == 1:
-            submission = Submission(now_open.position, said=Said(word, document=names[0]))
+            submission = Submission(
+                now_open.position, said=SubmittedAnswer(word, document=names[0])
+            )
         else:
-            said = Said(word, left=names[0], right=names[1])
+            said = SubmittedAnswer(word, left=names[0], right=names[1])
             submission = Submission(now_open.position, said=said)
         with self.sessions.write.begin() as session:
             return labeling.submit(session, self.live, submission=submission, **self.who)
@@ -132,17 +134,17 @@ class Looker:
             return row.answered, row.active_ms, row.last_entry_at, row.finished_at, *counts
 
 
-def essence(standing: Standing) -> tuple[Any, ...]:
-    """Everything that the screen shows of a standing."""
+def essence(assignment_state: AssignmentState) -> tuple[Any, ...]:
+    """Everything that the screen shows of a assignment_state."""
     return (
-        standing.position,
-        shown_in(standing.state),
-        standing.new,
-        standing.progress,
-        standing.scale,
-        standing.can_undo,
-        standing.can_redo,
-        standing.finished,
+        assignment_state.position,
+        shown_in(assignment_state.state),
+        assignment_state.new,
+        assignment_state.progress,
+        assignment_state.scale,
+        assignment_state.can_undo,
+        assignment_state.can_redo,
+        assignment_state.finished,
     )
 
 
@@ -183,7 +185,7 @@ def test_answers_a_study_does_not_offer_are_not_foretold(sessions: Sessions) -> 
 def test_every_grade_leads_to_the_next_page(sessions: Sessions) -> None:
     looker = Looker(sessions, tool=Tool.GRADES)
     foretold = looker.peek(0)
-    assert len({shown_in(standing.state) for standing in foretold.values()}) == 1
+    assert len({shown_in(assignment_state.state) for assignment_state in foretold.values()}) == 1
     assert essence(looker.submit("good")) == essence(foretold["perfect"])
 
 

@@ -14,7 +14,7 @@ from app.domain.pairs.session import Asking
 from app.services.judging import labeling
 from app.services.judging.labeling import Submission
 from app.services.judging.live_sessions import LiveSessions
-from app.services.judging.tool_adapters import Said
+from app.services.judging.tool_adapters import SubmittedAnswer
 from app.services.progress import study_progress
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from tests.ranked import add_rankings, give_lists
@@ -161,20 +161,22 @@ def test_checks_are_summed_up_as_they_are_answered_and_taken_back(session: Sessi
     kinds: list[str] = []
 
     def go_on(answer: str = "left") -> None:
-        state = labeling.standing(session, live, assignment_id=row.id, user_id=row.user_id)
+        state = labeling.assignment_state(session, live, assignment_id=row.id, user_id=row.user_id)
         assert isinstance(state.state, Asking)
         question = state.state.question
         kinds.append(question.kind.value)
         names = [state.documents[number].name for number in (question.left, question.right)]
         # A check shows the sides swapped: the same answer again is the other side.
-        said = Said("right" if question.kind is QuestionKind.CHECK else answer, *names)
+        said = SubmittedAnswer("right" if question.kind is QuestionKind.CHECK else answer, *names)
         labeling.submit(session, live, assignment_id=row.id, user_id=row.user_id,
                         submission=Submission(state.position, said=said))  # fmt: skip
 
     while kinds.count("check") < 2:
         go_on()
     assert (row.checks, row.checks_agreed) == (2, 2)
-    position = labeling.standing(session, live, assignment_id=row.id, user_id=row.user_id).position
+    position = labeling.assignment_state(
+        session, live, assignment_id=row.id, user_id=row.user_id
+    ).position
     labeling.submit(session, live, assignment_id=row.id, user_id=row.user_id,
                     submission=Submission(position, EntryKind.UNDO))  # fmt: skip
     assert (row.checks, row.checks_agreed) == (1, 1)

@@ -13,10 +13,10 @@ from app.db.models import Assignment
 from app.domain.errors import OutOfTurn
 from app.domain.log import EntryKind
 from app.domain.pairs.answers import Answer
-from app.domain.pairs.robust.strategy import RobustCourse
+from app.domain.pairs.robust.strategy import RobustStrategy
 from app.domain.pairs.session import Asking, Finished, PairSession
-from app.domain.pairs.strategy import Needs
-from app.services.judging.labeling import Standing, Submission
+from app.domain.pairs.strategy import AskPair
+from app.services.judging.labeling import AssignmentState, Submission
 from app.services.judging.live_sessions import LiveSessions
 from tests.services.test_labeling import Desk, Labeling, said_to
 
@@ -34,17 +34,17 @@ def stored(desk: Desk) -> dict[str, Any] | None:
 def another_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on the sampler draws another pair: the last two pages in the contest."""
 
-    def stage(self: RobustCourse) -> Needs:
+    def stage(self: RobustStrategy) -> AskPair:
         out = {judgment.removed for judgment in self._heard}
         first, second = [item for item in self._plan.order if item not in out][-2:]
-        return Needs((first, second))
+        return AskPair((first, second))
 
-    monkeypatch.setattr(RobustCourse, "stage", stage)
+    monkeypatch.setattr(RobustStrategy, "stage", stage)
 
 
-def shown(standing: Standing) -> tuple[int, int]:
-    assert isinstance(standing.state, Asking)
-    return standing.state.question.left, standing.state.question.right
+def shown(assignment_state: AssignmentState) -> tuple[int, int]:
+    assert isinstance(assignment_state.state, Asking)
+    return assignment_state.state.question.left, assignment_state.state.question.right
 
 
 def test_the_open_question_is_stored_and_shown_by_any_worker_on_any_machine(
@@ -72,24 +72,24 @@ def test_undo_shows_the_recorded_pair_and_redo_the_offered_one_on_another_machin
         screens.append(desk.answer(answer))
     another_machine(monkeypatch)
     for position, back in ((3, 2), (4, 1), (5, 0)):
-        standing = desk.submit(Submission(position, EntryKind.UNDO), LiveSessions())
-        assert shown(standing) == shown(screens[back])
+        assignment_state = desk.submit(Submission(position, EntryKind.UNDO), LiveSessions())
+        assert shown(assignment_state) == shown(screens[back])
     for position, forth in ((6, 1), (7, 2), (8, 3)):
-        standing = desk.submit(Submission(position, EntryKind.REDO), LiveSessions())
-        assert shown(standing) == shown(screens[forth])
+        assignment_state = desk.submit(Submission(position, EntryKind.REDO), LiveSessions())
+        assert shown(assignment_state) == shown(screens[forth])
 
 
 def test_another_answer_after_undo_does_not_bring_the_old_question_back(desk: Desk) -> None:
     desk.answer(Answer.LEFT)
     desk.answer(Answer.LEFT)
     old = stored(desk)
-    standing = desk.submit(Submission(2, EntryKind.UNDO))
-    desk.submit(Submission(3, said=said_to(standing, Answer.RIGHT_BAD)))
+    assignment_state = desk.submit(Submission(2, EntryKind.UNDO))
+    desk.submit(Submission(3, said=said_to(assignment_state, Answer.RIGHT_BAD)))
     new = stored(desk)
     assert old is not None
     assert new is not None
     assert old["after"] == new["after"] == 2
-    gone = shown(standing)[1]
+    gone = shown(assignment_state)[1]
     assert gone not in shown(desk.look(LiveSessions()))
 
 
@@ -97,24 +97,24 @@ def test_the_list_it_ended_with_is_stored_and_not_drawn_again(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for left in range(8, 0, -1):
-        standing = desk.look()
-        assert standing.progress.expected_left == standing.progress.high == left
-        standing = desk.answer(Answer.LEFT)
-    assert isinstance(standing.state, Finished)
+        assignment_state = desk.look()
+        assert assignment_state.progress.expected_left == assignment_state.progress.high == left
+        assignment_state = desk.answer(Answer.LEFT)
+    assert isinstance(assignment_state.state, Finished)
     offered = stored(desk)
     assert offered is not None
     listed = [item for items in offered["ranking"] for item in items]
-    assert tuple(listed) == standing.state.result.ranking
+    assert tuple(listed) == assignment_state.state.result.ranking
     another_machine(monkeypatch)
-    assert desk.look(LiveSessions()) == standing
+    assert desk.look(LiveSessions()) == assignment_state
 
 
 def test_an_answer_to_a_pair_that_was_not_offered_is_refused(desk: Desk) -> None:
-    standing = desk.answer(Answer.LEFT)
-    said = said_to(standing, Answer.LEFT)
+    assignment_state = desk.answer(Answer.LEFT)
+    said = said_to(assignment_state, Answer.LEFT)
     with pytest.raises(OutOfTurn):
         desk.submit(Submission(1, said=replace(said, left=said.right, right=said.left)))
-    assert desk.look() == standing
+    assert desk.look() == assignment_state
 
 
 def test_workers_taking_turns_agree_with_one_that_did_it_all(desk: Desk) -> None:
@@ -122,8 +122,8 @@ def test_workers_taking_turns_agree_with_one_that_did_it_all(desk: Desk) -> None
     answers = [Answer.LEFT, Answer.RIGHT, Answer.TIE, Answer.LEFT_BAD, Answer.RIGHT, Answer.LEFT]
     for number, answer in enumerate(answers):
         worker = workers[number % 3]
-        standing = desk.look(worker)
-        desk.submit(Submission(number, said=said_to(standing, answer)), worker)
+        assignment_state = desk.look(worker)
+        desk.submit(Submission(number, said=said_to(assignment_state, answer)), worker)
     alone = PairSession(desk.plan, desk.log())
     for worker in workers:
         assert desk.look(worker).state == alone.state

@@ -10,7 +10,7 @@ from analysis.report.serialise import record_of
 from app.db.engine import Sessions
 from app.domain.errors import Invalid
 from app.domain.pairs.answers import Answer
-from app.domain.pairs.confidence import Confidence
+from app.domain.pairs.confidence import ListConfidence
 from app.domain.pairs.session import Finished
 from app.services.judging.live_sessions import LiveSessions
 from app.services.results.exports import ExportOptions, export_session, open_export
@@ -39,18 +39,18 @@ def test_a_session_that_ends_says_how_sure_it_is_and_any_worker_tells_the_same(
 ) -> None:
     desk = Desk(sessions, k=2, sorter="robust", budget=9)
     for _ in range(9):
-        standing = desk.answer(Answer.LEFT)
-    assert isinstance(standing.state, Finished)
-    sure = standing.state.confidence
+        assignment_state = desk.answer(Answer.LEFT)
+    assert isinstance(assignment_state.state, Finished)
+    sure = assignment_state.state.confidence
     assert sure is not None
-    assert sure.ranking == standing.state.result.ranking
+    assert sure.ranking == assignment_state.state.result.ranking
     assert sure.quality == sure.concluded_quality
     assert 0 < sure.quality <= 1
     assert 0 < sure.error_rate < 0.5
     assert sure.answers == 9
     assert [page.item for page in sure.pages[:2]] == list(sure.ranking)
-    assert Confidence.from_json(sure.as_json()) == sure
-    assert desk.look(LiveSessions()) == standing
+    assert ListConfidence.from_json(sure.as_json()) == sure
+    assert desk.look(LiveSessions()) == assignment_state
 
 
 def test_until_it_is_good_enough_the_expected_quality_is_shown_and_rises(
@@ -60,16 +60,18 @@ def test_until_it_is_good_enough_the_expected_quality_is_shown_and_rises(
     before = desk.look().progress
     assert (before.goal, before.exact) == (0.9, False)
     told = []
-    standing = desk.look()
-    while not isinstance(standing.state, Finished):
-        assert standing.progress.quality is not None
-        told.append(standing.progress.quality)
-        assert desk.look(LiveSessions()).progress == standing.progress, "stored, not drawn again"
-        left, right = standing.state.question.left, standing.state.question.right  # type: ignore[union-attr]
-        standing = desk.answer(Answer.LEFT if left > right else Answer.RIGHT)
+    assignment_state = desk.look()
+    while not isinstance(assignment_state.state, Finished):
+        assert assignment_state.progress.quality is not None
+        told.append(assignment_state.progress.quality)
+        assert desk.look(LiveSessions()).progress == assignment_state.progress, (
+            "stored, not drawn again"
+        )
+        left, right = assignment_state.state.question.left, assignment_state.state.question.right  # type: ignore[union-attr]
+        assignment_state = desk.answer(Answer.LEFT if left > right else Answer.RIGHT)
     assert told[-1] > told[0] + 0.2
-    assert standing.state.confidence is not None
-    assert standing.state.confidence.quality >= 0.9
+    assert assignment_state.state.confidence is not None
+    assert assignment_state.state.confidence.quality >= 0.9
     assert len(told) < 40
 
 

@@ -10,7 +10,7 @@ from app.db.engine import Sessions
 from app.domain.enums import Role
 from app.services.accounts import tokens
 from app.services.results.exports import EXPORTS
-from app.web.server.slots import Places
+from app.web.server.slots import TransactionLimits
 from tests.asgi import exchange
 from tests.exporting import make_judged_study
 from tests.factories import make_study, make_user, sign_in
@@ -141,7 +141,7 @@ def test_a_study_without_work_has_an_empty_page(client: httpx.Client, sessions: 
 def test_places_and_connections_come_back(
     app: FastAPI, client: httpx.Client, headers: dict[str, str]
 ) -> None:
-    places: Places = app.state.places
+    places: TransactionLimits = app.state.transaction_limits
     for _ in range(3):
         assert client.get(f"{API}/pairs.tsv", headers=headers).status_code == 200
         assert client.get(f"{API}/nothing", headers=headers).status_code == 404
@@ -157,7 +157,7 @@ def test_too_many_downloads_at_once_are_asked_to_wait(
 ) -> None:
     assert client.get(f"{API}/pairs.tsv", headers=headers).status_code == 200
     monkeypatch.setattr("app.web.server.slots.QUEUE_SECONDS", 0.01)
-    limiter = app.state.places.export.limiter
+    limiter = app.state.transaction_limits.export.limiter
     for number in range(int(limiter.total_tokens)):
         limiter.acquire_on_behalf_of_nowait(number)
     answer = client.get(f"{API}/pairs.tsv", headers=headers)
@@ -169,7 +169,7 @@ def test_too_many_downloads_at_once_are_asked_to_wait(
 def test_while_a_download_is_read_it_holds_no_connection(
     app: FastAPI, headers: dict[str, str]
 ) -> None:
-    places: Places = app.state.places
+    places: TransactionLimits = app.state.transaction_limits
     open_connections: list[tuple[int, int]] = []
 
     def look(message: Message) -> None:

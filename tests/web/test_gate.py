@@ -19,7 +19,7 @@ from app.services.accounts import tokens
 from app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
 from app.web.server import gate
 from app.web.server.body_limits import DEFAULT, VISITOR, limit_of
-from app.web.server.slots import Lane, Places
+from app.web.server.slots import Lane, TransactionLimits
 from tests.asgi import begin, exchange, scope_of
 from tests.factories import make_user, sign_in
 from tests.web.test_authorisation import ALLOWED, EVERYONE, LINK, address_of, routes_of
@@ -46,7 +46,7 @@ def credentials(app: FastAPI, path: str, admin: tuple[User, str]) -> dict[str, s
 
 
 def lanes(app: FastAPI) -> Iterator[tuple[str, Lane]]:
-    places: Places = app.state.places
+    places: TransactionLimits = app.state.transaction_limits
     return ((name, lane) for name, lane in vars(places).items() if isinstance(lane, Lane))
 
 
@@ -118,7 +118,7 @@ def test_made_up_links_and_tokens_take_no_slot_of_people_at_work(
     headers = {"Authorization": "Bearer topkapi_made_up"}
     assert client.get("/api/v1/me", headers=headers).status_code == 401
     assert client.post("/api/v1/assignments/1/undo", headers=headers).status_code == 401
-    assert set(used) == {app.state.places.door}
+    assert set(used) == {app.state.transaction_limits.door}
 
 
 def test_a_form_without_its_csrf_token_takes_no_slot(

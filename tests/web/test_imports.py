@@ -251,7 +251,7 @@ def test_requests_are_answered_while_a_study_is_imported(
     monkeypatch.setattr("app.services.importing.uploads.runner.preview_study", slow)
     address = send(client, zipped(small_study(tmp_path / "study")))
     assert entered.wait(20)
-    assert "Reading" in client.get(address).text
+    assert "DisplayPreferences" in client.get(address).text
     assert client.get("/people").status_code == 200
     go_on.set()
     assert "Small study" in wait(client, address)

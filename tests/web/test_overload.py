@@ -16,7 +16,7 @@ from app.db.engine import (
 )
 from app.db.models import User
 from app.web.server import slots as places
-from app.web.server.slots import QUEUE_SECONDS, Busy, Lane, Places
+from app.web.server.slots import QUEUE_SECONDS, Busy, Lane, TransactionLimits
 from tests.clients import open_client
 from tests.factories import make_user, sign_in
 
@@ -78,7 +78,7 @@ def test_who_finds_no_slot_is_asked_to_try_again(
     app: FastAPI, user: User, monkeypatch: pytest.MonkeyPatch, lane: str
 ) -> None:
     monkeypatch.setattr(places, "QUEUE_SECONDS", 0.01)
-    limiter = getattr(app.state.places, lane).limiter
+    limiter = getattr(app.state.transaction_limits, lane).limiter
     with open_client(app) as client:
         sign_in(app, client, user)
         assert client.get("/").status_code == 200
@@ -128,7 +128,7 @@ def test_the_wait_for_a_lock_is_as_usual_again_afterwards(database_url: str) -> 
 
 def test_all_slots_together_leave_connections_free() -> None:
     for dialect in ("sqlite", "postgresql"):
-        lanes = vars(Places(dialect)).values()
+        lanes = vars(TransactionLimits(dialect)).values()
         slots = sum(int(lane.limiter.total_tokens) for lane in lanes)
-        without_connection = int(Places(dialect).download.limiter.total_tokens)
+        without_connection = int(TransactionLimits(dialect).download.limiter.total_tokens)
         assert slots - without_connection < POOL_SIZE

@@ -11,14 +11,14 @@ from sqlalchemy import delete, func, select
 from app.config import Settings
 from app.db.engine import Sessions
 from app.db.models import Assignment, Document, JudgmentRow
-from app.domain.assignment.rotation import Share
+from app.domain.assignment.rotation import AssignmentSpec
 from app.domain.enums import Tool
 from app.main import create_app
 from app.services.accounts import tokens
 from app.services.assignments import manual_assignment
 from app.services.assignments.rotation import assign
 from app.services.importing import import_study, open_source
-from app.services.judging.tool_adapters import KITS, Said
+from app.services.judging.tool_adapters import TOOL_ADAPTERS, SubmittedAnswer
 from app.services.studies import lifecycle
 from tests.clients import open_client
 from tests.factories import make_assignment, make_user, queries_of, sign_in
@@ -140,7 +140,7 @@ def test_an_answer_about_what_is_not_asked_is_refused_with_the_open_question(
     with sessions.write.begin() as session:
         study = make_ranked_study(session)
         user, query = make_user(session), queries_of(session, study)[0]
-        assignment = assign(session, study, [Share(user.id, query.id, tool, 0)])[0]
+        assignment = assign(session, study, [AssignmentSpec(user.id, query.id, tool, 0)])[0]
         job = Job(assignment.id, tokens.issue_token(session, user, "test")[1])
         names = [f"{query.external_id}-d{number}" for number in range(8)]
     state = client.get(job.url, headers=job.headers).json()
@@ -168,9 +168,9 @@ def test_the_judgment_is_made_of_the_submission(sessions: Sessions) -> None:
     """Not of the question: a page that stood elsewhere would pass for the one that was asked."""
     with sessions.write.begin() as session:
         plan = make_assignment(session).plan
-    opened = KITS[Tool.PAIRS].open(plan)
+    opened = TOOL_ADAPTERS[Tool.PAIRS].open(plan)
     ids = {f"page {number}": number for number in plan["order"]}
     for left, right in ((1, 2), (2, 1), (5, 3)):
-        said = Said("left", left=f"page {left}", right=f"page {right}")
-        made = KITS[Tool.PAIRS].judgment(opened, said, ids)
+        said = SubmittedAnswer("left", left=f"page {left}", right=f"page {right}")
+        made = TOOL_ADAPTERS[Tool.PAIRS].judgment(opened, said, ids)
         assert (made.left, made.right) == (left, right)

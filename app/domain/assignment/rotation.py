@@ -18,7 +18,7 @@ Q = TypeVar("Q", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Share(Generic[A, Q]):
+class AssignmentSpec(Generic[A, Q]):
     """One piece of work: who judges which query with which tool in which round."""
 
     assessor: A
@@ -39,8 +39,8 @@ class RuleBroken(Conflict):
         self,
         message: str,
         *,
-        share: "Share[Any, Any] | None" = None,
-        other: "Share[Any, Any] | None" = None,
+        share: "AssignmentSpec[Any, Any] | None" = None,
+        other: "AssignmentSpec[Any, Any] | None" = None,
     ) -> None:
         super().__init__(message)
         self.share = share
@@ -73,12 +73,12 @@ def rotation(
     *,
     rounds: int,
     seed: str,
-) -> list[Share[A, Q]]:
+) -> list[AssignmentSpec[A, Q]]:
     """The shares of rounds 0 to ``rounds`` - 1; what cannot be is refused with the reason."""
     _refuse_impossible(queries, assessors, tools, rounds)
     cut = folds(shuffled(queries, seed, "rotation"), len(assessors))
     return [
-        Share(assessor, query, tool, number)
+        AssignmentSpec(assessor, query, tool, number)
         for number in range(rounds)
         for place, assessor in enumerate(assessors)
         for offset, tool in enumerate(tools)
@@ -117,7 +117,9 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def refuse_breach(share: Share[A, Q], taken: Iterable[Share[A, Q]], ruled: Sequence[Tool]) -> None:
+def refuse_breach(
+    share: AssignmentSpec[A, Q], taken: Iterable[AssignmentSpec[A, Q]], ruled: Sequence[Tool]
+) -> None:
     """Refuse ``share`` if, with what is ``taken``, it breaks the rule; other tools are free."""
     for other in taken:
         if other.query != share.query:

@@ -18,7 +18,7 @@ class PageConfidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Confidence:
+class ListConfidence:
     """The most probable list, and how far to trust it and the one that was concluded.
 
     ``quality`` is the expected kappa-NDCG of ``ranking``; ``concluded_quality`` that of the list
@@ -45,7 +45,7 @@ class Confidence:
         }
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "Confidence":
+    def from_json(cls, stored: Mapping[str, Any]) -> "ListConfidence":
         """The confidence that `as_json` wrote."""
         return cls(
             ranking=tuple(stored["ranking"]),

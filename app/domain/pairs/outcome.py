@@ -11,11 +11,11 @@ from typing import Any
 from app.domain.grades.session import UNJUDGEABLE, GradePlan, Grading
 from app.domain.log import answer
 from app.domain.pairs.answers import ItemId, Judgment
-from app.domain.pairs.pending_question import stage_from_json
+from app.domain.pairs.pending_question import step_from_json
 from app.domain.pairs.plan import Plan
 from app.domain.pairs.session import Finished, PairSession, Result, result_of
 from app.domain.pairs.sorters.registry import SORTERS
-from app.domain.pairs.strategy import Ends, contest_after
+from app.domain.pairs.strategy import Done, sorter_run_after
 
 
 def outcome(
@@ -33,7 +33,7 @@ def outcome(
     if SORTERS[plan.sorter].sampled:
         return None if undone else _sampled(plan, done, offered)
     try:
-        next(contest_after(plan, done))
+        next(sorter_run_after(plan, done))
     except StopIteration as stop:
         return result_of(plan, done, stop.value)
     return None
@@ -44,9 +44,9 @@ def _sampled(
 ) -> Result | None:
     """The same from what was stored with the last answer, or by sampling once more."""
     if offered is not None:
-        after, stage = stage_from_json(offered)
+        after, step = step_from_json(offered)
         if after == len(done):
-            return result_of(plan, done, stage.ranking) if isinstance(stage, Ends) else None
+            return result_of(plan, done, step.ranking) if isinstance(step, Done) else None
     state = PairSession(plan, map(answer, done)).state
     return state.result if isinstance(state, Finished) else None
 

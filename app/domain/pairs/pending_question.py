@@ -3,27 +3,27 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.domain.pairs.confidence import Confidence
-from app.domain.pairs.strategy import Ends, Needs, Stage
+from app.domain.pairs.confidence import ListConfidence
+from app.domain.pairs.strategy import AskPair, Done, Step
 
 
-def stage_to_json(stage: Stage, *, after: int) -> dict[str, Any]:
-    """``stage`` as reached after so many answers, as a plain dictionary."""
-    if isinstance(stage, Needs):
-        asked = {"after": after, "pair": list(stage.pair)}
-        return asked if stage.quality is None else {**asked, "quality": stage.quality}
-    ended = {"after": after, "ranking": [list(items) for items in stage.ranking]}
-    sure = stage.confidence
+def step_to_json(step: Step, *, after: int) -> dict[str, Any]:
+    """``step`` as reached after so many answers, as a plain dictionary."""
+    if isinstance(step, AskPair):
+        asked = {"after": after, "pair": list(step.pair)}
+        return asked if step.quality is None else {**asked, "quality": step.quality}
+    ended = {"after": after, "ranking": [list(items) for items in step.ranking]}
+    sure = step.confidence
     return ended if sure is None else {**ended, "confidence": sure.as_json()}
 
 
-def stage_from_json(stored: Mapping[str, Any]) -> tuple[int, Stage]:
-    """The number of answers and the stage that `stage_to_json` wrote."""
+def step_from_json(stored: Mapping[str, Any]) -> tuple[int, Step]:
+    """The number of answers and the step that `step_to_json` wrote."""
     if "pair" in stored:
         first, second = stored["pair"]
-        return stored["after"], Needs((first, second), stored.get("quality"))
+        return stored["after"], AskPair((first, second), stored.get("quality"))
     sure = stored.get("confidence")
-    return stored["after"], Ends(
+    return stored["after"], Done(
         tuple(tuple(items) for items in stored["ranking"]),
-        None if sure is None else Confidence.from_json(sure),
+        None if sure is None else ListConfidence.from_json(sure),
     )

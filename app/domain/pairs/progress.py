@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from app.domain.pairs.answers import Preference
 from app.domain.pairs.plan import Plan
-from app.domain.pairs.progress_tracker import Milestones
+from app.domain.pairs.progress_tracker import ProgressTracker
 from app.domain.pairs.session import Asking, PairSession
-from app.domain.pairs.sorter_run import contest
+from app.domain.pairs.sorter_run import run_plan
 from app.domain.simulation.assessors import SimulatedAssessor, true_worths
 
 _QUESTIONS_SIMULATED = (
@@ -63,13 +63,13 @@ def progress_of(session: PairSession) -> Progress:
     answered = session.answered
     if not isinstance(session.state, Asking):
         return Progress(answered, 0, 0, 0)
-    left_exactly = session.course.left()
+    left_exactly = session.strategy.left()
     if left_exactly is not None:
         return _within_budget(session, left_exactly)
-    milestones = session.milestones
+    tracker = session.tracker
     table = _table_of(session.plan)
-    left = table.left(milestones.reached, milestones.ties, milestones.sorted)
-    told = _steady_left(milestones, table)
+    left = table.left(tracker.reached, tracker.ties, tracker.sorted)
+    told = _steady_left(tracker, table)
     stretch = 1 + session.plan.check_share
     return Progress(
         answered,
@@ -89,20 +89,20 @@ def _within_budget(session: PairSession, left: int) -> Progress:
     return Progress(session.answered, stretched, low, high, session.quality, goal, exact)
 
 
-def _steady_left(milestones: Milestones, table: "Table") -> int:
+def _steady_left(tracker: ProgressTracker, table: "Table") -> int:
     """Questions left, estimated anew at every ``stride`` answers and counted down in between.
 
     An estimate is held down so that answered / (answered + left) never falls behind the last one.
     """
-    stride, ties = table.stride, milestones.ties
-    for count in range(len(milestones.told) * stride, milestones.sorted + 1, stride):
-        left = table.left(milestones.reached, ties, count).expected
+    stride, ties = table.stride, tracker.ties
+    for count in range(len(tracker.told) * stride, tracker.sorted + 1, stride):
+        left = table.left(tracker.reached, ties, count).expected
         if count > 1:
-            before = max(1, milestones.told[-1][1] - (stride - 1))
+            before = max(1, tracker.told[-1][1] - (stride - 1))
             left = max(1, min(left, before * count // (count - 1)))
-        milestones.told.append((count, left))
-    count, left = milestones.told[-1]
-    return max(1, left - (milestones.sorted - count))
+        tracker.told.append((count, left))
+    count, left = tracker.told[-1]
+    return max(1, left - (tracker.sorted - count))
 
 
 def _as_simulated(plan: Plan) -> Plan:
@@ -165,22 +165,22 @@ def _simulated(plan: Plan) -> Iterator[tuple[list[int], list[int]]]:
         if number >= _FEWEST_SESSIONS and asked > _QUESTIONS_SIMULATED:
             break
         error, grades = _ASSESSORS[number % len(_ASSESSORS)]
-        milestones = _milestones_of_run(plan, error, grades, random)
-        yield milestones.reached, milestones.ties
-        asked += milestones.sorted
+        tracker = _milestones_of_run(plan, error, grades, random)
+        yield tracker.reached, tracker.ties
+        asked += tracker.sorted
 
 
-def _milestones_of_run(plan: Plan, error: float, grades: int, random: Random) -> Milestones:
+def _milestones_of_run(plan: Plan, error: float, grades: int, random: Random) -> ProgressTracker:
     grades = grades if plan.allow_ties else 0
     worth = true_worths(len(plan.order), grades, random)
     assessor = SimulatedAssessor(worth, error=error, random=random)
-    running = contest(plan, plan.order, {})
-    milestones = Milestones()
+    running = run_plan(plan, plan.order, {})
+    tracker = ProgressTracker()
     try:
         pair = next(running)
         while True:
             preference = assessor.prefer(pair)
-            milestones.meet(pair, tied=preference is Preference.TIE)
+            tracker.meet(pair, tied=preference is Preference.TIE)
             pair = running.send(preference)
     except StopIteration:
-        return milestones
+        return tracker

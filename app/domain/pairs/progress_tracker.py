@@ -6,7 +6,7 @@ from typing import Self
 from app.domain.pairs.answers import Answer, ItemId, Judgment, Pair, QuestionKind
 
 
-class Milestones:
+class ProgressTracker:
     """For every number of distinct pages met, the count of sorting answers at which it was reached.
 
     It is kept as stacks, so that taking an answer back costs as little as giving one. ``told``
@@ -22,7 +22,7 @@ class Milestones:
         self.told: list[tuple[int, int]] = []
 
     def copied(self) -> Self:
-        """The same milestones, to go on from by themselves."""
+        """The same tracker, to go on from by themselves."""
         twin = copy(self)
         twin._met = set(self._met)
         twin._new = list(self._new)

@@ -22,12 +22,12 @@ from app.domain.pairs.answers import (
     QuestionKind,
 )
 from app.domain.pairs.checks import due_check
-from app.domain.pairs.confidence import Confidence
-from app.domain.pairs.pending_question import stage_from_json, stage_to_json
+from app.domain.pairs.confidence import ListConfidence
+from app.domain.pairs.pending_question import step_from_json, step_to_json
 from app.domain.pairs.plan import Plan
-from app.domain.pairs.progress_tracker import Milestones
+from app.domain.pairs.progress_tracker import ProgressTracker
 from app.domain.pairs.sorters.registry import ItemClass, Ranking
-from app.domain.pairs.strategy import Course, Ends, Needs, Stage, course_of
+from app.domain.pairs.strategy import AskPair, Done, Step, Strategy, strategy_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Finished:
     """The session has its result; undo reopens it. A sampled sorter says how sure it is."""
 
     result: Result
-    confidence: Confidence | None = None
+    confidence: ListConfidence | None = None
 
 
 State = Asking | Finished
@@ -78,45 +78,45 @@ class PairSession(LoggedSession[Judgment]):
     ) -> None:
         super().__init__()
         self.plan = plan
-        self.milestones = Milestones()
-        self._course = course_of(plan)
-        self._offer: Stage | None = None
+        self.tracker = ProgressTracker()
+        self._strategy = strategy_for(plan)
+        self._offer: Step | None = None
         self.extend(log)
         self.recall(offered)
 
     @property
     def state(self) -> State:
         """What is asked next, or the result."""
-        stage = self._stage
-        if isinstance(stage, Ends):
-            return Finished(result_of(self.plan, self._done, stage.ranking), stage.confidence)
-        check = due_check(self.plan, self._done, self.milestones.sorted)
-        return Asking(check or Question(QuestionKind.SORT, *self._on_sides(stage.pair)))
+        step = self._step
+        if isinstance(step, Done):
+            return Finished(result_of(self.plan, self._done, step.ranking), step.confidence)
+        check = due_check(self.plan, self._done, self.tracker.sorted)
+        return Asking(check or Question(QuestionKind.SORT, *self._on_sides(step.pair)))
 
     @property
     def offered(self) -> dict[str, Any] | None:
         """Where the last new answer led, if that was drawn at random: to be stored with the log."""
-        if not self._course.sampled or not self._done or self._undone:
+        if not self._strategy.sampled or not self._done or self._undone:
             return None
-        return stage_to_json(self._stage, after=len(self._done))
+        return step_to_json(self._step, after=len(self._done))
 
     def recall(self, offered: Mapping[str, Any] | None) -> None:
         """Lead where ``offered`` says, if it is about the last new answer of this log."""
-        if offered is not None and self._course.sampled:
-            after, stage = stage_from_json(offered)
+        if offered is not None and self._strategy.sampled:
+            after, step = step_from_json(offered)
             if after == len(self._done) + len(self._undone):
-                self._offer = stage
+                self._offer = step
 
     @property
     def quality(self) -> float | None:
         """The expected quality of the list so far, where the session goes on until it is good."""
-        told = self._offer.quality if isinstance(self._offer, Needs) else None
-        return self._course.quality() if told is None or self._undone else told
+        told = self._offer.quality if isinstance(self._offer, AskPair) else None
+        return self._strategy.quality() if told is None or self._undone else told
 
     @property
-    def course(self) -> Course:
+    def strategy(self) -> Strategy:
         """What the sorter of this session makes of the answers that stand."""
-        return self._course
+        return self._strategy
 
     def validate(self, judgment: Judgment) -> None:
         """Refuse an answer to another question, or one that the study does not offer."""
@@ -139,46 +139,46 @@ class PairSession(LoggedSession[Judgment]):
     @property
     def foresees(self) -> bool:
         """A sampled sorter takes its time, and in a long log each page taken out is a replay."""
-        return not self._course.sampled and self.answered <= _QUICKLY_REPLAYED
+        return not self._strategy.sampled and self.answered <= _QUICKLY_REPLAYED
 
     @property
     def nbytes(self) -> int:
         """The bytes of a sampled sorter's chains."""
-        return self._course.nbytes
+        return self._strategy.nbytes
 
     @property
     def trusts_log(self) -> bool:
         """A sampled question may come out otherwise elsewhere: what is recorded was asked."""
-        return self._course.sampled
+        return self._strategy.sampled
 
     def _take_back(self, judgment: Judgment) -> None:
-        self.milestones.forget_last(judgment)
-        self._course.take_back(judgment, self._done)
+        self.tracker.forget_last(judgment)
+        self._strategy.take_back(judgment, self._done)
 
     def _take(self, judgment: Judgment) -> None:
         self.seen |= {judgment.left, judgment.right}
-        self.milestones.note(judgment)
-        self._course.take(judgment, self._done)
+        self.tracker.note(judgment)
+        self._strategy.take(judgment, self._done)
 
     def _part(self) -> None:
-        self.milestones = self.milestones.copied()
-        self._course = self._course.fork()
+        self.tracker = self.tracker.copied()
+        self._strategy = self._strategy.fork()
 
     @property
-    def _stage(self) -> Stage:
+    def _step(self) -> Step:
         """Where the answers that stand lead; a sampled question, once drawn, stays."""
-        if not self._course.sampled:
-            return self._course.stage()
+        if not self._strategy.sampled:
+            return self._strategy.step()
         if self._undone:
             again = self._undone[-1]
-            return Needs(self._on_sides((again.left, again.right)))
+            return AskPair(self._on_sides((again.left, again.right)))
         if self._offer is None:
-            self._offer = self._course.stage()
+            self._offer = self._strategy.step()
         return self._offer
 
     def _on_sides(self, pair: Pair) -> Pair:
         """The pair on its sides: of every two questions one is turned, by the seed."""
-        number = self.milestones.sorted
+        number = self.tracker.sorted
         turned = draw_integer(self.plan.seed, "sides", number // 2) + number & 1
         return (pair[1], pair[0]) if turned else pair
 

@@ -15,10 +15,10 @@ from app.domain.pairs.sorters.registry import SORTERS, Ranking
 from app.domain.pairs.sorters.tie_groups import with_ties_grouped
 
 Recorded = Mapping[Pair, Sequence[Preference]]
-Contest = Generator[Pair, Preference, Ranking]
+SorterRun = Generator[Pair, Preference, Ranking]
 
 
-def contest(plan: Plan, items: Sequence[ItemId], recorded: Recorded) -> Contest:
+def run_plan(plan: Plan, items: Sequence[ItemId], recorded: Recorded) -> SorterRun:
     """Run the plan's sorter over ``items``, asking what ``recorded`` and inference leave open.
 
     A sampled sorter weighs what it is told by itself: nothing is inferred for it.
@@ -31,7 +31,7 @@ def contest(plan: Plan, items: Sequence[ItemId], recorded: Recorded) -> Contest:
     return run_sorter(plan, items, Memory(plan, recorded))
 
 
-def run_sorter(plan: Plan, items: Sequence[ItemId], memory: "Memory") -> Contest:
+def run_sorter(plan: Plan, items: Sequence[ItemId], memory: "Memory") -> SorterRun:
     """Run the plan's sorter from where ``memory`` is, and keep ``memory`` up to date."""
     sorter = SORTERS[plan.sorter].sort(items, plan.k)
     try:
@@ -143,7 +143,7 @@ def sorted_pair(pair: Pair) -> Pair:
     return pair if pair[0] < pair[1] else (pair[1], pair[0])
 
 
-def _rechecked(ranking: Ranking, plan: Plan, memory: Memory) -> Contest:
+def _rechecked(ranking: Ranking, plan: Plan, memory: Memory) -> SorterRun:
     """Ask adjacent winners once more, from foot to head; swap those told the other way."""
     classes = list(ranking)
     before = iter(tuple(memory.rechecks))

@@ -1,4 +1,4 @@
-"""The course of a session: how the answers that stand lead to the next pair, or to the ranking."""
+"""The strategy of a session: how effective answers lead to the next pair, or to the ranking."""
 
 from collections.abc import Sequence
 from copy import copy
@@ -6,14 +6,21 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from app.domain.pairs.answers import ItemId, Judgment, Pair, Preference, QuestionKind
-from app.domain.pairs.confidence import Confidence
+from app.domain.pairs.confidence import ListConfidence
 from app.domain.pairs.plan import Plan
-from app.domain.pairs.sorter_run import Contest, Memory, Recorded, contest, run_sorter, sorted_pair
+from app.domain.pairs.sorter_run import (
+    Memory,
+    Recorded,
+    SorterRun,
+    run_plan,
+    run_sorter,
+    sorted_pair,
+)
 from app.domain.pairs.sorters.registry import SORTERS, Ranking
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
+class AskPair:
     """The pair that must be asked next, and how good the list is expected to be before that."""
 
     pair: Pair
@@ -21,20 +28,20 @@ class Needs:
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
+class Done:
     """The ranking that the answers have led to; a sampled sorter says how sure it is."""
 
     ranking: Ranking
-    confidence: Confidence | None = None
+    confidence: ListConfidence | None = None
 
 
-Stage = Needs | Ends
+Step = AskPair | Done
 
 
-class Course(Protocol):
+class Strategy(Protocol):
     """What a session needs of its sorter; ``done`` are the answers that stand.
 
-    ``sampled``: where a course leads is drawn at random, so it is stored with the session, and a
+    ``sampled``: where a strategy leads is drawn at random, so it is stored with the session, and a
     replay goes by what is recorded.
     """
 
@@ -53,7 +60,7 @@ class Course(Protocol):
         """Go back behind ``judgment``, which has left ``done``."""
         ...
 
-    def stage(self) -> Stage:
+    def step(self) -> Step:
         """Where the answers have led."""
         ...
 
@@ -62,24 +69,24 @@ class Course(Protocol):
         ...
 
     def quality(self) -> float | None:
-        """The expected quality of the list, where the course goes on until it is good enough."""
+        """The expected quality of the list, where the strategy goes on until it is good enough."""
         ...
 
-    def fork(self) -> "Course":
-        """A course at the same place that can go on without this one."""
+    def fork(self) -> "Strategy":
+        """A strategy at the same place that can go on without this one."""
         ...
 
 
-def course_of(plan: Plan) -> Course:
-    """The course that the plan's sorter takes, at its beginning."""
+def strategy_for(plan: Plan) -> Strategy:
+    """The strategy that the plan's sorter takes, at its beginning."""
     if SORTERS[plan.sorter].sampled:
-        from app.domain.pairs.robust.strategy import RobustCourse  # NumPy, for those who need it
+        from app.domain.pairs.robust.strategy import RobustStrategy  # NumPy, for those who need it
 
-        return RobustCourse(plan)
-    return ContestCourse(plan)
+        return RobustStrategy(plan)
+    return SorterStrategy(plan)
 
 
-class ContestCourse:
+class SorterStrategy:
     """A sorter that is decided by the answers: its contest, kept alive between them."""
 
     sampled = False
@@ -94,17 +101,17 @@ class ContestCourse:
         if judgment.removed is not None:
             self._restart(done)
         elif judgment.kind is QuestionKind.SORT:
-            assert isinstance(self._stage, Needs)
-            self._advance(as_asked(judgment, self._stage.pair))
+            assert isinstance(self._step, AskPair)
+            self._advance(as_asked(judgment, self._step.pair))
 
     def take_back(self, judgment: Judgment, done: Sequence[Judgment]) -> None:
         """Begin the contest again, unless it never heard of the answer."""
         if judgment.kind is QuestionKind.SORT or judgment.removed is not None:
             self._restart(done)
 
-    def stage(self) -> Stage:
+    def step(self) -> Step:
         """Where the contest stands."""
-        return self._stage
+        return self._step
 
     def left(self) -> int | None:
         """Unknown: it depends on answers to come."""
@@ -114,39 +121,39 @@ class ContestCourse:
         """Unknown: every answer is believed."""
         return None
 
-    def fork(self) -> "ContestCourse":
-        """A course with a copy of the memory; its contest begins when an answer wants it."""
+    def fork(self) -> "SorterStrategy":
+        """A strategy with a copy of the memory; its contest begins when an answer wants it."""
         twin = copy(self)
         twin._memory = self._memory.copied()
-        twin._contest = None
+        twin._run = None
         return twin
 
     def _restart(self, done: Sequence[Judgment]) -> None:
         """Begin again with the answers that stand."""
         self._items, recorded = _what_stands(self._plan, done)
         self._memory = Memory(self._plan, recorded)
-        self._contest: Contest | None = run_sorter(self._plan, self._items, self._memory)
+        self._run: SorterRun | None = run_sorter(self._plan, self._items, self._memory)
         self._advance(None)
 
-    def _resume(self) -> Contest:
+    def _resume(self) -> SorterRun:
         """A contest brought to where the memory is."""
         running = run_sorter(self._plan, self._items, self._memory)
         next(running)
-        self._contest = running
+        self._run = running
         return running
 
     def _advance(self, preference: Preference | None) -> None:
-        running = self._contest or self._resume()
+        running = self._run or self._resume()
         try:
             pair = next(running) if preference is None else running.send(preference)
-            self._stage: Stage = Needs(pair)
+            self._step: Step = AskPair(pair)
         except StopIteration as stop:
-            self._stage = Ends(stop.value)
+            self._step = Done(stop.value)
 
 
-def contest_after(plan: Plan, done: Sequence[Judgment]) -> Contest:
+def sorter_run_after(plan: Plan, done: Sequence[Judgment]) -> SorterRun:
     """The contest begun anew: it knows the answers that stand, and not the pages they take out."""
-    return contest(plan, *_what_stands(plan, done))
+    return run_plan(plan, *_what_stands(plan, done))
 
 
 def _what_stands(plan: Plan, done: Sequence[Judgment]) -> tuple[list[ItemId], Recorded]:

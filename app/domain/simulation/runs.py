@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from app.domain.pairs.answers import ItemId, Pair, Preference
 from app.domain.pairs.plan import Plan
-from app.domain.pairs.sorter_run import contest
+from app.domain.pairs.sorter_run import run_plan
 from app.domain.pairs.sorters.registry import SORTERS, Ranking
 from app.domain.simulation.assessors import Assessor, Errors, SimulatedAssessor, true_worths
 
@@ -41,7 +41,7 @@ def judge(plan: Plan, assessor: Assessor) -> tuple[int, tuple[ItemId, ...], Beli
         run = sampled_run(plan.order, plan.k, rules_of(plan), seed=plan.seed)
         asked, (ranking, conclusion) = _answered(run, assessor)
         return asked, _listed(ranking, plan.k), Belief(conclusion.quality, conclusion.error_rate)
-    asked, ranking = _answered(contest(plan, plan.order, {}), assessor)
+    asked, ranking = _answered(run_plan(plan, plan.order, {}), assessor)
     return asked, _listed(ranking, plan.k), None
 
 

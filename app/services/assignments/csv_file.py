@@ -11,12 +11,12 @@ from sqlalchemy.orm import Session
 from app.db.models import Assignment, Study, User
 from app.db.queries.accounts.accounts import all_users
 from app.db.queries.assignments import assignments as queries
-from app.domain.assignment.rotation import RuleBroken, Share, refuse_breach
+from app.domain.assignment.rotation import AssignmentSpec, RuleBroken, refuse_breach
 from app.domain.enums import Tool
 from app.domain.errors import Invalid
 from app.domain.study import StudySettings
 from app.services.assignments import manual_assignment, rotation
-from app.services.assignments.rotation import Work
+from app.services.assignments.rotation import Spec
 
 COLUMNS = ("query", "assessor", "tool", "round")
 MOST_PROBLEMS = 20
@@ -56,7 +56,7 @@ def assign_csv(
 ) -> list[Assignment]:
     """Give out what the file says, or refuse it and say which lines are wrong and why."""
     problems: list[CsvProblem] = []
-    wanted: list[tuple[int, Work]] = []
+    wanted: list[tuple[int, Spec]] = []
     reader = _Reader(session, study, problems)
     for line, row in _rows(data):
         work = reader.work(line, row)
@@ -99,10 +99,10 @@ def _check_head(head: Sequence[str]) -> None:
 
 
 def _check_rule(
-    session: Session, study: Study, wanted: list[tuple[int, Work]], problems: list[CsvProblem]
+    session: Session, study: Study, wanted: list[tuple[int, Spec]], problems: list[CsvProblem]
 ) -> None:
     taken, ruled = rotation.taken_work(session, study), rotation.tools_under_rule(study)
-    lines: dict[Work, int] = {}
+    lines: dict[Spec, int] = {}
     for line, work in wanted:
         if work in lines:
             problems.append(CsvProblem(line, "query", f"The same as line {lines[work]}."))
@@ -129,7 +129,7 @@ class _Reader:
         self._people: dict[str, User] = {user.email: user for user in all_users(session)}
         self._tools = StudySettings.from_json(study.settings).tools
 
-    def work(self, line: int, row: dict[str, str]) -> Work | None:
+    def work(self, line: int, row: dict[str, str]) -> Spec | None:
         """The work of a line, or None if something in it is wrong."""
         found = len(self._problems)
         query, user = self._query(line, row), self._person(line, row)
@@ -139,7 +139,7 @@ class _Reader:
         assert query is not None
         assert user is not None
         assert tool is not None
-        return Share(user.id, query, tool, number)
+        return AssignmentSpec(user.id, query, tool, number)
 
     def _add(self, line: int, field: str, problem: str) -> None:
         self._problems.append(CsvProblem(line, field, problem))

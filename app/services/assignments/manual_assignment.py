@@ -12,14 +12,14 @@ from app.db.models import Assignment, Query, Study, User
 from app.db.queries import audit as audit_queries
 from app.db.queries.assignments import assignments as queries
 from app.db.queries.assignments import manual_assignment as named
-from app.domain.assignment.rotation import RuleBroken, Share, refuse_breach
+from app.domain.assignment.rotation import AssignmentSpec, RuleBroken, refuse_breach
 from app.domain.enums import Tool
 from app.domain.errors import Conflict, Invalid, NotFound
 from app.domain.study import StudySettings
 from app.services import audit
 from app.services.accounts.users import user_of_email
 from app.services.assignments import rotation
-from app.services.assignments.rotation import Work
+from app.services.assignments.rotation import Spec
 from app.services.judging.lists import work as list_work
 
 _BY = {Tool.PAIRS: "by pairs", Tool.GRADES: "by grades", Tool.LISTS: "by lists"}
@@ -53,7 +53,7 @@ def preview_rotation(
     rounds: int,
     seed: str | None = None,
     lists: bool = False,
-) -> list[Work]:
+) -> list[Spec]:
     """The work that a rotation would give out, its refusals with names."""
     try:
         return rotation.preview_rotation(
@@ -83,12 +83,12 @@ def assign_one(
 ) -> Assignment:
     """Give one query to one person; ``round`` counts from 1, as people do."""
     user = user_of_email(session, email)
-    work = Share(user.id, query_of_name(session, study, query).id, tool, round - 1)
+    work = AssignmentSpec(user.id, query_of_name(session, study, query).id, tool, round - 1)
     return give(session, study, [work], actor_id=actor_id)[0]
 
 
 def give(
-    session: Session, study: Study, wanted: Sequence[Work], *, actor_id: int | None = None
+    session: Session, study: Study, wanted: Sequence[Spec], *, actor_id: int | None = None
 ) -> list[Assignment]:
     """Make assignments; who had the very same work before takes it up where they left it."""
     try:
@@ -146,7 +146,7 @@ def reassign(
     row = withdraw(session, study, assignment_id, actor_id=actor_id)
     if row.user_id == taker.id:
         raise Invalid(f"{taker.name} has this work already.", field="email")
-    work = Share(taker.id, row.query_id, row.tool, row.round)
+    work = AssignmentSpec(taker.id, row.query_id, row.tool, row.round)
     return give(session, study, [work], actor_id=actor_id)[0]
 
 
@@ -158,14 +158,14 @@ def query_of_name(session: Session, study: Study, name: str) -> Query:
     return query
 
 
-def free_for(session: Session, study: Study, work: Work) -> list[User]:
+def free_for(session: Session, study: Study, work: Spec) -> list[User]:
     """Active assessors who could take ``work`` without breaking the rule, by name."""
     taken = rotation.taken_work(session, study)[work.query]
     ruled = rotation.tools_under_rule(study)
 
     def fits(user: User) -> bool:
         try:
-            refuse_breach(Share(user.id, work.query, work.tool, work.round), taken, ruled)
+            refuse_breach(AssignmentSpec(user.id, work.query, work.tool, work.round), taken, ruled)
         except RuleBroken:
             return False
         return True
@@ -206,7 +206,7 @@ def _who_is_free(people: Sequence[User]) -> str:
     return f" Free for it: {', '.join(user.name for user in people[:_NAMES])}{more}."
 
 
-def _refuse_breach(session: Session, study: Study, work: Work) -> None:
+def _refuse_breach(session: Session, study: Study, work: Spec) -> None:
     """Hold restored work against everything but its own earlier self."""
     taken = rotation.taken_work(session, study)[work.query]
     own = (work.assessor, work.tool)
@@ -214,7 +214,7 @@ def _refuse_breach(session: Session, study: Study, work: Work) -> None:
     refuse_breach(work, others, rotation.tools_under_rule(study))
 
 
-def _withdrawn(session: Session, study: Study, wanted: Sequence[Work]) -> dict[Work, Assignment]:
+def _withdrawn(session: Session, study: Study, wanted: Sequence[Spec]) -> dict[Spec, Assignment]:
     rows = named.withdrawn_of_study(session, study.id, {work.assessor for work in wanted})
-    by_work = {Share(row.user_id, row.query_id, row.tool, row.round): row for row in rows}
+    by_work = {AssignmentSpec(row.user_id, row.query_id, row.tool, row.round): row for row in rows}
     return {work: by_work[work] for work in wanted if work in by_work}

@@ -13,15 +13,15 @@ from app.db.base import now
 from app.db.models import Assignment, Study
 from app.db.queries.assignments import assignments as queries
 from app.db.queries.studies.studies import hold_settings
-from app.domain.assignment.rotation import Share, refuse_breach, rotation, ruled_tools
+from app.domain.assignment.rotation import AssignmentSpec, refuse_breach, rotation, ruled_tools
 from app.domain.enums import Tool
 from app.domain.errors import Conflict, Invalid, NotFound
 from app.domain.study import StudySettings, stored_plan
 from app.services import audit
 from app.services.judging.lists.work import ListPlans, Prepared
-from app.services.judging.tool_adapters import KITS
+from app.services.judging.tool_adapters import TOOL_ADAPTERS
 
-Work = Share[int, int]  # a user's and a query's number
+Spec = AssignmentSpec[int, int]  # a user's and a query's number
 _SEEN = -1  # the round of withdrawn work: it blocks no round, but its assessor met the query
 
 
@@ -33,7 +33,7 @@ def preview_rotation(
     rounds: int,
     seed: str | None = None,
     lists: bool = False,
-) -> list[Work]:
+) -> list[Spec]:
     """The work that a rotation would give out, without what is given out already.
 
     The seed of the order of queries is the study's slug unless another is given, so that a later
@@ -88,7 +88,7 @@ def assign_rotation(
 def assign(
     session: Session,
     study: Study,
-    wanted: Sequence[Work],
+    wanted: Sequence[Spec],
     *,
     seed: str | None = None,
     actor_id: int | None = None,
@@ -133,7 +133,7 @@ def _prepared(
     session: Session,
     study: Study,
     settings: StudySettings,
-    wanted: Sequence[Work],
+    wanted: Sequence[Spec],
     seed: str | None,
 ) -> list[Prepared]:
     """The plan of each piece of work, or a refusal of lists that cannot be compared."""
@@ -150,7 +150,7 @@ def _prepared(
     ]
 
 
-def _refuse_lists(session: Session, study: Study, wanted: Sequence[Work]) -> None:
+def _refuse_lists(session: Session, study: Study, wanted: Sequence[Spec]) -> None:
     """Refuse work with lists that cannot be compared, without choosing anything."""
     compared = [work.query for work in wanted if work.tool is Tool.LISTS]
     if compared:
@@ -163,7 +163,7 @@ def _refuse_lists(session: Session, study: Study, wanted: Sequence[Work]) -> Non
 def _note(
     session: Session,
     study: Study,
-    wanted: Sequence[Work],
+    wanted: Sequence[Spec],
     actor_id: int | None,
     rotated: Mapping[str, object],
 ) -> None:
@@ -181,19 +181,19 @@ def _note(
     )
 
 
-def _seed(given: str | None, work: Work) -> str:
+def _seed(given: str | None, work: Spec) -> str:
     if given is None:
         return token_hex(16)
     name = f"{given}/{work.assessor}/{work.query}/{work.tool.value}/{work.round}"
     return blake2b(name.encode(), digest_size=16).hexdigest()
 
 
-def _work_of(row: Assignment) -> Work:
-    return Share(row.user_id, row.query_id, row.tool, row.round)
+def _work_of(row: Assignment) -> Spec:
+    return AssignmentSpec(row.user_id, row.query_id, row.tool, row.round)
 
 
 def refuse_unknown(
-    session: Session, study: Study, settings: StudySettings, wanted: Iterable[Work]
+    session: Session, study: Study, settings: StudySettings, wanted: Iterable[Spec]
 ) -> None:
     """Refuse an archived study, and people, queries, tools and rounds that it does not have."""
     if study.archived_at is not None:
@@ -208,7 +208,7 @@ def refuse_unknown(
             raise Conflict(f"{user.email} is disabled and cannot be given work.")
         if work.query not in known:
             raise NotFound(f"There is no query with the number {work.query} in {study.slug!r}.")
-        if work.tool not in settings.tools or work.tool not in KITS:
+        if work.tool not in settings.tools or work.tool not in TOOL_ADAPTERS:
             offered = ", ".join(tool.value for tool in Tool if tool in settings.tools)
             raise Invalid(
                 f"The tool {work.tool.value!r} cannot be assigned in this study; its tools are "
@@ -219,7 +219,7 @@ def refuse_unknown(
             raise Invalid(f"There is no round {work.round + 1}.", field="round")
 
 
-def _refuse_breaches(session: Session, study: Study, wanted: Iterable[Work]) -> None:
+def _refuse_breaches(session: Session, study: Study, wanted: Iterable[Spec]) -> None:
     """Hold each piece of work against what is given out, and against the pieces before it."""
     taken, ruled = taken_work(session, study), tools_under_rule(study)
     for work in wanted:
@@ -233,12 +233,12 @@ def tools_under_rule(study: Study) -> tuple[Tool, ...]:
     return ruled_tools(settings.tools, lists_in_rotation=settings.lists_in_rotation)
 
 
-def taken_work(session: Session, study: Study) -> defaultdict[int, list[Work]]:
+def taken_work(session: Session, study: Study) -> defaultdict[int, list[Spec]]:
     """What is given out, by query; withdrawn work counts where its assessor has met the query."""
-    taken: defaultdict[int, list[Work]] = defaultdict(list)
+    taken: defaultdict[int, list[Spec]] = defaultdict(list)
     for row in queries.assignments_of_study(session, study.id):
         if row.withdrawn_at is None:
             taken[row.query_id].append(_work_of(row))
         elif row.last_entry_at is not None:
-            taken[row.query_id].append(Share(row.user_id, row.query_id, row.tool, _SEEN))
+            taken[row.query_id].append(AssignmentSpec(row.user_id, row.query_id, row.tool, _SEEN))
     return taken

@@ -12,10 +12,10 @@ from app.domain.log import EntryKind
 from app.domain.pairs.session import Asking
 from app.services.demo.people import Judge
 from app.services.judging import labeling, timing
-from app.services.judging.labeling import Standing, Submission
+from app.services.judging.labeling import AssignmentState, Submission
 from app.services.judging.live_sessions import LiveSessions
 from app.services.judging.timing import Report
-from app.services.judging.tool_adapters import Said, shown_in
+from app.services.judging.tool_adapters import SubmittedAnswer, shown_in
 
 _READ = 3  # of many results in a list only the first are read closely
 
@@ -39,44 +39,46 @@ class Sitting:
     def work(self, share: float) -> None:
         """Answer until ``share`` of the expected questions is done; 1 is to the end."""
         self._clock(TimerKind.START, 0)
-        standing = labeling.standing(self._session, self._live, **self._ids)
-        while not standing.finished and _share_done(standing) < share:
-            standing = self._answer(standing)
-            if not standing.finished and self._judge.thinks_again():
+        assignment_state = labeling.assignment_state(self._session, self._live, **self._ids)
+        while not assignment_state.finished and _share_done(assignment_state) < share:
+            assignment_state = self._answer(assignment_state)
+            if not assignment_state.finished and self._judge.thinks_again():
                 self.at += timedelta(seconds=2)
-                undo = Submission(standing.position, EntryKind.UNDO, active_ms=1500)
-                standing = self._submit(undo)
+                undo = Submission(assignment_state.position, EntryKind.UNDO, active_ms=1500)
+                assignment_state = self._submit(undo)
         self._clock(TimerKind.LEAVE, 0)
 
-    def _answer(self, standing: Standing) -> Standing:
-        pages = [standing.documents[number].name for number in shown_in(standing.state)]
-        said = self._said(standing, pages)
+    def _answer(self, assignment_state: AssignmentState) -> AssignmentState:
+        pages = [
+            assignment_state.documents[number].name for number in shown_in(assignment_state.state)
+        ]
+        said = self._said(assignment_state, pages)
         active_ms = self._judge.active_ms(*pages[:_READ])
         self._perhaps_pause(active_ms // 2)
         self.at += timedelta(milliseconds=active_ms) + self._judge.hesitation()
         note = self._judge.note(said.answer)
         return self._submit(
-            Submission(standing.position, said=said, active_ms=active_ms, note=note)
+            Submission(assignment_state.position, said=said, active_ms=active_ms, note=note)
         )
 
-    def _said(self, standing: Standing, pages: list[str]) -> Said:
+    def _said(self, assignment_state: AssignmentState, pages: list[str]) -> SubmittedAnswer:
         if self._tool is Tool.GRADES:
-            return Said(self._judge.grade(pages[0]), document=pages[0])
-        if isinstance(standing.state, AskingLists):
-            return self._compared(standing, standing.state)
-        assert isinstance(standing.state, Asking)
+            return SubmittedAnswer(self._judge.grade(pages[0]), document=pages[0])
+        if isinstance(assignment_state.state, AskingLists):
+            return self._compared(assignment_state, assignment_state.state)
+        assert isinstance(assignment_state.state, Asking)
         left, right = pages
-        return Said(self._judge.compare(left, right).value, left=left, right=right)
+        return SubmittedAnswer(self._judge.compare(left, right).value, left=left, right=right)
 
-    def _compared(self, standing: Standing, asked: AskingLists) -> Said:
+    def _compared(self, assignment_state: AssignmentState, asked: AskingLists) -> SubmittedAnswer:
         left, right = (
-            [standing.documents[number].name for number in each.documents]
+            [assignment_state.documents[number].name for number in each.documents]
             for each in (asked.left, asked.right)
         )
         answer = self._judge.compare_lists(left, right)
-        return Said(answer.value, left=asked.left.system, right=asked.right.system)
+        return SubmittedAnswer(answer.value, left=asked.left.system, right=asked.right.system)
 
-    def _submit(self, submission: Submission) -> Standing:
+    def _submit(self, submission: Submission) -> AssignmentState:
         return labeling.submit(
             self._session, self._live, **self._ids, submission=submission, at=self.at
         )
@@ -93,7 +95,7 @@ class Sitting:
         timing.record_event(self._session, **self._ids, report=Report(kind, active_ms), at=self.at)
 
 
-def _share_done(standing: Standing) -> float:
-    progress = standing.progress
+def _share_done(assignment_state: AssignmentState) -> float:
+    progress = assignment_state.progress
     expected = progress.answered + progress.expected_left
     return progress.answered / expected if expected else 1.0

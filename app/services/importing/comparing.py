@@ -122,7 +122,7 @@ class _Comparison:
     def _head_changes(self) -> bool:
         head, study = self._checked.bundle.head, self._study
         there = StudySettings.from_json(study.settings)
-        steers = head.settings.steering() != there.steering()
+        steers = head.settings.frozen_settings() != there.frozen_settings()
         if steers and stored.assigned_queries(self._session, study.id):
             self._problems.add(
                 head.place,

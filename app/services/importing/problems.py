@@ -80,7 +80,7 @@ class Problems:
             raise StudyRefused(tuple(self._found))
 
 
-class Unheard(Problems):
+class NullProblems(Problems):
     """Takes problems and forgets them, for a look at what will be read properly later."""
 
     def add(self, place: Place, field: str | None, problem: str, mend: str = "") -> None:

@@ -1,4 +1,4 @@
-"""What lies on an assessor's desk beside the question: the study's rules, and where they are."""
+"""What lies on an assessor's context beside the question: the study's rules, and where they are."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,11 @@ from app.db.queries.judging import labeling as queries
 from app.db.queries.judging.queue import work_in_study
 from app.domain.study import StudySettings
 from app.services.judging import timing
-from app.services.judging.labeling import Standing, assignment_at_work
+from app.services.judging.labeling import AssignmentState, assignment_at_work
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class JudgingContext:
     """The rules of the study, the number of this query among the person's, and its clock."""
 
     guidelines: str
@@ -22,12 +22,14 @@ class Desk:
     question_ms: int
 
 
-def desk_of(session: Session, standing: Standing, *, user_id: int) -> Desk:
-    """The desk for an assignment of this person."""
-    assignment = assignment_at_work(session, standing.assignment_id, user_id)
+def judging_context(
+    session: Session, assignment_state: AssignmentState, *, user_id: int
+) -> JudgingContext:
+    """The context for an assignment of this person."""
+    assignment = assignment_at_work(session, assignment_state.assignment_id, user_id)
     study = queries.query_with_study(session, assignment.query_id).study
-    mine = work_in_study(session, user_id, standing.query.study_id)
-    return Desk(
+    mine = work_in_study(session, user_id, assignment_state.query.study_id)
+    return JudgingContext(
         guidelines=study.guidelines,
         settings=StudySettings.from_json(study.settings),
         number=mine.index(assignment.id) + 1 if assignment.id in mine else 1,

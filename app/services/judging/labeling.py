@@ -30,7 +30,7 @@ from app.domain.text.terms import query_terms
 from app.services.judging import timing
 from app.services.judging.lists import work
 from app.services.judging.live_sessions import DocumentHead, LiveAssignment, LiveSessions, QueryHead
-from app.services.judging.tool_adapters import KITS, AnyState, Said, shown_in
+from app.services.judging.tool_adapters import TOOL_ADAPTERS, AnyState, SubmittedAnswer, shown_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,13 @@ class Submission:
 
     position: int
     kind: EntryKind = EntryKind.ANSWER
-    said: Said | None = None
+    said: SubmittedAnswer | None = None
     active_ms: int = 0
     note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class AssignmentState:
     """Where an assignment stands: a snapshot that no later request changes.
 
     ``position`` is the one that is next; ``new`` holds the pages on the screen not met before;
@@ -76,15 +76,17 @@ class Standing:
         return not shown_in(self.state)
 
 
-Prospect = tuple[tuple[str, ...], Standing]
+Prospect = tuple[tuple[str, ...], AssignmentState]
 
 
-def standing(session: Session, live: LiveSessions, *, assignment_id: int, user_id: int) -> Standing:
+def assignment_state(
+    session: Session, live: LiveSessions, *, assignment_id: int, user_id: int
+) -> AssignmentState:
     """Where the person's assignment stands now."""
     assignment = assignment_at_work(session, assignment_id, user_id)
     current = _caught_up(session, live, assignment)
     try:
-        return _standing(current, assignment, assignment.active_ms)
+        return _assignment_state(current, assignment, assignment.active_ms)
     finally:
         live.put(current)
 
@@ -110,13 +112,13 @@ def _ahead(
     live: LiveAssignment, assignment: AssignmentHead, active_ms: int
 ) -> tuple[Prospect, ...]:
     return tuple(
-        (words, _standing(_after(live, entry), assignment, active_ms))
+        (words, _assignment_state(_after(live, entry), assignment, active_ms))
         for words, entry in _possible(live)
     )
 
 
 def _possible(live: LiveAssignment) -> Iterator[tuple[tuple[str, ...], Entry[Any]]]:
-    for choice in KITS[live.tool].choices(live.session):
+    for choice in TOOL_ADAPTERS[live.tool].choices(live.session):
         yield choice.answers, Entry(EntryKind.ANSWER, choice.judgment)
     if live.session.can_undo:
         yield (EntryKind.UNDO.value,), Entry(EntryKind.UNDO)
@@ -139,7 +141,7 @@ def submit(
     submission: Submission,
     at: datetime | None = None,
     look_ahead: bool = False,
-) -> Standing:
+) -> AssignmentState:
     """Append ``submission`` to the log and return the state after it; repeated, change nothing.
 
     With ``look_ahead`` the state says what may come next, where that costs little.
@@ -157,7 +159,7 @@ def submit(
     except LogRefusal:
         live.put(current)
         raise
-    result = _standing(current, assignment, active_ms)
+    result = _assignment_state(current, assignment, active_ms)
     if look_ahead and current.session.foresees:
         result = replace(result, ahead=_ahead(current, assignment, active_ms))
     live.put(current)
@@ -180,10 +182,12 @@ def _required(assignment: AssignmentHead | None, assignment_id: int) -> Assignme
     return assignment
 
 
-def _standing(live: LiveAssignment, assignment: AssignmentHead, active_ms: int) -> Standing:
-    kit, session, chosen = KITS[live.tool], live.session, assignment.terms
-    state = kit.state(session)
-    return Standing(
+def _assignment_state(
+    live: LiveAssignment, assignment: AssignmentHead, active_ms: int
+) -> AssignmentState:
+    adapter, session, chosen = TOOL_ADAPTERS[live.tool], live.session, assignment.terms
+    state = adapter.state(session)
+    return AssignmentState(
         assignment_id=live.id,
         tool=live.tool,
         query=live.query,
@@ -232,8 +236,8 @@ def _open(session: Session, assignment: AssignmentHead) -> LiveAssignment:
     plan = queries.plan_of(session, assignment.id)
     heads = queries.document_heads(session, plan["order"])
     documents = {row[0]: DocumentHead(*row) for row in heads}
-    kit = KITS[assignment.tool]
-    opened = kit.open(plan)
+    adapter = TOOL_ADAPTERS[assignment.tool]
+    opened = adapter.open(plan)
     return LiveAssignment(
         key=(assignment.id, assignment.created_at, plan_digest(plan)),
         id=assignment.id,
@@ -254,21 +258,21 @@ def _open(session: Session, assignment: AssignmentHead) -> LiveAssignment:
         ids=opened.ids
         if isinstance(opened, ListSession)
         else {head.name: number for number, head in documents.items()},
-        scale=kit.progress(opened).high,
+        scale=adapter.progress(opened).high,
     )
 
 
 def _logged(live: LiveAssignment, row: JudgmentRow) -> Entry[Any]:
     if row.entry is not EntryKind.ANSWER:
         return Entry(row.entry)
-    return Entry(row.entry, KITS[live.tool].from_row(row))
+    return Entry(row.entry, TOOL_ADAPTERS[live.tool].from_row(row))
 
 
 def _entry(live: LiveAssignment, submission: Submission) -> Entry[Any]:
     if submission.kind is not EntryKind.ANSWER:
         return Entry(submission.kind)
     assert submission.said is not None
-    judgment = KITS[live.tool].judgment(live.session, submission.said, live.ids)
+    judgment = TOOL_ADAPTERS[live.tool].judgment(live.session, submission.said, live.ids)
     return Entry(EntryKind.ANSWER, judgment)
 
 
@@ -281,12 +285,12 @@ def _append(
     at: datetime,
 ) -> int:
     """Write an entry that the live session takes; the active time of the assignment with it."""
-    kit, position = KITS[live.tool], live.session.length
+    adapter, position = TOOL_ADAPTERS[live.tool], live.session.length
     live.session.append(entry)
     if isinstance(live.session, ListSession) and live.session.needs_pair:
         work.offer_next(session, assignment, live.session, study_id=live.query.study_id)
     time = timing.spent_on_entry(assignment, submission.active_ms, at)
-    columns = kit.columns(entry.judgment) if entry.judgment is not None else {}
+    columns = adapter.columns(entry.judgment) if entry.judgment is not None else {}
     row = {
         "position": position,
         "entry": entry.kind,
@@ -310,7 +314,7 @@ def _summary(
     at: datetime,
 ) -> dict[str, Any]:
     """What queues and dashboards show of the log, kept with the assignment."""
-    kit = KITS[live.tool]
+    adapter = TOOL_ADAPTERS[live.tool]
     checks, agreed = _checks(assignment, live, entry)
     is_answer = entry.kind is EntryKind.ANSWER
     return {
@@ -321,7 +325,7 @@ def _summary(
         "last_entry_at": at,
         "checks": checks,
         "checks_agreed": agreed,
-        "finished_at": None if shown_in(kit.state(live.session)) else at,
+        "finished_at": None if shown_in(adapter.state(live.session)) else at,
     }
 
 
@@ -339,8 +343,8 @@ def _accept_repetition(session: Session, live: LiveAssignment, submission: Submi
     if row is None or row.entry is not submission.kind:
         raise _stale()
     if submission.said is not None:
-        kit = KITS[live.tool]
-        if not kit.says(kit.from_row(row), submission.said, live.ids):
+        adapter = TOOL_ADAPTERS[live.tool]
+        if not adapter.says(adapter.from_row(row), submission.said, live.ids):
             raise _stale()
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from app.db.queries.judging.labeling import AssignmentKey
 from app.domain.enums import Tool
 from app.domain.pairs.progress import Progress
-from app.services.judging.tool_adapters import KITS, AnySession, shown_in
+from app.services.judging.tool_adapters import TOOL_ADAPTERS, AnySession, shown_in
 
 DEFAULT_BYTES = 64 * 2**20
 _FINISHED_PART = 16
@@ -73,7 +73,7 @@ class LiveAssignment:
     @property
     def finished(self) -> bool:
         """Whether nothing is left to ask."""
-        return not shown_in(KITS[self.tool].state(self.session))
+        return not shown_in(TOOL_ADAPTERS[self.tool].state(self.session))
 
     @property
     def size(self) -> int:
@@ -89,7 +89,7 @@ class LiveAssignment:
         """How far the session is, told once for each length of its log."""
         length = self.session.length
         if self._told is None or self._told[0] != length:
-            self._told = length, KITS[self.tool].progress(self.session)
+            self._told = length, TOOL_ADAPTERS[self.tool].progress(self.session)
         return self._told[1]
 
 

@@ -19,7 +19,7 @@ class WorkState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class QueueItem:
     """One assignment as the queue shows it."""
 
     assignment_id: int
@@ -54,10 +54,10 @@ class Work:
 class Queue:
     """All work of a person: begun first (the latest on top), then waiting, then finished."""
 
-    works: tuple[Work, ...]
+    works: tuple[QueueItem, ...]
 
     @property
-    def now(self) -> Work | None:
+    def now(self) -> QueueItem | None:
         """What one click continues: the latest begun work, or the first that waits."""
         open_works = (work for work in self.works if work.state is not WorkState.FINISHED)
         return next(open_works, None)
@@ -78,7 +78,7 @@ def queue_of_user(session: Session, user_id: int) -> Queue:
     return Queue(tuple(works))
 
 
-def _moment(work: Work) -> float:
+def _moment(work: QueueItem) -> float:
     return work.last_entry_at.timestamp() if work.last_entry_at else 0.0
 
 
@@ -93,12 +93,12 @@ def _work(
     active_ms: int,
     last_entry_at: datetime | None,
     finished_at: datetime | None,
-) -> Work:
+) -> QueueItem:
     if finished_at is not None:
         state = WorkState.FINISHED
     else:
         state = WorkState.BEGUN if last_entry_at is not None else WorkState.WAITING
-    return Work(
+    return QueueItem(
         assignment_id=number,
         study=study,
         query=query,

@@ -8,8 +8,8 @@ from app.db.queries.judging import labeling as queries
 from app.db.queries.judging.timing import count_pauses
 from app.domain.log import EntryKind
 from app.domain.pairs.answers import Answer
-from app.services.judging.labeling import Standing
-from app.services.judging.queue import Work, queue_of_user
+from app.services.judging.labeling import AssignmentState
+from app.services.judging.queue import QueueItem, queue_of_user
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +21,12 @@ class Summary:
     taken_back: int
     active_ms: int
     pauses: int
-    next: Work | None
+    next: QueueItem | None
 
 
-def summary_of(session: Session, standing: Standing, *, user_id: int) -> Summary:
+def summary_of(session: Session, assignment_state: AssignmentState, *, user_id: int) -> Summary:
     """The numbers of a finished assignment."""
-    log = queries.log_from(session, standing.assignment_id, 0)
+    log = queries.log_from(session, assignment_state.assignment_id, 0)
     standing_answers: list[str | None] = []
     undone: list[str | None] = []
     for row in log:
@@ -42,7 +42,7 @@ def summary_of(session: Session, standing: Standing, *, user_id: int) -> Summary
         ties=standing_answers.count(Answer.TIE.value),
         taken_back=sum(row.entry is EntryKind.UNDO for row in log)
         - sum(row.entry is EntryKind.REDO for row in log),
-        active_ms=standing.active_ms,
-        pauses=count_pauses(session, standing.assignment_id),
+        active_ms=assignment_state.active_ms,
+        pauses=count_pauses(session, assignment_state.assignment_id),
         next=queue_of_user(session, user_id).now,
     )

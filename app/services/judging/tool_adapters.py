@@ -1,6 +1,6 @@
 """What differs between the tools of judging: plans, judgments and their rows.
 
-Everything else, the log, its idempotency, undo, redo and time, is shared (`app.services.judging.labeling`).
+The log, its idempotency, undo, redo and time are shared (`app.services.judging.labeling`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ AnyState = Asking | Finished | AskingGrade | Graded | AskingLists | Compared
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SubmittedAnswer:
     """An answer as it arrives: pages, or systems, by their names; the answer as a word."""
 
     answer: str
@@ -48,14 +48,14 @@ class Choice:
     judgment: Any
 
 
-class ToolKit(Protocol):
+class ToolAdapter(Protocol):
     """What the labeling service needs to know about a tool."""
 
     def open(self, plan: Mapping[str, Any]) -> AnySession:
         """A session at its beginning."""
         ...
 
-    def judgment(self, session: AnySession, said: Said, ids: Mapping[str, int]) -> Any:
+    def judgment(self, session: AnySession, said: SubmittedAnswer, ids: Mapping[str, int]) -> Any:
         """Build the judgment from what ``said`` names, which is what the person was shown.
 
         Whether it is about the question being asked is for the session to check (`validate`).
@@ -70,7 +70,7 @@ class ToolKit(Protocol):
         """The judgment of a row."""
         ...
 
-    def says(self, judgment: Any, said: Said, ids: Mapping[str, int]) -> bool:
+    def says(self, judgment: Any, said: SubmittedAnswer, ids: Mapping[str, int]) -> bool:
         """Whether a recorded judgment is what ``said`` repeats."""
         ...
 
@@ -96,14 +96,16 @@ _ALIKE = (
 )
 
 
-class PairsKit:
+class PairsAdapter:
     """T1: which of two pages is better."""
 
     def open(self, plan: Mapping[str, Any]) -> PairSession:
         """A session at its beginning."""
         return PairSession(Plan.from_json(plan))
 
-    def judgment(self, session: AnySession, said: Said, ids: Mapping[str, int]) -> Judgment:
+    def judgment(
+        self, session: AnySession, said: SubmittedAnswer, ids: Mapping[str, int]
+    ) -> Judgment:
         """Build the answer to the pair shown; the kind of question is the server's to know."""
         try:
             answer = Answer(said.answer)
@@ -136,7 +138,7 @@ class PairsKit:
         kind = row.question_kind or QuestionKind.SORT
         return Judgment(kind, row.left_id, row.right_id, Answer(row.answer))
 
-    def says(self, judgment: Judgment, said: Said, ids: Mapping[str, int]) -> bool:
+    def says(self, judgment: Judgment, said: SubmittedAnswer, ids: Mapping[str, int]) -> bool:
         """Whether a recorded judgment is what ``said`` repeats."""
         repeated = (judgment.left, judgment.right, judgment.answer.value)
         return repeated == (*_found(said, ids), said.answer)
@@ -169,14 +171,16 @@ class PairsKit:
         return session.state
 
 
-class GradesKit:
+class GradesAdapter:
     """T2: one page, one grade."""
 
     def open(self, plan: Mapping[str, Any]) -> GradeSession:
         """A session at its beginning."""
         return GradeSession(GradePlan.from_json(plan))
 
-    def judgment(self, session: AnySession, said: Said, ids: Mapping[str, int]) -> Grading:
+    def judgment(
+        self, session: AnySession, said: SubmittedAnswer, ids: Mapping[str, int]
+    ) -> Grading:
         """Build the grade of the page shown."""
         assert isinstance(session, GradeSession)
         state = session.state
@@ -197,7 +201,7 @@ class GradesKit:
         assert row.answer is not None
         return Grading(row.left_id, row.answer)
 
-    def says(self, judgment: Grading, said: Said, ids: Mapping[str, int]) -> bool:
+    def says(self, judgment: Grading, said: SubmittedAnswer, ids: Mapping[str, int]) -> bool:
         """Whether a recorded judgment is what ``said`` repeats."""
         return (judgment.document, judgment.grade) == (ids.get(said.document or ""), said.answer)
 
@@ -222,14 +226,16 @@ class GradesKit:
         return session.state
 
 
-class ListsKit:
+class ListsAdapter:
     """T3: which of two rankings serves better; they go by the names of their systems."""
 
     def open(self, plan: Mapping[str, Any]) -> ListSession:
         """A session at its beginning."""
         return ListSession(ListPlan.from_json(plan))
 
-    def judgment(self, session: AnySession, said: Said, ids: Mapping[str, int]) -> Comparison:
+    def judgment(
+        self, session: AnySession, said: SubmittedAnswer, ids: Mapping[str, int]
+    ) -> Comparison:
         """Build the answer about the two rankings shown."""
         try:
             answer = ListAnswer(said.answer)
@@ -257,7 +263,7 @@ class ListsKit:
         assert row.answer is not None
         return Comparison(row.left_ranking_id, row.right_ranking_id, ListAnswer(row.answer))
 
-    def says(self, judgment: Comparison, said: Said, ids: Mapping[str, int]) -> bool:
+    def says(self, judgment: Comparison, said: SubmittedAnswer, ids: Mapping[str, int]) -> bool:
         """Whether a recorded judgment is what ``said`` repeats."""
         repeated = (judgment.left, judgment.right, judgment.answer.value)
         return repeated == (*_found(said, ids), said.answer)
@@ -283,11 +289,11 @@ class ListsKit:
         return session.state
 
 
-def _found(said: Said, ids: Mapping[str, int]) -> tuple[int | None, int | None]:
+def _found(said: SubmittedAnswer, ids: Mapping[str, int]) -> tuple[int | None, int | None]:
     return ids.get(said.left or ""), ids.get(said.right or "")
 
 
-def _resolved(said: Said, ids: Mapping[str, int]) -> tuple[int, int]:
+def _resolved(said: SubmittedAnswer, ids: Mapping[str, int]) -> tuple[int, int]:
     """Return the ids of what stood left and right; refuse names that the assignment has not."""
     left, right = _found(said, ids)
     if left is None or right is None:
@@ -304,8 +310,8 @@ def shown_in(state: AnyState) -> tuple[int, ...]:
     return (state.document,) if isinstance(state, AskingGrade) else ()
 
 
-KITS: Mapping[Tool, ToolKit] = {
-    Tool.PAIRS: PairsKit(),
-    Tool.GRADES: GradesKit(),
-    Tool.LISTS: ListsKit(),
+TOOL_ADAPTERS: Mapping[Tool, ToolAdapter] = {
+    Tool.PAIRS: PairsAdapter(),
+    Tool.GRADES: GradesAdapter(),
+    Tool.LISTS: ListsAdapter(),
 }

@@ -5,12 +5,15 @@ from sqlalchemy.orm import Session
 from app.db.queries.judging import lists as queries
 from app.domain.lists.session import AskingLists
 from app.domain.text.snippets import LOOK
-from app.services.judging.labeling import Standing
+from app.services.judging.labeling import AssignmentState
 
 
-def snippet_texts(session: Session, standing: Standing) -> dict[str, str]:
+def snippet_texts(session: Session, assignment_state: AssignmentState) -> dict[str, str]:
     """How the pages of two lists begin, by content hash; nothing where no lists are shown."""
-    if not isinstance(standing.state, AskingLists):
+    if not isinstance(assignment_state.state, AskingLists):
         return {}
-    hashes = {standing.documents[number].content_hash for number in standing.state.documents}
+    hashes = {
+        assignment_state.documents[number].content_hash
+        for number in assignment_state.state.documents
+    }
     return queries.openings(session, hashes, LOOK)

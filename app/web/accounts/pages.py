@@ -20,14 +20,14 @@ from app.web.common.links import local_path
 from app.web.common.templates import render
 from app.web.common.views import DemoAccount, SignInView
 from app.web.common.visitors import visitor_of
-from app.web.server.slots import Places
+from app.web.server.slots import TransactionLimits
 
 router = APIRouter(include_in_schema=False)
 
 
 async def _hold_sign_in(request: Request) -> AsyncIterator[None]:
     """Hold one of the slots for visitors: each may hash a password or ask the database."""
-    places: Places = request.app.state.places
+    places: TransactionLimits = request.app.state.transaction_limits
     async with places.sign_in.hold():
         yield
 

@@ -18,7 +18,7 @@ from app.services.assignments.csv_file import MOST_BYTES, CsvProblem, CsvRefused
 from app.services.studies import lifecycle
 from app.web.common.api_paging import Limit, Number, Offset, say_total
 from app.web.common.deps import ApiAdmin, ApiResearcher, SessionDep
-from app.web.common.early_auth import ApiAdminAtDoor
+from app.web.common.early_auth import EarlyApiAdmin
 from app.web.judging.api_models import Body
 from app.web.studies.api_models import Slug
 
@@ -173,7 +173,7 @@ class MadeOut(BaseModel):
 
 
 @router.post("/assignments/csv", status_code=201, openapi_extra=CSV_BODY)
-async def post_study_csv(request: Request, user: ApiAdminAtDoor, slug: Slug) -> MadeOut:
+async def post_study_csv(request: Request, user: EarlyApiAdmin, slug: Slug) -> MadeOut:
     """Give out what a CSV file says, all of it or nothing; problems are listed by line."""
     data = bytearray()
     async for block in request.stream():

@@ -26,7 +26,7 @@ from app.web.common.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Clai
 from app.web.common.views import PersonView
 from app.web.common.visitors import visitor_of
 from app.web.server.admission import NO_TOKEN, KnownTokens, admit, is_api, is_visitor
-from app.web.server.slots import Lane, Places
+from app.web.server.slots import Lane, TransactionLimits
 
 T = TypeVar("T")
 Someone = TypeVar("Someone", User, Account, PersonView)
@@ -36,7 +36,7 @@ _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 def _lane_of(request: Request) -> Lane:
-    places: Places = request.app.state.places
+    places: TransactionLimits = request.app.state.transaction_limits
     return places.read if request.method in SAFE_METHODS else places.write
 
 

@@ -17,14 +17,14 @@ from starlette.types import Receive, Scope, Send
 
 from app.services.results.exports import Export, export_session
 from app.web.common.early_auth import ResearcherAtDoor
-from app.web.server.slots import Places
+from app.web.server.slots import TransactionLimits
 
 _BLOCK = 64 * 1024
 
 
 async def get_download_place(request: Request, _user: ResearcherAtDoor) -> AsyncIterator[None]:
     """Hold one of the slots for downloads until the response is sent."""
-    places: Places = request.app.state.places
+    places: TransactionLimits = request.app.state.transaction_limits
     async with places.download.hold():
         yield
 
@@ -33,7 +33,7 @@ async def get_export_place(
     request: Request, _download: Annotated[None, Depends(get_download_place)]
 ) -> AsyncIterator[None]:
     """Hold one of the slots for reading much of the database until the route has returned."""
-    places: Places = request.app.state.places
+    places: TransactionLimits = request.app.state.transaction_limits
     async with places.export.hold():
         yield
 

@@ -27,7 +27,7 @@ from app.web.common.deps import (
 )
 from app.web.common.views import PersonView
 from app.web.server.admission import admit, is_api, sent_token
-from app.web.server.slots import Places
+from app.web.server.slots import TransactionLimits
 
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ async def _token_owner(request: Request) -> PersonView:
 
 
 async def _read(request: Request, find: Callable[[Session], T]) -> T:
-    places: Places = request.app.state.places
+    places: TransactionLimits = request.app.state.transaction_limits
     sessions: Sessions = request.app.state.sessions
 
     def run() -> T:
@@ -72,7 +72,7 @@ async def _admin(request: Request) -> PersonView:
     return await person_at_door(request, Role.ADMIN)
 
 
-async def admin_at_door(
+async def early_admin(
     request: Request, person: Annotated[PersonView, Depends(_admin)], sent: SentToken
 ) -> PersonView:
     """The administrator signed in by cookie; the body is not read before that is certain."""
@@ -80,7 +80,7 @@ async def admin_at_door(
     return person
 
 
-async def api_admin_at_door(request: Request, _credentials: Credentials) -> PersonView:
+async def early_api_admin(request: Request, _credentials: Credentials) -> PersonView:
     """The administrator whose token was sent."""
     return await person_at_door(request, Role.ADMIN)
 
@@ -98,6 +98,6 @@ async def api_researcher_at_door(_credentials: Credentials, person: ResearcherAt
     return person
 
 
-AdminAtDoor = Annotated[PersonView, Depends(admin_at_door)]
-ApiAdminAtDoor = Annotated[PersonView, Depends(api_admin_at_door)]
+EarlyAdmin = Annotated[PersonView, Depends(early_admin)]
+EarlyApiAdmin = Annotated[PersonView, Depends(early_api_admin)]
 ApiResearcherAtDoor = Annotated[PersonView, Depends(api_researcher_at_door)]

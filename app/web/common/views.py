@@ -7,7 +7,7 @@ from typing import Self
 from app.db.models import User
 from app.db.queries.accounts.accounts import Account
 from app.domain.enums import Role
-from app.services.judging.queue import Queue, Work
+from app.services.judging.queue import Queue, QueueItem
 from app.web.common.paging import Choices, Paging, offset_of
 
 
@@ -55,6 +55,6 @@ class QueueView:
     choices: Choices
 
     @property
-    def shown(self) -> tuple[Work, ...]:
+    def shown(self) -> tuple[QueueItem, ...]:
         """The work on this page of the table."""
         return self.queue.works[offset_of(self.paging.number, self.paging.size) : self.paging.last]

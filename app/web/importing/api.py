@@ -10,8 +10,8 @@ from app.services.importing import ImportReport
 from app.services.studies import edit_study, lifecycle
 from app.web.common.deps import ApiAdmin, SessionDep
 from app.web.common.downloads import ExportPlace
-from app.web.common.early_auth import ApiAdminAtDoor
-from app.web.importing.uploads import RECEIVING, Desk, receive
+from app.web.common.early_auth import EarlyApiAdmin
+from app.web.importing.uploads import RECEIVING, JudgingContext, receive
 from app.web.judging.api_models import Body
 from app.web.studies.api_models import Slug
 from app.web.studies.deletion_pages import copy_response
@@ -103,8 +103,8 @@ class DeletedOut(BaseModel):
 )
 async def post_study(
     request: Request,
-    user: ApiAdminAtDoor,
-    desk: Desk,
+    user: EarlyApiAdmin,
+    desk: JudgingContext,
     response: Response,
     dry_run: bool = False,
     filename: Annotated[str, Query(max_length=200)] = "study",
@@ -142,7 +142,7 @@ def patch_study(session: SessionDep, user: ApiAdmin, slug: Slug, body: StudyChan
 
 @router.post("/{slug}/copy", response_class=Response, responses=ZIP)
 def post_study_copy(
-    request: Request, user: ApiAdminAtDoor, _place: ExportPlace, slug: Slug
+    request: Request, user: EarlyApiAdmin, _place: ExportPlace, slug: Slug
 ) -> Response:
     """A full copy of the study: every row and every page; a deletion needs one."""
     return copy_response(request.app.state.sessions, slug, user.id)

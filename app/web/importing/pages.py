@@ -9,9 +9,9 @@ from app.domain.errors import Invalid
 from app.services.importing.sources import limits
 from app.services.importing.uploads import Upload
 from app.web.common.deps import AdminUser
-from app.web.common.early_auth import AdminAtDoor
+from app.web.common.early_auth import EarlyAdmin
 from app.web.common.templates import render
-from app.web.importing.uploads import RECEIVING, Desk, receive
+from app.web.importing.uploads import RECEIVING, JudgingContext, receive
 from app.web.people.views import ImportsView, ImportView, Refusal
 
 router = APIRouter(prefix="/imports", include_in_schema=False)
@@ -25,7 +25,7 @@ def get_imports(request: Request, _user: AdminUser) -> Response:
 
 
 @router.post("", dependencies=RECEIVING)
-async def post_import(request: Request, user: AdminAtDoor, desk: Desk) -> Response:
+async def post_import(request: Request, user: EarlyAdmin, desk: JudgingContext) -> Response:
     """Take a study and have it checked; what would be read is shown before anything is written."""
     try:
         path, filename, size = await receive(request, desk.store)
@@ -36,19 +36,25 @@ async def post_import(request: Request, user: AdminAtDoor, desk: Desk) -> Respon
 
 
 @router.get("/{upload_id}")
-def get_import(request: Request, _user: AdminUser, desk: Desk, upload_id: UploadId) -> Response:
+def get_import(
+    request: Request, _user: AdminUser, desk: JudgingContext, upload_id: UploadId
+) -> Response:
     """How far an upload is."""
     return _show(request, desk.store.find(upload_id))
 
 
 @router.post("/{upload_id}/confirm")
-def post_confirm(request: Request, user: AdminAtDoor, desk: Desk, upload_id: UploadId) -> Response:
+def post_confirm(
+    request: Request, user: EarlyAdmin, desk: JudgingContext, upload_id: UploadId
+) -> Response:
     """Import what was checked."""
     return _to(request, desk.confirm(desk.store.find(upload_id), actor_id=user.id))
 
 
 @router.post("/{upload_id}/cancel")
-def post_cancel(request: Request, _user: AdminAtDoor, desk: Desk, upload_id: UploadId) -> Response:
+def post_cancel(
+    request: Request, _user: EarlyAdmin, desk: JudgingContext, upload_id: UploadId
+) -> Response:
     """Let go of an upload."""
     desk.cancel(desk.store.find(upload_id))
     return RedirectResponse(str(request.app.url_path_for("get_imports")), status_code=303)

@@ -10,15 +10,15 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from app.domain.errors import Invalid
-from app.services.importing.uploads import UploadDesk, UploadStore
+from app.services.importing.uploads import ImportRunner, UploadStore
 from app.services.importing.uploads.store import safe_name
 
 _NO_FILE = "Choose a .zip of the study folder, or a single LETOR file."
 
 
-def desk_of(request: Request) -> UploadDesk:
+def judging_context(request: Request) -> ImportRunner:
     """The one at work on uploads in this process."""
-    desk: UploadDesk = request.app.state.uploads
+    desk: ImportRunner = request.app.state.uploads
     return desk
 
 
@@ -31,7 +31,7 @@ async def close_form(request: Request) -> AsyncIterator[None]:
 
 
 RECEIVING = [Depends(close_form)]  # of routes that take a study
-Desk = Annotated[UploadDesk, Depends(desk_of)]
+JudgingContext = Annotated[ImportRunner, Depends(judging_context)]
 
 
 async def receive(

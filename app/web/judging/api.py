@@ -10,9 +10,9 @@ from app.db.queries.judging import queue as queue_queries
 from app.domain.errors import AnswerNotAllowed, LogRefusal, Withdrawn
 from app.domain.log import EntryKind
 from app.services.judging import labeling
-from app.services.judging.labeling import Standing, Submission
+from app.services.judging.labeling import AssignmentState, Submission
 from app.services.judging.live_sessions import LiveSessions
-from app.services.judging.tool_adapters import Said
+from app.services.judging.tool_adapters import SubmittedAnswer
 from app.web.common.deps import ApiUser, Credentials, RowId, SessionDep, api_user, in_transaction
 from app.web.common.views import PersonView
 from app.web.judging.api_models import (
@@ -73,8 +73,8 @@ def get_assignment(
     request: Request, session: SessionDep, user: ApiUser, assignment_id: RowId
 ) -> AssignmentOut:
     """Where one of my assignments stands: the open question, or the result."""
-    standing = _standing(request, session, user, assignment_id)
-    return assignment_out(session, request.app.state.texts, standing)
+    assignment_state = _assignment_state(request, session, user, assignment_id)
+    return assignment_out(session, request.app.state.texts, assignment_state)
 
 
 @router.post("/{assignment_id}/judgments", response_model=AssignmentOut, responses=REFUSED)
@@ -82,7 +82,7 @@ async def post_judgment(
     request: Request, credentials: Credentials, assignment_id: RowId, body: JudgmentIn
 ) -> Response:
     """Answer the open question; sent twice, it counts once."""
-    said = Said(body.answer, left=body.left, right=body.right, document=body.document)
+    said = SubmittedAnswer(body.answer, left=body.left, right=body.right, document=body.document)
     submission = Submission(
         body.position, EntryKind.ANSWER, said, active_ms=body.active_ms, note=body.note
     )
@@ -107,9 +107,11 @@ async def post_redo(
     return await _submitted(request, credentials, assignment_id, submission)
 
 
-def _standing(request: Request, session: Session, user: PersonView, assignment_id: int) -> Standing:
+def _assignment_state(
+    request: Request, session: Session, user: PersonView, assignment_id: int
+) -> AssignmentState:
     live: LiveSessions = request.app.state.live
-    return labeling.standing(session, live, assignment_id=assignment_id, user_id=user.id)
+    return labeling.assignment_state(session, live, assignment_id=assignment_id, user_id=user.id)
 
 
 async def _submitted(
@@ -138,7 +140,7 @@ def _submit(
         raise
     except LogRefusal as refusal:
         problem = ProblemOut(code=refusal.code, detail=str(refusal))
-        after = _standing(request, session, user, assignment_id)
+        after = _assignment_state(request, session, user, assignment_id)
     body = assignment_out(session, request.app.state.texts, after)
     body.problem = problem
     content = body.model_dump_json()

@@ -8,10 +8,10 @@ from app.domain.enums import Tool
 from app.domain.grades.session import UNJUDGEABLE, AskingGrade, Graded, GradePlan
 from app.domain.lists.plan import ListPlan, ShownList
 from app.domain.lists.session import AskingLists, Compared, ListAnswer
-from app.domain.pairs.confidence import Confidence
+from app.domain.pairs.confidence import ListConfidence
 from app.domain.pairs.plan import Plan
 from app.domain.pairs.session import Asking, Finished
-from app.services.judging.labeling import Standing
+from app.services.judging.labeling import AssignmentState
 from app.services.judging.tool_adapters import shown_in
 from app.services.pages.texts import PageTexts
 from app.web.judging.api_models import (
@@ -33,13 +33,15 @@ from app.web.judging.api_models import (
 )
 
 
-def assignment_out(session: Session, texts: PageTexts, standing: Standing) -> AssignmentOut:
+def assignment_out(
+    session: Session, texts: PageTexts, assignment_state: AssignmentState
+) -> AssignmentOut:
     """The state with the texts of the pages it asks about."""
-    query, progress = standing.query, standing.progress
+    query, progress = assignment_state.query, assignment_state.progress
     return AssignmentOut(
-        id=standing.assignment_id,
-        state="finished" if standing.finished else "asking",
-        tool=standing.tool,
+        id=assignment_state.assignment_id,
+        state="finished" if assignment_state.finished else "asking",
+        tool=assignment_state.tool,
         study=StudyName(slug=query.study_slug, name=query.study_name),
         query=QueryOut(
             id=query.name,
@@ -47,9 +49,9 @@ def assignment_out(session: Session, texts: PageTexts, standing: Standing) -> As
             description=query.description,
             narrative=query.narrative,
         ),
-        position=standing.position,
-        question=_question(session, texts, standing),
-        answers=answers_of(standing),
+        position=assignment_state.position,
+        question=_question(session, texts, assignment_state),
+        answers=answers_of(assignment_state),
         progress=ProgressOut(
             answered=progress.answered,
             expected_left=progress.expected_left,
@@ -57,48 +59,53 @@ def assignment_out(session: Session, texts: PageTexts, standing: Standing) -> As
             high=progress.high,
             quality=progress.quality,
         ),
-        result=_result(standing),
-        can_undo=standing.can_undo,
-        can_redo=standing.can_redo,
-        active_ms=standing.active_ms,
+        result=_result(assignment_state),
+        can_undo=assignment_state.can_undo,
+        can_redo=assignment_state.can_redo,
+        active_ms=assignment_state.active_ms,
     )
 
 
-def answers_of(standing: Standing) -> list[str]:
+def answers_of(assignment_state: AssignmentState) -> list[str]:
     """The answers the study offers for this tool."""
-    if standing.tool is Tool.GRADES:
-        return [*GradePlan.from_json(standing.plan).grades, UNJUDGEABLE]
-    if standing.tool is Tool.LISTS:
+    if assignment_state.tool is Tool.GRADES:
+        return [*GradePlan.from_json(assignment_state.plan).grades, UNJUDGEABLE]
+    if assignment_state.tool is Tool.LISTS:
         return [answer.value for answer in ListAnswer]
-    return [answer.value for answer in Plan.from_json(standing.plan).answers]
+    return [answer.value for answer in Plan.from_json(assignment_state.plan).answers]
 
 
 def _question(
-    session: Session, texts: PageTexts, standing: Standing
+    session: Session, texts: PageTexts, assignment_state: AssignmentState
 ) -> PairQuestion | GradeQuestion | ListQuestion | None:
-    heads = [standing.documents[number] for number in shown_in(standing.state)]
+    heads = [assignment_state.documents[number] for number in shown_in(assignment_state.state)]
     found = texts.of(session, [head.content_hash for head in heads])
     shown = [
         DocumentOut(id=head.name, title=head.title, url=head.url, text=found[head.content_hash])
         for head in heads
     ]
-    if isinstance(standing.state, Asking):
+    if isinstance(assignment_state.state, Asking):
         return PairQuestion(left=shown[0], right=shown[1])
-    if isinstance(standing.state, AskingLists):
-        by_number = dict(zip(shown_in(standing.state), shown, strict=True))
+    if isinstance(assignment_state.state, AskingLists):
+        by_number = dict(zip(shown_in(assignment_state.state), shown, strict=True))
         left, right = (
-            _list(each, by_number) for each in (standing.state.left, standing.state.right)
+            _list(each, by_number)
+            for each in (assignment_state.state.left, assignment_state.state.right)
         )
         return ListQuestion(left=left, right=right)
-    return GradeQuestion(document=shown[0]) if isinstance(standing.state, AskingGrade) else None
+    return (
+        GradeQuestion(document=shown[0])
+        if isinstance(assignment_state.state, AskingGrade)
+        else None
+    )
 
 
 def _list(shown: ShownList, documents: Mapping[int, DocumentOut]) -> ListOut:
     return ListOut(id=shown.system, documents=[documents[number] for number in shown.documents])
 
 
-def _list_result(standing: Standing, compared: Compared) -> ListResult:
-    systems = {each.id: each.system for each in ListPlan.from_json(standing.plan).lists}
+def _list_result(assignment_state: AssignmentState, compared: Compared) -> ListResult:
+    systems = {each.id: each.system for each in ListPlan.from_json(assignment_state.plan).lists}
     return ListResult(
         comparisons=[
             ComparisonOut(left=systems[each.left], right=systems[each.right], answer=each.answer)
@@ -107,16 +114,16 @@ def _list_result(standing: Standing, compared: Compared) -> ListResult:
     )
 
 
-def _result(standing: Standing) -> PairResult | GradeResult | ListResult | None:
-    if not standing.finished:
+def _result(assignment_state: AssignmentState) -> PairResult | GradeResult | ListResult | None:
+    if not assignment_state.finished:
         return None
-    names = {number: head.name for number, head in standing.documents.items()}
-    if isinstance(standing.state, Finished):
-        return _pair_result(standing.state, names)
-    if isinstance(standing.state, Compared):
-        return _list_result(standing, standing.state)
-    if isinstance(standing.state, Graded):
-        given = standing.state.grades
+    names = {number: head.name for number, head in assignment_state.documents.items()}
+    if isinstance(assignment_state.state, Finished):
+        return _pair_result(assignment_state.state, names)
+    if isinstance(assignment_state.state, Compared):
+        return _list_result(assignment_state, assignment_state.state)
+    if isinstance(assignment_state.state, Graded):
+        given = assignment_state.state.grades
         return GradeResult(grades={names[each.document]: each.grade for each in given})
     return None
 
@@ -137,7 +144,7 @@ def _pair_result(state: Finished, names: Mapping[int, str]) -> PairResult:
     )
 
 
-def _confidence(sure: Confidence, names: Mapping[int, str]) -> ConfidenceOut:
+def _confidence(sure: ListConfidence, names: Mapping[int, str]) -> ConfidenceOut:
     return ConfidenceOut(
         quality=sure.quality,
         error_rate=sure.error_rate,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from app.domain.grades.session import UNJUDGEABLE, Graded, GradePlan
 from app.domain.pairs.confidence import PageConfidence
 from app.domain.pairs.session import Finished, Result
-from app.services.judging.labeling import Standing
+from app.services.judging.labeling import AssignmentState
 from app.services.judging.session_summary import Summary
 from app.web.judging.views import FinishedView, Listed, SureView
 
@@ -13,78 +13,86 @@ _NEAR = 0.1  # the chance of the top k from which a page outside the list is nam
 _MOST_NEAR = 10
 
 
-def finished_view(standing: Standing, summary: Summary) -> FinishedView:
+def finished_view(assignment_state: AssignmentState, summary: Summary) -> FinishedView:
     """The result of a finished session: the top list, or the grades from best to worst."""
-    ranking, bad, unjudgeable, others = _parts(standing)
+    ranking, bad, unjudgeable, others = _parts(assignment_state)
     return FinishedView(
-        assignment_id=standing.assignment_id,
-        position=standing.position,
-        tool=standing.tool,
-        query=standing.query,
+        assignment_id=assignment_state.assignment_id,
+        position=assignment_state.position,
+        tool=assignment_state.tool,
+        query=assignment_state.query,
         summary=summary,
         ranking=ranking,
         bad=bad,
         unjudgeable=unjudgeable,
         others=others,
-        sure=_sure(standing),
+        sure=_sure(assignment_state),
     )
 
 
 _Parts = tuple[Sequence[Listed], Sequence[Listed], Sequence[Listed], int]
 
 
-def _parts(standing: Standing) -> _Parts:
-    if isinstance(standing.state, Finished):
-        result = standing.state.result
-        removed = (_listed(standing, result.bad), _listed(standing, result.unjudgeable))
-        return _ranking(standing, result), *removed, len(result.rest)
-    assert isinstance(standing.state, Graded)
-    grades = GradePlan.from_json(standing.plan).grades
-    given = [each for each in standing.state.grades if each.grade != UNJUDGEABLE]
+def _parts(assignment_state: AssignmentState) -> _Parts:
+    if isinstance(assignment_state.state, Finished):
+        result = assignment_state.state.result
+        removed = (
+            _listed(assignment_state, result.bad),
+            _listed(assignment_state, result.unjudgeable),
+        )
+        return _ranking(assignment_state, result), *removed, len(result.rest)
+    assert isinstance(assignment_state.state, Graded)
+    grades = GradePlan.from_json(assignment_state.plan).grades
+    given = [each for each in assignment_state.state.grades if each.grade != UNJUDGEABLE]
     given.sort(key=lambda each: -grades.index(each.grade))
-    ranking = [_page(standing, each.document, grade=each.grade) for each in given]
-    broken = [each.document for each in standing.state.grades if each.grade == UNJUDGEABLE]
-    return ranking, (), _listed(standing, broken), 0
+    ranking = [_page(assignment_state, each.document, grade=each.grade) for each in given]
+    broken = [each.document for each in assignment_state.state.grades if each.grade == UNJUDGEABLE]
+    return ranking, (), _listed(assignment_state, broken), 0
 
 
-def _ranking(standing: Standing, result: Result) -> Sequence[Listed]:
+def _ranking(assignment_state: AssignmentState, result: Result) -> Sequence[Listed]:
     tied = {number: len(group) - 1 for group in result.groups for number in group}
-    sure = _confidence(standing)
+    sure = _confidence(assignment_state)
     return [
-        _page(standing, number, tied=tied.get(number, 0), sure=sure.get(number))
+        _page(assignment_state, number, tied=tied.get(number, 0), sure=sure.get(number))
         for number in result.ranking
     ]
 
 
-def _confidence(standing: Standing) -> dict[int, PageConfidence]:
+def _confidence(assignment_state: AssignmentState) -> dict[int, PageConfidence]:
     """How sure the place of each page is, where the sorter has said so."""
-    told = standing.state.confidence if isinstance(standing.state, Finished) else None
+    told = (
+        assignment_state.state.confidence if isinstance(assignment_state.state, Finished) else None
+    )
     return {} if told is None else {page.item: page for page in told.pages}
 
 
-def _sure(standing: Standing) -> SureView | None:
-    if not isinstance(standing.state, Finished) or standing.state.confidence is None:
+def _sure(assignment_state: AssignmentState) -> SureView | None:
+    if (
+        not isinstance(assignment_state.state, Finished)
+        or assignment_state.state.confidence is None
+    ):
         return None
-    told, listed = standing.state.confidence, set(standing.state.result.ranking)
+    told, listed = assignment_state.state.confidence, set(assignment_state.state.result.ranking)
     near = [
-        _page(standing, page.item, sure=page)
+        _page(assignment_state, page.item, sure=page)
         for page in told.pages
         if page.item not in listed and page.in_top >= _NEAR
     ]
     return SureView(round(100 * told.quality), round(100 * told.error_rate), near[:_MOST_NEAR])
 
 
-def _listed(standing: Standing, numbers: Iterable[int]) -> Sequence[Listed]:
-    return [_page(standing, number) for number in numbers]
+def _listed(assignment_state: AssignmentState, numbers: Iterable[int]) -> Sequence[Listed]:
+    return [_page(assignment_state, number) for number in numbers]
 
 
 def _page(
-    standing: Standing,
+    assignment_state: AssignmentState,
     number: int,
     *,
     tied: int = 0,
     grade: str | None = None,
     sure: PageConfidence | None = None,
 ) -> Listed:
-    head = standing.documents[number]
+    head = assignment_state.documents[number]
     return Listed(head.title or head.name, head.url, tied, grade, sure)

@@ -8,7 +8,7 @@ from app.domain.enums import TimerKind
 from app.domain.log import EntryKind
 from app.services.judging.labeling import Submission
 from app.services.judging.timing import Report
-from app.services.judging.tool_adapters import Said
+from app.services.judging.tool_adapters import SubmittedAnswer
 from app.web.common.received import Received
 
 Milliseconds = Annotated[int, Field(ge=0, le=10**12)]
@@ -38,7 +38,9 @@ class EntryForm(Received):
         if self.answer is None:
             assert self.step is not None
             return Submission(self.position, self.step, active_ms=self.active_ms)
-        said = Said(self.answer, left=self.left, right=self.right, document=self.document)
+        said = SubmittedAnswer(
+            self.answer, left=self.left, right=self.right, document=self.document
+        )
         return Submission(
             self.position, said=said, active_ms=self.active_ms, note=self.note.strip() or None
         )

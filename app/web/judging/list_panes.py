@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from app.domain.lists.plan import ShownList
 from app.domain.lists.session import AskingLists
 from app.domain.text.snippets import Parts, snippet, without_markdown
-from app.services.judging.labeling import Standing
+from app.services.judging.labeling import AssignmentState
 from app.services.judging.live_sessions import DocumentHead
-from app.web.judging.display_preferences import Reading
+from app.web.judging.display_preferences import DisplayPreferences
 from app.web.judging.page_html import HTML, MARKDOWN
 from app.web.judging.page_links import PageLink, PageLinks, Theme
 
@@ -40,22 +40,22 @@ class ListPane:
 
 
 def list_panes(
-    standing: Standing,
+    assignment_state: AssignmentState,
     links: PageLinks,
     terms: Sequence[str],
-    reading: Reading,
+    reading: DisplayPreferences,
     texts: Mapping[str, str],
 ) -> list[ListPane]:
     """Both rankings; ``texts`` are the plain texts of their pages by content hash."""
-    state = standing.state
+    state = assignment_state.state
     if not isinstance(state, AskingLists):
         return []
 
     def result(number: int, side: str, other: ShownList) -> ResultView:
-        head = standing.documents[number]
+        head = assignment_state.documents[number]
         light = head.media_type == HTML
         theme: Theme = "light" if light else "auto"
-        link = PageLink(standing.query.study_id, head.id, theme, reading.size, tuple(terms))
+        link = PageLink(assignment_state.query.study_id, head.id, theme, reading.size, tuple(terms))
         return ResultView(
             title=head.title or head.name,
             url=head.url,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.domain.lists.session import Compared, ListAnswer
-from app.services.judging.labeling import Standing
+from app.services.judging.labeling import AssignmentState
 from app.services.judging.live_sessions import QueryHead
 from app.services.judging.session_summary import Summary
 
@@ -30,14 +30,14 @@ class ComparedView:
     same: int
 
 
-def compared_view(standing: Standing, summary: Summary) -> ComparedView:
+def compared_view(assignment_state: AssignmentState, summary: Summary) -> ComparedView:
     """The result of a finished session with lists."""
-    assert isinstance(standing.state, Compared)
-    said = Counter(each.answer for each in standing.state.answers)
+    assert isinstance(assignment_state.state, Compared)
+    said = Counter(each.answer for each in assignment_state.state.answers)
     return ComparedView(
-        assignment_id=standing.assignment_id,
-        position=standing.position,
-        query=standing.query,
+        assignment_id=assignment_state.assignment_id,
+        position=assignment_state.position,
+        query=assignment_state.query,
         summary=summary,
         counts=[(name, said[answer]) for answer, name in ANSWER_NAMES.items()],
         same=said[ListAnswer.SAME],

@@ -14,8 +14,8 @@ from app.domain.grades.session import GradePlan
 from app.domain.pairs.plan import Plan
 from app.domain.study import Grade
 from app.services.judging import highlights, labeling, timing
-from app.services.judging.context import desk_of
-from app.services.judging.labeling import Prospect, Standing
+from app.services.judging.context import judging_context
+from app.services.judging.labeling import AssignmentState, Prospect
 from app.services.judging.live_sessions import LiveSessions
 from app.services.judging.session_summary import summary_of
 from app.services.pages.snippets import snippet_texts
@@ -31,7 +31,7 @@ from app.web.common.deps import (
 from app.web.common.markdown import to_html
 from app.web.common.templates import render
 from app.web.common.views import PersonView
-from app.web.judging.display_preferences import reading_of
+from app.web.judging.display_preferences import display_preferences_of
 from app.web.judging.finished_view import finished_view
 from app.web.judging.forms import EntryForm, TermsForm, TimerForm
 from app.web.judging.list_results import compared_view
@@ -59,7 +59,7 @@ def get_work(
     request: Request, session: SessionDep, user: CurrentUser, assignment_id: RowId
 ) -> Response:
     """The open question, or the result."""
-    return _show(request, session, user, _standing(request, session, user, assignment_id))
+    return _show(request, session, user, _assignment_state(request, session, user, assignment_id))
 
 
 @router.post("/judgments")
@@ -75,17 +75,17 @@ async def post_entry(
     write meanwhile.
     """
 
-    def work(session: Session) -> Response | Standing:
+    def work(session: Session) -> Response | AssignmentState:
         person = current_person(request, session, sent)
         return _enter(request, session, person, assignment_id, form)
 
     done = await in_transaction(request, work)
-    return _fragment(request, done) if isinstance(done, Standing) else done
+    return _fragment(request, done) if isinstance(done, AssignmentState) else done
 
 
 def _enter(
     request: Request, session: Session, user: PersonView, assignment_id: int, form: EntryForm
-) -> Response | Standing:
+) -> Response | AssignmentState:
     live: LiveSessions = request.app.state.live
     try:
         after = labeling.submit(
@@ -99,7 +99,7 @@ def _enter(
     except (AnswerNotAllowed, Withdrawn):
         raise
     except LogRefusal as refusal:
-        now_open = _standing(request, session, user, assignment_id)
+        now_open = _assignment_state(request, session, user, assignment_id)
         return _show(request, session, user, now_open, stale=Refused(refusal.code, str(refusal)))
     if htmx.wants_fragment(request):
         needs_texts = after.tool is Tool.LISTS
@@ -149,7 +149,7 @@ def post_terms(
     form: Annotated[TermsForm, Form()],
 ) -> Response:
     """Highlight one more term, or one less."""
-    query = _standing(request, session, user, assignment_id).query
+    query = _assignment_state(request, session, user, assignment_id).query
     error = None
     try:
         if form.drop is not None:
@@ -173,24 +173,30 @@ def get_guidelines(
     request: Request, session: SessionDep, user: CurrentUser, assignment_id: RowId
 ) -> Response:
     """The guidelines of the study this assignment belongs to."""
-    standing = _standing(request, session, user, assignment_id)
-    desk = desk_of(session, standing, user_id=user.id)
-    view = GuidelinesView(assignment_id, standing.query.study_name, to_html(desk.guidelines))
+    assignment_state = _assignment_state(request, session, user, assignment_id)
+    context = judging_context(session, assignment_state, user_id=user.id)
+    view = GuidelinesView(
+        assignment_id, assignment_state.query.study_name, to_html(context.guidelines)
+    )
     fragment = "judging/_guidelines.html"
     return render(request, "judging/guidelines.html", view, fragment=fragment)
 
 
-def _standing(
+def _assignment_state(
     request: Request, session: Session, user: User | PersonView, assignment_id: int
-) -> Standing:
+) -> AssignmentState:
     live: LiveSessions = request.app.state.live
-    return labeling.standing(session, live, assignment_id=assignment_id, user_id=user.id)
+    return labeling.assignment_state(session, live, assignment_id=assignment_id, user_id=user.id)
 
 
-def _question(request: Request, session: Session | None, standing: Standing) -> QuestionView:
+def _question(
+    request: Request, session: Session | None, assignment_state: AssignmentState
+) -> QuestionView:
     """The view of a question; only one about lists needs the ``session``, for their texts."""
-    texts = {} if session is None else snippet_texts(session, standing)
-    return question_view(standing, request.app.state.page_links, reading_of(request), texts)
+    texts = {} if session is None else snippet_texts(session, assignment_state)
+    return question_view(
+        assignment_state, request.app.state.page_links, display_preferences_of(request), texts
+    )
 
 
 def _prospects(
@@ -198,7 +204,7 @@ def _prospects(
 ) -> Sequence[ProspectView]:
     """The questions that may come, each once, with all the answers that lead to it."""
     answers: list[list[str]] = []
-    states: list[Standing] = []
+    states: list[AssignmentState] = []
     for words, after in ahead:
         if after not in states:
             states.append(after)
@@ -214,34 +220,34 @@ def _show(
     request: Request,
     session: Session,
     user: User | PersonView,
-    standing: Standing,
+    assignment_state: AssignmentState,
     *,
     stale: Refused | None = None,
 ) -> Response:
     """The question as a page or as a fragment; the result as a page."""
     status = 409 if stale else 200
     if htmx.wants_fragment(request):
-        return _fragment(request, standing, session, stale)
-    if standing.finished:
-        summary = summary_of(session, standing, user_id=user.id)
-        if standing.tool is Tool.LISTS:
-            compared = compared_view(standing, summary)
+        return _fragment(request, assignment_state, session, stale)
+    if assignment_state.finished:
+        summary = summary_of(session, assignment_state, user_id=user.id)
+        if assignment_state.tool is Tool.LISTS:
+            compared = compared_view(assignment_state, summary)
             return render(request, "judging/compared.html", compared, status=status)
-        page = finished_view(standing, summary)
+        page = finished_view(assignment_state, summary)
         return render(request, "judging/finished.html", page, status=status)
-    view = _work_view(request, session, user, standing, stale)
-    return render(request, _PAGES[standing.tool], view, status=status)
+    view = _work_view(request, session, user, assignment_state, stale)
+    return render(request, _PAGES[assignment_state.tool], view, status=status)
 
 
 def _fragment(
     request: Request,
-    standing: Standing,
+    assignment_state: AssignmentState,
     session: Session | None = None,
     stale: Refused | None = None,
 ) -> Response:
     """What changes on the page, and what may come next if the state says so."""
-    question = _question(request, session, standing)
-    view = FragmentView(question, stale, _prospects(request, session, standing.ahead))
+    question = _question(request, session, assignment_state)
+    view = FragmentView(question, stale, _prospects(request, session, assignment_state.ahead))
     return render(request, "judging/_question.html", view, status=409 if stale else 200)
 
 
@@ -249,29 +255,31 @@ def _work_view(
     request: Request,
     session: Session,
     user: User | PersonView,
-    standing: Standing,
+    assignment_state: AssignmentState,
     stale: Refused | None,
 ) -> WorkView:
-    desk = desk_of(session, standing, user_id=user.id)
-    by_pairs = standing.tool is Tool.PAIRS
+    context = judging_context(session, assignment_state, user_id=user.id)
+    by_pairs = assignment_state.tool is Tool.PAIRS
     return WorkView(
-        question=_question(request, session, standing),
-        query=standing.query,
-        desk=desk,
-        terms=TermsView(standing.assignment_id, standing.terms),
-        reading=reading_of(request),
+        question=_question(request, session, assignment_state),
+        query=assignment_state.query,
+        context=context,
+        terms=TermsView(assignment_state.assignment_id, assignment_state.terms),
+        reading=display_preferences_of(request),
         user_id=user.id,
-        offered=Plan.from_json(standing.plan).answers if by_pairs else (),
-        grades=_grades(standing, desk.settings.grades) if standing.tool is Tool.GRADES else (),
-        guidelines=to_html(desk.guidelines),
+        offered=Plan.from_json(assignment_state.plan).answers if by_pairs else (),
+        grades=_grades(assignment_state, context.settings.grades)
+        if assignment_state.tool is Tool.GRADES
+        else (),
+        guidelines=to_html(context.guidelines),
         stale=stale,
     )
 
 
-def _grades(standing: Standing, described: Sequence[Grade]) -> Sequence[Grade]:
+def _grades(assignment_state: AssignmentState, described: Sequence[Grade]) -> Sequence[Grade]:
     """The grades of the plan, which never change, with the study's words for them."""
     words = {grade.name: grade for grade in described}
-    names = GradePlan.from_json(standing.plan).grades
+    names = GradePlan.from_json(assignment_state.plan).grades
     return [words.get(name, Grade(name)) for name in names]
 
 

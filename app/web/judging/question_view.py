@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 
 from app.domain.enums import Tool
 from app.domain.pairs.progress import Progress
-from app.services.judging.labeling import Standing
+from app.services.judging.labeling import AssignmentState
 from app.services.judging.live_sessions import DocumentHead
 from app.services.judging.tool_adapters import shown_in
-from app.web.judging.display_preferences import Reading
+from app.web.judging.display_preferences import DisplayPreferences
 from app.web.judging.list_panes import ListPane, list_panes
 from app.web.judging.page_html import HTML
 from app.web.judging.page_links import PageLink, PageLinks, Theme
@@ -79,43 +79,49 @@ class QuestionView:
 
 
 def question_view(
-    standing: Standing,
+    assignment_state: AssignmentState,
     links: PageLinks,
-    reading: Reading,
+    reading: DisplayPreferences,
     texts: Mapping[str, str],
 ) -> QuestionView:
     """The question that is open, with links to its pages; ``texts`` are for snippets in lists."""
     panes: tuple[PaneView | ListPane, ...]
-    if standing.tool is Tool.LISTS:
-        panes = tuple(list_panes(standing, links, standing.terms, reading, texts))
+    if assignment_state.tool is Tool.LISTS:
+        panes = tuple(list_panes(assignment_state, links, assignment_state.terms, reading, texts))
     else:
-        panes = tuple(_panes(standing, links, reading))
+        panes = tuple(_panes(assignment_state, links, reading))
     return QuestionView(
-        assignment_id=standing.assignment_id,
-        tool=standing.tool,
-        position=standing.position,
+        assignment_id=assignment_state.assignment_id,
+        tool=assignment_state.tool,
+        position=assignment_state.position,
         panes=panes,
-        progress=progress_view(standing.progress, standing.scale, standing.tool),
-        can_undo=standing.can_undo,
-        can_redo=standing.can_redo,
-        active_ms=standing.active_ms,
+        progress=progress_view(
+            assignment_state.progress, assignment_state.scale, assignment_state.tool
+        ),
+        can_undo=assignment_state.can_undo,
+        can_redo=assignment_state.can_redo,
+        active_ms=assignment_state.active_ms,
     )
 
 
-def _panes(standing: Standing, links: PageLinks, reading: Reading) -> list[PaneView]:
-    numbers = shown_in(standing.state)
-    heads = [standing.documents[number] for number in numbers]
+def _panes(
+    assignment_state: AssignmentState, links: PageLinks, reading: DisplayPreferences
+) -> list[PaneView]:
+    numbers = shown_in(assignment_state.state)
+    heads = [assignment_state.documents[number] for number in numbers]
     # Both pages of a pair lie on one ground: stored HTML is light, so its neighbour is too.
     theme: Theme = "light" if any(head.media_type == HTML for head in heads) else "auto"
     panes = []
-    for side, head in zip(_SIDES[standing.tool], heads, strict=bool(heads)):
-        link = PageLink(standing.query.study_id, head.id, theme, reading.size, standing.terms)
-        panes.append(_pane(side, head, links.address(link, head.path), link, standing))
+    for side, head in zip(_SIDES[assignment_state.tool], heads, strict=bool(heads)):
+        link = PageLink(
+            assignment_state.query.study_id, head.id, theme, reading.size, assignment_state.terms
+        )
+        panes.append(_pane(side, head, links.address(link, head.path), link, assignment_state))
     return panes
 
 
 def _pane(
-    side: str, head: DocumentHead, source: str, link: PageLink, standing: Standing
+    side: str, head: DocumentHead, source: str, link: PageLink, assignment_state: AssignmentState
 ) -> PaneView:
     return PaneView(
         side=side,
@@ -124,7 +130,7 @@ def _pane(
         name=head.name,
         title=head.title or head.name,
         host=host_of(head.url),
-        is_new=head.id in standing.new,
+        is_new=head.id in assignment_state.new,
         source=source,
         key=f"{head.id} {link.theme} {'|'.join(link.terms)}",
         light=link.theme == "light",

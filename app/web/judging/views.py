@@ -7,10 +7,10 @@ from app.domain.enums import Tool
 from app.domain.pairs.answers import Answer
 from app.domain.pairs.confidence import PageConfidence
 from app.domain.study import Grade
-from app.services.judging.context import Desk
+from app.services.judging.context import JudgingContext
 from app.services.judging.live_sessions import QueryHead
 from app.services.judging.session_summary import Summary
-from app.web.judging.display_preferences import Reading
+from app.web.judging.display_preferences import DisplayPreferences
 from app.web.judging.question_view import QuestionView
 
 ProspectView = tuple[list[str], QuestionView]  # answers, and what is asked after any of them
@@ -42,9 +42,9 @@ class WorkView:
 
     question: QuestionView
     query: QueryHead
-    desk: Desk
+    context: JudgingContext
     terms: TermsView
-    reading: Reading
+    reading: DisplayPreferences
     user_id: int
     offered: Sequence[Answer]
     grades: Sequence[Grade]

@@ -19,7 +19,7 @@ from app.web.common.visitors import visitor_of
 from app.web.people.forms import AcceptForm
 from app.web.people.views import AcceptView, Refusal
 from app.web.server.admission import admit_visitor
-from app.web.server.slots import Places
+from app.web.server.slots import TransactionLimits
 
 router = APIRouter(prefix="/invitations", include_in_schema=False)
 Token = Annotated[str, Path(max_length=100)]
@@ -27,7 +27,7 @@ Token = Annotated[str, Path(max_length=100)]
 
 async def _shown_link(request: Request, token: Token) -> None:
     """Refuse a link that does not work, in a short read of its own: strangers may try many."""
-    places: Places = request.app.state.places
+    places: TransactionLimits = request.app.state.transaction_limits
     sessions: Sessions = request.app.state.sessions
 
     def check() -> None:

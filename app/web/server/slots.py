@@ -57,7 +57,7 @@ class Lane:
         return time.monotonic() - begin
 
 
-class Places:
+class TransactionLimits:
     """The lanes of one process. Together they have fewer slots than its pool has connections.
 
     SQLite takes one writer at a time anyway; here they queue in the order they came.

@@ -14,7 +14,7 @@ from app.domain.errors import Conflict, Invalid
 from app.services.studies import full_copy, lifecycle
 from app.web.common.deps import AdminUser, SessionDep
 from app.web.common.downloads import ExportPlace
-from app.web.common.early_auth import AdminAtDoor
+from app.web.common.early_auth import EarlyAdmin
 from app.web.common.errors import status_of
 from app.web.common.templates import render
 from app.web.people.forms import ConfirmForm
@@ -35,7 +35,7 @@ def get_delete(request: Request, session: SessionDep, user: AdminUser, slug: Slu
 
 
 @router.post("/copy")
-def post_copy(request: Request, user: AdminAtDoor, _place: ExportPlace, slug: Slug) -> Response:
+def post_copy(request: Request, user: EarlyAdmin, _place: ExportPlace, slug: Slug) -> Response:
     """A full copy of the study as a file; the audit log keeps its name and what it holds."""
     return copy_response(request.app.state.sessions, slug, user.id)
 

@@ -9,7 +9,7 @@ from analysis.agreement import MISSING, Block, Preferences
 from analysis.typing import FloatArray
 
 Unit = tuple[int, int, int]
-Said = dict[int, int]
+SubmittedAnswer = dict[int, int]
 
 
 def random_preferences(
@@ -29,9 +29,9 @@ def random_preferences(
     return Preferences(assessors, queries, tuple(blocks))
 
 
-def units(preferences: Preferences) -> dict[Unit, Said]:
+def units(preferences: Preferences) -> dict[Unit, SubmittedAnswer]:
     """Map (query, first, second) to assessor to vote."""
-    said: dict[Unit, Said] = defaultdict(dict)
+    said: dict[Unit, SubmittedAnswer] = defaultdict(dict)
     for block in preferences.blocks:
         for row, assessor in enumerate(block.assessors.tolist()):
             for column in range(block.first.size):

@@ -14,7 +14,7 @@ from app.domain.pairs.answers import Pair, Preference
 from app.domain.pairs.robust.conclusion import conclude
 from app.domain.pairs.robust.gains import discounts, gains, interest
 from app.domain.pairs.robust.gibbs import TIE_WIDTH
-from app.domain.pairs.robust.posterior import ERROR_PRIOR, Beliefs
+from app.domain.pairs.robust.posterior import ERROR_PRIOR, Posterior
 from app.domain.pairs.robust.question import best_question, worths
 from app.domain.pairs.robust.sampled import Rules, open_sorter
 from app.domain.pairs.robust.sorter import Removed, RobustSorter, Told
@@ -55,7 +55,7 @@ def test_chances_ranks_and_quality_are_those_of_all_orders_enumerated() -> None:
     expected = np.zeros(n)
     for order, chance in exact.items():
         expected[list(order[:k])] += chance * gain
-    for each in found.certainties:
+    for each in found.item_posteriors:
         chance = sum(p for order, p in exact.items() if each.place in order[:k])
         assert each.in_top == pytest.approx(chance, abs=0.02)
         ranks = np.array([order.index(each.place) + 1 for order in exact])
@@ -83,20 +83,20 @@ def test_a_removed_document_leaves_as_if_nothing_had_been_said_about_it() -> Non
     others = [0, 2, 3, 4]
     answers = [(others.index(a), others.index(b)) for a, b in ANSWERS if 1 not in (a, b)]
     exact = enumerated(4, answers)
-    assert [each.place for each in found.certainties] == others
-    for each in found.certainties:
+    assert [each.place for each in found.item_posteriors] == others
+    for each in found.item_posteriors:
         place = others.index(each.place)
         chance = sum(p for order, p in exact.items() if place in order[:2])
         assert each.in_top == pytest.approx(chance, abs=0.025)
 
 
 def answered(
-    beliefs: Beliefs, weights: FloatArray, pair: Pair
+    posterior: Posterior, weights: FloatArray, pair: Pair
 ) -> Iterator[tuple[float, FloatArray]]:
     """The chance of each answer about ``pair``, and the chains weighed by it."""
-    above = beliefs.scores[pair[0]] > beliefs.scores[pair[1]]
+    above = posterior.scores[pair[0]] > posterior.scores[pair[1]]
     for said in (True, False):
-        weighed = weights * np.where(above == said, 1 - beliefs.errors, beliefs.errors)
+        weighed = weights * np.where(above == said, 1 - posterior.errors, posterior.errors)
         yield float(weighed.sum()), weighed / weighed.sum()
 
 
@@ -111,29 +111,29 @@ def test_the_question_and_the_next_one_lower_the_variances_most(seed: int, limit
     """Against every pair, both answers, every next pair and both answers to that."""
     n, k = 5, 3
     random = np.random.default_rng(seed)
-    beliefs = Beliefs(n, random, chains=400)
+    posterior = Posterior(n, random, chains=400)
     for pair in ((0, 1), (2, 3)):
-        beliefs.record(pair, FIRST)
+        posterior.record(pair, FIRST)
     for _ in range(5):
-        beliefs.move(range(n), random)
-    table = worths(beliefs, k, 0.8)
+        posterior.move(range(n), random)
+    table = worths(posterior, k, 0.8)
     alike = np.full(400, 1 / 400)
-    pairs = [(a, b) for b in range(n) for a in range(b) if beliefs.asked[a, b] < limit]
+    pairs = [(a, b) for b in range(n) for a in range(b) if posterior.asked[a, b] < limit]
 
     def left_by(pair: Pair, weights: FloatArray) -> float:
         return sum(
             chance * variances(table, weighed)
-            for chance, weighed in answered(beliefs, weights, pair)
+            for chance, weighed in answered(posterior, weights, pair)
         )
 
     def left_by_two(pair: Pair) -> float:
         total = 0.0
-        for chance, weighed in answered(beliefs, alike, pair):
-            again = beliefs.asked[pair] + 1 < limit
+        for chance, weighed in answered(posterior, alike, pair):
+            again = posterior.asked[pair] + 1 < limit
             total += chance * min(left_by(each, weighed) for each in pairs if again or each != pair)
         return total
 
-    asked = best_question(beliefs, k, fade=0.8, limit=limit)
+    asked = best_question(posterior, k, fade=0.8, limit=limit)
     assert asked is not None
     least = min(map(left_by_two, pairs))
     assert left_by_two(asked) == pytest.approx(least, rel=1e-5)
@@ -183,6 +183,6 @@ def test_the_stated_quality_is_honest(error: float) -> None:
 
 
 def test_no_documents_conclude_nothing() -> None:
-    empty = conclude(Beliefs(0, np.random.default_rng(0)), 3, np.random.default_rng(0))
+    empty = conclude(Posterior(0, np.random.default_rng(0)), 3, np.random.default_rng(0))
     assert empty.ranking == ()
     assert empty.quality == 1.0

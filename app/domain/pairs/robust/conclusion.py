@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.domain.pairs.robust.gains import discounts, gains
-from app.domain.pairs.robust.posterior import Beliefs
+from app.domain.pairs.robust.posterior import Posterior
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -18,7 +18,7 @@ _SWEEPS = (3, 12)
 
 
 @dataclass(frozen=True, slots=True)
-class Certainty:
+class ItemPosterior:
     """How sure the place of one document is: its chance to be in the top k, its likely ranks.
 
     From ``low`` to ``high`` (1 = best) nine in ten of the probable orders rank it. ``gain`` is what
@@ -37,34 +37,34 @@ class Conclusion:
     """The most probable list with its expected kappa-NDCG, and the assessor's error rate."""
 
     ranking: tuple[int, ...]
-    certainties: tuple[Certainty, ...]
+    item_posteriors: tuple[ItemPosterior, ...]
     quality: float
     error_rate: float
 
 
-def quality_now(beliefs: Beliefs, k: int) -> float:
+def quality_now(posterior: Posterior, k: int) -> float:
     """The expected kappa-NDCG of the list that the chains as they are would give."""
-    best = beliefs.best(k)
+    best = posterior.best(k)
     if not best.shape[1]:
         return 1.0
     gain = gains(k)[: best.shape[1]]
-    mean = np.bincount(best.ravel(), np.tile(gain, best.shape[0])) / beliefs.chains
+    mean = np.bincount(best.ravel(), np.tile(gain, best.shape[0])) / posterior.chains
     top = np.sort(mean)[::-1][: best.shape[1]]
     weights = discounts(k)
     ideal = float(gain @ weights[: gain.size])
     return float(top @ weights[: top.size]) / ideal
 
 
-def conclude(beliefs: Beliefs, k: int, rng: np.random.Generator) -> Conclusion:
+def conclude(posterior: Posterior, k: int, rng: np.random.Generator) -> Conclusion:
     """Move the chains on, over all documents, and sum up where they went.
 
     The first places go by expected gain, which makes the expected DCG largest; the rest by the
     chance of being in the top k.
     """
-    living = beliefs.living
+    living = posterior.living
     if not living.size:
-        return Conclusion((), (), 1.0, beliefs.error_rate)
-    counts, error = _rank_counts(beliefs, rng)
+        return Conclusion((), (), 1.0, posterior.error_rate)
+    counts, error = _rank_counts(posterior, rng)
     size = min(k, living.size)
     shares = counts[living] / counts[living[0]].sum()
     gain = np.zeros(living.size)
@@ -77,25 +77,25 @@ def conclude(beliefs: Beliefs, k: int, rng: np.random.Generator) -> Conclusion:
     quality = float(expected[order] @ weights)
     lows, highs = _intervals(shares)
     rows = zip(living, inside, lows, highs, expected, strict=True)
-    certainties = tuple(
-        Certainty(int(place), float(chance), int(low), int(high), float(gain))
+    item_posteriors = tuple(
+        ItemPosterior(int(place), float(chance), int(low), int(high), float(gain))
         for place, chance, low, high, gain in rows
     )
-    return Conclusion(tuple(int(each) for each in living[order]), certainties, quality, error)
+    return Conclusion(tuple(int(each) for each in living[order]), item_posteriors, quality, error)
 
 
-def _rank_counts(beliefs: Beliefs, rng: np.random.Generator) -> tuple[FloatArray, float]:
+def _rank_counts(posterior: Posterior, rng: np.random.Generator) -> tuple[FloatArray, float]:
     """How often each document had each rank, over sweeps of all chains; the mean error rate."""
-    living, chains = beliefs.living, np.arange(beliefs.chains)
+    living, chains = posterior.living, np.arange(posterior.chains)
     sweeps = int(np.clip(_DRAWS // living.size, *_SWEEPS))
-    counts = np.zeros((beliefs.n, living.size))
+    counts = np.zeros((posterior.n, living.size))
     errors = []
     ranks = np.tile(np.arange(living.size), (chains.size, 1))
     for _ in range(sweeps):
-        beliefs.move(rng.permutation(living).tolist(), rng)
-        beliefs.draw_errors(rng)
-        errors.append(beliefs.error_rate)
-        cells = beliefs.best(living.size) * living.size + ranks
+        posterior.move(rng.permutation(living).tolist(), rng)
+        posterior.draw_errors(rng)
+        errors.append(posterior.error_rate)
+        cells = posterior.best(living.size) * living.size + ranks
         counts += np.bincount(cells.ravel(), minlength=counts.size).reshape(counts.shape)
     return counts, float(np.mean(errors))
 

@@ -55,7 +55,7 @@ class Opponents:
         self._arrays = None
 
     def arrays(self) -> tuple[NDArray[np.intp], FloatArray, NDArray[np.intp], FloatArray]:
-        """Places with net wins, the net wins, places with ties, the ties."""
+        """Return indices with net wins, the net wins, indices with ties, the ties."""
         if self._arrays is None:
             net = {place: wins for place, wins in self._net.items() if wins}
             self._arrays = (

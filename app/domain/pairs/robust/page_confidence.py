@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from app.domain.pairs.answers import ItemId, Judgment
-from app.domain.pairs.confidence import Confidence, PageConfidence
+from app.domain.pairs.confidence import ListConfidence, PageConfidence
 from app.domain.pairs.plan import Plan
-from app.domain.pairs.robust.conclusion import Certainty, Conclusion
+from app.domain.pairs.robust.conclusion import Conclusion, ItemPosterior
 from app.domain.pairs.robust.gains import discounts
 
 _LEAST = 0.001  # pages with a smaller chance of the top k are not told of
@@ -14,14 +14,14 @@ _DIGITS = 4  # more would tell of the sampling, not of the pages
 
 def confidence_from(
     found: Conclusion, plan: Plan, judgments: Sequence[Judgment], concluded: Sequence[ItemId]
-) -> Confidence:
+) -> ListConfidence:
     """``found`` from ``judgments``, beside ``concluded``, the list the session ended with."""
-    sure = {plan.order[each.place]: each for each in found.certainties}
+    sure = {plan.order[each.place]: each for each in found.item_posteriors}
     ranking = tuple(plan.order[place] for place in found.ranking)
     others = [item for item in sure.keys() - set(ranking) if sure[item].in_top >= _LEAST]
     others.sort(key=lambda item: (-sure[item].in_top, item))
     quality = _expected(concluded, sure, plan.k) if concluded else None
-    return Confidence(
+    return ListConfidence(
         ranking=ranking,
         quality=round(found.quality, _DIGITS),
         concluded_quality=None if quality is None else round(quality, _DIGITS),
@@ -31,11 +31,11 @@ def confidence_from(
     )
 
 
-def _page(item: ItemId, sure: Certainty) -> PageConfidence:
+def _page(item: ItemId, sure: ItemPosterior) -> PageConfidence:
     return PageConfidence(item, round(sure.in_top, _DIGITS), sure.low, sure.high)
 
 
-def _expected(listed: Sequence[ItemId], sure: dict[ItemId, Certainty], k: int) -> float:
+def _expected(listed: Sequence[ItemId], sure: dict[ItemId, ItemPosterior], k: int) -> float:
     """The expected kappa-NDCG of ``listed``; a page out of the contest adds nothing."""
     gains = (sure[item].gain if item in sure else 0.0 for item in listed[:k])
     return sum(gain * float(weight) for gain, weight in zip(gains, discounts(k), strict=False))

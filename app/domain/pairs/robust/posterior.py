@@ -25,7 +25,7 @@ ERROR_PRIOR = (2.0, 18.0)  # as if two wrong answers in twenty had been seen
 ERROR_RANGE = (0.005, 0.45)
 
 
-class Beliefs:
+class Posterior:
     """The chains, the answers they rest on, and the documents still in the contest."""
 
     def __init__(self, n: int, rng: np.random.Generator, *, chains: int = CHAINS) -> None:
@@ -51,8 +51,8 @@ class Beliefs:
         """The mean error rate of the chains."""
         return float(self.errors.mean())
 
-    def fork(self) -> "Beliefs":
-        """The same beliefs, to go on from by themselves."""
+    def fork(self) -> "Posterior":
+        """The same posterior, to go on from by themselves."""
         twin = copy(self)
         twin.scores, twin.alive, twin.asked = (
             self.scores.copy(),

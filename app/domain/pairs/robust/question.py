@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from app.domain.pairs.answers import Pair
 from app.domain.pairs.robust.gains import interest
-from app.domain.pairs.robust.posterior import Beliefs
+from app.domain.pairs.robust.posterior import Posterior
 
 FloatArray = NDArray[np.float64]
 SingleArray = NDArray[np.float32]
@@ -43,55 +43,55 @@ def fade_at(share: float, limit: int) -> float:
     return first + (last - first) * min(1.0, share)
 
 
-def worths(beliefs: Beliefs, k: int, fade: float) -> FloatArray:
+def worths(posterior: Posterior, k: int, fade: float) -> FloatArray:
     """c(rank) of every document in every chain: (documents, chains)."""
     ranks = max(k, BREADTH)
-    best = beliefs.best(ranks)
-    table = np.zeros((beliefs.n, beliefs.chains))
-    table[best.T, np.arange(beliefs.chains)] = interest(ranks, fade)[: best.shape[1], None]
+    best = posterior.best(ranks)
+    table = np.zeros((posterior.n, posterior.chains))
+    table[best.T, np.arange(posterior.chains)] = interest(ranks, fade)[: best.shape[1], None]
     return table
 
 
-def best_question(beliefs: Beliefs, k: int, *, fade: float, limit: int) -> Pair | None:
+def best_question(posterior: Posterior, k: int, *, fade: float, limit: int) -> Pair | None:
     """The pair to ask; None if every pair was asked ``limit`` times.
 
     Before the first comparison all pairs are alike, and the first two documents are asked.
     """
-    living = beliefs.living
+    living = posterior.living
     if living.size < 2:
         return None
-    if not beliefs.asked.any():
+    if not posterior.asked.any():
         return int(living[0]), int(living[1])
-    table = worths(beliefs, k, fade)
+    table = worths(posterior, k, fade)
     means = table.mean(axis=1)
     promising = living[np.argsort(-means[living], kind="stable")]
     count = CANDIDATES
     while True:
-        first, second = _open_pairs(beliefs, promising[:count], limit)
+        first, second = _open_pairs(posterior, promising[:count], limit)
         if first.size:
             centred = (table - means[:, None])[promising[:count]].astype(np.float32)
-            best = _most_telling(beliefs, centred, first, second, limit)
+            best = _most_telling(posterior, centred, first, second, limit)
             return int(first[best]), int(second[best])
         if count >= promising.size:
             return None
         count *= 2
 
 
-def _open_pairs(beliefs: Beliefs, promising: IntArray, limit: int) -> tuple[IntArray, IntArray]:
+def _open_pairs(posterior: Posterior, promising: IntArray, limit: int) -> tuple[IntArray, IntArray]:
     """Pairs of ``promising`` documents that were asked fewer than ``limit`` times."""
     upper, lower = np.triu_indices(promising.size, 1)
     first, second = promising[upper], promising[lower]
-    still = beliefs.asked[first, second] < limit
+    still = posterior.asked[first, second] < limit
     return first[still], second[still]
 
 
 def _most_telling(
-    beliefs: Beliefs, centred: SingleArray, first: IntArray, second: IntArray, limit: int
+    posterior: Posterior, centred: SingleArray, first: IntArray, second: IntArray, limit: int
 ) -> int:
     """Which of the pairs to ask, of documents with ``centred`` worths."""
-    above = (beliefs.scores[first] > beliefs.scores[second]).astype(np.float32)
-    error = beliefs.error_rate
-    alike = np.full((1, beliefs.chains), 1.0 / beliefs.chains, dtype=np.float32)
+    above = (posterior.scores[first] > posterior.scores[second]).astype(np.float32)
+    error = posterior.error_rate
+    alike = np.full((1, posterior.chains), 1.0 / posterior.chains, dtype=np.float32)
     now = np.concatenate(
         [
             _falls(above[start : start + SECONDS], centred, alike, error)[0]
@@ -100,10 +100,10 @@ def _most_telling(
     )
     order = np.argsort(-now, kind="stable")
     firsts, seconds = order[:FIRSTS], order[:SECONDS]
-    chance, weights = _answered(above[firsts], beliefs.errors)
+    chance, weights = _answered(above[firsts], posterior.errors)
     after = _falls(above[seconds], centred, weights, error).reshape(firsts.size, 2, -1)
     for place, pair in enumerate(firsts):
-        if beliefs.asked[first[pair], second[pair]] + 1 >= limit:
+        if posterior.asked[first[pair], second[pair]] + 1 >= limit:
             after[place, :, place] = 0.0
     return int(firsts[np.argmax(now[firsts] + (chance * after.max(axis=2)).sum(axis=1))])
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from app.domain.pairs.answers import Pair, Preference
 from app.domain.pairs.robust.conclusion import Conclusion, conclude, quality_now
-from app.domain.pairs.robust.posterior import CHAINS, Beliefs
+from app.domain.pairs.robust.posterior import CHAINS, Posterior
 from app.domain.pairs.robust.question import best_question, fade_at, worths
 
 REFRESHED = 7  # promising documents, and as many others, whose scores are drawn anew at every step
@@ -37,7 +37,7 @@ class Removed:
     place: int
 
 
-Step = Told | Removed
+Event = Told | Removed
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +64,11 @@ class RobustSorter:
         self._begin()
 
     def _begin(self) -> None:
-        self.steps: list[Step] = []
+        self.steps: list[Event] = []
         self._kept: list[_Kept] = []
-        self._beliefs = Beliefs(self.n, self._rng(_START), chains=self._chains)
+        self._beliefs = Posterior(self.n, self._rng(_START), chains=self._chains)
 
-    def take(self, step: Step) -> None:
+    def take(self, step: Event) -> None:
         """Take in an answer, or a removal with which all answers about the place go."""
         self._keep()
         self.steps.append(step)
@@ -103,12 +103,12 @@ class RobustSorter:
 
     def conclude(self) -> Conclusion:
         """The list and its certainty; the state stays as it is."""
-        beliefs = self._beliefs
-        scores, errors = beliefs.scores.copy(), beliefs.errors
+        posterior = self._beliefs
+        scores, errors = posterior.scores.copy(), posterior.errors
         try:
-            return conclude(beliefs, self.k, self._rng(_END))
+            return conclude(posterior, self.k, self._rng(_END))
         finally:
-            beliefs.scores, beliefs.errors = scores, errors
+            posterior.scores, posterior.errors = scores, errors
 
     def fork(self) -> "RobustSorter":
         """A sorter in the same state that goes on by itself."""
@@ -121,8 +121,8 @@ class RobustSorter:
     @property
     def nbytes(self) -> int:
         """The bytes of the chains, of their states before the last steps, and of what was told."""
-        beliefs = self._beliefs
-        arrays = (beliefs.scores, beliefs.errors, beliefs.asked)
+        posterior = self._beliefs
+        arrays = (posterior.scores, posterior.errors, posterior.asked)
         kept = sum(each.scores.nbytes + each.errors.nbytes for each in self._kept)
         return sum(each.nbytes for each in arrays) + kept + _BYTES_PER_PLACE * self.n
 
@@ -130,7 +130,7 @@ class RobustSorter:
     def _fade(self) -> float:
         return fade_at(len(self.steps) / max(1, self.span), self.limit)
 
-    def _note(self, step: Step) -> None:
+    def _note(self, step: Event) -> None:
         if isinstance(step, Told):
             self._beliefs.record(step.pair, step.preference)
         else:
@@ -138,23 +138,23 @@ class RobustSorter:
 
     def _move(self, pair: tuple[int, ...]) -> None:
         """Draw anew the scores of the pair, of promising documents and of some others."""
-        beliefs, rng = self._beliefs, self._rng(_STEP)
+        posterior, rng = self._beliefs, self._rng(_STEP)
         promising = self._promising()
         others = rng.permutation(promising[REFRESHED:])[:REFRESHED]
-        beliefs.move([*pair, *promising[:REFRESHED].tolist(), *others.tolist(), *pair], rng)
-        beliefs.draw_errors(rng)
+        posterior.move([*pair, *promising[:REFRESHED].tolist(), *others.tolist(), *pair], rng)
+        posterior.draw_errors(rng)
 
     def _promising(self) -> NDArray[np.intp]:
         """The living places by the mean of what their ranks are worth."""
-        beliefs = self._beliefs
-        means = worths(beliefs, self.k, self._fade).mean(axis=1)
-        living = beliefs.living
+        posterior = self._beliefs
+        means = worths(posterior, self.k, self._fade).mean(axis=1)
+        living = posterior.living
         return living[np.argsort(-means[living], kind="stable")]
 
     def _keep(self) -> None:
-        beliefs = self._beliefs
-        self._kept.append(_Kept(len(self.steps), beliefs.scores.copy(), beliefs.errors))
-        most = max(1, min(MOST_KEPT, KEPT_BYTES // max(1, beliefs.scores.nbytes)))
+        posterior = self._beliefs
+        self._kept.append(_Kept(len(self.steps), posterior.scores.copy(), posterior.errors))
+        most = max(1, min(MOST_KEPT, KEPT_BYTES // max(1, posterior.scores.nbytes)))
         del self._kept[:-most]
 
     def _rng(self, purpose: int) -> np.random.Generator:

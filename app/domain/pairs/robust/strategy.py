@@ -1,4 +1,4 @@
-"""The course of a session whose sorter is `robust`.
+"""The strategy of a session whose sorter is `robust`.
 
 The chains follow the answers only when a question or a conclusion is wanted: a session resumed with
 its stored question costs nothing until the next answer.
@@ -13,8 +13,8 @@ from app.domain.pairs.plan import Plan
 from app.domain.pairs.robust.conclusion import Conclusion
 from app.domain.pairs.robust.page_confidence import confidence_from
 from app.domain.pairs.robust.sampled import Rules, next_pair, open_sorter, ranking_of
-from app.domain.pairs.robust.sorter import Removed, RobustSorter, Step, Told
-from app.domain.pairs.strategy import Ends, Needs, Stage
+from app.domain.pairs.robust.sorter import Event, Removed, RobustSorter, Told
+from app.domain.pairs.strategy import AskPair, Done, Step
 
 
 def rules_of(plan: Plan) -> Rules:
@@ -22,7 +22,7 @@ def rules_of(plan: Plan) -> Rules:
     return Rules(plan.most_questions, plan.stop_at, plan.pair_limit)
 
 
-class RobustCourse:
+class RobustStrategy:
     """Answers, and a sorter that is told them when it is needed; checks are told it as well."""
 
     sampled = True
@@ -48,20 +48,20 @@ class RobustCourse:
         self._asked -= judgment.kind is QuestionKind.SORT
         self._agreed = min(self._agreed, len(done))
 
-    def stage(self) -> Stage:
+    def step(self) -> Step:
         """The pair that would settle most, or the list when the rules say that it is time."""
         if self._asked < self._rules.budget:
             places = next_pair(self._caught_up(), self._rules, self._asked)
             if places is not None:
                 pair = self._plan.order[places[0]], self._plan.order[places[1]]
-                return Needs(pair, self.quality())
+                return AskPair(pair, self.quality())
         return self._end()
 
-    def _end(self) -> Ends:
+    def _end(self) -> Done:
         found, plan = self.conclude(), self._plan
         ranking = ranking_of(found, plan.order, self._told())
         listed = [item for items in ranking for item in items][: plan.k]
-        return Ends(ranking, confidence_from(found, plan, self._heard, listed))
+        return Done(ranking, confidence_from(found, plan, self._heard, listed))
 
     def conclude(self) -> Conclusion:
         """The list the answers make most probable, with its certainty; places, not items."""
@@ -84,8 +84,8 @@ class RobustCourse:
         """The expected kappa-NDCG of the list, if the plan ends at some quality."""
         return None if self._rules.stop_at is None else round(self._caught_up().quality(), 4)
 
-    def fork(self) -> "RobustCourse":
-        """A course at the same place with chains of its own."""
+    def fork(self) -> "RobustStrategy":
+        """A strategy at the same place with chains of its own."""
         twin = copy(self)
         twin._heard = list(self._heard)
         twin._sorter = self._caught_up().fork()
@@ -108,7 +108,7 @@ class RobustCourse:
         self._agreed = len(self._heard)
         return self._sorter
 
-    def _step(self, judgment: Judgment) -> Step:
+    def _step(self, judgment: Judgment) -> Event:
         if (item := judgment.removed) is not None:
             return Removed(self._place[item])
         pair = self._place[judgment.left], self._place[judgment.right]

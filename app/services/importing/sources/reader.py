@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from typing import BinaryIO, cast
 
-from app.services.importing.problems import Place, Problems, Unheard, refusal
+from app.services.importing.problems import NullProblems, Place, Problems, refusal
 from app.services.importing.sources import limits
 from app.services.importing.sources.sources import Source
 from app.services.importing.sources.zipped import DAMAGE, damaged
@@ -72,7 +72,7 @@ class Reader:
 
     def quiet(self) -> "Reader":
         """A reader of the same source that keeps problems and progress to itself."""
-        return Reader(self.source, Unheard(), doing=self._doing)
+        return Reader(self.source, NullProblems(), doing=self._doing)
 
     def first_line(self, path: str) -> str:
         """The first line that says something, to tell formats by; a comment says nothing."""

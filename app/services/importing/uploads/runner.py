@@ -27,7 +27,7 @@ _log = logging.getLogger("topkapi.uploads")
 Step = Callable[[Upload, Source, Any], ImportReport]
 
 
-class UploadDesk:
+class ImportRunner:
     """Runs checks and imports in a thread of its own, so that requests are answered meanwhile."""
 
     def __init__(self, store: UploadStore, sessions: Sessions) -> None:

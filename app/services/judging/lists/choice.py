@@ -14,7 +14,12 @@ from sqlalchemy.orm import Session
 from app.domain.draws import draw_integer
 from app.domain.lists.plan import SidedPair
 from app.domain.lists.session import ListSession
-from app.services.judging.lists.evidence import Said, as_preferences, grades_of, said_in_study
+from app.services.judging.lists.evidence import (
+    SubmittedAnswer,
+    as_preferences,
+    grades_of,
+    said_in_study,
+)
 
 if TYPE_CHECKING:
     from analysis.dcglearn import DCGLearn, Preferences
@@ -43,14 +48,18 @@ class Chooser:
             return free[0]
         lists = {each.id: each.documents for each in live.plan.lists}
         own = [
-            Said(query_id, lists[each.left], lists[each.right], each.answer)
+            SubmittedAnswer(query_id, lists[each.left], lists[each.right], each.answer)
             for each in live.effective
         ]
-        pool = [Said(query_id, lists[first], lists[second], None) for first, second in free]
+        pool = [
+            SubmittedAnswer(query_id, lists[first], lists[second], None) for first, second in free
+        ]
         seed = draw_integer(live.plan.seed, "choice", len(live.asked))
         return free[self._most_open(own, pool, max(map(len, lists.values())), seed)]
 
-    def _most_open(self, own: Sequence[Said], pool: Sequence[Said], depth: int, seed: int) -> int:
+    def _most_open(
+        self, own: Sequence[SubmittedAnswer], pool: Sequence[SubmittedAnswer], depth: int, seed: int
+    ) -> int:
         """The place in ``pool`` of the pair whose answer is most open."""
         from analysis.dcglearn import by_uncertainty  # slow to import, and few studies choose
 
@@ -65,7 +74,7 @@ class Chooser:
         return int(by_uncertainty(model, as_preferences(pool, scaled, depth).differences, seed)[0])
 
 
-def _learn(session: Session, said: Sequence[Said], depth: int) -> Learned:
+def _learn(session: Session, said: Sequence[SubmittedAnswer], depth: int) -> Learned:
     """What the answers teach; nothing while they are few or no page has a grade."""
     from analysis.dcglearn.active import RANDOM_START
 

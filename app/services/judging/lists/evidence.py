@@ -19,7 +19,7 @@ PageOfQuery = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SubmittedAnswer:
     """Two lists of a query, best page first, and the answer; None where it is still open.
 
     ``rankings`` are the numbers of both.
@@ -42,7 +42,7 @@ class Grades:
 
 def said_in_study(
     session: Session, study_id: int, depth: int, but: int | None = None
-) -> list[Said]:
+) -> list[SubmittedAnswer]:
     """Every answer about two lists that stands, without those of one assignment if named."""
     found: list[tuple[int, int, str]] = []
     rows = queries.list_logs_of_study(session, study_id)
@@ -51,7 +51,7 @@ def said_in_study(
             found += effective(Entry(row[1], row[2:]) for row in log)
     lists = queries.rankings_by_id(session, {number for pair in found for number in pair[:2]})
     return [
-        Said(
+        SubmittedAnswer(
             lists[left].query_id,
             tuple(lists[left].documents[:depth]),
             tuple(lists[right].documents[:depth]),
@@ -62,7 +62,7 @@ def said_in_study(
     ]
 
 
-def grades_of(session: Session, said: Sequence[Said]) -> Grades:
+def grades_of(session: Session, said: Sequence[SubmittedAnswer]) -> Grades:
     """The grades of the pages in these lists, as far as anybody knows them.
 
     They are those of the tool `grades`, of several assessors the middle one, the lower if even; a
@@ -92,12 +92,12 @@ def _given(
     return given, max((len(scale) for scale in scales.values()), default=0)
 
 
-def as_preferences(said: Sequence[Said], grades: Grades, depth: int) -> "Preferences":
+def as_preferences(said: Sequence[SubmittedAnswer], grades: Grades, depth: int) -> "Preferences":
     """The lists as grades by position; an open answer counts as the same."""
     from analysis.dcglearn import ANSWERS, Preferences  # slow to import, and few studies need it
     from analysis.dcglearn.preferences import UNGRADED
 
-    def graded(each: Said, pages: tuple[int, ...]) -> list[int]:
+    def graded(each: SubmittedAnswer, pages: tuple[int, ...]) -> list[int]:
         return [grades.of.get((each.query_id, page), UNGRADED) for page in pages]
 
     return Preferences.of_lists(

@@ -8,8 +8,8 @@ from app.domain.enums import Tool
 from app.domain.log import Entry, EntryKind
 from app.domain.pairs.plan import Plan
 from app.domain.pairs.session import Finished, PairSession
-from app.services.judging.tool_adapters import KITS
-from app.services.results.exports.source import StudySource, Work
+from app.services.judging.tool_adapters import TOOL_ADAPTERS
+from app.services.results.exports.source import AssignmentRecord, StudySource
 
 
 def confidence(source: StudySource) -> Iterator[str]:
@@ -17,7 +17,7 @@ def confidence(source: StudySource) -> Iterator[str]:
     return confidence_lines(record for _, record in sure_lists(source))
 
 
-def sure_lists(source: StudySource) -> Iterator[tuple[Work, ConfidenceList]]:
+def sure_lists(source: StudySource) -> Iterator[tuple[AssignmentRecord, ConfidenceList]]:
     """Every finished session with pairs: some two milliseconds an answer, unless it is `robust`."""
     for work, rows in source.all_logs(tool=Tool.PAIRS):
         record = sure_list(work, rows) if work.assignment.finished_at else None
@@ -25,7 +25,7 @@ def sure_lists(source: StudySource) -> Iterator[tuple[Work, ConfidenceList]]:
             yield work, record
 
 
-def sure_list(work: Work, rows: Sequence[JudgmentRow]) -> ConfidenceList | None:
+def sure_list(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> ConfidenceList | None:
     """The session as a record; None if it is not finished. Its own list is never replaced."""
     from app.domain.pairs.robust.list_confidence import (
         confidence_in,  # NumPy, for those who need it
@@ -59,9 +59,9 @@ def sure_list(work: Work, rows: Sequence[JudgmentRow]) -> ConfidenceList | None:
 
 def _replayed(assignment: Assignment, rows: Sequence[JudgmentRow]) -> PairSession:
     """The session where its log leaves it."""
-    kit = KITS[Tool.PAIRS]
+    adapter = TOOL_ADAPTERS[Tool.PAIRS]
     log = (
-        Entry(row.entry, kit.from_row(row) if row.entry is EntryKind.ANSWER else None)
+        Entry(row.entry, adapter.from_row(row) if row.entry is EntryKind.ANSWER else None)
         for row in rows
     )
     return PairSession(Plan.from_json(assignment.plan), log, assignment.offered)

@@ -26,7 +26,7 @@ from app.services.results.exports.records import (
     preferences_in,
     topk_record,
 )
-from app.services.results.exports.source import StudySource, Work
+from app.services.results.exports.source import AssignmentRecord, StudySource
 
 _JSONL = "application/jsonl; charset=utf-8"
 _TEXT = "text/plain; charset=utf-8"
@@ -89,7 +89,7 @@ def _preference_records(source: StudySource) -> Iterator[Preference]:
 
 
 def _with_texts(
-    source: StudySource, work: Work, won: list[tuple[int, int]]
+    source: StudySource, work: AssignmentRecord, won: list[tuple[int, int]]
 ) -> Iterator[Preference]:
     shown = sorted({number for pair in won for number in pair})
     texts = queries.texts_of_documents(source.session, shown)

@@ -20,7 +20,7 @@ from app.domain.pairs.sorters.registry import SORTERS
 from app.domain.study import StudySettings
 from app.services.results.exports.columns import JudgmentColumns, SessionColumns
 from app.services.results.exports.logs import Answers, answers_of, read_answers
-from app.services.results.exports.source import QueryHead, StudySource, Work
+from app.services.results.exports.source import AssignmentRecord, QueryHead, StudySource
 
 TITLES = {Tool.PAIRS: "T1 pairs", Tool.GRADES: "T2 grades"}
 
@@ -97,7 +97,9 @@ class _Collected(ABC):
         self._logs = logs
 
     @abstractmethod
-    def take(self, query: int, place: Mapping[int, int], work: Work, answers: Answers) -> None:
+    def take(
+        self, query: int, place: Mapping[int, int], work: AssignmentRecord, answers: Answers
+    ) -> None:
         """Take one session; of several rounds of a person the last finished one gives labels."""
 
     def end_query(self, query: int) -> None:
@@ -128,7 +130,9 @@ class _Pairs(_Collected):
         super().__init__(index, logs=logs)
         self._judgments = JudgmentColumns()
 
-    def take(self, query: int, place: Mapping[int, int], work: Work, answers: Answers) -> None:
+    def take(
+        self, query: int, place: Mapping[int, int], work: AssignmentRecord, answers: Answers
+    ) -> None:
         """Take one session; of several rounds of a person the last finished one gives labels."""
         assessor = self._index[work.assignment.user_id]
         plan = Plan.from_json(work.assignment.plan)
@@ -171,7 +175,9 @@ class _Grades(_Collected):
 
     tool = Tool.GRADES
 
-    def take(self, query: int, place: Mapping[int, int], work: Work, answers: Answers) -> None:
+    def take(
+        self, query: int, place: Mapping[int, int], work: AssignmentRecord, answers: Answers
+    ) -> None:
         """Take one session; of several rounds of a person the last finished one gives labels."""
         assessor = self._index[work.assignment.user_id]
         plan = GradePlan.from_json(work.assignment.plan)

@@ -8,7 +8,7 @@ from app.db.queries.judging import labeling as queries
 from app.domain.enums import Tool
 from app.domain.lists.plan import ListPlan
 from app.domain.log import Entry, effective
-from app.services.results.exports.source import StudySource, Work
+from app.services.results.exports.source import AssignmentRecord, StudySource
 
 
 def list_preferences(source: StudySource) -> Iterator[str]:
@@ -17,7 +17,9 @@ def list_preferences(source: StudySource) -> Iterator[str]:
     return list_lines(each for work, rows in logs for each in _answers(source, work, rows))
 
 
-def _answers(source: StudySource, work: Work, rows: list[JudgmentRow]) -> Iterator[ListAnswer]:
+def _answers(
+    source: StudySource, work: AssignmentRecord, rows: list[JudgmentRow]
+) -> Iterator[ListAnswer]:
     """Every answer of a session that stands, in the order it was given."""
     plan = ListPlan.from_json(work.assignment.plan)
     heads = queries.document_heads(source.session, work.assignment.plan["order"])

@@ -12,14 +12,14 @@ from app.domain.pairs.answers import BAD_ANSWERS, Answer, ItemId, Judgment, Ques
 from app.domain.pairs.outcome import grades_given, outcome
 from app.domain.pairs.plan import Plan
 from app.domain.pairs.session import Result
-from app.services.judging.tool_adapters import KITS
-from app.services.results.exports.source import Work
+from app.services.judging.tool_adapters import TOOL_ADAPTERS
+from app.services.results.exports.source import AssignmentRecord
 
 _PREFERENCE = {Answer.LEFT: "a", Answer.RIGHT: "b", Answer.TIE: "tie"}
 _OWN_FIELDS = frozenset({"order", "k", "sorter", "sorter_version", "seed"})
 
 
-def topk_record(work: Work, rows: Sequence[JudgmentRow]) -> TopK:
+def topk_record(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> TopK:
     """The ground truth of a session with pairs, or how far it is."""
     stored, names = work.assignment.plan, work.names
     plan = Plan.from_json(stored)
@@ -52,9 +52,9 @@ def topk_record(work: Work, rows: Sequence[JudgmentRow]) -> TopK:
 
 
 def _entries(assignment: Assignment, rows: Sequence[JudgmentRow]) -> Iterator[Entry[Any]]:
-    kit = KITS[assignment.tool]
+    adapter = TOOL_ADAPTERS[assignment.tool]
     for row in rows:
-        yield Entry(row.entry, kit.from_row(row) if row.entry is EntryKind.ANSWER else None)
+        yield Entry(row.entry, adapter.from_row(row) if row.entry is EntryKind.ANSWER else None)
 
 
 def _so_far(plan: Plan, done: Sequence[Judgment]) -> Result:
@@ -66,16 +66,16 @@ def _so_far(plan: Plan, done: Sequence[Judgment]) -> Result:
     return Result((), (), rest, bad, broken)
 
 
-def grades_of(work: Work, rows: Sequence[JudgmentRow]) -> dict[str, int] | None:
+def grades_of(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> dict[str, int] | None:
     """The grades of a finished session from 0, by page; None while it is not finished."""
     plan = GradePlan.from_json(work.assignment.plan)
     found = grades_given(plan, effective(_entries(work.assignment, rows)))
     return None if found is None else {work.names[page]: grade for page, grade in found.items()}
 
 
-def log_records(work: Work, rows: Sequence[JudgmentRow]) -> Iterator[LoggedEntry]:
+def log_records(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> Iterator[LoggedEntry]:
     """Every entry of a log, whether it stands or was taken back."""
-    standing = _standing(rows)
+    assignment_state = _assignment_state(rows)
     graded = work.assignment.tool is Tool.GRADES
     for row in rows:
         left, right = _sides(work, row)
@@ -93,7 +93,7 @@ def log_records(work: Work, rows: Sequence[JudgmentRow]) -> Iterator[LoggedEntry
             right=right,
             document=left if graded else None,
             answer=row.answer,
-            effective=row.position in standing,
+            effective=row.position in assignment_state,
             active_ms=row.active_ms,
             wall_ms=row.wall_ms,
             note=row.note,
@@ -101,7 +101,7 @@ def log_records(work: Work, rows: Sequence[JudgmentRow]) -> Iterator[LoggedEntry
         )
 
 
-def _sides(work: Work, row: JudgmentRow) -> tuple[str | None, str | None]:
+def _sides(work: AssignmentRecord, row: JudgmentRow) -> tuple[str | None, str | None]:
     """What an entry is about: pages by their ids, or the systems of two lists."""
     names, left, right = work.names, row.left_id, row.right_id
     if work.assignment.tool is Tool.LISTS:
@@ -115,9 +115,9 @@ def _sides(work: Work, row: JudgmentRow) -> tuple[str | None, str | None]:
 
 def preferences_in(rows: Sequence[JudgmentRow]) -> Iterator[tuple[int, int, str]]:
     """Left page, right page and a, b or tie of every answer that stands and feeds the sorter."""
-    standing = _standing(rows)
+    assignment_state = _assignment_state(rows)
     for row in rows:
-        if row.position not in standing or row.question_kind is QuestionKind.CHECK:
+        if row.position not in assignment_state or row.question_kind is QuestionKind.CHECK:
             continue
         assert row.left_id is not None
         assert row.right_id is not None
@@ -127,14 +127,14 @@ def preferences_in(rows: Sequence[JudgmentRow]) -> Iterator[tuple[int, int, str]
             yield row.left_id, row.right_id, said
 
 
-def pair_records(work: Work, rows: Sequence[JudgmentRow]) -> Iterator[PairAnswer]:
+def pair_records(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> Iterator[PairAnswer]:
     """Every preference that stands, by the ids of the pages."""
     names, query = work.names, work.query.name
     for left, right, said in preferences_in(rows):
         yield PairAnswer(query, names[left], names[right], said, work.assessor)
 
 
-def clock_record(work: Work, event: TimerEvent) -> ClockEvent:
+def clock_record(work: AssignmentRecord, event: TimerEvent) -> ClockEvent:
     """An event of the clock of a session."""
     return ClockEvent(
         query=work.query.name,
@@ -149,7 +149,7 @@ def clock_record(work: Work, event: TimerEvent) -> ClockEvent:
     )
 
 
-def _standing(rows: Sequence[JudgmentRow]) -> frozenset[int]:
+def _assignment_state(rows: Sequence[JudgmentRow]) -> frozenset[int]:
     """Positions of the answers that stand."""
     log = (Entry(row.entry, row.position) for row in rows)
     return frozenset(effective(log))

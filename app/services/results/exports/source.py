@@ -35,7 +35,7 @@ class QueryHead(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class AssignmentRecord:
     """One assignment with who does it; ``names`` are the ids of the query's pages by number."""
 
     study: str
@@ -83,7 +83,9 @@ class StudySource:
             yield QueryHead(number, place, name, text)
             self._progress("exporting", place, total)
 
-    def works(self, query: QueryHead, *, withdrawn: bool, tool: Tool | None) -> list[Work]:
+    def works(
+        self, query: QueryHead, *, withdrawn: bool, tool: Tool | None
+    ) -> list[AssignmentRecord]:
         """The work on a query, by assessor, tool and round."""
         found = [
             row
@@ -93,14 +95,21 @@ class StudySource:
         found.sort(key=lambda row: (self.assessors.place(row.user_id), row.tool.value, row.round))
         names = queries.document_names(self.session, query.number) if found else {}
         slug = self.study.slug
-        return [Work(slug, query, self.assessors.name(row.user_id), row, names) for row in found]
+        return [
+            AssignmentRecord(slug, query, self.assessors.name(row.user_id), row, names)
+            for row in found
+        ]
 
-    def all_works(self, *, withdrawn: bool = False, tool: Tool | None = None) -> Iterator[Work]:
+    def all_works(
+        self, *, withdrawn: bool = False, tool: Tool | None = None
+    ) -> Iterator[AssignmentRecord]:
         """The work on all queries."""
         for query in self.queries():
             yield from self.works(query, withdrawn=withdrawn, tool=tool)
 
-    def with_logs(self, works: Sequence[Work]) -> Iterator[tuple[Work, list[JudgmentRow]]]:
+    def with_logs(
+        self, works: Sequence[AssignmentRecord]
+    ) -> Iterator[tuple[AssignmentRecord, list[JudgmentRow]]]:
         """Each piece of work with its log, a few in memory at a time."""
         for start in range(0, len(works), _SESSIONS):
             few = works[start : start + _SESSIONS]
@@ -110,7 +119,7 @@ class StudySource:
 
     def all_logs(
         self, *, withdrawn: bool = False, tool: Tool | None = None
-    ) -> Iterator[tuple[Work, list[JudgmentRow]]]:
+    ) -> Iterator[tuple[AssignmentRecord, list[JudgmentRow]]]:
         """The work on all queries with its logs."""
         for query in self.queries():
             yield from self.with_logs(self.works(query, withdrawn=withdrawn, tool=tool))

@@ -11,7 +11,12 @@ from app.db.queries.judging import lists as queries
 from app.domain.errors import Invalid
 from app.domain.lists.session import ListAnswer
 from app.domain.study import StudySettings
-from app.services.judging.lists.evidence import Said, as_preferences, grades_of, said_in_study
+from app.services.judging.lists.evidence import (
+    SubmittedAnswer,
+    as_preferences,
+    grades_of,
+    said_in_study,
+)
 from app.services.results.exports import StudySource
 from app.services.results.reports.cache import state_of
 
@@ -63,7 +68,7 @@ def make_list_report(source: StudySource) -> "ListReport":
     return replace(figures, study=StudyName(study.name, study.slug))
 
 
-def _duels(session: Session, said: list[Said]) -> "Duels":
+def _duels(session: Session, said: list[SubmittedAnswer]) -> "Duels":
     import numpy as np
 
     from analysis.dcglearn import ANSWERS
