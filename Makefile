@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup setup-dev run test check fix lock results wheel clean
+.PHONY: help setup setup-dev run test check fix lock audit results wheel clean
 
 help:
 	@sed -n 's/^# make/  make/p' Makefile
@@ -60,6 +60,15 @@ lock:
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links --no-header -q -o requirements.lock
 	uv pip compile pyproject.toml --extra dev -c requirements.lock --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links --no-header -q -o requirements-dev.lock
 	npm install --package-lock-only
+
+# make audit  known vulnerabilities of what the locks pin, where the registries answer
+# pip-audit has an environment of its own: nothing else needs what it brings, and it should be new.
+$(VENV)/audit/bin/pip-audit: | $(BIN)/python
+	@$(BIN)/python -m venv $(VENV)/audit
+	@$(VENV)/audit/bin/python -m pip install --quiet pip-audit || echo "pip-audit cannot be installed here"
+
+audit: $(VENV)/audit/bin/pip-audit
+	@$(BIN)/python .ci/audit $(VENV)/audit/bin/pip-audit npm
 
 # make results  the tables of docs/results.md, from the data sets in DATA (a killed run goes on)
 DATA ?= ../shared/data

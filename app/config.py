@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -26,6 +27,9 @@ class Settings(BaseSettings):
     secure_cookies: bool = Field(
         False, description="Send cookies over https only; switch on behind an https proxy."
     )
+    public_url: str = Field(
+        "", description="Where people reach this server, such as https://labels.example; for links."
+    )
     trusted_proxies: str = Field(
         "127.0.0.1", description="Proxies whose X-Forwarded-* headers are believed, by commas."
     )
@@ -34,6 +38,9 @@ class Settings(BaseSettings):
     )
     page_token_minutes: int = Field(
         240, ge=1, le=60 * 24 * 7, description="How long the link to a page under judgment works."
+    )
+    live_megabytes: int = Field(
+        64, ge=1, le=65536, description="Memory for sessions at work, in each process."
     )
     upload_dir: Path = Field(
         Path("topkapi-uploads"), description="Studies sent in, until they are imported."
@@ -47,3 +54,17 @@ class Settings(BaseSettings):
     def _known_database(cls, value: str) -> str:
         normal_url(value)
         return value
+
+    @field_validator("public_url")
+    @classmethod
+    def _whole_address(cls, value: str) -> str:
+        parts = urlsplit(value.strip().rstrip("/"))
+        plain = f"{parts.scheme}://{parts.netloc}"
+        if value and (
+            parts.scheme not in ("http", "https")
+            or not parts.hostname
+            or "@" in parts.netloc
+            or parts.geturl() != plain
+        ):
+            raise ValueError("give scheme and host alone, such as https://labels.example")
+        return plain if value else ""

@@ -25,27 +25,34 @@ from analysis.papers.findings import (
 DOCUMENT = Path("docs/results.md")
 HEAD = """# Results
 
-Everything below was written by `make results`; each table stands under the command that made it.
-NDCG is the standard one unless a table says "LETOR 4.0 rule". Values are means over the folds of
-the command (all five official ones where it names no number); settings are chosen on the
-validation part of each fold by NDCG@10 (kappa-NDCG@10 on top-k ground truth). Seconds are
-processor time. Top-k ground truth is made from grades by ordering equal grades at random with seed
-0, as Niu et al. do, so its values hold a good part of chance and are not comparable with values on
-a ground truth that people made. Equal scores keep row order, and the files of OHSUMED begin with
-relevant documents: the documents of every query are shuffled first, by the same seed. Best values
-are bold.
+`make results` writes this page; each table follows the command that produced it. Read this before
+you compare figures:
+
+- **NDCG** is the standard one unless a table says "LETOR 4.0 rule". Best values are bold.
+- **Values** are means over the folds of the command (all five official ones where it names no
+  number). Settings are chosen on the validation part of each fold by NDCG@10 (kappa-NDCG@10 on
+  top-k ground truth). Seconds are processor time.
+- **Top-k ground truth** is made from grades by ordering equal grades at random with seed 0, as Niu
+  et al. do. Its values therefore contain a good deal of chance and are not comparable with values
+  on a ground truth that people made.
+- **Shuffled documents.** Equal scores keep row order, and the files of OHSUMED begin with relevant
+  documents. The documents of every query are therefore shuffled first, by the same seed.
 
 Some design choices were made after looking at test folds of these same collections, so the rows
 they concern are optimistic by an unknown, small amount: AdaRank's update (seven variants for each
 of two measures were tried), FocusedBoost's weak rankers (features against stumps), the finer grid
-of SVM-MAP. The noise of the synthetic orders was chosen from six settings so that top-k ListMLE
-shows a rise and a plateau; a first generator, whose noise carried tail documents to the top, gave
-NDCG near 0 and was dropped. The synthetic plateau is therefore an illustration, not evidence.
+of SVM-MAP. For TopMargin, TopSlack and TopRank see the [lab notes](notes/method.md#toprank).
+
+The noise of the synthetic orders was chosen from six settings so that top-k ListMLE shows a rise
+and a plateau; a first generator, whose noise carried tail documents to the top, gave NDCG near 0
+and was dropped. The synthetic plateau is therefore an illustration, not evidence.
+
 The comparisons, the OHSUMED sweep over k and its TopRank study were run once before with documents
-in the files' own order; when that run showed models of equal scores near .42 on OHSUMED, the
-shuffle was added and all but the synthetic sweep was run again. Another draw then orders equal
-grades: besides TopMargin, TopSlack and TopRank, means moved by -.015 to +.012 in NDCG@10 and by
--.034 to +.006 in kappa-NDCG@10. Differences of that size between models may be chance.
+in the order of the files. When that run showed models of equal scores near .42 on OHSUMED, the
+shuffle was added and all but the synthetic sweep was run again. The second run also ordered equal
+grades by another draw: except for TopMargin, TopSlack and TopRank, means moved by -.015 to +.012
+in NDCG@10 and by -.034 to +.006 in kappa-NDCG@10. Differences of that size between models may be
+chance.
 """
 
 

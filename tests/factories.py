@@ -1,17 +1,23 @@
 """Makers of rows. Each adds to the session and flushes; the caller commits."""
 
-import hashlib
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import httpx
 from fastapi import FastAPI
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.db.engine import Sessions
 from app.db.models import Assignment, Candidate, Content, Document, Query, Study, User
 from app.domain.draws import shuffled
 from app.domain.words import Role, Tool
+from app.services.importing.contents import content_hash
+
+if TYPE_CHECKING:
+    from app.services.sign_in import Authenticator
 
 PASSWORD = "a long enough password"
 _NUMBERS = itertools.count(1)
@@ -41,10 +47,21 @@ def make_user(
     return user
 
 
+@contextmanager
+def authenticator_on(sessions: Sessions) -> "Iterator[Authenticator]":
+    """What checks passwords in a process of its own."""
+    from app.services.late_writes import LateWrites
+    from app.services.sign_in import Authenticator
+
+    late = LateWrites(sessions)
+    yield Authenticator(sessions, late)
+    late.close()
+
+
 def make_content(session: Session, text: str, media_type: str = "text/plain") -> Content:
     """Bytes with their plain text, stored once."""
     data = text.encode()
-    digest = hashlib.sha256(data).hexdigest()
+    digest = content_hash(media_type, data)
     found = session.get(Content, digest)
     if found is None:
         found = Content(hash=digest, media_type=media_type, data=data, size=len(data), text=text)

@@ -5,14 +5,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-START_SECONDS = 30.0
+START_SECONDS = 90.0
 
 
 @dataclass
@@ -49,7 +49,12 @@ def free_port() -> int:
 
 @contextmanager
 def serving(
-    database_url: str, folder: Path, *, port: int | None = None, **settings: str
+    database_url: str,
+    folder: Path,
+    *,
+    port: int | None = None,
+    command: Sequence[str] = (sys.executable, "-c", "from app.cli import main; main()"),
+    **settings: str,
 ) -> Iterator[LiveServer]:
     """Start `topkapi serve` on ``database_url``, wait until it is ready, stop it at the end."""
     port = port or free_port()
@@ -61,10 +66,9 @@ def serving(
         "TOPKAPI_UPLOAD_DIR": str(folder / "uploads"),
         **{f"TOPKAPI_{name.upper()}": value for name, value in settings.items()},
     }
-    command = [sys.executable, "-c", "from app.cli import main; main()", "serve"]
     with log.open("wb") as stream:
         process = subprocess.Popen(
-            [*command, "--port", str(port)], env=environment, stdout=stream, stderr=stream
+            [*command, "serve", "--port", str(port)], env=environment, stdout=stream, stderr=stream
         )
     server = LiveServer(
         f"http://localhost:{port}", process, log, database_url, folder / "topkapi.secret"

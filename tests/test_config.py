@@ -35,6 +35,27 @@ def test_wrong_settings_are_refused(monkeypatch: pytest.MonkeyPatch, name: str, 
         Settings(_env_file=None)
 
 
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("", ""),
+        ("https://labels.example/", "https://labels.example"),
+        ("http://10.0.0.5:8000", "http://10.0.0.5:8000"),
+    ],
+)
+def test_the_public_address_is_scheme_and_host(given: str, kept: str) -> None:
+    assert Settings(public_url=given, _env_file=None).public_url == kept
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["labels.example", "ftp://a.example", "https://", "https://u:p@a.example", "http://a/b"],
+)
+def test_another_public_address_is_refused(wrong: str) -> None:
+    with pytest.raises(ValidationError, match="scheme and host alone"):
+        Settings(public_url=wrong, _env_file=None)
+
+
 def test_the_secret_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "topkapi.secret"
     secret = load_secret(path)

@@ -1,10 +1,10 @@
 """Tables of results as text, CSV, Markdown, LaTeX and HTML, the best of each column in bold."""
 
-import csv
 import html
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+
+from analysis.data.exports.cells import csv_cell, csv_line
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,12 @@ def as_text(table: Table) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """Format a table as CSV: six digits, no marks."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["", *table.columns])
+    """Format a table as CSV: six digits, no marks, no title that is a formula."""
+    lines = [csv_line(["", *table.columns])]
     for title, values in table.rows:
-        writer.writerow([title, *("" if value is None else f"{value:.6f}" for value in values)])
-    return stream.getvalue()
+        figures = ("" if value is None else f"{value:.6f}" for value in values)
+        lines.append(",".join([csv_cell(title), *figures]) + "\n")
+    return "".join(lines)
 
 
 def as_markdown(table: Table) -> str:

@@ -1,18 +1,15 @@
 """Files of a report: JSON, CSV tables, one HTML page, plots, consensus lists."""
 
-import csv
 import json
 from collections.abc import Iterable, Iterator
-from io import StringIO
 from pathlib import Path
 
 from analysis.aggregation import consensus_qrels
+from analysis.data.exports.cells import csv_text
 from analysis.report.page import render_page
 from analysis.report.plots import PLOTS, save_plot
 from analysis.report.schema import Comparison, Effort, NoComparison, Report, ToolReport
 from analysis.report.serialise import Record, flat, record_of, to_json
-
-RUNNABLE = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the start of a formula
 
 
 def write_report(report: Report, folder: Path, *, plots: bool = True) -> list[Path]:
@@ -115,19 +112,4 @@ def to_csv(rows: list[Record]) -> str:
     The columns are all that occur, and no cell is a formula.
     """
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    stream = StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow([_cell(row.get(column)) for column in columns])
-    return stream.getvalue()
-
-
-def _cell(value: object) -> object:
-    """Put an apostrophe before text that a spreadsheet would run.
-
-    None is an empty cell.
-    """
-    if isinstance(value, str) and value.startswith(RUNNABLE):
-        return f"'{value}"
-    return "" if value is None else value
+    return csv_text([columns, *([row.get(column) for column in columns] for row in rows)])

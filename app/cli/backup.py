@@ -1,5 +1,6 @@
 """`topkapi backup`: the whole database as one file."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,8 @@ from app.config import Settings
 from app.db import migrations
 from app.db.engine import make_engine
 from app.services.backups import write_backup
+
+NICENESS = 10  # the server comes first, where both want the processor or the disk
 
 
 def register(cli: typer.Typer) -> None:
@@ -28,6 +31,7 @@ def backup(
         raise Refused(f"{path} is there already: choose another name, or say --overwrite")
     settings = Settings()
     ensure_migrated(settings)
+    os.nice(NICENESS)
     engine = make_engine(settings.database_url)
     try:
         rows = write_backup(engine, migrations.head_revision(), path)

@@ -47,6 +47,9 @@ def serve(
         proxy_headers=True,
         forwarded_allow_ips=settings.trusted_proxies,
         timeout_graceful_shutdown=5,
+        timeout_worker_healthcheck=30,
+        http="app.web.protocol:BoundedProtocol",
+        ws="none",
     )
 
 

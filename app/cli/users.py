@@ -56,7 +56,7 @@ def list_users(as_json: AsJson = False) -> None:
 
 
 def disable(email: Email, as_json: AsJson = False) -> None:
-    """Refuse further sign-ins and end the present ones; answers and assignments stay."""
+    """Refuse further sign-ins, end the present ones, revoke tokens; answers and work stay."""
     with open_sessions() as sessions, sessions.write.begin() as session:
         user = accounts.user_of_email(session, email)
         accounts.disable_user(session, user)
@@ -64,7 +64,7 @@ def disable(email: Email, as_json: AsJson = False) -> None:
 
 
 def password(email: Email, as_json: AsJson = False) -> None:
-    """Set a new password and end every sign-in made with the old one."""
+    """Set a new password, end every sign-in made with the old one, revoke tokens."""
     chosen = _new_password()
     with open_sessions() as sessions, sessions.write.begin() as session:
         user = accounts.user_of_email(session, email)
@@ -91,7 +91,7 @@ def invite(
             user, plain = invitations.invite(session, email=email, name=name, role=role)
         else:
             plain = invitations.new_link(session, user)
-    base = (base_url or f"http://localhost:{settings.port}").rstrip("/")
+    base = (base_url or settings.public_url or f"http://localhost:{settings.port}").rstrip("/")
     url = f"{base}/invitations/{plain}"
     say(as_json, {**_facts(user), "url": url}, url)
 

@@ -4,7 +4,17 @@ import enum
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Enum, MetaData, TypeDecorator
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    DateTime,
+    Dialect,
+    Enum,
+    MetaData,
+    Table,
+    TypeDecorator,
+)
 from sqlalchemy.orm import DeclarativeBase
 
 NAMING = {
@@ -58,6 +68,12 @@ class Base(DeclarativeBase):
         Json: JSON(none_as_null=True),
         enum.Enum: Enum(enum.Enum, native_enum=False, length=20, values_callable=words),
     }
+
+    @classmethod
+    def __table_cls__(cls, name: str, metadata: MetaData, *parts: Any, **options: Any) -> Table:
+        """Make the table of a model; an ``id`` is never used again, on SQLite neither."""
+        numbered = any(isinstance(part, Column) and part.name == "id" for part in parts)
+        return Table(name, metadata, *parts, sqlite_autoincrement=numbered, **options)
 
 
 def now() -> datetime:

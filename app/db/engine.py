@@ -6,8 +6,11 @@ quicker); a reading one takes no lock that a writer would wait for. On both data
 transaction cannot write.
 """
 
+import os
 import select
+import stat
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection as SqliteConnection
@@ -19,20 +22,32 @@ from sqlalchemy.exc import ArgumentError, InvalidatePoolError
 from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from app.db.storable import dump_json, refuse_unstorable
+
 POOL_SIZE = (
     20  # connections a process may hold; app.web.deps admits fewer requests than that at once
 )
-BUSY_MS = 30_000
+BUSY_MS = 30_000  # how long commands and imports wait for a lock
+REQUEST_BUSY_MS = 4_000  # how long a request does, its wait for a slot included
+LATE_MS = 250  # how long a write that can be repeated later waits for any lock
+POOL_SECONDS = 2.0  # for a connection, of which there should always be one free
+WAL_BYTES = 64 * 1024**2
 RESTED_SECONDS = 5.0
+PREPARED = "prepared_statements"
+_BUSY_OPTION = "topkapi_busy_ms"
 READ_ONLY = {"topkapi_read_only": True, "postgresql_readonly": True}
 
 
 @dataclass(frozen=True, slots=True)
 class Sessions:
-    """The two ways to the database: ``read`` for looking, ``write`` for everything else."""
+    """The ways to the database: ``read`` for looking, ``write`` for everything else.
+
+    ``late`` writes too, and gives up at once where something is locked.
+    """
 
     read: sessionmaker[Session]
     write: sessionmaker[Session]
+    late: sessionmaker[Session]
 
 
 def normal_url(url: str) -> URL:
@@ -55,26 +70,68 @@ def normal_url(url: str) -> URL:
             raise ValueError(f"no support for the database {other!r}: use sqlite or postgresql")
 
 
-def make_engine(url: str, *, foreign_keys: bool = True) -> Engine:
-    """An engine for either database; migrations alone switch SQLite's foreign keys off."""
+def make_engine(url: str, *, foreign_keys: bool = True, for_requests: bool = False) -> Engine:
+    """An engine for either database; migrations alone switch SQLite's foreign keys off.
+
+    Requests wait for a lock for a few seconds only, so that people are told to try again. Values
+    never stand in error messages: they may be e-mail addresses or hashes of tokens.
+    """
     parsed = normal_url(url)
+    busy_ms = REQUEST_BUSY_MS if for_requests else BUSY_MS
+    engine = _engine(parsed, pool_seconds=POOL_SECONDS if for_requests else BUSY_MS / 1000)
     if parsed.get_backend_name() == "postgresql":
-        engine = create_engine(parsed, pool_size=POOL_SIZE, max_overflow=0)
         _replace_dead_connections(engine)
+        behind_pgbouncer = parsed.query.get(PREPARED) == "off"
+        _bound_lock_waits(engine, busy_ms if for_requests else 0, per_transaction=behind_pgbouncer)
         return engine
     assert parsed.database is not None
-    Path(parsed.database).absolute().parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(parsed, pool_size=POOL_SIZE, max_overflow=0)
-    _prepare_sqlite(engine, foreign_keys=foreign_keys)
+    _make_private(Path(parsed.database).absolute())
+    _prepare_sqlite(engine, foreign_keys=foreign_keys, busy_ms=busy_ms)
+    return engine
+
+
+def _make_private(path: Path) -> None:
+    """Let nobody but the owner read a new database file, and no stranger an older one.
+
+    SQLite gives its WAL and its shared memory the mode of the database. What a group may do with a
+    file that is there is left as it was set.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
+    for each in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))):
+        with suppress(FileNotFoundError, PermissionError):  # it may be another's, who sees to it
+            mode = each.stat().st_mode
+            if mode & 0o007:
+                each.chmod(stat.S_IMODE(mode) & ~0o007)
+
+
+def _engine(url: URL, *, pool_seconds: float) -> Engine:
+    """Create the engine; `?prepared_statements=off` is for PgBouncer in transaction mode."""
+    prepared = url.query.get(PREPARED, "on")
+    if prepared not in ("on", "off"):
+        raise ValueError(f"{PREPARED} in the database address is on or off, not {prepared!r}")
+    engine = create_engine(
+        url.difference_update_query([PREPARED]),
+        pool_size=POOL_SIZE,
+        max_overflow=0,
+        pool_timeout=pool_seconds,
+        hide_parameters=True,
+        json_serializer=dump_json,
+        connect_args={"prepare_threshold": None} if prepared == "off" else {},
+    )
+    refuse_unstorable(engine)
     return engine
 
 
 def make_sessions(engine: Engine) -> Sessions:
     """Session factories for ``engine``; objects stay readable after the commit."""
     reading = engine.execution_options(**READ_ONLY)
+    late = engine.execution_options(**{_BUSY_OPTION: LATE_MS})
     return Sessions(
         read=sessionmaker(reading, expire_on_commit=False),
         write=sessionmaker(engine, expire_on_commit=False),
+        late=sessionmaker(late, expire_on_commit=False),
     )
 
 
@@ -86,6 +143,12 @@ def connection_of(session: Session) -> Connection:
     """
     session.flush()
     return session.connection()
+
+
+def shorten_lock_wait(session: Session, waited: float) -> None:
+    """Begin the transaction with less time to wait for a lock, as ``waited`` seconds are gone."""
+    left = max(1, REQUEST_BUSY_MS - int(1000 * waited))
+    session.connection(execution_options={_BUSY_OPTION: left})
 
 
 def _replace_dead_connections(engine: Engine) -> None:
@@ -120,21 +183,48 @@ def _has_news(connection: DBAPIConnection) -> bool:
     return bool(poll.poll(0))
 
 
-def _prepare_sqlite(engine: Engine, *, foreign_keys: bool) -> None:
+def _bound_lock_waits(engine: Engine, busy_ms: int, *, per_transaction: bool) -> None:
+    """Let PostgreSQL stop waiting for a lock after ``busy_ms`` (0: never), or as an option says.
+
+    Behind PgBouncer a connection's settings do not last: they are set with every transaction.
+    """
+
+    def on_connect(connection: Any, _record: Any) -> None:
+        connection.execute(f"SET lock_timeout = {busy_ms}")
+        connection.commit()
+
+    def on_begin(connection: Connection) -> None:
+        default = busy_ms if per_transaction else None
+        wanted = connection.get_execution_options().get(_BUSY_OPTION, default)
+        if wanted is not None:
+            connection.exec_driver_sql(f"SET LOCAL lock_timeout = {wanted}")
+
+    if not per_transaction:
+        event.listen(engine, "connect", on_connect)
+    event.listen(engine, "begin", on_begin)
+
+
+def _prepare_sqlite(engine: Engine, *, foreign_keys: bool, busy_ms: int) -> None:
     """Set up each connection, and let SQLAlchemy rather than the driver say BEGIN."""
 
     def on_connect(connection: SqliteConnection, _record: Any) -> None:
         connection.isolation_level = None
         for pragma in (
-            f"busy_timeout={BUSY_MS}",
+            f"busy_timeout={busy_ms}",
             "journal_mode=WAL",
+            f"journal_size_limit={WAL_BYTES}",  # a long snapshot lets it grow: shrink it after
             "synchronous=FULL",  # an answer that was acknowledged survives a loss of power
             f"foreign_keys={'ON' if foreign_keys else 'OFF'}",
         ):
             connection.execute(f"PRAGMA {pragma}")
 
     def on_begin(connection: Connection) -> None:
-        read_only = connection.get_execution_options().get("topkapi_read_only", False)
+        options = connection.get_execution_options()
+        read_only = options.get("topkapi_read_only", False)
+        wanted = options.get(_BUSY_OPTION, busy_ms)
+        if connection.info.get("busy_ms", busy_ms) != wanted:
+            connection.exec_driver_sql(f"PRAGMA busy_timeout={wanted}")
+            connection.info["busy_ms"] = wanted
         if connection.info.get("read_only") is not read_only:
             connection.exec_driver_sql(f"PRAGMA query_only={'ON' if read_only else 'OFF'}")
             connection.info["read_only"] = read_only

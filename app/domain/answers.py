@@ -14,6 +14,10 @@ class Preference(StrEnum):
     SECOND = "second"
     TIE = "tie"
 
+    __hash__ = (
+        str.__hash__
+    )  # that of an enum is a function in Python, and answers are looked up often
+
     def swapped(self) -> "Preference":
         """The same statement about the pair in the other order."""
         return _SWAPPED[self]
@@ -36,6 +40,8 @@ class Answer(StrEnum):
     RIGHT_BAD = "right_bad"
     LEFT_UNJUDGEABLE = "left_unjudgeable"
     RIGHT_UNJUDGEABLE = "right_unjudgeable"
+
+    __hash__ = str.__hash__
 
     @property
     def is_preference(self) -> bool:

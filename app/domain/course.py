@@ -1,12 +1,13 @@
 """The course of a session: how the answers that stand lead to the next pair, or to the ranking."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Protocol
 
-from app.domain.answers import Judgment, Pair, Preference, QuestionKind
+from app.domain.answers import ItemId, Judgment, Pair, Preference, QuestionKind
 from app.domain.confidence import Confidence
-from app.domain.contest import Contest, contest, sorted_pair
+from app.domain.contest import Contest, Memory, Recorded, contest, run_sorter, sorted_pair
 from app.domain.plan import Plan
 from app.domain.sorting import SORTERS, Ranking
 
@@ -39,6 +40,11 @@ class Course(Protocol):
 
     sampled: bool
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of arrays that it keeps."""
+        ...
+
     def take(self, judgment: Judgment, done: Sequence[Judgment]) -> None:
         """Go on from ``judgment``, the last of ``done``."""
         ...
@@ -59,7 +65,7 @@ class Course(Protocol):
         """The expected quality of the list, where the course goes on until it is good enough."""
         ...
 
-    def fork(self, done: Sequence[Judgment]) -> "Course":
+    def fork(self) -> "Course":
         """A course at the same place that can go on without this one."""
         ...
 
@@ -77,6 +83,7 @@ class ContestCourse:
     """A sorter that is decided by the answers: its contest, kept alive between them."""
 
     sampled = False
+    nbytes = 0
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -107,20 +114,29 @@ class ContestCourse:
         """Unknown: every answer is believed."""
         return None
 
-    def fork(self, done: Sequence[Judgment]) -> "ContestCourse":
-        """A contest of its own, told the same."""
-        twin = ContestCourse.__new__(ContestCourse)
-        twin._plan = self._plan
-        twin._restart(done)
+    def fork(self) -> "ContestCourse":
+        """A course with a copy of the memory; its contest begins when an answer wants it."""
+        twin = copy(self)
+        twin._memory = self._memory.copied()
+        twin._contest = None
         return twin
 
     def _restart(self, done: Sequence[Judgment]) -> None:
         """Begin again with the answers that stand."""
-        self._contest: Contest = contest_after(self._plan, done)
+        self._items, recorded = _what_stands(self._plan, done)
+        self._memory = Memory(self._plan, recorded)
+        self._contest: Contest | None = run_sorter(self._plan, self._items, self._memory)
         self._advance(None)
 
+    def _resume(self) -> Contest:
+        """A contest brought to where the memory is."""
+        running = run_sorter(self._plan, self._items, self._memory)
+        next(running)
+        self._contest = running
+        return running
+
     def _advance(self, preference: Preference | None) -> None:
-        running = self._contest
+        running = self._contest or self._resume()
         try:
             pair = next(running) if preference is None else running.send(preference)
             self._stage: Stage = Needs(pair)
@@ -130,13 +146,20 @@ class ContestCourse:
 
 def contest_after(plan: Plan, done: Sequence[Judgment]) -> Contest:
     """The contest begun anew: it knows the answers that stand, and not the pages they take out."""
-    removed = {item for judgment in done if (item := judgment.removed) is not None}
+    return contest(plan, *_what_stands(plan, done))
+
+
+def _what_stands(plan: Plan, done: Sequence[Judgment]) -> tuple[list[ItemId], Recorded]:
+    """The pages that no answer takes out, and the sorting answers by pair."""
+    removed: set[ItemId | None] = set()
     recorded: dict[Pair, list[Preference]] = {}
     for judgment in done:
-        if judgment.kind is QuestionKind.SORT and judgment.answer.is_preference:
+        if not judgment.answer.is_preference:
+            removed.add(judgment.removed)
+        elif judgment.kind is QuestionKind.SORT:
             pair = sorted_pair((judgment.left, judgment.right))
             recorded.setdefault(pair, []).append(as_asked(judgment, pair))
-    return contest(plan, [item for item in plan.order if item not in removed], recorded)
+    return [item for item in plan.order if item not in removed], recorded
 
 
 def as_asked(judgment: Judgment, pair: Pair) -> Preference:

@@ -8,6 +8,7 @@ AppError
 ├── TooManyAttempts     wait before the next sign-in
 ├── BadToken            a form or link whose signature or age is wrong
 ├── Invalid             a value that breaks a rule; says which field and what to mend
+│   └── Unstorable      a text or number that the databases cannot store
 ├── Conflict            it contradicts what is already there
 └── LogRefusal          the session's log does not take the entry
     ├── StaleForm       the log has another entry at that position, or is not that far yet
@@ -73,6 +74,12 @@ class Invalid(AppError):
     def __init__(self, message: str, *, field: str | None = None) -> None:
         super().__init__(message)
         self.field = field
+
+
+class Unstorable(Invalid):
+    """A text or a number that the databases cannot store."""
+
+    code = "unstorable"
 
 
 class Conflict(AppError):

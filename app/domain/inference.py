@@ -1,5 +1,8 @@
 """What follows from strict preferences by transitivity, kept up to date answer by answer."""
 
+from copy import copy
+from typing import Self
+
 from app.domain.answers import ItemId, Pair, Preference
 
 
@@ -14,6 +17,14 @@ class Closure:
         self._number: dict[ItemId, int] = {}
         self._worse: list[int] = []
         self._better: list[int] = []
+
+    def copied(self) -> Self:
+        """The same closure, to go on from by itself."""
+        twin = copy(self)
+        twin._number = dict(self._number)
+        twin._worse = list(self._worse)
+        twin._better = list(self._better)
+        return twin
 
     def implied(self, pair: Pair) -> Preference | None:
         """The preference that follows for ``pair``, if one does."""

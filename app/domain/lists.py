@@ -80,9 +80,9 @@ class ListSession(LoggedSession[Comparison]):
         return AskingLists(self._lists[left], self._lists[right])
 
     @property
-    def names(self) -> dict[RankingId, str]:
-        """The systems by the numbers of their rankings."""
-        return {number: each.system for number, each in self._lists.items()}
+    def ids(self) -> dict[str, RankingId]:
+        """The numbers of the rankings by the systems that made them."""
+        return {each.system: number for number, each in self._lists.items()}
 
     @property
     def asked(self) -> frozenset[SidedPair]:
@@ -122,6 +122,17 @@ class ListSession(LoggedSession[Comparison]):
     def trusts_log(self) -> bool:
         """A chosen pair would come out otherwise today: what is recorded was asked."""
         return self.plan.is_active
+
+    @property
+    def foresees(self) -> bool:
+        """The texts of the next lists have to be read first."""
+        return False
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the rankings and of the pairs."""
+        shown = sum(len(each.documents) for each in self.plan.lists)
+        return 64 * shown + 200 * len(self.plan.pairs)
 
     def validate(self, judgment: Comparison) -> None:
         """Refuse an answer about other rankings than those on the screen."""

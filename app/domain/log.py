@@ -88,6 +88,16 @@ class LoggedSession(ABC, Generic[J]):
         return False
 
     @property
+    def foresees(self) -> bool:
+        """Whether it is told quickly what follows each answer, so that a reply can wait for it."""
+        return True
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes this session takes beyond what any of its length does, about."""
+        return 0
+
+    @property
     def offered(self) -> dict[str, Any] | None:
         """What is to be stored beside the log, where the next question is drawn at random."""
         return None

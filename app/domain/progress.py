@@ -29,6 +29,7 @@ _NEIGHBOURS = 1 / 6  # the share of the simulated sessions that an estimate look
 _ESTIMATES = 100  # how often in a session the estimate is made anew
 _TIE_WEIGHT = 3  # a tie more or less says more about what is to come than a question more or less
 _COVERED = 0.92  # a little over nine in ten of the few alike, so that nine in ten of all are held
+_KEPT_NEIGHBOURS = 256  # lists of neighbours kept with a table, of up to 5 kB each
 _ASSESSORS = ((0.0, 0), (0.1, 0), (0.0, 5), (0.0, 0), (0.05, 0), (0.1, 5))  # (error, grades)
 
 
@@ -66,7 +67,7 @@ def progress_of(session: PairSession) -> Progress:
     if left_exactly is not None:
         return _within_budget(session, left_exactly)
     milestones = session.milestones
-    table = table_for(_as_simulated(session.plan))
+    table = _table_of(session.plan)
     left = table.left(milestones.reached, milestones.ties, milestones.sorted)
     told = _steady_left(milestones, table)
     stretch = 1 + session.plan.check_share
@@ -110,6 +111,12 @@ def _as_simulated(plan: Plan) -> Plan:
 
 
 @lru_cache(maxsize=256)
+def _table_of(plan: Plan) -> "Table":
+    """The table for ``plan``, which is looked up with every answer."""
+    return table_for(_as_simulated(plan))
+
+
+@lru_cache(maxsize=32)
 def table_for(plan: Plan) -> "Table":
     """The table of ``plan``, simulated at the first call."""
     return Table(plan)
@@ -123,7 +130,7 @@ class Table:
         self._n = len(plan.order)
         self.stride = 1 + max(total for *_, total in self._sessions) // _ESTIMATES
         self._neighbours = max(8, round(_NEIGHBOURS * len(self._sessions)))
-        self._found: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
+        self._near = lru_cache(maxsize=_KEPT_NEIGHBOURS)(self._nearest)
 
     def left(self, reached: Sequence[int], ties: Sequence[int], count: int) -> Left:
         """Questions left when ``count`` sorting answers had been given."""
@@ -138,14 +145,8 @@ class Table:
         high = lefts[int((1 - tail) * len(lefts))]
         return Left(max(1, round(sum(lefts) / len(lefts))), max(1, low), max(1, high))
 
-    def _near(self, met: int, at: int, tied: int) -> list[tuple[int, int]]:
-        """Stay and rest of the sessions most like one that met so many pages by then."""
-        key = met, at, tied
-        if key not in self._found:
-            self._found[key] = self._nearest(met, at, tied)
-        return self._found[key]
-
     def _nearest(self, met: int, at: int, tied: int) -> list[tuple[int, int]]:
+        """Stay and rest of the sessions most like one that met so many pages by then."""
         rows = []
         for reached, ties, total in self._sessions:
             then = reached[met - 1] if met else 0

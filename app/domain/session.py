@@ -60,6 +60,7 @@ class Finished:
 
 
 State = Asking | Finished
+_QUICKLY_REPLAYED = 500  # answers; a replay of so many takes about a millisecond
 
 
 class PairSession(LoggedSession[Judgment]):
@@ -136,6 +137,16 @@ class PairSession(LoggedSession[Judgment]):
             self._offer = None
 
     @property
+    def foresees(self) -> bool:
+        """A sampled sorter takes its time, and in a long log each page taken out is a replay."""
+        return not self._course.sampled and self.answered <= _QUICKLY_REPLAYED
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of a sampled sorter's chains."""
+        return self._course.nbytes
+
+    @property
     def trusts_log(self) -> bool:
         """A sampled question may come out otherwise elsewhere: what is recorded was asked."""
         return self._course.sampled
@@ -151,7 +162,7 @@ class PairSession(LoggedSession[Judgment]):
 
     def _part(self) -> None:
         self.milestones = self.milestones.copied()
-        self._course = self._course.fork(self._done)
+        self._course = self._course.fork()
 
     @property
     def _stage(self) -> Stage:

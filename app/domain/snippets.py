@@ -4,15 +4,15 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
-from app.domain.marking import term_pattern
-from app.domain.terms import colour_of
+from app.domain.marking import split_at_terms, term_pattern
 
 LENGTH = 220
 _LEAD = 60  # characters before the first term, so that it has a context
 LOOK = 20_000  # characters of a page that are looked at
 _MATCHES = 200  # places of terms that are weighed
 
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*(?:\s[^)]*)?\)")
+# Each part stops at the next bracket, where another link may begin: no character is read twice.
+_LINK = re.compile(r"!?\[([^\[\]\n]*+)\]\([^)\s\[]*+(?:\s[^)\[]*+)?\)")
 _SIGNS = re.compile(
     r"^[ \t]*(?:#{1,6}|>|[-*+]|\|[-: |]+\|)(?=\s|$)"
     r"|[*`]{1,3}(?=\S)|(?<=\S)[*`]{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)",
@@ -72,10 +72,6 @@ def _cut(text: str, start: int, length: int) -> str:
 
 def _marked(passage: str, terms: Sequence[str]) -> Parts:
     pattern = term_pattern(terms)
-    parts: list[tuple[str, int | None]] = []
-    done = 0
-    for match in pattern.finditer(passage) if pattern else ():
-        colour = colour_of(int((match.lastgroup or "t0")[1:]))
-        parts += [(passage[done : match.start()], None), (match.group(), colour)]
-        done = match.end()
-    return tuple(part for part in (*parts, (passage[done:], None)) if part[0])
+    if pattern is None or not passage:
+        return ((passage, None),) if passage else ()
+    return tuple(split_at_terms(passage, pattern))

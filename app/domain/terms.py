@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import islice
 
 from app.domain.errors import Invalid
 
@@ -24,12 +26,13 @@ _STOP_WORDS = frozenset((
 _WORD = re.compile(r"\w+(?:[-'’.]\w+)*")
 
 
+@lru_cache(maxsize=1024)
 def query_terms(text: str) -> tuple[str, ...]:
     """The telling words of a query in their order, each once."""
-    words = [word for word in _WORD.findall(text) if _tells(word)]
-    first = {word.casefold(): word for word in reversed(words)}
-    in_order = sorted(first.values(), key=words.index)
-    return tuple(word[:MAX_TERM_LENGTH] for word in in_order[:MAX_TERMS])
+    first: dict[str, str] = {}
+    for word in filter(_tells, _WORD.findall(text)):
+        first.setdefault(word.casefold(), word)
+    return tuple(word[:MAX_TERM_LENGTH] for word in islice(first.values(), MAX_TERMS))
 
 
 def with_term(terms: Sequence[str], term: str) -> tuple[str, ...]:

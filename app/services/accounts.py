@@ -13,7 +13,7 @@ from app.db.models import User
 from app.db.queries import accounts as queries
 from app.domain.errors import Conflict, Invalid, NotFound
 from app.domain.words import Role
-from app.services import audit
+from app.services import audit, tokens
 from app.services.passwords import hash_password
 
 _EMAIL = re.compile(r"[^@\s,;<>]+@[^@\s,;<>]+")
@@ -35,7 +35,7 @@ def create_user(
         name=checked_name(name),
         role=role,
         demo=demo,
-        password_hash=hash_password(password) if password is not None else None,
+        password_hash=None if password is None else hash_password(password, email, name),
     )
     session.add(user)
     try:
@@ -65,10 +65,10 @@ def user_of_number(session: Session, user_id: int) -> User:
 def set_password(
     session: Session, user: User, password: str, *, actor_id: int | None = None
 ) -> None:
-    """Set a new password and end every sign-in made with the old one."""
-    user.password_hash = hash_password(password)
-    end_sessions(user)
-    audit.record(session, actor_id, "user.set_password", user.email)
+    """Set a new password; end every sign-in made with the old one and every token."""
+    user.password_hash = hash_password(password, user.email, user.name)
+    revoked = end_access(session, user, actor_id=actor_id)
+    audit.record(session, actor_id, "user.set_password", user.email, tokens_revoked=revoked)
 
 
 def change_role(session: Session, user: User, role: Role, *, actor_id: int | None = None) -> None:
@@ -82,12 +82,12 @@ def change_role(session: Session, user: User, role: Role, *, actor_id: int | Non
 
 
 def disable_user(session: Session, user: User, *, actor_id: int | None = None) -> None:
-    """Refuse further sign-ins and end the present ones; what the person did stays."""
+    """Refuse further sign-ins, end the present ones and every token; what the person did stays."""
     _keep_an_admin(session, user)
     if user.disabled_at is None:
         user.disabled_at = now()
-        end_sessions(user)
-        audit.record(session, actor_id, "user.disable", user.email)
+        revoked = end_access(session, user, actor_id=actor_id)
+        audit.record(session, actor_id, "user.disable", user.email, tokens_revoked=revoked)
 
 
 def enable_user(session: Session, user: User, *, actor_id: int | None = None) -> None:
@@ -98,13 +98,21 @@ def enable_user(session: Session, user: User, *, actor_id: int | None = None) ->
 
 
 def end_sessions(user: User) -> None:
-    """Sign the person out everywhere at once."""
+    """Sign the person out of every browser at once; tokens of programs go on."""
     user.session_version += 1
 
 
+def end_access(session: Session, user: User, *, actor_id: int | None) -> int:
+    """Sign the person out everywhere and revoke their tokens; return how many were revoked.
+
+    For when somebody else may have got in: a reset, a new password, a disabled account.
+    """
+    end_sessions(user)
+    return tokens.revoke_all(session, user, actor_id=actor_id)
+
+
 def _keep_an_admin(session: Session, user: User) -> None:
-    is_active_admin = user.role is Role.ADMIN and user.disabled_at is None
-    if is_active_admin and queries.active_admins(session) == 1:
+    if list(queries.lock_active_admins(session)) == [user.id]:
         raise Conflict(f"{user.email} is the last administrator; make another one first.")
 
 

@@ -11,7 +11,7 @@ from app.db.models import Invitation, User
 from app.db.queries import people as queries
 from app.domain.errors import BadToken, Conflict, Forbidden
 from app.domain.words import Role
-from app.services import accounts, audit
+from app.services import accounts, audit, tokens
 from app.services.passwords import hash_password
 from app.services.tokens import hash_token
 
@@ -57,12 +57,13 @@ def owner_of(session: Session, token: str, at: datetime | None = None) -> User:
 def accept(
     session: Session, token: str, *, name: str, password: str, at: datetime | None = None
 ) -> User:
-    """Set name and password by the link, which ends with it and with it every older sign-in."""
+    """Set name and password, consume the link, end older sign-ins; a reset revokes tokens too."""
     at = at or now()
     link = _link(session, token, at)
     user = link.user
+    is_reset = user.password_hash is not None
     user.name = accounts.checked_name(name)
-    user.password_hash = hash_password(password)
+    user.password_hash = hash_password(password, user.email, user.name)
     used = session.scalar(
         update(Invitation)
         .where(Invitation.id == link.id, Invitation.used_at.is_(None))
@@ -72,7 +73,8 @@ def accept(
     if used is None:  # somebody else was quicker with the same link
         raise BadToken(_GONE)
     accounts.end_sessions(user)
-    audit.record(session, user.id, "user.accept", user.email, link=link.id)
+    revoked = tokens.revoke_all(session, user, actor_id=user.id) if is_reset else 0
+    audit.record(session, user.id, "user.accept", user.email, link=link.id, tokens_revoked=revoked)
     session.flush()
     return user
 

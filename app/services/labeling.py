@@ -2,7 +2,8 @@
 
 Every submission names the position of the log it is meant for. If the log holds that very entry,
 it was a repetition and is answered with the state; if it holds another one, or is not that far, the
-submission is refused and nothing is written. No answer is ever applied to a pair that was not
+submission is refused and nothing is written. A judgment is made of what the submission says was
+shown, and then held against the open question: no answer is ever applied to a pair that was not
 shown.
 """
 
@@ -22,7 +23,9 @@ from app.domain.checks import self_consistency
 from app.domain.errors import LogRefusal, NotFound, StaleForm, Withdrawn
 from app.domain.lists import ListSession
 from app.domain.log import Entry, EntryKind
+from app.domain.plan_digest import plan_digest
 from app.domain.progress import Progress
+from app.domain.terms import query_terms
 from app.domain.words import Tool
 from app.services import list_work, timing
 from app.services.live import DocumentHead, LiveAssignment, LiveSessions, QueryHead
@@ -45,12 +48,15 @@ class Standing:
     """Where an assignment stands: a snapshot that no later request changes.
 
     ``position`` is the one that is next; ``new`` holds the pages on the screen not met before;
-    ``scale`` is the most questions that were expected at the beginning.
+    ``scale`` is the most questions that were expected at the beginning. ``ahead`` is where each
+    entry that can come next would lead, likely ones first, if that was asked for and is known
+    quickly.
     """
 
     assignment_id: int
     tool: Tool
     query: QueryHead
+    terms: tuple[str, ...]
     documents: Mapping[int, DocumentHead]
     plan: Mapping[str, Any]
     position: int
@@ -61,6 +67,7 @@ class Standing:
     can_undo: bool
     can_redo: bool
     active_ms: int
+    ahead: tuple["Prospect", ...] = ()
 
     @property
     def finished(self) -> bool:
@@ -68,19 +75,22 @@ class Standing:
         return not shown_in(self.state)
 
 
+Prospect = tuple[tuple[str, ...], Standing]
+
+
 def standing(session: Session, live: LiveSessions, *, assignment_id: int, user_id: int) -> Standing:
     """Where the person's assignment stands now."""
     assignment = assignment_at_work(session, assignment_id, user_id)
     current = _caught_up(session, live, assignment)
     try:
-        return _standing(current, assignment.active_ms)
+        return _standing(current, assignment, assignment.active_ms)
     finally:
         live.put(current)
 
 
 def peek(
     session: Session, live: LiveSessions, *, assignment_id: int, user_id: int, position: int
-) -> list[tuple[tuple[str, ...], Standing]]:
+) -> tuple[Prospect, ...]:
     """Where each entry that can come at ``position`` would lead, likely ones first.
 
     Nothing is written and the live session stays where it is: each answer is given to a copy.
@@ -90,12 +100,18 @@ def peek(
     try:
         if position != current.session.length:
             raise _stale()
-        return [
-            (words, _standing(_after(current, entry), assignment.active_ms))
-            for words, entry in _possible(current)
-        ]
+        return _ahead(current, assignment, assignment.active_ms)
     finally:
         live.put(current)
+
+
+def _ahead(
+    live: LiveAssignment, assignment: AssignmentHead, active_ms: int
+) -> tuple[Prospect, ...]:
+    return tuple(
+        (words, _standing(_after(live, entry), assignment, active_ms))
+        for words, entry in _possible(live)
+    )
 
 
 def _possible(live: LiveAssignment) -> Iterator[tuple[tuple[str, ...], Entry[Any]]]:
@@ -121,8 +137,12 @@ def submit(
     user_id: int,
     submission: Submission,
     at: datetime | None = None,
+    look_ahead: bool = False,
 ) -> Standing:
-    """Append ``submission`` to the log and return the state after it; repeated, change nothing."""
+    """Append ``submission`` to the log and return the state after it; repeated, change nothing.
+
+    With ``look_ahead`` the state says what may come next, where that costs little.
+    """
     locked = queries.assignment_for_update(session, assignment_id, user_id)
     assignment = _required(locked, assignment_id)
     current = _caught_up(session, live, assignment)
@@ -136,7 +156,9 @@ def submit(
     except LogRefusal:
         live.put(current)
         raise
-    result = _standing(current, active_ms)
+    result = _standing(current, assignment, active_ms)
+    if look_ahead and current.session.foresees:
+        result = replace(result, ahead=_ahead(current, assignment, active_ms))
     live.put(current)
     return result
 
@@ -157,13 +179,14 @@ def _required(assignment: AssignmentHead | None, assignment_id: int) -> Assignme
     return assignment
 
 
-def _standing(live: LiveAssignment, active_ms: int) -> Standing:
-    kit, session = KITS[live.tool], live.session
+def _standing(live: LiveAssignment, assignment: AssignmentHead, active_ms: int) -> Standing:
+    kit, session, chosen = KITS[live.tool], live.session, assignment.terms
     state = kit.state(session)
     return Standing(
         assignment_id=live.id,
         tool=live.tool,
         query=live.query,
+        terms=query_terms(live.query.text) if chosen is None else tuple(chosen),
         documents=live.documents,
         plan=live.plan,
         position=session.length,
@@ -179,7 +202,7 @@ def _standing(live: LiveAssignment, active_ms: int) -> Standing:
 
 def _caught_up(session: Session, live: LiveSessions, assignment: AssignmentHead) -> LiveAssignment:
     """The live session brought to the end of the log, or one built from the whole log."""
-    kept = live.take(assignment.id)
+    kept = live.take(assignment.key)
     if kept is not None:
         known = max(kept.session.length - 1, 0)
         rows = queries.log_from(session, assignment.id, known)
@@ -211,6 +234,7 @@ def _open(session: Session, assignment: AssignmentHead) -> LiveAssignment:
     kit = KITS[assignment.tool]
     opened = kit.open(plan)
     return LiveAssignment(
+        key=(assignment.id, assignment.created_at, plan_digest(plan)),
         id=assignment.id,
         tool=assignment.tool,
         plan=plan,
@@ -226,9 +250,9 @@ def _open(session: Session, assignment: AssignmentHead) -> LiveAssignment:
             narrative=query.narrative,
         ),
         documents=documents,
-        names=opened.names
+        ids=opened.ids
         if isinstance(opened, ListSession)
-        else {number: head.name for number, head in documents.items()},
+        else {head.name: number for number, head in documents.items()},
         scale=kit.progress(opened).high,
     )
 
@@ -243,7 +267,7 @@ def _entry(live: LiveAssignment, submission: Submission) -> Entry[Any]:
     if submission.kind is not EntryKind.ANSWER:
         return Entry(submission.kind)
     assert submission.said is not None
-    judgment = KITS[live.tool].judgment(live.session, submission.said, live.names)
+    judgment = KITS[live.tool].judgment(live.session, submission.said, live.ids)
     return Entry(EntryKind.ANSWER, judgment)
 
 
@@ -315,7 +339,7 @@ def _accept_repetition(session: Session, live: LiveAssignment, submission: Submi
         raise _stale()
     if submission.said is not None:
         kit = KITS[live.tool]
-        if not kit.says(kit.from_row(row), submission.said, live.names):
+        if not kit.says(kit.from_row(row), submission.said, live.ids):
             raise _stale()
 
 

@@ -3,19 +3,14 @@
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
 
-from app.domain.errors import Invalid
+from app.services.password_rules import LONGEST, check_password
 
 HASHER = PasswordHasher()
-SHORTEST = 10
-LONGEST = 1000  # argon2 reads it all: no one may make it read megabytes
 
 
-def hash_password(password: str) -> str:
-    """The hash to store; a password that is too short or too long is refused."""
-    if len(password) < SHORTEST:
-        raise Invalid(f"Use a password of at least {SHORTEST} characters.", field="password")
-    if len(password) > LONGEST:
-        raise Invalid(f"Use a password of at most {LONGEST} characters.", field="password")
+def hash_password(password: str, *about: str) -> str:
+    """The hash to store; a password that is weak for who knows ``about`` its owner is refused."""
+    check_password(password, about)
     return HASHER.hash(password)
 
 

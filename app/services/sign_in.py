@@ -1,7 +1,12 @@
-"""Signing in: throttled, and as slow for an unknown address as for a known one."""
+"""Signing in: throttled, and as slow for an unknown address as for a known one.
+
+Nothing here waits for a lock: people are read, and what is to be written is written late.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
+
+from sqlalchemy import update
 
 from app.db.base import now
 from app.db.engine import Sessions
@@ -9,11 +14,21 @@ from app.db.models import User
 from app.db.queries import accounts as queries
 from app.db.queries.accounts import Account
 from app.domain.errors import Forbidden, WrongCredentials
-from app.services import passwords, throttling
+from app.services import passwords
+from app.services.late_writes import LateWrite, LateWrites
+from app.services.throttling import Throttle, source_of, tries_left_sentence
 
 DEMO_ELSEWHERE = (
     "This account belongs to the demo. It works only in a browser on the machine that runs Topkapi."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A browser that holds our cookie, and the people who have signed in there."""
+
+    id: str
+    user_ids: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,25 +39,48 @@ class Visitor:
     on_loopback: bool
 
 
-def sign_in(
-    sessions: Sessions, email: str, password: str, visitor: Visitor, at: datetime | None = None
-) -> User:
-    """The person behind ``email`` and ``password``.
+class Authenticator:
+    """Checks passwords for one process."""
 
-    Three steps, because a failed try has to stay counted and because hashing takes long: no
-    transaction is open while the password is checked.
-    """
-    email = email.strip().lower()
-    with sessions.write.begin() as session:
-        left = throttling.count_attempt(session, email, visitor.address, at or now())
-        user = queries.user_by_email(session, email)
-    if not passwords.matches(user.password_hash if user else None, password) or user is None:
-        raise WrongCredentials(
-            f"The address or the password is not right. {throttling.tries_left_sentence(left)}"
-        )
-    refuse_unusable(user, visitor)
-    _welcome(sessions, user, password)
-    return user
+    def __init__(self, sessions: Sessions, late: LateWrites) -> None:
+        self._sessions = sessions
+        self._late = late
+        self._throttle = Throttle(sessions, late)
+
+    def sign_in(
+        self,
+        email: str,
+        password: str,
+        visitor: Visitor,
+        device: Device | None = None,
+        at: datetime | None = None,
+    ) -> User:
+        """Return the person behind ``email`` and ``password``.
+
+        No transaction is open while the password is checked, for hashing takes long.
+        """
+        email = email.strip().lower()
+        with self._sessions.read() as session:
+            user = queries.user_by_email(session, email)
+        known = device is not None and user is not None and user.id in device.user_ids
+        source = source_of(visitor.address, device.id if device and known else None)
+        counted = self._throttle.count(email, source, at or now())
+        if not passwords.matches(user.password_hash if user else None, password) or user is None:
+            left = tries_left_sentence(counted.left)
+            raise WrongCredentials(f"The address or the password is not right. {left}")
+        refuse_unusable(user, visitor)
+        self._throttle.forget(counted.attempt)
+        self._renew_hash(user, password)
+        return user
+
+    def _renew_hash(self, user: User, password: str) -> None:
+        """Hash again if today's cost is higher, unless the password is changed meanwhile."""
+        assert user.password_hash is not None
+        if passwords.is_outdated(user.password_hash):
+            same = (User.id == user.id, User.password_hash == user.password_hash)
+            fresh = passwords.HASHER.hash(password)
+            statement = update(User).where(*same).values(password_hash=fresh)
+            self._late.add(("hash", user.id), LateWrite(statement))
 
 
 def refuse_unusable(user: User | Account, visitor: Visitor) -> None:
@@ -51,14 +89,3 @@ def refuse_unusable(user: User | Account, visitor: Visitor) -> None:
         raise Forbidden("This account is disabled. Ask the person who invited you.")
     if user.demo and not visitor.on_loopback:
         raise Forbidden(DEMO_ELSEWHERE)
-
-
-def _welcome(sessions: Sessions, user: User, password: str) -> None:
-    """Forget the failed tries, and hash anew if today's cost is higher."""
-    assert user.password_hash is not None
-    outdated = passwords.is_outdated(user.password_hash)
-    fresh = passwords.HASHER.hash(password) if outdated else user.password_hash
-    with sessions.write.begin() as session:
-        throttling.forget_attempts(session, user.email)
-        if outdated:
-            session.get_one(User, user.id).password_hash = fresh

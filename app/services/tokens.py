@@ -2,18 +2,19 @@
 
 import hashlib
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from app.db.base import now
-from app.db.engine import Sessions
 from app.db.models import ApiToken, User
 from app.db.queries import accounts as queries
+from app.db.queries import people
 from app.db.queries.accounts import Bearer
 from app.domain.errors import Invalid, NotFound, SignInNeeded
 from app.services import audit
+from app.services.late_writes import LateWrite, LateWrites
 
 PREFIX = "topkapi_"
 _NOTE_USE_EVERY = timedelta(minutes=1)
@@ -41,9 +42,21 @@ def revoke_token(
     token = session.get(ApiToken, token_id)
     if token is None or (user_id is not None and token.user_id != user_id):
         raise NotFound(f"There is no token {token_id}.")
+    _revoke(session, token, actor_id)
+
+
+def revoke_all(session: Session, user: User, *, actor_id: int | None = None) -> int:
+    """End every token of ``user`` at once and return how many there were."""
+    found = people.tokens_of_user(session, user.id)
+    for token in found:
+        _revoke(session, token, actor_id)
+    return len(found)
+
+
+def _revoke(session: Session, token: ApiToken, actor_id: int | None) -> None:
     if token.revoked_at is None:
         token.revoked_at = now()
-        audit.record(session, actor_id, "token.revoke", str(token_id), name=token.name)
+        audit.record(session, actor_id, "token.revoke", str(token.id), name=token.name)
 
 
 def owner_of(session: Session, plain: str) -> Bearer:
@@ -54,20 +67,24 @@ def owner_of(session: Session, plain: str) -> Bearer:
     return token
 
 
-def note_use(token: Bearer, where: Session | Sessions) -> None:
-    """Note that the token was used, at most once a minute.
+class TokenUses:
+    """Notes when tokens were used, at most once a minute each, without a wait for any lock."""
 
-    A request that writes notes it in its own transaction; one that reads needs another for it.
-    """
-    at = now()
-    if token.last_used_at is not None and at - token.last_used_at <= _NOTE_USE_EVERY:
-        return
-    statement = update(ApiToken).where(ApiToken.id == token.token_id).values(last_used_at=at)
-    if isinstance(where, Session):
-        where.execute(statement)
-        return
-    with where.write.begin() as session:
-        session.execute(statement)
+    def __init__(self, late: LateWrites) -> None:
+        self._late = late
+        self._noted: dict[int, datetime] = {}
+
+    def note(self, token: Bearer) -> None:
+        """Note that ``token`` was used just now."""
+        at = now()
+        last = max(
+            filter(None, (token.last_used_at, self._noted.get(token.token_id))), default=None
+        )
+        if last is not None and at - last <= _NOTE_USE_EVERY:
+            return
+        self._noted[token.token_id] = at
+        statement = update(ApiToken).where(ApiToken.id == token.token_id).values(last_used_at=at)
+        self._late.add(("token", token.token_id), LateWrite(statement))
 
 
 def hash_token(plain: str) -> str:

@@ -55,8 +55,11 @@ class ToolKit(Protocol):
         """A session at its beginning."""
         ...
 
-    def judgment(self, session: AnySession, said: Said, names: Mapping[int, str]) -> Any:
-        """The judgment that ``said`` makes of the question being asked, or a refusal."""
+    def judgment(self, session: AnySession, said: Said, ids: Mapping[str, int]) -> Any:
+        """Build the judgment from what ``said`` names, which is what the person was shown.
+
+        Whether it is about the question being asked is for the session to check (`validate`).
+        """
         ...
 
     def columns(self, judgment: Any) -> dict[str, Any]:
@@ -67,7 +70,7 @@ class ToolKit(Protocol):
         """The judgment of a row."""
         ...
 
-    def says(self, judgment: Any, said: Said, names: Mapping[int, str]) -> bool:
+    def says(self, judgment: Any, said: Said, ids: Mapping[str, int]) -> bool:
         """Whether a recorded judgment is what ``said`` repeats."""
         ...
 
@@ -100,8 +103,8 @@ class PairsKit:
         """A session at its beginning."""
         return PairSession(Plan.from_json(plan))
 
-    def judgment(self, session: AnySession, said: Said, names: Mapping[int, str]) -> Judgment:
-        """The answer to the pair being asked; the kind of question is the server's to know."""
+    def judgment(self, session: AnySession, said: Said, ids: Mapping[str, int]) -> Judgment:
+        """Build the answer to the pair shown; the kind of question is the server's to know."""
         try:
             answer = Answer(said.answer)
         except ValueError:
@@ -113,11 +116,8 @@ class PairsKit:
         state = session.state
         if not isinstance(state, Asking):
             raise OutOfTurn("This query is finished; no question is open.")
-        question = state.question
-        judgment = Judgment(question.kind, question.left, question.right, answer)
-        if not self.says(judgment, said, names):
-            raise OutOfTurn("This answer is about a pair that is not being asked now.")
-        return judgment
+        left, right = _resolved(said, ids)
+        return Judgment(state.question.kind, left, right, answer)
 
     def columns(self, judgment: Judgment) -> dict[str, Any]:
         """The judgment as columns of its row."""
@@ -136,13 +136,10 @@ class PairsKit:
         kind = row.question_kind or QuestionKind.SORT
         return Judgment(kind, row.left_id, row.right_id, Answer(row.answer))
 
-    def says(self, judgment: Judgment, said: Said, names: Mapping[int, str]) -> bool:
+    def says(self, judgment: Judgment, said: Said, ids: Mapping[str, int]) -> bool:
         """Whether a recorded judgment is what ``said`` repeats."""
-        return (said.left, said.right, said.answer) == (
-            names.get(judgment.left),
-            names.get(judgment.right),
-            judgment.answer.value,
-        )
+        repeated = (judgment.left, judgment.right, judgment.answer.value)
+        return repeated == (*_found(said, ids), said.answer)
 
     def choices(self, session: AnySession) -> Sequence[Choice]:
         """The preferences, and each page taken out, be it as bad or as broken."""
@@ -179,16 +176,16 @@ class GradesKit:
         """A session at its beginning."""
         return GradeSession(GradePlan.from_json(plan))
 
-    def judgment(self, session: AnySession, said: Said, names: Mapping[int, str]) -> Grading:
-        """The grade of the page being asked about."""
+    def judgment(self, session: AnySession, said: Said, ids: Mapping[str, int]) -> Grading:
+        """Build the grade of the page shown."""
         assert isinstance(session, GradeSession)
         state = session.state
         if not isinstance(state, AskingGrade):
             raise OutOfTurn("This query is finished; no page waits for a grade.")
-        judgment = Grading(state.document, said.answer)
-        if not self.says(judgment, said, names):
+        document = ids.get(said.document or "")
+        if document is None:
             raise OutOfTurn("This grade is for a page that is not being asked about now.")
-        return judgment
+        return Grading(document, said.answer)
 
     def columns(self, judgment: Grading) -> dict[str, Any]:
         """The judgment as columns of its row."""
@@ -200,9 +197,9 @@ class GradesKit:
         assert row.answer is not None
         return Grading(row.left_id, row.answer)
 
-    def says(self, judgment: Grading, said: Said, names: Mapping[int, str]) -> bool:
+    def says(self, judgment: Grading, said: Said, ids: Mapping[str, int]) -> bool:
         """Whether a recorded judgment is what ``said`` repeats."""
-        return (said.document, said.answer) == (names.get(judgment.document), judgment.grade)
+        return (judgment.document, judgment.grade) == (ids.get(said.document or ""), said.answer)
 
     def choices(self, session: AnySession) -> Sequence[Choice]:
         """Any grade leads to the next page."""
@@ -226,14 +223,14 @@ class GradesKit:
 
 
 class ListsKit:
-    """T3: which of two rankings serves better; ``names`` are those of the systems."""
+    """T3: which of two rankings serves better; they go by the names of their systems."""
 
     def open(self, plan: Mapping[str, Any]) -> ListSession:
         """A session at its beginning."""
         return ListSession(ListPlan.from_json(plan))
 
-    def judgment(self, session: AnySession, said: Said, names: Mapping[int, str]) -> Comparison:
-        """The answer about the two rankings being asked."""
+    def judgment(self, session: AnySession, said: Said, ids: Mapping[str, int]) -> Comparison:
+        """Build the answer about the two rankings shown."""
         try:
             answer = ListAnswer(said.answer)
         except ValueError:
@@ -241,13 +238,9 @@ class ListsKit:
             raise AnswerNotAllowed(
                 f"There is no answer {said.answer!r}; the answers are {offered}."
             ) from None
-        state = self.state(session)
-        if not isinstance(state, AskingLists):
+        if not isinstance(self.state(session), AskingLists):
             raise OutOfTurn("This query is finished; no question is open.")
-        judgment = Comparison(state.left.id, state.right.id, answer)
-        if not self.says(judgment, said, names):
-            raise OutOfTurn("This answer is about two lists that are not being asked now.")
-        return judgment
+        return Comparison(*_resolved(said, ids), answer)
 
     def columns(self, judgment: Comparison) -> dict[str, Any]:
         """The judgment as columns of its row."""
@@ -264,13 +257,10 @@ class ListsKit:
         assert row.answer is not None
         return Comparison(row.left_ranking_id, row.right_ranking_id, ListAnswer(row.answer))
 
-    def says(self, judgment: Comparison, said: Said, names: Mapping[int, str]) -> bool:
+    def says(self, judgment: Comparison, said: Said, ids: Mapping[str, int]) -> bool:
         """Whether a recorded judgment is what ``said`` repeats."""
-        return (said.left, said.right, said.answer) == (
-            names.get(judgment.left),
-            names.get(judgment.right),
-            judgment.answer.value,
-        )
+        repeated = (judgment.left, judgment.right, judgment.answer.value)
+        return repeated == (*_found(said, ids), said.answer)
 
     def choices(self, session: AnySession) -> Sequence[Choice]:
         """Any answer leads to the next pair; which that is nobody knows if it is chosen then."""
@@ -291,6 +281,18 @@ class ListsKit:
         """The rankings that are asked about, or all answers."""
         assert isinstance(session, ListSession)
         return session.state
+
+
+def _found(said: Said, ids: Mapping[str, int]) -> tuple[int | None, int | None]:
+    return ids.get(said.left or ""), ids.get(said.right or "")
+
+
+def _resolved(said: Said, ids: Mapping[str, int]) -> tuple[int, int]:
+    """Return the ids of what stood left and right; refuse names that the assignment has not."""
+    left, right = _found(said, ids)
+    if left is None or right is None:
+        raise OutOfTurn("This answer is about a pair that is not being asked now.")
+    return left, right
 
 
 def shown_in(state: AnyState) -> tuple[int, ...]:

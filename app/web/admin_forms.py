@@ -2,14 +2,16 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import Field, field_validator
 
 from app.domain.words import Role, Tool
+from app.web.received import Received
 
+PersonId = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Line = Annotated[str, Field(max_length=400)]
 
 
-class InviteForm(BaseModel):
+class InviteForm(Received):
     """Who is invited."""
 
     email: Line = ""
@@ -17,29 +19,29 @@ class InviteForm(BaseModel):
     role: Role = Role.ASSESSOR
 
 
-class RoleForm(BaseModel):
+class RoleForm(Received):
     """Another role."""
 
     role: Role
 
 
-class TokenForm(BaseModel):
+class TokenForm(Received):
     """What a token is for."""
 
     name: Line = ""
 
 
-class AcceptForm(BaseModel):
+class AcceptForm(Received):
     """Name and password, by the owner of a link."""
 
     name: Line = ""
     password: Annotated[str, Field(max_length=10_000)] = ""
 
 
-class RotationForm(BaseModel):
+class RotationForm(Received):
     """The rotation as it was previewed: people in their order, rounds and seed."""
 
-    people: list[int] = []
+    people: list[PersonId] = Field(default_factory=list)
     rounds: int = Field(1, ge=1, le=10_000)
     seed: Line = ""
     lists: bool = False
@@ -50,7 +52,7 @@ class RotationForm(BaseModel):
         return value.strip()
 
 
-class OneForm(BaseModel):
+class OneForm(Received):
     """One piece of work, given by hand."""
 
     email: Line = ""
@@ -59,14 +61,14 @@ class OneForm(BaseModel):
     round: int = Field(1, ge=1, le=10_000)
 
 
-class ReassignForm(BaseModel):
+class ReassignForm(Received):
     """Who takes over, and the page to go back to."""
 
     email: Line = ""
     next: Annotated[str, Field(max_length=1000)] = ""
 
 
-class SettingsForm(BaseModel):
+class SettingsForm(Received):
     """The settings of a study as typed; without ``whole`` those alone that are never fixed.
 
     ``grades`` has a line for each, from worst to best: the name, and after a colon what it means.
@@ -77,7 +79,7 @@ class SettingsForm(BaseModel):
     name: Annotated[str, Field(max_length=1000)] = ""
     idle_seconds: Line = ""
     grades: Annotated[str, Field(max_length=20_000)] = ""
-    tools: list[Line] = []
+    tools: list[Line] = Field(default_factory=list)
     k: Line = ""
     sorter: Line = ""
     allow_ties: bool = False
@@ -96,14 +98,14 @@ class SettingsForm(BaseModel):
     lists_repeats: bool = False
 
 
-class GuidelinesForm(BaseModel):
+class GuidelinesForm(Received):
     """Guidelines in Markdown, and the version they were changed from."""
 
     seen: Line = ""
     guidelines: Annotated[str, Field(max_length=1_000_000)] = ""
 
 
-class ConfirmForm(BaseModel):
+class ConfirmForm(Received):
     """A name typed once more, so that nothing is deleted by a slip."""
 
     confirm: Line = ""

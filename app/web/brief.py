@@ -1,51 +1,103 @@
 """Who is asking, found out in a transaction that ends before the work begins.
 
-For routes that take long, such as an upload: a request's own transaction would stay open all the
-while, and on SQLite keep every other writer waiting.
+For routes that take long, such as an upload or an export: a request's own transaction would stay
+open all the while, and keep a connection or, on SQLite, every other writer waiting.
 """
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.security import HTTPAuthorizationCredentials
+from sqlalchemy.orm import Session
 
 from app.db.engine import Sessions
+from app.db.queries.accounts import Bearer
 from app.domain.words import Role
-from app.services import tokens
-from app.web.cookies import Claim
-from app.web.deps import Credentials, SentToken, bearer_of, check_csrf, claimant, require
+from app.web.admission import admit, is_api, sent_token
+from app.web.deps import (
+    RESEARCH,
+    Credentials,
+    SentToken,
+    bearer_of,
+    check_form,
+    claimant,
+    renew_sign_in,
+    require,
+)
+from app.web.places import Places
 from app.web.views import PersonView
 
+T = TypeVar("T")
 
-def _claimed(request: Request) -> tuple[PersonView, Claim]:
-    sessions: Sessions = request.app.state.sessions
-    with sessions.read() as session:
-        user, claim = claimant(request, session)
-        person = PersonView.of(require(user, Role.ADMIN))
+
+async def person_at_door(request: Request, *roles: Role) -> PersonView:
+    """Find who is asking by cookie or token, and require one of ``roles``."""
+    await admit(request)
+    person = await (_token_owner if is_api(request) else _claimed)(request)
     request.state.user = person
-    return person, claim
+    return require(person, *roles)
 
 
-def admin_at_door(
-    request: Request,
-    claimed: Annotated[tuple[PersonView, Claim], Depends(_claimed)],
-    sent: SentToken,
+async def _claimed(request: Request) -> PersonView:
+    def find(session: Session) -> PersonView:
+        user, claim = claimant(request, session)
+        renew_sign_in(request, user, claim)
+        return PersonView.of(user)
+
+    return await _read(request, find)
+
+
+async def _token_owner(request: Request) -> PersonView:
+    sent = HTTPAuthorizationCredentials(scheme="Bearer", credentials=sent_token(request))
+    token: Bearer = await _read(request, lambda session: bearer_of(request, session, sent))
+    request.app.state.token_uses.note(token)
+    return PersonView.of(token.user)
+
+
+async def _read(request: Request, find: Callable[[Session], T]) -> T:
+    places: Places = request.app.state.places
+    sessions: Sessions = request.app.state.sessions
+
+    def run() -> T:
+        with sessions.read() as session:
+            return find(session)
+
+    async with places.door.hold():
+        return await run_in_threadpool(run)
+
+
+async def _admin(request: Request) -> PersonView:
+    return await person_at_door(request, Role.ADMIN)
+
+
+async def admin_at_door(
+    request: Request, person: Annotated[PersonView, Depends(_admin)], sent: SentToken
 ) -> PersonView:
     """The administrator signed in by cookie; the body is not read before that is certain."""
-    person, claim = claimed
-    check_csrf(request, claim.nonce, sent, request.app.state.cookies)
+    check_form(request, sent)
     return person
 
 
-def api_admin_at_door(request: Request, credentials: Credentials) -> PersonView:
+async def api_admin_at_door(request: Request, _credentials: Credentials) -> PersonView:
     """The administrator whose token was sent."""
-    sessions: Sessions = request.app.state.sessions
-    with sessions.read() as session:
-        token = bearer_of(request, session, credentials)
-        person = PersonView.of(require(token.user, Role.ADMIN))
-        tokens.note_use(token, sessions)
-    request.state.user = person
+    return await person_at_door(request, Role.ADMIN)
+
+
+async def researcher_at_door(request: Request) -> PersonView:
+    """The researcher or administrator who asks, by cookie or token; for routes that only read."""
+    return await person_at_door(request, *RESEARCH)
+
+
+ResearcherAtDoor = Annotated[PersonView, Depends(researcher_at_door)]
+
+
+async def api_researcher_at_door(_credentials: Credentials, person: ResearcherAtDoor) -> PersonView:
+    """The researcher or administrator whose token was sent."""
     return person
 
 
 AdminAtDoor = Annotated[PersonView, Depends(admin_at_door)]
 ApiAdminAtDoor = Annotated[PersonView, Depends(api_admin_at_door)]
+ApiResearcherAtDoor = Annotated[PersonView, Depends(api_researcher_at_door)]

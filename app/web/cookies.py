@@ -21,6 +21,9 @@ SESSION_COOKIE = "topkapi_session"
 VISITOR_COOKIE = "topkapi_visitor"
 CSRF_HEADER = "X-CSRF-Token"
 CSRF_FIELD = "csrf_token"
+# How far ahead of this host's clock a cookie may be dated: another host's clock may be fast, or
+# this one's may have been set back. Only we sign cookies, so a date in the future does no harm.
+CLOCK_AHEAD = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +50,32 @@ class Cookies:
         claim = [user.id, user.session_version, nonce or secrets.token_urlsafe(16)]
         return str(self._serializer.dumps(claim))
 
+    def renewed_token(self, claim: Claim) -> str:
+        """The value of a session cookie that claims the same from now on."""
+        return str(self._serializer.dumps([claim.user_id, claim.version, claim.nonce]))
+
     def claim_of(self, request: Request) -> Claim | None:
-        """What the request's session cookie claims, if its signature and age are right."""
-        return self.read(request.cookies.get(SESSION_COOKIE, ""))
+        """What the request's session cookie claims, if its signature and age are right.
+
+        A request asks for it several times; the signature is checked once.
+        """
+        state = request.state
+        if not hasattr(state, "claim"):
+            state.claim = self.read(request.cookies.get(SESSION_COOKIE, ""))
+        claim: Claim | None = state.claim
+        return claim
 
     def read(self, token: str) -> Claim | None:
         """What a session cookie claims, if its signature and age are right."""
-        seconds = int(self._lifetime.total_seconds())
         try:
-            values, issued = self._serializer.loads(token, max_age=seconds, return_timestamp=True)
+            values, issued = self._serializer.loads(token, return_timestamp=True)
             user_id, version, nonce = values
         except (BadData, ValueError, TypeError):
             return None
-        return Claim(user_id, version, nonce, issued.replace(tzinfo=UTC))
+        issued = issued.replace(tzinfo=UTC)
+        if not -CLOCK_AHEAD <= datetime.now(UTC) - issued <= self._lifetime:
+            return None
+        return Claim(user_id, version, nonce, issued)
 
     def is_half_over(self, claim: Claim) -> bool:
         """Whether the cookie should be renewed, so that nobody is signed out while at work."""

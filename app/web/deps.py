@@ -1,101 +1,43 @@
 """What routes ask for: the session of the request's transaction, and who is asking.
 
 One request is one transaction. It is committed when the route has returned, before the response
-leaves, and rolled back when the route raises. GET and HEAD read; everything else writes.
+leaves, and rolled back when the route raises. GET and HEAD read; everything else writes. Before a
+request takes a slot its body has been read (`app.web.gate`), and `get_place` has seen a signed
+cookie with a CSRF token, a token that is known, or a signed link: strangers wait at the door.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, TypeVar
 
-from anyio import CapacityLimiter
 from fastapi import Depends, Path, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.orm import Session
 
-from app.db.engine import POOL_SIZE, Sessions
+from app.db.engine import Sessions, shorten_lock_wait
 from app.db.models import User
-from app.db.queries.accounts import Account, Bearer
+from app.db.queries.accounts import Account, Bearer, account_of
 from app.domain.errors import BadToken, Forbidden, SignInNeeded
 from app.domain.words import Role
 from app.services import tokens
 from app.services.sign_in import refuse_unusable
+from app.web.admission import NO_TOKEN, KnownTokens, admit, is_api, is_visitor
 from app.web.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Claim, Cookies
+from app.web.places import Lane, Places
 from app.web.views import PersonView
 from app.web.visitors import visitor_of
 
 T = TypeVar("T")
 Someone = TypeVar("Someone", User, Account, PersonView)
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_LONG_WAIT = 0.5  # seconds in a queue after which less is left for a lock of the database
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
-class Places:
-    """How many requests may be in a transaction at once.
-
-    A request waits for its place without holding a thread. Otherwise many writers that wait for
-    SQLite's lock would take all threads, and the one that holds it would find none to go on with.
-    SQLite takes one writer at a time anyway; here they queue in the order they came.
-    """
-
-    def __init__(self, dialect: str) -> None:
-        is_sqlite = dialect == "sqlite"
-        self.read = CapacityLimiter(POOL_SIZE // 2)
-        self.write = CapacityLimiter(1 if is_sqlite else POOL_SIZE // 2 - 2)
-
-
-def _place_of(request: Request) -> CapacityLimiter:
+def _lane_of(request: Request) -> Lane:
     places: Places = request.app.state.places
     return places.read if request.method in SAFE_METHODS else places.write
-
-
-async def get_place(request: Request) -> AsyncIterator[None]:
-    """Hold one of the places while the request's transaction is open."""
-    async with _place_of(request):
-        yield
-
-
-@contextmanager
-def _transaction(request: Request) -> Iterator[Session]:
-    """The request's transaction.
-
-    When it is rolled back, what was loaded is let go first, so that the error page and the request
-    log can still say who was signed in.
-    """
-    sessions: Sessions = request.app.state.sessions
-    factory = sessions.read if request.method in SAFE_METHODS else sessions.write
-    with factory.begin() as session:
-        try:
-            yield session
-        except BaseException:
-            session.expunge_all()
-            raise
-
-
-def get_session(
-    request: Request, _place: Annotated[None, Depends(get_place, scope="function")]
-) -> Iterator[Session]:
-    """The session of this request's transaction."""
-    with _transaction(request) as session:
-        yield session
-
-
-async def in_transaction(request: Request, work: Callable[[Session], T]) -> T:
-    """What ``work`` returns, done in the request's transaction and in one go in one thread.
-
-    Dependencies would go to a thread and come back four times; answers are many and cannot wait.
-    """
-
-    def run() -> T:
-        with _transaction(request) as session:
-            return work(session)
-
-    async with _place_of(request):
-        return await run_in_threadpool(run)
-
-
-SessionDep = Annotated[Session, Depends(get_session, scope="function")]
 
 
 async def sent_csrf_token(request: Request) -> str | None:
@@ -109,6 +51,62 @@ async def sent_csrf_token(request: Request) -> str | None:
 
 
 SentToken = Annotated[str | None, Depends(sent_csrf_token)]
+
+
+async def get_place(request: Request, sent: SentToken) -> AsyncIterator[float]:
+    """Hold a slot while the request's transaction is open; yield the seconds waited for it.
+
+    Whoever may not come in, or sends no token of one of our forms, is refused before.
+    """
+    await admit(request)
+    check_form(request, sent)
+    async with _lane_of(request).hold() as waited:
+        yield waited
+
+
+@contextmanager
+def _transaction(request: Request, waited: float) -> Iterator[Session]:
+    """The request's transaction.
+
+    When it is rolled back, what was loaded is let go first, so that the error page and the request
+    log can still say who was signed in.
+    """
+    sessions: Sessions = request.app.state.sessions
+    factory = sessions.read if request.method in SAFE_METHODS else sessions.write
+    with factory.begin() as session:
+        try:
+            if waited > _LONG_WAIT:
+                shorten_lock_wait(session, waited)
+            yield session
+        except BaseException:
+            session.expunge_all()
+            raise
+
+
+def get_session(
+    request: Request, waited: Annotated[float, Depends(get_place, scope="function")]
+) -> Iterator[Session]:
+    """The session of this request's transaction."""
+    with _transaction(request, waited) as session:
+        yield session
+
+
+async def in_transaction(request: Request, work: Callable[[Session], T]) -> T:
+    """What ``work`` returns, done in the request's transaction and in one go in one thread.
+
+    Dependencies would go to a thread and come back four times; answers are many and cannot wait.
+    """
+    await admit(request)
+    async with _lane_of(request).hold() as waited:
+
+        def run() -> T:
+            with _transaction(request, waited) as session:
+                return work(session)
+
+        return await run_in_threadpool(run)
+
+
+SessionDep = Annotated[Session, Depends(get_session, scope="function")]
 
 
 def check_visitor_form(request: Request, sent: SentToken) -> None:
@@ -151,10 +149,32 @@ def current_user(request: Request, session: SessionDep, sent: SentToken) -> User
     user, claim = claimant(request, session)
     cookies: Cookies = request.app.state.cookies
     check_csrf(request, claim.nonce, sent, cookies)
-    if cookies.is_half_over(claim):
-        request.state.renewed_session = cookies.session_token(user, claim.nonce)
+    renew_sign_in(request, user, claim)
     request.state.user = PersonView.of(user)
     return user
+
+
+def current_person(request: Request, session: Session, sent: str | None) -> PersonView:
+    """Who is signed in by cookie, like `current_user`; a plain row, for what many requests ask."""
+    cookies: Cookies = request.app.state.cookies
+    claim = cookies.claim_of(request)
+    account = account_of(session, claim.user_id, claim.version) if claim else None
+    if claim is None or account is None:
+        raise SignInNeeded("Sign in to go on.")
+    refuse_unusable(account, visitor_of(request))
+    check_csrf(request, claim.nonce, sent, cookies)
+    if cookies.is_half_over(claim):
+        request.state.renewed_session = cookies.renewed_token(claim)
+    person = PersonView.of(account)
+    request.state.user = person
+    return person
+
+
+def renew_sign_in(request: Request, user: User, claim: Claim) -> None:
+    """Have a new cookie sent when half of the sign-in's time is over."""
+    cookies: Cookies = request.app.state.cookies
+    if cookies.is_half_over(claim):
+        request.state.renewed_session = cookies.session_token(user, claim.nonce)
 
 
 bearer = HTTPBearer(auto_error=False, description="A token made by `topkapi users token`.")
@@ -165,7 +185,7 @@ async def sent_credentials(
 ) -> HTTPAuthorizationCredentials:
     """The token of an API request; without one it is turned away before its body is read."""
     if credentials is None:
-        raise SignInNeeded("Send a token: Authorization: Bearer topkapi_...")
+        raise SignInNeeded(NO_TOKEN)
     return credentials
 
 
@@ -178,17 +198,27 @@ def bearer_of(
     """The valid token of an API request, with its owner."""
     token = tokens.owner_of(session, credentials.credentials)
     refuse_unusable(token.user, visitor_of(request))
+    known: KnownTokens = request.app.state.known_tokens
+    known.note_valid(credentials.credentials)
     return token
 
 
 def api_user(request: Request, session: SessionDep, credentials: Credentials) -> PersonView:
     """Who the bearer token of an API request belongs to; cookies are not looked at."""
     token = bearer_of(request, session, credentials)
-    reads = request.method in SAFE_METHODS
-    tokens.note_use(token, request.app.state.sessions if reads else session)
+    request.app.state.token_uses.note(token)
     person = PersonView.of(token.user)
     request.state.user = person
     return person
+
+
+def check_form(request: Request, sent: str | None) -> None:
+    """Refuse a write of a page that does not come from one of its forms; programs have none."""
+    if request.method in SAFE_METHODS or is_visitor(request) or is_api(request):
+        return
+    cookies: Cookies = request.app.state.cookies
+    claim = cookies.claim_of(request)
+    check_csrf(request, claim.nonce if claim else None, sent, cookies)
 
 
 def check_csrf(request: Request, nonce: str | None, sent: str | None, cookies: Cookies) -> None:
@@ -211,11 +241,11 @@ def _with_role(find: Callable[..., Someone], *roles: Role) -> Callable[..., Some
     return check
 
 
-_RESEARCH = (Role.RESEARCHER, Role.ADMIN)
+RESEARCH = (Role.RESEARCHER, Role.ADMIN)
 RowId = Annotated[int, Path(ge=1, le=2**31 - 1)]  # what a database's integer can hold
 CurrentUser = Annotated[User, Depends(current_user)]
-ResearcherUser = Annotated[User, Depends(_with_role(current_user, *_RESEARCH))]
+ResearcherUser = Annotated[User, Depends(_with_role(current_user, *RESEARCH))]
 AdminUser = Annotated[User, Depends(_with_role(current_user, Role.ADMIN))]
 ApiUser = Annotated[PersonView, Depends(api_user)]
-ApiResearcher = Annotated[PersonView, Depends(_with_role(api_user, *_RESEARCH))]
+ApiResearcher = Annotated[PersonView, Depends(_with_role(api_user, *RESEARCH))]
 ApiAdmin = Annotated[PersonView, Depends(_with_role(api_user, Role.ADMIN))]

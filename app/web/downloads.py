@@ -1,64 +1,88 @@
-"""Downloads that read the database while they are sent.
+"""Downloads: made in one go into a temporary file, then sent without a connection of the database.
 
-They hold a connection for as long as the other side takes to read, so only a few run at a time,
-and the rest of the program always finds connections free.
+A few are made at a time, and a few more may be on their way to slow readers. The file has no name,
+so nothing of it is left when the response is over or the process has ended.
 """
 
+import tempfile
 from collections.abc import AsyncIterator, Iterator
-from typing import Annotated
+from contextlib import ExitStack
+from typing import IO, Annotated
 
-from anyio import CapacityLimiter, fail_after
+from anyio import to_thread
 from fastapi import Depends, Request
 from sqlalchemy.orm import Session
-from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from app.services.exports import Export, export_session
+from app.web.brief import ResearcherAtDoor
+from app.web.places import Places
 
-MOST = 2
-PATIENCE_SECONDS = 10.0
-
-
-def make_limiter() -> CapacityLimiter:
-    """Places for downloads in this process."""
-    return CapacityLimiter(MOST)
+_BLOCK = 64 * 1024
 
 
-async def get_download_place(request: Request) -> AsyncIterator[None]:
-    """Hold one of the places until the response is sent."""
-    places: CapacityLimiter = request.app.state.downloads
-    try:
-        with fail_after(PATIENCE_SECONDS):
-            await places.acquire_on_behalf_of(request)
-    except TimeoutError:
-        raise HTTPException(
-            503, "Other exports are being sent. Try again in a minute.", {"Retry-After": "60"}
-        ) from None
-    try:
+async def get_download_place(request: Request, _user: ResearcherAtDoor) -> AsyncIterator[None]:
+    """Hold one of the slots for downloads until the response is sent."""
+    places: Places = request.app.state.places
+    async with places.download.hold():
         yield
-    finally:
-        places.release_on_behalf_of(request)
 
 
-def get_export_session(
-    request: Request, _place: Annotated[None, Depends(get_download_place)]
-) -> Iterator[Session]:
-    """A session that stays open until the response is sent."""
+async def get_export_place(
+    request: Request, _download: Annotated[None, Depends(get_download_place)]
+) -> AsyncIterator[None]:
+    """Hold one of the slots for reading much of the database until the route has returned."""
+    places: Places = request.app.state.places
+    async with places.export.hold():
+        yield
+
+
+ExportPlace = Annotated[None, Depends(get_export_place, scope="function")]
+
+
+def get_export_session(request: Request, _place: ExportPlace) -> Iterator[Session]:
+    """A session that sees one state of the database until the route has returned."""
     with export_session(request.app.state.sessions) as session:
         yield session
 
 
-ExportSession = Annotated[Session, Depends(get_export_session)]
+ExportSession = Annotated[Session, Depends(get_export_session, scope="function")]
 
 
-def download(found: Export) -> StreamingResponse:
+class SpooledResponse(StreamingResponse):
+    """A temporary file, sent from its beginning and closed however the sending ends."""
+
+    def __init__(self, file: IO[bytes], media_type: str, headers: dict[str, str]) -> None:
+        size = file.tell()
+        file.seek(0)
+        self._file = file
+        length = {"Content-Length": str(size)}
+        super().__init__(_blocks(file), media_type=media_type, headers={**headers, **length})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the file."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._file.close()
+
+
+async def _blocks(file: IO[bytes]) -> AsyncIterator[bytes]:
+    while block := await to_thread.run_sync(file.read, _BLOCK):
+        yield block
+
+
+def download(found: Export) -> SpooledResponse:
     """The export as a response: its file name, its kind, and how complete it is."""
-    return StreamingResponse(
-        found.chunks,
-        media_type=found.format.media_type,
-        headers={
-            "Content-Disposition": f'attachment; filename="{found.filename}"',
-            "X-Topkapi-Assigned": str(found.completeness.assigned),
-            "X-Topkapi-Finished": str(found.completeness.finished),
-        },
-    )
+    headers = {
+        "Content-Disposition": f'attachment; filename="{found.filename}"',
+        "X-Topkapi-Assigned": str(found.completeness.assigned),
+        "X-Topkapi-Finished": str(found.completeness.finished),
+    }
+    with ExitStack() as stack:
+        file = stack.enter_context(tempfile.TemporaryFile(prefix="topkapi-"))
+        file.writelines(found.chunks)
+        response = SpooledResponse(file, found.format.media_type, headers)
+        stack.pop_all()  # the response closes it
+    return response

@@ -11,13 +11,16 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from sqlalchemy.exc import OperationalError, TimeoutError
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from app.domain import errors
 from app.domain.errors import AppError, SignInNeeded, TooManyAttempts
+from app.domain.texts import storable
 from app.web import htmx
+from app.web.admission import is_api
 from app.web.pages import render
+from app.web.places import RETRY_SECONDS, Busy
 
 STATUS: Mapping[type[AppError], int] = {
     errors.NotFound: 404,
@@ -38,6 +41,7 @@ _TITLES = {
     403: "Not allowed",
     404: "Nothing here",
     405: "Not allowed here",
+    408: "Too slow",
     409: "Already changed",
     413: "Too large",
     422: "Something is to be mended",
@@ -69,8 +73,10 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(AppError, show_app_error)
     app.add_exception_handler(HTTPException, show_http_error)
     app.add_exception_handler(RequestValidationError, show_invalid_request)
+    app.add_exception_handler(Busy, show_busy)
     app.add_exception_handler(OperationalError, show_busy_database)
     app.add_exception_handler(TimeoutError, show_busy_database)
+    app.add_exception_handler(ClientDisconnect, show_cut_off)
 
 
 def status_of(error: AppError) -> int:
@@ -81,13 +87,13 @@ def status_of(error: AppError) -> int:
 def show_app_error(request: Request, error: Exception) -> Response:
     """A refusal, with its true status; a page that needs a sign-in leads to it."""
     assert isinstance(error, AppError)
-    if type(error) is SignInNeeded and not _is_api(request):
+    if type(error) is SignInNeeded and not is_api(request):
         return _lead_to_sign_in(request)
     problems = [each.as_json() for each in getattr(error, "problems", ())]
     response = show(request, status_of(error), error.code, str(error), problems)
     if isinstance(error, TooManyAttempts):
         response.headers["Retry-After"] = str(error.wait_seconds)
-    if isinstance(error, SignInNeeded) and _is_api(request):
+    if isinstance(error, SignInNeeded) and is_api(request):
         response.headers["WWW-Authenticate"] = "Bearer"
     return response
 
@@ -96,6 +102,8 @@ def show_http_error(request: Request, error: Exception) -> Response:
     """An unknown address or method."""
     assert isinstance(error, HTTPException)
     status = error.status_code
+    if isinstance(error.__cause__, RecursionError | ValueError) and status == 400:
+        return show(request, 422, "invalid", "The body cannot be read: it is malformed.")
     code = HTTPStatus(status).phrase.lower().replace(" ", "_")
     response = show(request, status, code, _DEFAULT_DETAIL.get(status, str(error.detail)))
     response.headers.update(error.headers or {})
@@ -112,11 +120,24 @@ def show_invalid_request(request: Request, error: Exception) -> Response:
 def show_busy_database(request: Request, error: Exception) -> Response:
     """The database did not answer in time: nothing was written, and trying again is right."""
     _log.error("the database did not answer", exc_info=error)
-    response = show(
-        request, 503, "busy", "The database did not answer in time. Nothing was written; try again."
-    )
-    response.headers["Retry-After"] = "2"
+    return _say_busy(request, "The database did not answer in time.")
+
+
+def show_busy(request: Request, _error: Exception) -> Response:
+    """Too many requests at once: nothing was done, and trying again is right."""
+    return _say_busy(request, "Many people are at work just now.")
+
+
+def _say_busy(request: Request, why: str) -> Response:
+    response = show(request, 503, "busy", f"{why} Nothing was written; try again.")
+    response.headers["Retry-After"] = str(RETRY_SECONDS)
     return response
+
+
+def show_cut_off(request: Request, error: Exception) -> Response:
+    """The client went away before its body was sent: nobody reads this, the log notes it."""
+    assert isinstance(error, ClientDisconnect)
+    return show(request, 400, "incomplete", "The request ended before its body was complete.")
 
 
 def show_unexpected(request: Request) -> Response:
@@ -134,8 +155,9 @@ def show(
     problems: Sequence[Mapping[str, Any]] = (),
 ) -> Response:
     """An error as a page, a fragment or problem+json, whichever the asker reads."""
+    message = storable(message)  # it may quote half of a surrogate pair, which UTF-8 has not
     title = _TITLES_BY_CODE.get(code) or _TITLES.get(status, HTTPStatus(status).phrase)
-    if _is_api(request):
+    if is_api(request):
         content = {
             "type": "about:blank",
             "title": title,
@@ -160,10 +182,6 @@ def _lead_to_sign_in(request: Request) -> Response:
             Response(status_code=401), str(request.app.url_path_for("get_sign_in"))
         )
     return RedirectResponse(url, status_code=303)
-
-
-def _is_api(request: Request) -> bool:
-    return str(request.scope["path"]).startswith("/api/")
 
 
 def _field(location: tuple[int | str, ...]) -> str:

@@ -1,11 +1,12 @@
 """What browsers post."""
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import Field, field_validator
 
 from app.web.links import local_path
+from app.web.received import Received
 
 
-class SignInForm(BaseModel):
+class SignInForm(Received):
     """E-mail and password, and the page wanted before."""
 
     email: str = Field("", max_length=1000)

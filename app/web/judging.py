@@ -1,7 +1,8 @@
 """From where an assignment stands to what the judging pages show."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from app.domain.progress import Progress
@@ -65,7 +66,7 @@ class QuestionView:
     assignment_id: int
     tool: Tool
     position: int
-    panes: Sequence[PaneView | ListPane]
+    panes: tuple[PaneView | ListPane, ...]
     progress: ProgressView
     can_undo: bool
     can_redo: bool
@@ -80,16 +81,15 @@ class QuestionView:
 def question_view(
     standing: Standing,
     links: PageLinks,
-    terms: Sequence[str],
     reading: Reading,
     texts: Mapping[str, str],
 ) -> QuestionView:
     """The question that is open, with links to its pages; ``texts`` are for snippets in lists."""
-    panes: Sequence[PaneView | ListPane]
+    panes: tuple[PaneView | ListPane, ...]
     if standing.tool is Tool.LISTS:
-        panes = list_panes(standing, links, terms, reading, texts)
+        panes = tuple(list_panes(standing, links, standing.terms, reading, texts))
     else:
-        panes = _panes(standing, links, terms, reading)
+        panes = tuple(_panes(standing, links, reading))
     return QuestionView(
         assignment_id=standing.assignment_id,
         tool=standing.tool,
@@ -102,16 +102,14 @@ def question_view(
     )
 
 
-def _panes(
-    standing: Standing, links: PageLinks, terms: Sequence[str], reading: Reading
-) -> list[PaneView]:
+def _panes(standing: Standing, links: PageLinks, reading: Reading) -> list[PaneView]:
     numbers = shown_in(standing.state)
     heads = [standing.documents[number] for number in numbers]
     # Both pages of a pair lie on one ground: stored HTML is light, so its neighbour is too.
     theme: Theme = "light" if any(head.media_type == HTML for head in heads) else "auto"
     panes = []
     for side, head in zip(_SIDES[standing.tool], heads, strict=bool(heads)):
-        link = PageLink(standing.query.study_id, head.id, theme, reading.size, tuple(terms))
+        link = PageLink(standing.query.study_id, head.id, theme, reading.size, standing.terms)
         panes.append(_pane(side, head, links.address(link, head.path), link, standing))
     return panes
 
@@ -186,6 +184,7 @@ def _in_percent(progress: Progress) -> tuple[int | None, int | None]:
     return min(int(100 * progress.quality), goal - 1), goal
 
 
+@lru_cache(maxsize=4096)
 def host_of(url: str) -> str:
     """The host in an address, to show beside a title."""
     try:

@@ -2,19 +2,20 @@
 
 from typing import Annotated, Self
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 
 from app.domain.log import EntryKind
 from app.domain.words import TimerKind
 from app.services.labeling import Submission
 from app.services.timing import Report
 from app.services.tools import Said
+from app.web.received import Received
 
 Milliseconds = Annotated[int, Field(ge=0, le=10**12)]
 Name = Annotated[str, Field(max_length=300)]
 
 
-class EntryForm(BaseModel):
+class EntryForm(Received):
     """An answer, an undo or a redo, with the position and the pages it is about."""
 
     position: Annotated[int, Field(ge=0, le=2**31 - 1)]
@@ -43,7 +44,7 @@ class EntryForm(BaseModel):
         )
 
 
-class TimerForm(BaseModel):
+class TimerForm(Received):
     """What a browser says of its clock."""
 
     kind: TimerKind
@@ -55,7 +56,7 @@ class TimerForm(BaseModel):
         return Report(self.kind, self.active_ms, self.reason or None)
 
 
-class TermsForm(BaseModel):
+class TermsForm(Received):
     """A term to highlight, or one not to highlight any more."""
 
     term: Annotated[str, Field(max_length=1000)] = ""

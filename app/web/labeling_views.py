@@ -13,6 +13,8 @@ from app.services.live import QueryHead
 from app.web.judging import QuestionView
 from app.web.reading import Reading
 
+ProspectView = tuple[list[str], QuestionView]  # answers, and what is asked after any of them
+
 
 @dataclass(frozen=True, slots=True)
 class TermsView:
@@ -52,17 +54,18 @@ class WorkView:
 
 @dataclass(frozen=True, slots=True)
 class FragmentView:
-    """What changes on a judging page when an entry was taken or refused."""
+    """What changes on a judging page when an entry was taken or refused, and what may come then."""
 
     question: QuestionView
     stale: Refused | None = None
+    prospects: Sequence[ProspectView] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class NextView:
     """The questions that may come, each with the answers that lead to it."""
 
-    prospects: Sequence[tuple[Sequence[str], QuestionView]]
+    prospects: Sequence[ProspectView]
 
 
 @dataclass(frozen=True, slots=True)

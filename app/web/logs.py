@@ -36,8 +36,19 @@ class JsonLines(logging.Formatter):
             **getattr(record, "fields", {}),
         }
         if record.exc_info:
-            line["traceback"] = self.formatException(record.exc_info)
+            text = self.formatException(record.exc_info)
+            line["traceback"] = _without_values(text, record.exc_info[1])
         return json.dumps(line, default=str, ensure_ascii=False)
+
+
+def _without_values(text: str, error: BaseException | None) -> str:
+    """Replace the details of PostgreSQL, such as an e-mail address, by what it says in short."""
+    while error is not None:
+        diagnosis = getattr(error, "diag", None)
+        if diagnosis is not None:
+            text = text.replace(str(error), diagnosis.message_primary or "no details")
+        error = error.__cause__ or error.__context__
+    return text
 
 
 def configure_logs(level: str) -> None:

@@ -4,9 +4,13 @@ Routes describe what they send when all is well; refusals look alike everywhere 
 they are described in one place, where a generated client finds them.
 """
 
+import json
+from functools import cache
 from typing import Any
 
-from fastapi import FastAPI
+from anyio import Lock
+from fastapi import FastAPI, Response
+from fastapi.concurrency import run_in_threadpool
 
 MEDIA_TYPE = "application/problem+json"
 PROBLEM: dict[str, Any] = {
@@ -33,14 +37,18 @@ REFUSALS = {
     "403": "The role does not allow it.",
     "404": "There is no such thing, or it is not yours to see.",
     "409": "It contradicts what is there.",
+    "408": "The body took too long to arrive.",
     "413": "Too large.",
     "422": "A value breaks a rule; the detail says which and how to mend it.",
-    "503": "The database did not answer in time; nothing was written, try again.",
+    "503": "Busy; nothing was written, try again after `Retry-After` seconds.",
 }
 
 
 def describe(app: FastAPI) -> None:
-    """Let ``app`` tell of its refusals in its OpenAPI description."""
+    """Let ``app`` tell of its refusals in its OpenAPI description, and serve it to everyone.
+
+    It is written once: strangers may ask for it as often as they like.
+    """
     plain = app.openapi
 
     def full() -> dict[str, Any]:
@@ -49,6 +57,18 @@ def describe(app: FastAPI) -> None:
         return app.openapi_schema
 
     app.openapi = full  # type: ignore[method-assign]
+
+    one_at_a_time = Lock()
+
+    @cache
+    def written() -> bytes:
+        return json.dumps(full(), ensure_ascii=False).encode()
+
+    @app.get("/api/v1/openapi.json", include_in_schema=False)
+    async def get_description() -> Response:
+        async with one_at_a_time:  # the first one takes long, so it is written in a thread
+            content = await run_in_threadpool(written)
+        return Response(content, media_type="application/json")
 
 
 def _with_refusals(schema: dict[str, Any]) -> dict[str, Any]:

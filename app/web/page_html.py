@@ -4,47 +4,69 @@ Stored HTML keeps its own looks and is only followed by a style for marks and te
 and Markdown are set in the reading style, which follows theme and size.
 """
 
+from collections.abc import Sequence
 from html import escape
 
-from app.domain.marking import marked
+from app.services.pages.rendering import rendered_html
 from app.web.markdown import to_html
 from app.web.page_links import PageLink
 from app.web.pages import static_url
 
 HTML, MARKDOWN, PLAIN = "text/html", "text/markdown", "text/plain"
+MAX_MARKDOWN = 200_000  # characters; longer texts are shown as they are written
 _ZOOM = {1: ".82", 2: ".91", 4: "1.12", 5: "1.3"}
 _MARK_COLOURS = ("#ffe591", "#c3ebcd", "#ffd3bd", "#dcd6fb")  # --mark-1 to --mark-4, on light
 
 
-def shown_page(
-    media_type: str, data: bytes, *, title: str, link: PageLink, in_frame: bool = True
-) -> str:
-    """The page with its terms marked; opened outside a frame its links lead nowhere."""
+def page_body(media_type: str, data: bytes, terms: Sequence[str], *, in_frame: bool) -> bytes:
+    """Return the page with its terms marked, whatever its title, theme and size.
+
+    Opened outside a frame its links lead nowhere.
+    """
     text = data.decode("utf-8", "replace")
+    if media_type == MARKDOWN and len(text) <= MAX_MARKDOWN:
+        text = to_html(text)
+    elif media_type != HTML:
+        text = f'<div class="plain">{escape(text)}</div>'
+    return rendered_html(text, terms, links=in_frame).encode()
+
+
+def around_body(media_type: str, *, title: str, link: PageLink) -> tuple[bytes, bytes]:
+    """Return what is sent before and behind the body of a page."""
     if media_type == HTML:
-        return marked(text, link.terms, links=in_frame) + _style_after(link)
-    body = to_html(text) if media_type == MARKDOWN else f'<div class="plain">{escape(text)}</div>'
-    return _document(title, marked(body, link.terms, links=in_frame), link)
+        return b"", _style_after(link).encode()
+    before, after = _document(title, link)
+    return before.encode(), after.encode()
 
 
 def problem_page(kind: str, title: str, message: str, link: PageLink | None = None) -> str:
     """What a frame shows instead of a page; the work page reads ``kind``."""
-    body = f"<h1>{escape(title)}</h1><p>{escape(message)}</p>"
-    return _document(title, body, link or PageLink(0, 0), problem=kind)
+    before, after = _document(title, link or PageLink(0, 0), problem=kind)
+    return f"{before}<h1>{escape(title)}</h1><p>{escape(message)}</p>{after}"
 
 
-def _document(title: str, body: str, link: PageLink, problem: str = "") -> str:
+def picture_page(name: str) -> str:
+    """Return a page that shows the picture ``name`` beside it.
+
+    An SVG file opened by itself could hold what opens connections; as a picture it cannot.
+    """
+    return f'<!doctype html><title>{escape(name)}</title><img src="{escape(name)}" alt="">'
+
+
+def _document(title: str, link: PageLink, problem: str = "") -> tuple[str, str]:
+    """Return what is before and behind the body of a page in the reading style."""
     theme = "" if link.theme == "auto" else f' data-theme="{link.theme}"'
     wrong = f' data-problem="{problem}"' if problem else ""
     styles = "".join(
         f'<link rel="stylesheet" href="{static_url(f"css/{name}.css")}">'
         for name in ("tokens", "page")
     )
-    return (
+    before = (
         f'<!doctype html><html data-size="{link.size}"{theme}{wrong}><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title>{styles}</head><body>{body}</body></html>"
+        f"<title>{escape(title)}</title>{styles}</head><body>"
     )
+    return before, "</body></html>"
 
 
 def _style_after(link: PageLink) -> str:

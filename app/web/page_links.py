@@ -7,12 +7,15 @@ loaded.
 
 import time
 from dataclasses import astuple, dataclass
+from functools import lru_cache
 from typing import Literal
 from urllib.parse import quote
 
 from itsdangerous import BadData, URLSafeSerializer
 
+CLOCK_SKEW = 300  # seconds by which the clocks of hosts may differ
 Theme = Literal["auto", "light", "dark"]
+_KEPT_LINKS = 4096  # of half a kilobyte; a question has up to a dozen, mostly the same again
 
 
 class LinkExpired(Exception):
@@ -40,11 +43,15 @@ class PageLinks:
     def __init__(self, secret: str, *, minutes: int) -> None:
         self._serializer = URLSafeSerializer(secret, salt="page")
         self._seconds = minutes * 60
+        self._signed = lru_cache(maxsize=_KEPT_LINKS)(self._sign)
 
     def address(self, link: PageLink, path: str) -> str:
         """Where the page is; ``path`` is where its file stood, so that its images are found."""
         step = max(1, self._seconds // 4)
         until = int(time.time()) // step * step + self._seconds + step
+        return self._signed(link, path, until)
+
+    def _sign(self, link: PageLink, path: str, until: int) -> str:
         token = self._serializer.dumps([*astuple(link), until])
         return f"/pages/{token}/{quote(path)}"
 
@@ -55,6 +62,6 @@ class PageLinks:
         except (BadData, ValueError, TypeError) as error:
             raise LinkWrong from error
         left = until - int(time.time())
-        if left <= 0:
+        if left <= -CLOCK_SKEW:
             raise LinkExpired
-        return PageLink(study_id, document_id, theme, size, tuple(terms)), left
+        return PageLink(study_id, document_id, theme, size, tuple(terms)), max(left, 1)

@@ -2,7 +2,8 @@
 
 import hashlib
 import secrets
-from functools import cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,21 @@ def make_templates() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,  # read once, like the program
     )
     environment.filters.update(FILTERS)
     environment.globals["static_url"] = static_url
     environment.globals["htmx_config"] = htmx.CONFIG
+    # Questions share these with one another and with what may come next.
+    environment.globals["progress_bar"] = _kept(environment, "labeling/_progress.html", "bar")
+    environment.globals["pane_parts"] = _kept(environment, "labeling/_pane.html", "parts")
     return environment
+
+
+def _kept(environment: Environment, template: str, macro: str) -> Callable[[object], str]:
+    """A macro over a frozen view that is rendered once and kept, at about a kilobyte each."""
+    draw: Callable[[object], str] = getattr(environment.get_template(template).module, macro)
+    return lru_cache(maxsize=1024)(draw)
 
 
 def render(

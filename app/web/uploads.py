@@ -13,7 +13,6 @@ from app.domain.errors import Invalid
 from app.services.uploading import UploadDesk, UploadStore
 from app.services.uploading.store import safe_name
 
-_ROOM = 1 << 20  # what a form adds to its file
 _NO_FILE = "Choose a .zip of the study folder, or a single LETOR file."
 
 
@@ -21,13 +20,6 @@ def desk_of(request: Request) -> UploadDesk:
     """The one at work on uploads in this process."""
     desk: UploadDesk = request.app.state.uploads
     return desk
-
-
-def refuse_too_long(request: Request) -> None:
-    """Refuse a body that says it is too long before it is read."""
-    length = request.headers.get("content-length", "")
-    if length.isdigit():
-        desk_of(request).store.refuse_larger(int(length) - _ROOM)
 
 
 async def close_form(request: Request) -> AsyncIterator[None]:
@@ -38,7 +30,7 @@ async def close_form(request: Request) -> AsyncIterator[None]:
         await request.close()
 
 
-RECEIVING = [Depends(close_form), Depends(refuse_too_long)]  # of routes that take a study
+RECEIVING = [Depends(close_form)]  # of routes that take a study
 Desk = Annotated[UploadDesk, Depends(desk_of)]
 
 

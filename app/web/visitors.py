@@ -16,7 +16,12 @@ def visitor_of(request: Request) -> Visitor:
     address on, so the name the browser asked for has to be a local one too.
     """
     address = request.client.host if request.client else "unknown"
-    return Visitor(address, _is_loopback(address) and _asked_name(request) in _LOCAL_NAMES)
+    return Visitor(address, _is_loopback(address) and asks_local_name(request))
+
+
+def asks_local_name(request: Request) -> bool:
+    """Whether the browser asked for a name that means the machine it runs on."""
+    return _asked_name(request) in _LOCAL_NAMES
 
 
 def _asked_name(request: Request) -> str:

@@ -1,4 +1,6 @@
 // The clock: it runs while pages are shown, stops by itself, and tells the server how it is.
+import { send } from "./keepalive.js";
+
 const HEARTBEAT_MS = 15000;
 const TICK_MS = 250;
 const ASLEEP_MS = 10000; // a gap in the ticks that only a sleeping computer makes
@@ -92,8 +94,8 @@ export function reporter({ url, csrf, clock }) {
   };
   return {
     send(kind, reason) {
-      const headers = { "X-CSRF-Token": csrf, "HX-Request": "true" };
-      fetch(url, { method: "POST", headers, body: bodyOf(kind, reason), keepalive: true }).catch(() => {});
+      const headers = { "X-CSRF-Token": csrf, "HX-Request": "true", "Content-Type": "application/x-www-form-urlencoded" };
+      send(url, { method: "POST", headers, body: bodyOf(kind, reason).toString() }).catch(() => {});
     },
     leave() {
       const body = bodyOf("leave");

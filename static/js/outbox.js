@@ -1,4 +1,6 @@
 // Answers on their way: one after the other, kept until the server has said what became of them.
+import { send } from "./keepalive.js";
+
 const RETRY_MS = [500, 1000, 2000, 4000, 8000];
 
 export class Outbox {
@@ -73,6 +75,10 @@ export class Outbox {
         return this.hooks.signedOut();
       } else if (reply.status === 403) {
         return this.hooks.outOfDate();
+      } else if (reply.status === 503) {
+        // The server is busy and has written nothing: wait as long as it says, a little apart from others.
+        this.hooks.online();
+        await this.wait(1000 * reply.retryAfter + 1000 * Math.random());
       } else if (reply.status >= 500) {
         this.hooks.online();
         await this.hooks.failed();
@@ -86,8 +92,9 @@ export class Outbox {
   async post(body) {
     const headers = { "X-CSRF-Token": this.csrf, "HX-Request": "true", "Content-Type": "application/x-www-form-urlencoded" };
     try {
-      const response = await fetch(this.url, { method: "POST", headers, body, keepalive: true });
-      return { status: response.status, text: await response.text() };
+      const response = await send(this.url, { method: "POST", headers, body });
+      const retryAfter = Math.min(Number(response.headers.get("Retry-After")) || 2, 30);
+      return { status: response.status, text: await response.text(), retryAfter };
     } catch {
       return null;
     }

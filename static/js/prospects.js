@@ -1,5 +1,7 @@
-// What may come next: asked for while the person reads, without a trace, and made ready unseen.
+// What may come next: sent with the reply to an answer, or asked for while the person reads, without a trace; made
+// ready unseen.
 import * as pool from "./pool.js";
+import { parse } from "./stage.js";
 
 const LIKELY = 3; // preferences come first; pages taken out, undo and redo can wait
 let known = new Map(); // answer -> template
@@ -9,8 +11,24 @@ export const forget = () => { known = new Map(); };
 
 export const after = (answer) => known.get(answer)?.content ?? null;
 
-// Resolves with "ready" when all of it is; with "behind" when the log is no longer at this position; with
-// null when something else was asked meanwhile, or the server could not be asked.
+// Take what may come next from a fragment; resolves with "ready" when all of it is, with null when something else
+// was asked meanwhile.
+export async function use(fragment, boxes) {
+  const number = (asked += 1);
+  forget();
+  const templates = [...fragment.querySelectorAll("template[data-answers]")];
+  for (const template of templates) {
+    for (const answer of JSON.parse(template.dataset.answers)) known.set(answer, template);
+  }
+  const framesIn = (template) => boxes.flatMap((box) => [...template.content.querySelectorAll(`#${box.id} iframe`)].map((frame) => [box, frame]));
+  const prepared = await pool.prepare(boxes, [templates.slice(0, LIKELY), templates.slice(LIKELY)].map((some) => some.flatMap(framesIn)));
+  return prepared && number === asked ? "ready" : null;
+}
+
+export const areIn = (fragment) => fragment.querySelector("template[data-answers]") !== null;
+
+// Ask the server. Resolves like `use`, with "behind" when the log is no longer at this position, and with null also
+// when the server could not be asked.
 export async function ask(url, position, boxes) {
   const number = (asked += 1);
   forget();
@@ -24,11 +42,5 @@ export async function ask(url, position, boxes) {
     return null; // the answer will be asked for in the ordinary way
   }
   if (number !== asked) return null; // meanwhile another question is open
-  const templates = [...new DOMParser().parseFromString(text, "text/html").querySelectorAll("template")];
-  for (const template of templates) {
-    for (const answer of JSON.parse(template.dataset.answers)) known.set(answer, template);
-  }
-  const framesIn = (template) => boxes.flatMap((box) => [...template.content.querySelectorAll(`#${box.id} iframe`)].map((frame) => [box, frame]));
-  const prepared = await pool.prepare(boxes, [templates.slice(0, LIKELY), templates.slice(LIKELY)].map((some) => some.flatMap(framesIn)));
-  return prepared ? "ready" : null;
+  return use(parse(text), boxes);
 }

@@ -51,10 +51,11 @@ function settle(pressed = null) {
   else clock.stop();
 }
 
-// What may come next is asked for while the person reads; `data-ahead` says for which position it is there.
-async function lookAhead() {
+// What may come next is in the reply, or asked for while the person reads; `data-ahead` says for which position it is
+// there.
+async function lookAhead(reply = null) {
   const position = stage.position();
-  const found = await prospects.ask(next, position, boxes);
+  const found = await (reply && prospects.areIn(reply) ? prospects.use(reply, boxes) : prospects.ask(next, position, boxes));
   if (found === "ready") form.dataset.ahead = position;
   return found;
 }
@@ -96,7 +97,7 @@ function take({ status, text }) {
   const said = fragment.querySelector("[data-notice]");
   if (said) notices.put(document.importNode(said, true), "stale");
   else if (surprised && status === 200 && stage.position() !== before) notices.tell("elsewhere");
-  lookAhead();
+  lookAhead(fragment);
   return undefined;
 }
 

@@ -1,9 +1,6 @@
 """A stranger's page that tries everything: it runs nothing, sends nothing, leads nowhere."""
 
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import httpx
 import pytest
@@ -11,6 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from app.db.models import Document, StudyFile
 from tests.browser.desks import Body, Desk, Site, answered, frame_of, make_desk, saved
+from tests.browser.sinks import Sink
 from tests.factories import make_content
 
 pytestmark = pytest.mark.browser
@@ -46,46 +44,10 @@ HOSTILE = """<!doctype html><html><head><title>tulips</title>
 </body></html>"""
 
 
-class Sink:
-    """A server elsewhere that notes whoever connects to it and whatever is asked of it."""
-
-    def __init__(self) -> None:
-        sink = self
-        self.asked: list[str] = []
-        self.connections = 0
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                sink.asked.append(self.path)
-                self.send_response(200)
-                self.end_headers()
-
-            do_POST = do_GET
-
-            def log_message(self, *_: Any) -> None:
-                """Say nothing."""
-
-        class Server(ThreadingHTTPServer):
-            def get_request(self) -> Any:
-                sink.connections += 1
-                return super().get_request()
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def is_untouched(self) -> bool:
-        assert self.asked == []
-        assert self.connections == 0
-        return True
-
-
 @pytest.fixture
 def sink() -> Iterator[Sink]:
-    sink = Sink()
-    yield sink
-    sink.server.shutdown()
-    sink.server.server_close()
+    with Sink() as sink:
+        yield sink
 
 
 @pytest.fixture

@@ -38,6 +38,18 @@ def test_without_a_connection_the_answer_is_kept_and_sent_later(
     assert desk.log() == [("answer", "right")]
 
 
+def test_the_longest_note_is_saved_in_any_script(desk: Desk, tab: Page) -> None:
+    note = "郁" * 10_000
+    tab.get_by_role("button", name="Note").click()
+    tab.get_by_label("What should the researchers know?").fill(note)
+    tab.keyboard.press("Escape")
+    tab.get_by_role("button", name="Left is better").click()
+    answered(tab, 1)
+    saved(tab)
+    expect(tab.get_by_text("No connection.")).not_to_be_visible()
+    assert [row.note for row in desk.rows()] == [note]
+
+
 def test_a_reload_without_a_connection_keeps_the_answer(
     desk: Desk, tab: Page, context: BrowserContext
 ) -> None:
@@ -76,6 +88,25 @@ def test_an_answer_the_server_fails_on_can_be_sent_again(desk: Desk, tab: Page) 
     tab.get_by_role("button", name="Try again").click()
     saved(tab)
     answered(tab, 1)
+    expect(tab.locator("#notice")).to_be_empty()
+    assert desk.log() == [("answer", "left")]
+
+
+def test_a_busy_server_is_asked_again_without_a_word(desk: Desk, tab: Page) -> None:
+    refused: list[str] = []
+
+    def refuse_twice(route: Route) -> None:
+        if len(refused) == 2:
+            route.continue_()
+            return
+        refused.append(route.request.url)
+        route.fulfill(status=503, headers={"Retry-After": "1"}, body="busy")
+
+    tab.route("**/judgments", refuse_twice)
+    tab.keyboard.press("ArrowLeft")
+    answered(tab, 1)
+    saved(tab)
+    assert len(refused) == 2
     expect(tab.locator("#notice")).to_be_empty()
     assert desk.log() == [("answer", "left")]
 

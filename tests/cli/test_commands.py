@@ -166,3 +166,10 @@ def test_a_database_of_a_newer_version_is_left_alone(run: Runner, database: str)
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
     engine.dispose()
     assert "newer version of Topkapi" in run.refused("users", "list")
+
+
+@pytest.mark.usefixtures("database")
+@pytest.mark.parametrize("name", ["Ansa\0", "Ansa\udcff"])
+def test_a_name_that_no_database_stores_is_refused(run: Runner, name: str) -> None:
+    said = run.refused("users", "add", "ansa@lehto.example", "--name", name)
+    assert "contains the character U+" in said

@@ -3,6 +3,8 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import time
+import venv
 from collections.abc import Callable
 from pathlib import Path
 
@@ -56,6 +58,51 @@ def test_several_workers_share_sign_ins(sqlite_url: str, tmp_path: Path) -> None
         for _ in range(8):
             headers = {"Connection": "close"}
             assert client.get(f"{server.url}/", headers=headers).status_code == 200
+
+
+@pytest.fixture
+def checkout_command(tmp_path: Path) -> Path:
+    """The command that `make setup` writes, in an environment of its own."""
+    environment = tmp_path / "venv"
+    venv.create(environment, symlinks=True)
+    root = Path(__file__).parents[2]
+    site = next((environment / "lib").glob("python*/site-packages"))
+    (site / "libraries.pth").write_text("\n".join(path for path in sys.path if path))
+    subprocess.run([root / ".ci/link-checkout", environment / "bin"], cwd=root, check=True)
+    return environment / "bin" / "topkapi"
+
+
+def workers_of(pid: int) -> list[int]:
+    """The processes that a server started to do its work."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    children = [int(child) for task in tasks for child in task.read_text().split()]
+    is_tracker = [b"resource_tracker" in Path(f"/proc/{c}/cmdline").read_bytes() for c in children]
+    return [child for child, other in zip(children, is_tracker, strict=True) if not other]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="reads processes from /proc")
+def test_workers_serve_from_a_checkout_and_end_with_a_killed_parent(
+    sqlite_url: str, tmp_path: Path, checkout_command: Path
+) -> None:
+    command = [str(checkout_command)]
+    with serving(sqlite_url, tmp_path, workers="2", command=command) as server:
+        workers = workers_of(server.process.pid)
+        assert len(workers) == 2
+        server.kill()
+        deadline = time.monotonic() + 30
+        while any(is_alive(pid) for pid in workers) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not any(is_alive(pid) for pid in workers)
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(("127.0.0.1", int(server.url.rsplit(":", 1)[1])))
 
 
 def test_a_taken_port_is_said_in_one_line(sqlite_url: str, tmp_path: Path) -> None:

@@ -1,12 +1,14 @@
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, event, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, StatementError
 from sqlalchemy.orm import Session
 
+from app.db import migrations
 from app.db.engine import Sessions, make_engine, normal_url
 from app.db.models import Assignment, Content, JudgmentRow, Study, User
 from app.domain.log import EntryKind
@@ -212,3 +214,32 @@ def test_contents_do_not_come_along_unasked(session: Session, engine: Engine) ->
     assert session.scalars(select(Content)).all()
     assert said
     assert all("contents.data" not in statement for statement in said)
+
+
+def test_a_new_database_is_for_its_owner_only(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'new' / 'topkapi.db'}"
+    migrations.upgrade(url)
+    engine = make_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE users SET name = name"))
+        files = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "new").iterdir()}
+    engine.dispose()
+    assert set(files) == {"topkapi.db", "topkapi.db-wal", "topkapi.db-shm"}
+    assert set(files.values()) == {0o600}
+
+
+@pytest.mark.parametrize(("before", "after"), [(0o644, 0o640), (0o666, 0o660), (0o600, 0o600)])
+def test_strangers_lose_access_to_an_older_database(
+    sqlite_url: str, tmp_path: Path, before: int, after: int
+) -> None:
+    path = tmp_path / "test.db"
+    path.chmod(before)
+    make_engine(sqlite_url).dispose()
+    assert path.stat().st_mode & 0o777 == after
+
+
+def test_prepared_statements_are_switched_on_or_off() -> None:
+    for word in ("on", "off"):
+        make_engine(f"postgresql://localhost/topkapi?prepared_statements={word}").dispose()
+    with pytest.raises(ValueError, match="on or off, not 'no'"):
+        make_engine("postgresql://localhost/topkapi?prepared_statements=no")

@@ -1,9 +1,14 @@
-from sqlalchemy import inspect
+from pathlib import Path
+
+from sqlalchemy import func, inspect, select
 
 from app.db import migrations
 from app.db.base import Base
-from app.db.engine import make_engine
+from app.db.engine import make_engine, make_sessions
+from app.db.models import AuditEvent
+from app.services import audit
 from tests.databases import PostgresqlTemplate
+from tests.factories import make_assignment
 
 
 def test_up_down_up_leaves_what_the_models_say(empty_database_url: str) -> None:
@@ -44,7 +49,39 @@ def test_every_constraint_has_its_name_on_both_databases(database_url: str) -> N
         stored |= {key["name"] for key in found.get_foreign_keys(table.name)}
         stored |= {unique["name"] for unique in found.get_unique_constraints(table.name)}
         stored |= {index["name"] for index in found.get_indexes(table.name)}
+        if engine.dialect.name == "sqlite" and "id" in table.columns:
+            wanted.discard(f"pk_{table.name}")  # an AUTOINCREMENT key is part of its column
         assert wanted <= stored, table.name
+    engine.dispose()
+
+
+def test_ids_are_never_reused_on_sqlite(sqlite_url: str) -> None:
+    engine = make_engine(sqlite_url)
+    with engine.connect() as connection:
+        made = connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type='table'")
+        statements = {row.name: row.sql for row in made}
+    engine.dispose()
+    numbered = [table for table in Base.metadata.tables.values() if "id" in table.columns]
+    assert len(numbered) == 14
+    for table in numbered:
+        assert "AUTOINCREMENT" in statements[table.name], table.name
+
+
+def test_numbering_goes_on_behind_ids_that_only_the_audit_log_knows(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'old.db'}"
+    migrations.upgrade(url, "0007")
+    engine = make_engine(url)
+    with engine.begin() as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO audit_events (id, at, action, subject, detail) VALUES "
+            "(7, '2026-11-15', 'assignment.withdraw', 'gone', '{\"assignment\": 57}')"
+        )
+    migrations.upgrade(url)
+    with make_sessions(engine).write.begin() as session:
+        assert make_assignment(session).id == 58
+        audit.record(session, None, "study.archive", "another")
+        session.flush()
+        assert session.scalar(select(func.max(AuditEvent.id))) == 8
     engine.dispose()
 
 

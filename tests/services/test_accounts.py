@@ -116,6 +116,42 @@ def test_the_token_of_a_disabled_person_is_refused(session: Session) -> None:
         tokens.owner_of(session, plain)
 
 
+@pytest.mark.parametrize("how", ["password", "disable"])
+def test_tokens_end_with_a_new_password_and_with_disabling(session: Session, how: str) -> None:
+    user = make_user(session, password=PASSWORD)
+    _, plain = tokens.issue_token(session, user, "notebook")
+    _, others = tokens.issue_token(session, make_user(session), "notebook")
+    if how == "password":
+        accounts.set_password(session, user, "another long password")
+    else:
+        accounts.disable_user(session, user)
+        accounts.enable_user(session, user)
+    with pytest.raises(SignInNeeded):
+        tokens.owner_of(session, plain)
+    assert tokens.owner_of(session, others)
+    event = session.scalars(select(AuditEvent).where(AuditEvent.subject == user.email)).all()
+    assert {"tokens_revoked": 1} in [row.detail for row in event]
+    assert "token.revoke" in dict(acts(session))
+
+
+def test_signing_out_ends_no_token(session: Session) -> None:
+    user = make_user(session)
+    _, plain = tokens.issue_token(session, user, "notebook")
+    accounts.end_sessions(user)
+    assert tokens.owner_of(session, plain).user.id == user.id
+
+
+@pytest.mark.parametrize("password", ["password12", "chidi@eze.example", "Chidi Eze 1"])
+def test_a_guessable_password_is_refused_for_new_accounts_and_changes(
+    session: Session, password: str
+) -> None:
+    user = create(session)
+    with pytest.raises(Invalid):
+        accounts.set_password(session, user, password)
+    with pytest.raises(Invalid):
+        create(session, "chidi2@eze.example", password=password)
+
+
 @pytest.mark.parametrize("name", ["", " ", "x" * 101])
 def test_a_token_has_a_name(session: Session, name: str) -> None:
     with pytest.raises(Invalid):

@@ -1,7 +1,9 @@
 """Backups: what goes in comes out, on either database, from either."""
 
 import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -103,3 +105,17 @@ def _without_last_line(source: Path, target: Path, member: str) -> None:
             if name == member:
                 data = b"".join(data.splitlines(keepends=True)[:-1])
             new.writestr(name, data)
+
+
+def test_a_nul_that_sqlite_has_stored_is_replaced(
+    sqlite_url: str, other: Engine, tmp_path: Path
+) -> None:
+    engine = make_engine(sqlite_url)
+    with make_sessions(engine).write.begin() as session:
+        make_user(session, name="Ansa MARK Lehto")
+    with closing(sqlite3.connect(str(engine.url.database))) as raw, raw:
+        raw.execute("UPDATE users SET name = replace(name, 'MARK', char(0))")
+    write_backup(engine, HEAD, tmp_path / "backup.zip")
+    engine.dispose()
+    read_backup(other, HEAD, tmp_path / "backup.zip")
+    assert "Ansa \ufffd Lehto" in str(everything(other)["users"])

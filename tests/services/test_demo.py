@@ -13,7 +13,8 @@ from app.domain.errors import Conflict, Forbidden
 from app.domain.log import EntryKind
 from app.domain.words import Role, Tool
 from app.services.demo import is_empty, load_demo, sign_ins
-from app.services.sign_in import Visitor, sign_in
+from app.services.sign_in import Visitor
+from tests.factories import authenticator_on
 
 AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -97,6 +98,8 @@ def test_its_accounts_work_on_this_machine_only(sessions: Sessions) -> None:
         found = sign_ins(session)
     email = found[0].email
     here = Visitor("127.0.0.1", on_loopback=True)
-    assert sign_in(sessions, email, DEMO_PASSWORD, here).role is Role.ADMIN
-    with pytest.raises(Forbidden, match="demo"):
-        sign_in(sessions, email, DEMO_PASSWORD, Visitor("203.0.113.9", on_loopback=False))
+    away = Visitor("203.0.113.9", on_loopback=False)
+    with authenticator_on(sessions) as door:
+        assert door.sign_in(email, DEMO_PASSWORD, here).role is Role.ADMIN
+        with pytest.raises(Forbidden, match="demo"):
+            door.sign_in(email, DEMO_PASSWORD, away)

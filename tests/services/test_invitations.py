@@ -6,9 +6,9 @@ from sqlalchemy.orm import Session
 
 from app.db.base import now
 from app.db.models import AuditEvent, Invitation, User
-from app.domain.errors import BadToken, Conflict, Forbidden, Invalid
+from app.domain.errors import BadToken, Conflict, Forbidden, Invalid, SignInNeeded
 from app.domain.words import Role
-from app.services import accounts, invitations
+from app.services import accounts, invitations, tokens
 from app.services.passwords import matches
 from tests.factories import PASSWORD, make_user
 
@@ -63,6 +63,32 @@ def test_a_reset_keeps_the_old_password_until_the_link_is_used(session: Session)
     assert not matches(user.password_hash, PASSWORD)
     acts = set(session.scalars(select(AuditEvent.action)))
     assert {"user.reset", "user.accept"} <= acts
+
+
+def test_a_reset_revokes_tokens_and_says_so(session: Session) -> None:
+    user = make_user(session, password=PASSWORD)
+    _, plain = tokens.issue_token(session, user, "notebook")
+    token = invitations.new_link(session, user)
+    assert tokens.owner_of(session, plain)
+    invitations.accept(session, token, name=user.name, password="another long password")
+    with pytest.raises(SignInNeeded):
+        tokens.owner_of(session, plain)
+    event = session.scalars(select(AuditEvent).where(AuditEvent.action == "user.accept")).one()
+    assert event.detail["tokens_revoked"] == 1
+
+
+def test_a_first_password_keeps_the_tokens_made_before(session: Session) -> None:
+    user, token = invite(session)
+    _, plain = tokens.issue_token(session, user, "notebook")
+    invitations.accept(session, token, name="Ansa", password=PASSWORD)
+    assert tokens.owner_of(session, plain).user.id == user.id
+
+
+@pytest.mark.parametrize("password", ["password12", "ansa@lehto.example"])
+def test_a_guessable_password_is_refused(session: Session, password: str) -> None:
+    _, token = invite(session)
+    with pytest.raises(Invalid), session.begin_nested():
+        invitations.accept(session, token, name="Ansa", password=password)
 
 
 def test_a_weak_password_leaves_the_link_open(session: Session) -> None:

@@ -1,5 +1,7 @@
 """Texts of pages: read once, kept within bounds, never another page's."""
 
+from sys import getsizeof
+
 from sqlalchemy import Engine, event
 from sqlalchemy.orm import Session
 
@@ -30,7 +32,7 @@ def test_the_text_unused_for_longest_goes_first(session: Session, engine: Engine
     words = {make_content(session, word * 10).hash: word * 10 for word in "abcd"}
     a, b, c, d = words
     session.flush()
-    texts, said = PageTexts(capacity=30), reads_of(engine)
+    texts, said = PageTexts(capacity=3 * getsizeof("a" * 10)), reads_of(engine)
     texts.of(session, [a])
     texts.of(session, [b, c])
     texts.of(session, [a])
@@ -45,7 +47,7 @@ def test_the_text_unused_for_longest_goes_first(session: Session, engine: Engine
 def test_a_text_too_long_to_keep_is_still_told(session: Session, engine: Engine) -> None:
     long = make_content(session, "x" * 31)
     session.flush()
-    texts, said = PageTexts(capacity=30), reads_of(engine)
+    texts, said = PageTexts(capacity=getsizeof("x" * 30)), reads_of(engine)
     for _ in range(2):
         assert texts.of(session, [long.hash]) == {long.hash: "x" * 31}
     assert len(said) == 2

@@ -53,20 +53,24 @@ def look_of(session: PairSession) -> tuple[Any, ...]:
     before=CHOICES,
     after=CHOICES,
     sorter=st.sampled_from(["heap", "heap-bottom-up", "tournament", "insertion", "buckets"]),
-    check_share=st.sampled_from([0.0, 0.5]),
-    reuse=st.booleans(),
+    rules=st.fixed_dictionaries(
+        {
+            "check_share": st.sampled_from([0.0, 0.5]),
+            "reuse_answers": st.booleans(),
+            "infer_transitive": st.booleans(),
+            "best_of": st.sampled_from([1, 3]),
+            "recheck": st.sampled_from([0, 2]),
+        }
+    ),
 )
-@settings(max_examples=60)
+@settings(max_examples=120)
 def test_a_fork_goes_the_same_way_and_leaves_its_origin_alone(
     before: list[Answer | str],
     after: list[Answer | str],
     sorter: str,
-    check_share: float,
-    reuse: bool,
+    rules: dict[str, Any],
 ) -> None:
-    plan = Plan(
-        order=tuple(range(7)), k=3, sorter=sorter, check_share=check_share, reuse_answers=reuse
-    )
+    plan = Plan(order=tuple(range(5)), k=3, sorter=sorter, **rules)
     session = PairSession(plan)
     for choice in before:
         play(session, choice)

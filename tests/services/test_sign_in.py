@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Literal
@@ -6,13 +7,21 @@ import pytest
 from argon2 import PasswordHasher
 from sqlalchemy import func, select
 
-from app.db.engine import Sessions
+from app.db.engine import Sessions, make_engine, make_sessions
 from app.db.models import SignInAttempt, User
 from app.domain.errors import Forbidden, TooManyAttempts, WrongCredentials
 from app.services import accounts, passwords
-from app.services.sign_in import Visitor, sign_in
-from app.services.throttling import TRIES_PER_ADDRESS, TRIES_PER_EMAIL, tries_left_sentence
-from tests.factories import PASSWORD, make_user
+from app.services.late_writes import LateWrites
+from app.services.sign_in import Authenticator, Device, Visitor
+from app.services.throttling import (
+    TRIES_PER_ADDRESS,
+    TRIES_PER_EMAIL,
+    TRIES_PER_SOURCE,
+    source_of,
+    tries_left_sentence,
+)
+from tests.factories import PASSWORD, authenticator_on, make_user
+from tests.locks import all_writing_locked, be_impatient
 
 HERE = Visitor("127.0.0.1", on_loopback=True)
 AWAY = Visitor("203.0.113.9", on_loopback=False)
@@ -25,27 +34,49 @@ def ansa(sessions: Sessions) -> User:
         return make_user(session, email="ansa@lehto.example", password=PASSWORD)
 
 
-def fail(sessions: Sessions, at: datetime = NOON, email: str = "ansa@lehto.example") -> str:
+@pytest.fixture
+def late(sessions: Sessions) -> Iterator[LateWrites]:
+    late = LateWrites(sessions)
+    yield late
+    late.close()
+
+
+@pytest.fixture
+def door(sessions: Sessions, late: LateWrites) -> Authenticator:
+    return Authenticator(sessions, late)
+
+
+def fail(
+    door: Authenticator,
+    at: datetime = NOON,
+    email: str = "ansa@lehto.example",
+    visitor: Visitor = AWAY,
+    device: Device | None = None,
+) -> str:
     with pytest.raises(WrongCredentials) as refusal:
-        sign_in(sessions, email, "not the password", AWAY, at)
+        door.sign_in(email, "not the password", visitor, device, at)
     return str(refusal.value)
 
 
+def stranger(number: int) -> Visitor:
+    return Visitor(f"198.51.100.{number}", on_loopback=False)
+
+
 def test_the_right_password_signs_in_whatever_the_case_of_the_address(
-    sessions: Sessions, ansa: User
+    door: Authenticator, ansa: User
 ) -> None:
-    assert sign_in(sessions, " Ansa@Lehto.example ", PASSWORD, AWAY).id == ansa.id
+    assert door.sign_in(" Ansa@Lehto.example ", PASSWORD, AWAY).id == ansa.id
 
 
 def test_a_wrong_password_and_an_unknown_address_are_refused_alike(
-    sessions: Sessions, ansa: User
+    door: Authenticator, ansa: User
 ) -> None:
     assert ansa
-    assert fail(sessions) == fail(sessions, email="nobody@example.org")
+    assert fail(door) == fail(door, email="nobody@example.org")
 
 
 def test_an_unknown_address_costs_the_same_work(
-    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+    door: Authenticator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done: list[str] = []
 
@@ -55,13 +86,13 @@ def test_an_unknown_address_costs_the_same_work(
             return super().verify(hash, password)
 
     monkeypatch.setattr(passwords, "HASHER", Counting(time_cost=1, memory_cost=8, parallelism=1))
-    fail(sessions, email="nobody@example.org")
+    fail(door, email="nobody@example.org")
     assert len(done) == 1
 
 
-def test_the_tries_left_are_counted_down_in_words(sessions: Sessions, ansa: User) -> None:
+def test_the_tries_left_are_counted_down_in_words(door: Authenticator, ansa: User) -> None:
     assert ansa
-    said = [fail(sessions, NOON + timedelta(seconds=i)) for i in range(TRIES_PER_EMAIL)]
+    said = [fail(door, NOON + timedelta(seconds=i)) for i in range(TRIES_PER_SOURCE)]
     assert said[1] == (
         "The address or the password is not right. Three more tries, then a wait of one minute."
     )
@@ -69,86 +100,194 @@ def test_the_tries_left_are_counted_down_in_words(sessions: Sessions, ansa: User
     assert said[4].endswith("Wait one minute before the next try.")
 
 
-def test_after_too_many_tries_even_the_right_password_waits(sessions: Sessions, ansa: User) -> None:
-    for _ in range(TRIES_PER_EMAIL):
-        fail(sessions)
+def test_after_too_many_tries_even_the_right_password_waits(
+    door: Authenticator, ansa: User
+) -> None:
+    for _ in range(TRIES_PER_SOURCE):
+        fail(door)
     with pytest.raises(TooManyAttempts) as refusal:
-        sign_in(sessions, ansa.email, PASSWORD, HERE, NOON + timedelta(seconds=20))
+        door.sign_in(ansa.email, PASSWORD, AWAY, at=NOON + timedelta(seconds=21))
     assert refusal.value.wait_seconds == 40
     assert "Wait 40 seconds" in str(refusal.value)
-    assert sign_in(sessions, ansa.email, PASSWORD, HERE, NOON + timedelta(seconds=61))
+    assert door.sign_in(ansa.email, PASSWORD, AWAY, at=NOON + timedelta(seconds=61))
 
 
-def test_waiting_tries_do_not_lengthen_the_wait(sessions: Sessions, ansa: User) -> None:
-    for _ in range(TRIES_PER_EMAIL):
-        fail(sessions)
+def test_waiting_tries_do_not_lengthen_the_wait(door: Authenticator, ansa: User) -> None:
+    for _ in range(TRIES_PER_SOURCE):
+        fail(door)
     for second in range(1, 59, 10):
         with pytest.raises(TooManyAttempts):
-            sign_in(sessions, ansa.email, "x", AWAY, NOON + timedelta(seconds=second))
-    assert sign_in(sessions, ansa.email, PASSWORD, HERE, NOON + timedelta(seconds=61))
+            door.sign_in(ansa.email, "x", AWAY, at=NOON + timedelta(seconds=second))
+    assert door.sign_in(ansa.email, PASSWORD, AWAY, at=NOON + timedelta(seconds=61))
 
 
-def test_a_success_forgets_the_failures(sessions: Sessions, ansa: User) -> None:
-    for _ in range(TRIES_PER_EMAIL - 1):
-        fail(sessions)
-    sign_in(sessions, ansa.email, PASSWORD, HERE, NOON)
+def test_a_success_forgets_the_failures_of_its_source_alone(
+    sessions: Sessions, door: Authenticator, late: LateWrites, ansa: User
+) -> None:
+    for _ in range(TRIES_PER_SOURCE - 1):
+        fail(door)
+    fail(door, visitor=stranger(1))
+    door.sign_in(ansa.email, PASSWORD, AWAY, at=NOON)
+    assert "Four more tries" in fail(door, NOON + timedelta(seconds=1))
+    late.close()
     with sessions.read() as session:
-        assert session.scalar(select(func.count(SignInAttempt.id))) == 0
-    assert "Four more tries" in fail(sessions)
+        left = session.scalars(select(SignInAttempt.address).order_by(SignInAttempt.address)).all()
+    assert left == ["198.51.100.1", AWAY.address]
 
 
-def test_one_address_cannot_try_many_people(sessions: Sessions) -> None:
-    for number in range(TRIES_PER_ADDRESS):
-        fail(sessions, email=f"person{number}@example.org")
+def test_a_stranger_elsewhere_locks_nobody_out(door: Authenticator, ansa: User) -> None:
+    times = [NOON + timedelta(seconds=61 * minute) for minute in range(14)]
+    for at in [NOON] * (TRIES_PER_SOURCE - 1) + times:
+        fail(door, at, visitor=stranger(1))
     with pytest.raises(TooManyAttempts):
-        sign_in(sessions, "another@example.org", "x", AWAY, NOON)
+        door.sign_in(ansa.email, "x", stranger(1), at=times[-1])
+    assert door.sign_in(ansa.email, PASSWORD, HERE, at=times[-1])
+
+
+def test_many_strangers_slow_down_each_other_but_no_known_device(
+    door: Authenticator, ansa: User
+) -> None:
+    for number in range(TRIES_PER_EMAIL):
+        fail(door, visitor=stranger(number))
+    with pytest.raises(TooManyAttempts):
+        door.sign_in(ansa.email, PASSWORD, HERE, at=NOON)
+    others = Device("others", (ansa.id + 1,))
+    with pytest.raises(TooManyAttempts):
+        door.sign_in(ansa.email, PASSWORD, HERE, others, NOON)
+    hers = Device("hers", (ansa.id,))
+    assert door.sign_in(ansa.email, PASSWORD, stranger(1), hers, NOON)
+
+
+def test_a_known_device_has_the_same_few_tries(door: Authenticator, ansa: User) -> None:
+    hers = Device("hers", (ansa.id,))
+    for _ in range(TRIES_PER_SOURCE):
+        fail(door, device=hers)
+    with pytest.raises(TooManyAttempts):
+        door.sign_in(ansa.email, PASSWORD, HERE, hers, NOON)
+    assert door.sign_in(ansa.email, PASSWORD, AWAY, at=NOON)
+
+
+@pytest.mark.parametrize(
+    ("address", "device", "source"),
+    [
+        ("203.0.113.9", None, "203.0.113.9"),
+        ("2001:db8:1:2:3:4:5:6", None, "2001:db8:1:2::/64"),
+        ("unknown", None, "unknown"),
+        ("203.0.113.9", "abc", "device:abc"),
+    ],
+)
+def test_sources(address: str, device: str | None, source: str) -> None:
+    assert source_of(address, device) == source
+
+
+def test_workers_share_their_counts(sessions: Sessions, ansa: User) -> None:
+    for _ in range(TRIES_PER_SOURCE):
+        with authenticator_on(sessions) as door:
+            fail(door)
+    with authenticator_on(sessions) as door, pytest.raises(TooManyAttempts):
+        door.sign_in(ansa.email, PASSWORD, AWAY, at=NOON)
+
+
+def test_tries_at_once_at_two_workers_are_bounded_too(sessions: Sessions, ansa: User) -> None:
+    with authenticator_on(sessions) as one, authenticator_on(sessions) as other:
+
+        def attempt(number: int) -> type[Exception]:
+            with pytest.raises((WrongCredentials, TooManyAttempts)) as refusal:
+                (one, other)[number % 2].sign_in(ansa.email, "x", AWAY, at=NOON)
+            return refusal.type
+
+        with ThreadPoolExecutor(8) as pool:
+            kinds = list(pool.map(attempt, range(32)))
+    assert TRIES_PER_SOURCE <= kinds.count(WrongCredentials) <= 2 * TRIES_PER_SOURCE
+    with authenticator_on(sessions) as third, pytest.raises(TooManyAttempts):
+        third.sign_in(ansa.email, PASSWORD, AWAY, at=NOON)
+
+
+def test_signing_in_waits_for_no_lock_and_is_throttled_all_the_same(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    be_impatient(database_url, monkeypatch)
+    sessions = make_sessions(make_engine(database_url))
+    with sessions.write.begin() as session:
+        user = make_user(session, email="ansa@lehto.example", password=PASSWORD)
+    with authenticator_on(sessions) as door, all_writing_locked(database_url):
+        fail(door)
+        assert door.sign_in(user.email, PASSWORD, AWAY, at=NOON).id == user.id
+        later = NOON + timedelta(seconds=1)
+        for _ in range(TRIES_PER_SOURCE):
+            fail(door, later)
+        with pytest.raises(TooManyAttempts):
+            door.sign_in(user.email, PASSWORD, AWAY, at=later)
+    with sessions.read() as session:  # written when the lock was gone
+        assert session.scalar(select(func.count(SignInAttempt.id))) == TRIES_PER_SOURCE
+    sessions.write.kw["bind"].dispose()
+
+
+def test_tries_from_before_the_clock_was_set_back_are_no_longer_counted(
+    door: Authenticator, ansa: User
+) -> None:
+    for _ in range(TRIES_PER_SOURCE):
+        fail(door)
+    assert door.sign_in(ansa.email, PASSWORD, AWAY, at=NOON - timedelta(hours=1))
+
+
+def test_one_address_cannot_try_many_people(door: Authenticator) -> None:
+    for number in range(TRIES_PER_ADDRESS):
+        fail(door, email=f"person{number}@example.org")
+    with pytest.raises(TooManyAttempts):
+        door.sign_in("another@example.org", "x", AWAY, at=NOON)
     with pytest.raises(WrongCredentials):
-        sign_in(sessions, "another@example.org", "x", HERE, NOON)
+        door.sign_in("another@example.org", "x", HERE, at=NOON)
 
 
-def test_tries_at_once_do_not_slip_past_the_limit(sessions: Sessions, ansa: User) -> None:
+def test_tries_at_once_do_not_slip_past_the_limit(door: Authenticator, ansa: User) -> None:
     def attempt(_: int) -> type[Exception]:
         with pytest.raises((WrongCredentials, TooManyAttempts)) as refusal:
-            sign_in(sessions, ansa.email, "x", AWAY, NOON)
+            door.sign_in(ansa.email, "x", AWAY, at=NOON)
         return refusal.type
 
     with ThreadPoolExecutor(8) as pool:
         kinds = list(pool.map(attempt, range(16)))
-    assert kinds.count(WrongCredentials) == TRIES_PER_EMAIL
+    assert kinds.count(WrongCredentials) == TRIES_PER_SOURCE
 
 
 def test_a_disabled_person_is_told_so_only_with_the_right_password(
-    sessions: Sessions, ansa: User
+    sessions: Sessions, door: Authenticator, ansa: User
 ) -> None:
     with sessions.write.begin() as session:
         accounts.disable_user(session, session.get_one(User, ansa.id))
-    assert "not right" in fail(sessions)
+    assert "not right" in fail(door)
     with pytest.raises(Forbidden, match="disabled"):
-        sign_in(sessions, ansa.email, PASSWORD, AWAY)
+        door.sign_in(ansa.email, PASSWORD, AWAY)
 
 
-def test_someone_without_a_password_cannot_sign_in(sessions: Sessions) -> None:
+def test_someone_without_a_password_cannot_sign_in(sessions: Sessions, door: Authenticator) -> None:
     with sessions.write.begin() as session:
         make_user(session, email="new@example.org")
-    fail(sessions, email="new@example.org")
+    fail(door, email="new@example.org")
 
 
-def test_demo_accounts_work_on_this_machine_only(sessions: Sessions) -> None:
+def test_demo_accounts_work_on_this_machine_only(sessions: Sessions, door: Authenticator) -> None:
     with sessions.write.begin() as session:
         demo = make_user(session, password=PASSWORD, demo=True)
-    assert sign_in(sessions, demo.email, PASSWORD, HERE).id == demo.id
+    assert door.sign_in(demo.email, PASSWORD, HERE).id == demo.id
     with pytest.raises(Forbidden, match="demo"):
-        sign_in(sessions, demo.email, PASSWORD, AWAY)
+        door.sign_in(demo.email, PASSWORD, AWAY)
 
 
 def test_a_hash_of_lower_cost_is_made_anew(
-    sessions: Sessions, ansa: User, monkeypatch: pytest.MonkeyPatch
+    sessions: Sessions,
+    door: Authenticator,
+    late: LateWrites,
+    ansa: User,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = ansa.password_hash
     monkeypatch.setattr(
         passwords, "HASHER", PasswordHasher(time_cost=2, memory_cost=8, parallelism=1)
     )
-    sign_in(sessions, ansa.email, PASSWORD, HERE)
+    door.sign_in(ansa.email, PASSWORD, HERE)
+    late.close()
     with sessions.read() as session:
         after = session.get_one(User, ansa.id).password_hash
     assert after != before

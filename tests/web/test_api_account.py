@@ -1,14 +1,17 @@
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
 from fastapi import FastAPI
 
+from app.config import Settings
 from app.db.engine import Sessions
 from app.db.models import ApiToken, User
+from app.main import create_app
 from app.services import accounts, tokens
 from tests.clients import open_client
 from tests.factories import make_user, sign_in
+from tests.locks import all_writing_locked, be_impatient
 
 
 @pytest.fixture
@@ -24,7 +27,7 @@ def bearer(plain: str) -> dict[str, str]:
 
 
 def test_a_token_says_whose_it_is(
-    client: httpx.Client, issued: tuple[User, ApiToken, str], sessions: Sessions
+    app: FastAPI, client: httpx.Client, issued: tuple[User, ApiToken, str], sessions: Sessions
 ) -> None:
     user, row, plain = issued
     answer = client.get("/api/v1/me", headers=bearer(plain))
@@ -34,10 +37,46 @@ def test_a_token_says_whose_it_is(
         "name": user.name,
         "role": "assessor",
     }
+    assert app.state.late.flush()
     with sessions.read() as session:
         used = session.get_one(ApiToken, row.id).last_used_at
     assert used is not None
     assert (datetime.now(UTC) - used).total_seconds() < 60
+
+
+def test_reading_with_a_token_waits_for_no_lock(
+    database_url: str, app_settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    be_impatient(database_url, monkeypatch)
+    app = create_app(app_settings)
+    with app.state.sessions.write.begin() as session:
+        row, plain = tokens.issue_token(session, make_user(session), "notebook")
+    with open_client(app) as client:
+        with all_writing_locked(database_url):
+            for path in ("/api/v1/me", "/api/v1/assignments"):
+                assert client.get(path, headers=bearer(plain)).status_code == 200
+        assert app.state.late.flush()
+        with app.state.sessions.read() as session:
+            assert session.get_one(ApiToken, row.id).last_used_at is not None
+
+
+def test_the_use_of_a_token_is_noted_once_a_minute(
+    app: FastAPI,
+    issued: tuple[User, ApiToken, str],
+    sessions: Sessions,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    noted: list[object] = []
+    monkeypatch.setattr(app.state.late, "add", lambda key, _write: noted.append(key))
+    with sessions.read() as session:
+        token = tokens.owner_of(session, issued[2])
+    for _ in range(3):
+        app.state.token_uses.note(token)
+    assert noted == [("token", issued[1].id)]
+    later = datetime.now(UTC) + timedelta(seconds=61)
+    monkeypatch.setattr(tokens, "now", lambda: later)
+    app.state.token_uses.note(token)
+    assert len(noted) == 2
 
 
 @pytest.mark.parametrize(

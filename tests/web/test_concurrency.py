@@ -1,6 +1,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
+import pytest
 from fastapi import APIRouter, FastAPI
 
 from app.db.engine import Sessions
@@ -10,7 +11,12 @@ from tests.clients import open_client
 from tests.factories import make_study, make_user, sign_in
 
 
-def test_many_writes_at_once_all_count_and_none_fails(app: FastAPI, sessions: Sessions) -> None:
+def test_many_writes_at_once_all_count_and_none_fails(
+    app: FastAPI, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A busy machine is no failure here.
+    monkeypatch.setattr("app.web.places.QUEUE_SECONDS", 60.0)
+    monkeypatch.setattr("app.web.deps._LONG_WAIT", 60.0)
     router = APIRouter()
 
     @router.post("/count/{study_id}")

@@ -16,6 +16,8 @@ from app.web.logs import JsonLines
 from tests.clients import open_client
 from tests.factories import make_study, make_user, sign_in
 
+PRIVATE = "private.person@example.org"
+
 
 @pytest.fixture
 def faulty(app: FastAPI) -> FastAPI:
@@ -179,3 +181,22 @@ def test_a_request_is_logged_without_secrets(
 def test_a_broken_host_header_is_no_fault(client: httpx.Client, host: str) -> None:
     for path in ("/sign-in", "/", "/nowhere", "/api/v1/me"):
         assert client.get(path, headers={"Host": host}).status_code < 500
+
+
+def test_a_logged_traceback_holds_no_values(
+    faulty: FastAPI, sessions: Sessions, caplog: pytest.LogCaptureFixture
+) -> None:
+    router = APIRouter()
+
+    @router.get("/twice")
+    def get_twice() -> None:
+        with sessions.write.begin() as session:
+            make_user(session, email=PRIVATE)
+            make_user(session, email=PRIVATE)
+
+    faulty.include_router(router)
+    with open_client(faulty) as client:
+        assert client.get("/twice").status_code == 500
+    lines = [JsonLines().format(record) for record in caplog.records if record.exc_info]
+    assert any("IntegrityError" in line for line in lines)
+    assert PRIVATE not in "".join(lines)

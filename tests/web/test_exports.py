@@ -3,13 +3,15 @@ from pathlib import Path
 import httpx
 import pytest
 from fastapi import FastAPI
+from starlette.types import Message
 
 from app.cli import main
 from app.db.engine import Sessions
 from app.domain.words import Role
 from app.services import tokens
 from app.services.exports import EXPORTS
-from app.web import downloads
+from app.web.places import Places
+from tests.asgi import exchange
 from tests.exporting import make_judged_study
 from tests.factories import make_study, make_user, sign_in
 from tests.ranked import compare_lists
@@ -87,7 +89,7 @@ def test_refusals_of_the_api_say_what_to_mend(
         ("/api/v1/studies/roses/exports/qrels", 404, "no study 'roses'"),
         ("/api/v1/studies/roses/exports", 404, "no study 'roses'"),
         ("/api/v1/studies/roses", 404, "no study 'roses'"),
-        ("/api/v1/studies/a%00b/exports", 422, "slug"),
+        ("/api/v1/studies/a%00b/exports", 422, "The address contains the character U+0000"),
     ):
         answer = client.get(path, headers=headers)
         assert answer.status_code == status, path
@@ -139,10 +141,11 @@ def test_a_study_without_work_has_an_empty_page(client: httpx.Client, sessions: 
 def test_places_and_connections_come_back(
     app: FastAPI, client: httpx.Client, headers: dict[str, str]
 ) -> None:
-    for _ in range(downloads.MOST + 1):
+    places: Places = app.state.places
+    for _ in range(3):
         assert client.get(f"{API}/pairs.tsv", headers=headers).status_code == 200
         assert client.get(f"{API}/nothing", headers=headers).status_code == 404
-    assert app.state.downloads.borrowed_tokens == 0
+    assert places.export.limiter.borrowed_tokens == places.download.limiter.borrowed_tokens == 0
     assert app.state.engine.pool.checkedout() == 0
 
 
@@ -153,10 +156,29 @@ def test_too_many_downloads_at_once_are_asked_to_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert client.get(f"{API}/pairs.tsv", headers=headers).status_code == 200
-    monkeypatch.setattr(downloads, "PATIENCE_SECONDS", 0.01)
-    for number in range(downloads.MOST):
-        app.state.downloads.acquire_on_behalf_of_nowait(number)
+    monkeypatch.setattr("app.web.places.QUEUE_SECONDS", 0.01)
+    limiter = app.state.places.export.limiter
+    for number in range(int(limiter.total_tokens)):
+        limiter.acquire_on_behalf_of_nowait(number)
     answer = client.get(f"{API}/pairs.tsv", headers=headers)
-    assert (answer.status_code, answer.headers["retry-after"]) == (503, "60")
-    app.state.downloads.release_on_behalf_of(0)
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+    limiter.release_on_behalf_of(0)
     assert client.get(f"{API}/pairs.tsv", headers=headers).status_code == 200
+
+
+def test_while_a_download_is_read_it_holds_no_connection(
+    app: FastAPI, headers: dict[str, str]
+) -> None:
+    places: Places = app.state.places
+    open_connections: list[tuple[int, int]] = []
+
+    def look(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            used = places.export.limiter.borrowed_tokens + places.read.limiter.borrowed_tokens
+            open_connections.append((app.state.engine.pool.checkedout(), used))
+
+    for path in (f"{API}/topk.jsonl", "/api/v1/studies/tulips/report"):
+        answer = exchange(app, "GET", path, headers=headers, on_send=look)
+        assert answer.status == 200
+        assert answer.body
+    assert set(open_connections) == {(0, 0)}

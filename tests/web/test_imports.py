@@ -137,7 +137,7 @@ def test_a_file_that_says_it_is_too_large_is_refused_unread(
 ) -> None:
     headers = {**token, "Content-Length": str(3 * 1024**3)}
     reply = client.post("/api/v1/studies", content=b"x", headers=headers)
-    assert reply.status_code == 422
+    assert reply.status_code == 413
     assert "larger than 2 GB" in reply.json()["detail"]
 
 

@@ -52,7 +52,7 @@ def test_a_link_ends(clock: Clock) -> None:
     token = token_of(links.address(LINK, ""))
     clock.at += 3599
     links.read(token)
-    clock.at += 1000
+    clock.at += 1300
     with pytest.raises(LinkExpired):
         links.read(token)
 

@@ -9,6 +9,7 @@ from sqlalchemy import select
 from app.db.engine import Sessions
 from app.db.models import ApiToken, AuditEvent, User
 from app.domain.words import Role
+from app.services import tokens
 from app.web.cookies import CSRF_HEADER
 from tests.clients import open_client
 from tests.factories import PASSWORD, make_user, sign_in
@@ -153,6 +154,25 @@ def test_a_token_is_shown_once_and_revoked_for_its_owner_only(
     assert client.get("/api/v1/me", headers=headers).status_code == 401
 
 
+@pytest.mark.usefixtures("admin")
+def test_a_reset_by_link_revokes_tokens_and_the_pages_say_so(
+    client: httpx.Client, stranger: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        person = make_user(session, password=PASSWORD)
+        _, plain = tokens.issue_token(session, person, "notebook")
+    assert "revokes every token" in client.get(f"/people/{person.id}").text
+    made = client.post(f"/people/{person.id}/link")
+    found = re.search(r'value="(http[^"]+/invitations/[^"]+)"', made.text)
+    assert found
+    assert "every token of your programs is revoked" in stranger.get(found.group(1)).text
+    headers = {"Authorization": f"Bearer {plain}"}
+    assert stranger.get("/api/v1/me", headers=headers).status_code == 200
+    accept(stranger, found.group(1), name="Ansa", password="another long password")
+    assert stranger.get("/api/v1/me", headers=headers).status_code == 401
+    assert "token.revoke" in client.get("/audit").text
+
+
 def test_writes_need_the_token_of_our_own_pages(admin: User, client: httpx.Client) -> None:
     client.headers.pop(CSRF_HEADER)
     assert client.post(f"/people/{admin.id}/disable").status_code == 403
@@ -171,3 +191,28 @@ def test_the_audit_log_is_filtered_and_paged(admin: User, client: httpx.Client) 
     one = client.get("/audit", params={"subject": "p7@x.example"}).text
     assert "1 to 2 of 2 acts" in one
     assert "Nothing found" in client.get("/audit", params={"person": "0"}).text
+
+
+@pytest.mark.parametrize(
+    ("public", "host", "start"),
+    [
+        ("", "localhost:8000", "http://localhost:8000/invitations/"),
+        ("", "evil.example", "/invitations/"),
+        ("https://labels.example", "evil.example", "https://labels.example/invitations/"),
+    ],
+)
+def test_a_link_does_not_lead_where_the_request_says(
+    app: FastAPI, sessions: Sessions, public: str, host: str, start: str
+) -> None:
+    app.state.settings = app.state.settings.model_copy(update={"public_url": public})
+    with sessions.write.begin() as session:
+        admin = make_user(session, role=Role.ADMIN)
+        _, token = tokens.issue_token(session, admin, "test")
+    with open_client(app) as client:
+        sign_in(app, client, admin)
+        form = {"email": "new@example.org", "name": "New", "role": "assessor"}
+        page = client.post("/people", data=form, headers={"Host": host})
+        headers = {"Host": host, "Authorization": f"Bearer {token}"}
+        made = client.post(f"/api/v1/users/{admin.id}/link", headers=headers).json()
+    assert f'value="{start}' in page.text
+    assert made["url"].startswith(start)

@@ -6,6 +6,8 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
+from starlette.requests import Request
+from starlette.responses import Response
 
 from app.config import Settings
 from app.db.engine import Sessions
@@ -13,8 +15,10 @@ from app.db.models import User
 from app.main import create_app
 from app.services import accounts
 from app.web.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
+from app.web.devices import DEVICE_COOKIE
 from tests.clients import open_client
 from tests.factories import PASSWORD, make_user, sign_in
+from tests.locks import all_writing_locked, be_impatient
 
 
 @pytest.fixture
@@ -93,6 +97,57 @@ def test_too_many_tries_wait(client: httpx.Client, ansa: User) -> None:
     assert answer.status_code == 429
     assert 1 <= int(answer.headers["Retry-After"]) <= 60
     assert "Too many tries" in answer.text
+
+
+def test_signing_in_waits_for_no_lock(
+    database_url: str, app_settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    be_impatient(database_url, monkeypatch)
+    app = create_app(app_settings)
+    with app.state.sessions.write.begin() as session:
+        user = make_user(session, password=PASSWORD)
+    with open_client(app) as client, all_writing_locked(database_url):
+        assert post_form(client, user.email, "wrong").status_code == 401
+        assert post_form(client, user.email, PASSWORD).status_code == 303
+        assert client.get("/").status_code == 200
+
+
+def test_a_stranger_elsewhere_does_not_lock_the_owner_out(
+    app: FastAPI, client: httpx.Client, ansa: User
+) -> None:
+    with open_client(app, address="203.0.113.9") as elsewhere:
+        for _ in range(5):
+            post_form(elsewhere, ansa.email, "wrong")
+        assert post_form(elsewhere, ansa.email, PASSWORD).status_code == 429
+    assert post_form(client, ansa.email, PASSWORD).status_code == 303
+
+
+def test_a_browser_where_one_has_signed_in_is_known_again(
+    app: FastAPI, client: httpx.Client, ansa: User
+) -> None:
+    post_form(client, ansa.email, PASSWORD)
+    client.cookies.delete(SESSION_COOKIE)
+    with open_client(app) as neighbour:  # at the same address
+        for _ in range(5):
+            post_form(neighbour, ansa.email, "wrong")
+        assert post_form(neighbour, ansa.email, PASSWORD).status_code == 429
+    assert post_form(client, ansa.email, PASSWORD).status_code == 303
+
+
+@pytest.mark.parametrize("forged", ["", "x.y", "WyJhIixbMV1d.AAAA"])
+def test_a_forged_device_is_none(app: FastAPI, forged: str) -> None:
+    cookie = {"type": "http", "headers": [(b"cookie", f"{DEVICE_COOKIE}={forged}".encode())]}
+    assert app.state.devices.device_of(Request(cookie)) is None
+
+
+def test_a_browser_remembers_the_latest_ten_people(app: FastAPI) -> None:
+    headers: list[tuple[bytes, bytes]] = []
+    for user_id in (*range(1, 13), 5):
+        request, response = Request({"type": "http", "headers": headers}), Response()
+        app.state.devices.remember(request, response, user_id)
+        headers = [(b"cookie", response.headers["set-cookie"].split(";")[0].encode())]
+    device = app.state.devices.device_of(Request({"type": "http", "headers": headers}))
+    assert device.user_ids == (5, 12, 11, 10, 9, 8, 7, 6, 4, 3)
 
 
 def test_what_was_typed_comes_back_as_text(client: httpx.Client) -> None:

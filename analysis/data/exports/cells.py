@@ -3,13 +3,22 @@
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from analysis.data.exports.files import read_text
 from analysis.errors import BadData
 
-_RUN = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
+# What a spreadsheet may take for a formula: a sign, in either width, behind anything it may drop
+# (blanks, controls, quotes). A quote at the beginning would open a quoted cell in any case, and an
+# apostrophe would be taken for ours.
+_RUN = re.compile(
+    r"""
+    ['"\t\r\n]
+    | [\s\0-\x20\x7f-\xa0\u200b-\u200f\u2060\ufeff'"“”＂＇]* [=+\-@＝＋－＠﹦﹢﹣﹫−]
+    """,
+    re.VERBOSE,
+)
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _ESCAPED = re.compile(r"\\(.?)", re.DOTALL)
 _TABLE = str.maketrans(_ESCAPES)
@@ -17,17 +26,26 @@ _PLAIN = {escaped[1]: char for char, escaped in _ESCAPES.items()}
 
 
 def guarded(cell: str) -> str:
-    """Put an apostrophe before a sign that makes a spreadsheet run the cell.
+    r"""Put an apostrophe before a sign that makes a spreadsheet run the cell.
 
-    >>> guarded("=1+1"), guarded("'twas"), guarded("tulips")
-    ("'=1+1", "''twas", 'tulips')
+    >>> guarded("=1+1"), guarded("'twas"), guarded("tulips"), guarded('"=1+1"')
+    ("'=1+1", "''twas", 'tulips', '\'"=1+1"')
     """
-    return f"'{cell}" if cell.startswith(_RUN) else cell
+    return f"'{cell}" if _RUN.match(cell) else cell
 
 
 def unguarded(cell: str) -> str:
     """Undo :func:`guarded`."""
     return cell.removeprefix("'")
+
+
+def csv_cell(value: object) -> str:
+    """Format a cell of comma-separated values: text guarded, numbers as they are, None empty."""
+    if not isinstance(value, str):
+        return "" if value is None else str(value)
+    cell = guarded(value)
+    quote = any(char in cell for char in ',"\r\n')
+    return '"' + cell.replace('"', '""') + '"' if quote else cell
 
 
 def csv_line(cells: Sequence[str]) -> str:
@@ -36,7 +54,16 @@ def csv_line(cells: Sequence[str]) -> str:
     >>> csv_line(["a", "b, c", "=d"])
     'a,"b, c",\'=d\n'
     """
-    return ",".join(_quoted(guarded(cell)) for cell in cells) + "\n"
+    return ",".join(map(csv_cell, cells)) + "\n"
+
+
+def csv_text(rows: Iterable[Sequence[object]]) -> str:
+    r"""Rows as comma-separated values: numbers as they are, None as an empty cell, text guarded.
+
+    >>> csv_text([("assessor", "x"), ("=1", -1.5), (None, 2)])
+    "assessor,x\n'=1,-1.5\n,2\n"
+    """
+    return "".join(",".join(map(csv_cell, row)) + "\n" for row in rows)
 
 
 def read_csv(path: str | Path, header: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
@@ -82,11 +109,6 @@ def whole(cell: str, location: str) -> int:
         return int(cell)
     except ValueError:
         raise BadData(f"{location}: {cell!r} is not a whole number") from None
-
-
-def _quoted(cell: str) -> str:
-    quote = any(char in cell for char in ',"\r\n')
-    return '"' + cell.replace('"', '""') + '"' if quote else cell
 
 
 def _unescaped(cell: str, location: str) -> str:

@@ -1,14 +1,20 @@
 """Assignments: one assessor, one query, one tool, one round, and all that steers their replay."""
 
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.db.base import Base, BigInt, Json, now
 from app.db.models.study import Query
 from app.db.models.user import User
+from app.domain.plan_digest import plan_digest
 from app.domain.words import Tool
+
+
+def _digest_of_plan(context: Any) -> str:
+    return plan_digest(context.get_current_parameters()["plan"])
 
 
 class Assignment(Base):
@@ -17,7 +23,8 @@ class Assignment(Base):
     ``answered``, ``expected_left``, ``active_ms``, ``last_entry_at``, and ``checks`` with those
     that agreed sum up the log for queues and dashboards. They are written in the transaction that
     appends the entry, and so is ``offered``: where the last answer led, if the sorter drew it at
-    random.
+    random. ``plan`` never changes; ``plan_digest`` is how a session kept in memory is known to be
+    of this very plan.
     """
 
     __tablename__ = "assignments"
@@ -36,6 +43,7 @@ class Assignment(Base):
     tool: Mapped[Tool]
     round: Mapped[int] = mapped_column(default=0)
     plan: Mapped[Json]
+    plan_digest: Mapped[str] = mapped_column(String(64), default=_digest_of_plan)
     created_at: Mapped[datetime] = mapped_column(default=now)
     withdrawn_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]

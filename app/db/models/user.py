@@ -41,7 +41,10 @@ class ApiToken(Base):
 
 
 class SignInAttempt(Base):
-    """A sign-in that has not succeeded: what throttling counts, by e-mail and by address."""
+    """A sign-in that has not succeeded: what throttling counts.
+
+    ``address`` is the source: a network address, or ``device:`` and the id of a known device.
+    """
 
     __tablename__ = "sign_in_attempts"
     __table_args__ = (Index(None, "email", "at"), Index(None, "address", "at"))

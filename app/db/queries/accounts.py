@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, func, select
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy import bindparam, or_, select
+from sqlalchemy.orm import Session
 
 from app.db.engine import connection_of
 from app.db.models import ApiToken, SignInAttempt, User
@@ -28,12 +28,19 @@ def demo_users(session: Session) -> Sequence[User]:
     return session.scalars(statement).all()
 
 
-def active_admins(session: Session) -> int:
-    """How many administrators can still sign in."""
-    statement = select(func.count(User.id)).where(
-        User.role == Role.ADMIN, User.disabled_at.is_(None)
+def lock_active_admins(session: Session) -> Sequence[int]:
+    """The administrators who can still sign in, locked until the transaction ends.
+
+    Two administrators who demote each other at once would otherwise each count the other. The lock
+    (``FOR NO KEY UPDATE``) lets others refer to the rows; on SQLite a writer is alone anyway.
+    """
+    statement = (
+        select(User.id)
+        .where(User.role == Role.ADMIN, User.disabled_at.is_(None))
+        .order_by(User.id)
+        .with_for_update(key_share=True)
     )
-    return session.scalars(statement).one()
+    return session.scalars(statement).all()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +87,24 @@ def token_with_user(session: Session, token_hash: str) -> Bearer | None:
     return None if found is None else Bearer(found[0], found[1], Account(*found[2:]))
 
 
-def failures(
-    session: Session, by: InstrumentedAttribute[str], value: str, since: datetime
-) -> tuple[int, datetime | None]:
-    """How many sign-ins failed since then, and when the last one did, by e-mail or by address."""
-    statement = select(SignInAttempt.at).where(by == value, SignInAttempt.at > since)
-    times = session.scalars(statement).all()
-    return len(times), max(times, default=None)
+_ACCOUNT = select(User.id, User.email, User.name, User.role, User.demo, User.disabled_at).where(
+    User.id == bindparam("user_id"), User.session_version == bindparam("version")
+)
+
+
+def account_of(session: Session, user_id: int, version: int) -> Account | None:
+    """The person, if their sign-ins still have this version."""
+    whose = {"user_id": user_id, "version": version}
+    found = connection_of(session).execute(_ACCOUNT, whose).one_or_none()
+    return None if found is None else Account(*found)
+
+
+def attempts(
+    session: Session, email: str, source: str, since: datetime
+) -> set[tuple[str, str, datetime]]:
+    """Tries to sign in since then as this person or from this source: e-mail, source, time."""
+    statement = select(SignInAttempt.email, SignInAttempt.address, SignInAttempt.at).where(
+        SignInAttempt.at > since,
+        or_(SignInAttempt.email == email, SignInAttempt.address == source),
+    )
+    return {(row[0], row[1], row[2]) for row in session.execute(statement)}

@@ -15,8 +15,18 @@ from sqlalchemy.orm.util import identity_key
 
 from app.db.base import Base
 from app.db.engine import connection_of
-from app.db.models import Assignment, Content, Document, JudgmentRow, Query, TimerEvent
+from app.db.models import (
+    Assignment,
+    Content,
+    Document,
+    Highlight,
+    JudgmentRow,
+    Query,
+    TimerEvent,
+)
 from app.domain.words import TimerKind, Tool
+
+AssignmentKey = tuple[int, datetime, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +34,14 @@ class AssignmentHead:
     """An assignment without its plan, which can be long, never changes, and is kept elsewhere.
 
     ``started_at`` is when a clock was last started since the last entry of the log, and
-    ``started_ms`` what it stood at.
+    ``started_ms`` what it stood at. ``plan_digest`` tells the plan apart from any other. ``terms``
+    are what the person has chosen to highlight, if they have.
     """
 
     id: int
     query_id: int
     tool: Tool
+    plan_digest: str
     created_at: datetime
     withdrawn_at: datetime | None
     active_ms: int
@@ -39,6 +51,12 @@ class AssignmentHead:
     offered: dict[str, Any] | None
     started_at: datetime | None
     started_ms: int | None
+    terms: list[str] | None
+
+    @property
+    def key(self) -> AssignmentKey:
+        """What no other assignment has, were its number used again: number, creation and plan."""
+        return self.id, self.created_at, self.plan_digest
 
 
 _BEFORE_ALL = literal(datetime(1970, 1, 1, tzinfo=UTC), Assignment.last_entry_at.type)
@@ -59,6 +77,7 @@ _HEAD = (
         Assignment.id,
         Assignment.query_id,
         Assignment.tool,
+        Assignment.plan_digest,
         Assignment.created_at,
         Assignment.withdrawn_at,
         Assignment.active_ms,
@@ -68,8 +87,13 @@ _HEAD = (
         Assignment.offered,
         TimerEvent.created_at,
         TimerEvent.active_ms,
+        Highlight.terms,
     )
     .outerjoin(TimerEvent, TimerEvent.id == _LAST_START)
+    .outerjoin(
+        Highlight,
+        (Highlight.user_id == Assignment.user_id) & (Highlight.query_id == Assignment.query_id),
+    )
     .where(Assignment.id == bindparam("assignment_id"), Assignment.user_id == bindparam("user_id"))
 )
 _LOCKED_HEAD = _HEAD.with_for_update(of=Assignment)

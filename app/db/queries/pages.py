@@ -1,20 +1,26 @@
 """Select statements of pages under judgment and their files."""
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session, contains_eager, undefer
+from sqlalchemy import Row, select
+from sqlalchemy.orm import Session, undefer
 
 from app.db.models import Content, Document, StudyFile
 
 
-def document_with_content(session: Session, study_id: int, document_id: int) -> Document | None:
-    """A page of the study with its bytes."""
+def document_head(
+    session: Session, study_id: int, document_id: int
+) -> Row[str, str, str, str] | None:
+    """Content hash, media type, path and title of a page of the study."""
     statement = (
-        select(Document)
+        select(Content.hash, Content.media_type, Document.path, Document.title)
         .join(Document.content)
-        .options(contains_eager(Document.content).options(undefer(Content.data)))
         .where(Document.id == document_id, Document.study_id == study_id)
     )
-    return session.scalar(statement)
+    return session.execute(statement).one_or_none()
+
+
+def data_of(session: Session, content_hash: str) -> bytes | None:
+    """The bytes of a content."""
+    return session.scalar(select(Content.data).where(Content.hash == content_hash))
 
 
 def content_of_file(session: Session, study_id: int, path: str) -> Content | None:

@@ -84,13 +84,17 @@ class RobustCourse:
         """The expected kappa-NDCG of the list, if the plan ends at some quality."""
         return None if self._rules.stop_at is None else round(self._caught_up().quality(), 4)
 
-    def fork(self, done: Sequence[Judgment]) -> "RobustCourse":
+    def fork(self) -> "RobustCourse":
         """A course at the same place with chains of its own."""
-        assert len(done) == len(self._heard)
         twin = copy(self)
         twin._heard = list(self._heard)
         twin._sorter = self._caught_up().fork()
         return twin
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the sorter, if there is one."""
+        return 0 if self._sorter is None else self._sorter.nbytes
 
     def _caught_up(self) -> RobustSorter:
         """The sorter, told every answer that stands."""

@@ -18,6 +18,7 @@ from app.domain.robust.question import best_question, fade_at, worths
 REFRESHED = 7  # promising documents, and as many others, whose scores are drawn anew at every step
 KEPT_BYTES = 160_000  # for the states before the last steps, so that undo need not begin again
 MOST_KEPT = 4
+_BYTES_PER_PLACE = 1200  # the opponents of a place, about
 _START, _STEP, _END = 0, 1, 2  # what a generator is for
 
 
@@ -116,6 +117,14 @@ class RobustSorter:
         twin._kept = list(self._kept)
         twin._beliefs = self._beliefs.fork()
         return twin
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the chains, of their states before the last steps, and of what was told."""
+        beliefs = self._beliefs
+        arrays = (beliefs.scores, beliefs.errors, beliefs.asked)
+        kept = sum(each.scores.nbytes + each.errors.nbytes for each in self._kept)
+        return sum(each.nbytes for each in arrays) + kept + _BYTES_PER_PLACE * self.n
 
     @property
     def _fade(self) -> float:

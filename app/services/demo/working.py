@@ -1,6 +1,7 @@
 """The demo's past: assessors answer through the labeling service, at times that have gone by."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -31,7 +32,7 @@ class Sitting:
         at: datetime,
     ) -> None:
         self._session, self._live, self._judge = session, live, judge
-        self._ids = {"assignment_id": assignment.id, "user_id": assignment.user_id}
+        self._ids: dict[str, Any] = {"assignment_id": assignment.id, "user_id": assignment.user_id}
         self._tool = assignment.tool
         self.at = at
 

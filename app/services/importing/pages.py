@@ -32,7 +32,9 @@ _FILE_TYPES = {
     ".ttf": "font/ttf",
     ".otf": "font/otf",
 }
-_CHARSET = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.I)
+_CHARSET = re.compile(
+    rb"""<meta[^>]{0,200}charset\s*+=\s*+["']?+\s*+([A-Za-z0-9_.:-]{1,40})""", re.I
+)
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16"),

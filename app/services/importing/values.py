@@ -5,9 +5,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from app.domain.texts import unfit_character
 from app.services.importing import limits
 
-_UNFIT = re.compile("[\x00\ud800-\udfff]")  # no database stores these in a text
 _ID = re.compile(r"[^\s\x00-\x1f\x7f\ud800-\udfff]+")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?!\d)")
 _SCHEMES = frozenset({"http", "https", "ftp", "urn", "doi"})
@@ -59,12 +59,10 @@ def words(value: object, field: str, most: int, *, required: bool = False) -> st
 
 
 def _refuse_unfit(value: str, field: str) -> None:
-    if value.isascii() and "\0" not in value:
-        return
-    unfit = _UNFIT.search(value)
+    unfit = unfit_character(value)
     if unfit:
         raise BadValue(
-            field, f"It holds the character U+{ord(unfit[0]):04X}, which no text may.", "Remove it."
+            field, f"It holds the character U+{ord(unfit):04X}, which no text may.", "Remove it."
         )
 
 
@@ -127,7 +125,7 @@ def features(value: object, field: str) -> Features | None:
 
 
 def _feature_name(name: str, field: str) -> str:
-    if not name.strip() or len(name) > limits.MAX_ID or _UNFIT.search(name):
+    if not name.strip() or len(name) > limits.MAX_ID or unfit_character(name):
         raise BadValue(field, f"{shown(name)} cannot be the name of a feature.", "Rename it.")
     return name
 

@@ -1,6 +1,6 @@
 """Sign-in and sign-out."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Request
@@ -10,36 +10,52 @@ from app.db.queries.accounts import demo_users
 from app.demo_accounts import DEMO_PASSWORD
 from app.domain.errors import AppError, Forbidden, TooManyAttempts, WrongCredentials
 from app.services import accounts
-from app.services.sign_in import sign_in
+from app.services.sign_in import Authenticator
 from app.web.cookies import Cookies
 from app.web.deps import CurrentUser, check_visitor_form
+from app.web.devices import Devices
 from app.web.errors import status_of
 from app.web.forms import SignInForm
 from app.web.links import local_path
 from app.web.pages import render
+from app.web.places import Places
 from app.web.views import DemoAccount, SignInView
 from app.web.visitors import visitor_of
 
 router = APIRouter(include_in_schema=False)
 
 
-@router.get("/sign-in")
+async def _hold_sign_in(request: Request) -> AsyncIterator[None]:
+    """Hold one of the slots for visitors: each may hash a password or ask the database."""
+    places: Places = request.app.state.places
+    async with places.sign_in.hold():
+        yield
+
+
+SIGN_IN_PLACE = Depends(_hold_sign_in, scope="function")
+
+
+@router.get("/sign-in", dependencies=[SIGN_IN_PLACE])
 def get_sign_in(request: Request, next: str = "/") -> Response:
     """The sign-in form; the demo's accounts are listed to a browser on this machine."""
     return _show(request, SignInForm(next=local_path(next)))
 
 
-@router.post("/sign-in", dependencies=[Depends(check_visitor_form)])
+@router.post("/sign-in", dependencies=[Depends(check_visitor_form), SIGN_IN_PLACE])
 def post_sign_in(request: Request, form: Annotated[SignInForm, Form()]) -> Response:
     """Check e-mail and password; then go where the person wanted to go."""
-    state = request.app.state
+    authenticator: Authenticator = request.app.state.authenticator
+    devices: Devices = request.app.state.devices
     try:
-        user = sign_in(state.sessions, form.email, form.password, visitor_of(request))
+        user = authenticator.sign_in(
+            form.email, form.password, visitor_of(request), devices.device_of(request)
+        )
     except (WrongCredentials, TooManyAttempts, Forbidden) as refusal:
         return _show(request, form, refusal)
-    cookies: Cookies = state.cookies
+    cookies: Cookies = request.app.state.cookies
     response = RedirectResponse(form.next, status_code=303)
     cookies.set_session(response, cookies.session_token(user))
+    devices.remember(request, response, user.id)
     return response
 
 

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from app.services.exports import EXPORTS, ExportOptions, StudySource, completeness, open_export
+from app.web.brief import ResearcherAtDoor
 from app.web.deps import ResearcherUser, SessionDep
 from app.web.downloads import ExportSession, download
 from app.web.export_views import ExportLine, ExportsView
@@ -54,7 +55,7 @@ def get_exports(
 
 @router.get("/{format}")
 def get_export(
-    _user: ResearcherUser,
+    _user: ResearcherAtDoor,
     session: ExportSession,
     slug: Slug,
     format: Annotated[str, Path(max_length=100)],

@@ -1,10 +1,13 @@
 """Health: is the process up, and can it work."""
 
 from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
 from sqlalchemy.exc import SQLAlchemyError
+from starlette.datastructures import State
 from starlette.responses import JSONResponse
 
 from app.db import migrations
+from app.web.places import Places
 
 router = APIRouter(include_in_schema=False)
 
@@ -16,12 +19,18 @@ async def get_healthz() -> JSONResponse:
 
 
 @router.get("/readyz")
-def get_readyz(request: Request) -> JSONResponse:
+async def get_readyz(request: Request) -> JSONResponse:
     """The database answers and has the tables this program expects."""
+    places: Places = request.app.state.places
+    async with places.health.hold():
+        return await run_in_threadpool(_readiness, request.app.state)
+
+
+def _readiness(state: State) -> JSONResponse:
     try:
-        state = migrations.revisions(request.app.state.engine, request.app.state.head_revision)
+        found = migrations.revisions(state.engine, state.head_revision)
     except SQLAlchemyError:
         return JSONResponse({"status": "the database does not answer"}, status_code=503)
-    if not state.up_to_date:
+    if not found.up_to_date:
         return JSONResponse({"status": "the database is not migrated"}, status_code=503)
     return JSONResponse({"status": "ready"})

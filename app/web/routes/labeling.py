@@ -16,7 +16,7 @@ from app.domain.words import Tool
 from app.services import highlights, labeling, timing
 from app.services.desk import desk_of
 from app.services.finishing import summary_of
-from app.services.labeling import Standing
+from app.services.labeling import Prospect, Standing
 from app.services.live import LiveSessions
 from app.services.snippets import snippet_texts
 from app.web import htmx
@@ -25,7 +25,7 @@ from app.web.deps import (
     CurrentUser,
     RowId,
     SessionDep,
-    current_user,
+    current_person,
     in_transaction,
 )
 from app.web.judging import QuestionView, question_view
@@ -34,6 +34,7 @@ from app.web.labeling_views import (
     FragmentView,
     GuidelinesView,
     NextView,
+    ProspectView,
     Refused,
     TermsView,
     WorkView,
@@ -43,6 +44,7 @@ from app.web.markdown import to_html
 from app.web.pages import render
 from app.web.reading import reading_of
 from app.web.results import finished_view
+from app.web.views import PersonView
 
 router = APIRouter(prefix="/assignments/{assignment_id}", include_in_schema=False)
 _PAGES = {
@@ -67,18 +69,23 @@ async def post_entry(
     assignment_id: RowId,
     form: Annotated[EntryForm, Form()],
 ) -> Response:
-    """Take an answer, an undo or a redo, and show what is asked then; repeated, it counts once."""
+    """Take an answer, an undo or a redo, and show what is asked then; repeated, it counts once.
 
-    def work(session: Session) -> Response:
-        user = current_user(request, session, sent)
-        return _enter(request, session, user, assignment_id, form)
+    What needs nothing more of the database is drawn when the entry is committed, so that others can
+    write meanwhile.
+    """
 
-    return await in_transaction(request, work)
+    def work(session: Session) -> Response | Standing:
+        person = current_person(request, session, sent)
+        return _enter(request, session, person, assignment_id, form)
+
+    done = await in_transaction(request, work)
+    return _fragment(request, done) if isinstance(done, Standing) else done
 
 
 def _enter(
-    request: Request, session: Session, user: User, assignment_id: int, form: EntryForm
-) -> Response:
+    request: Request, session: Session, user: PersonView, assignment_id: int, form: EntryForm
+) -> Response | Standing:
     live: LiveSessions = request.app.state.live
     try:
         after = labeling.submit(
@@ -87,6 +94,7 @@ def _enter(
             assignment_id=assignment_id,
             user_id=user.id,
             submission=form.to_submission(),
+            look_ahead=htmx.wants_fragment(request),
         )
     except (AnswerNotAllowed, Withdrawn):
         raise
@@ -94,7 +102,8 @@ def _enter(
         now_open = _standing(request, session, user, assignment_id)
         return _show(request, session, user, now_open, stale=Refused(refusal.code, str(refusal)))
     if htmx.wants_fragment(request):
-        return _show(request, session, user, after)
+        needs_texts = after.tool is Tool.LISTS
+        return _show(request, session, user, after) if needs_texts else after
     return RedirectResponse(_address(request, "get_work", assignment_id), status_code=303)
 
 
@@ -114,8 +123,7 @@ def get_next(
         user_id=user.id,
         position=position,
     )
-    prospects = [(words, _question(request, session, user, after)) for words, after in found]
-    return render(request, "labeling/_next.html", NextView(prospects))
+    return render(request, "labeling/_next.html", NextView(_prospects(request, session, found)))
 
 
 @router.post("/timer")
@@ -172,22 +180,40 @@ def get_guidelines(
     return render(request, "labeling/guidelines.html", view, fragment=fragment)
 
 
-def _standing(request: Request, session: Session, user: User, assignment_id: int) -> Standing:
+def _standing(
+    request: Request, session: Session, user: User | PersonView, assignment_id: int
+) -> Standing:
     live: LiveSessions = request.app.state.live
     return labeling.standing(session, live, assignment_id=assignment_id, user_id=user.id)
 
 
-def _question(request: Request, session: Session, user: User, standing: Standing) -> QuestionView:
-    query = standing.query
-    terms = highlights.terms_for(session, user_id=user.id, query_id=query.id, query=query.text)
-    texts = snippet_texts(session, standing)
-    return question_view(standing, request.app.state.page_links, terms, reading_of(request), texts)
+def _question(request: Request, session: Session | None, standing: Standing) -> QuestionView:
+    """The view of a question; only one about lists needs the ``session``, for their texts."""
+    texts = {} if session is None else snippet_texts(session, standing)
+    return question_view(standing, request.app.state.page_links, reading_of(request), texts)
+
+
+def _prospects(
+    request: Request, session: Session | None, ahead: Sequence[Prospect]
+) -> Sequence[ProspectView]:
+    """The questions that may come, each once, with all the answers that lead to it."""
+    answers: list[list[str]] = []
+    states: list[Standing] = []
+    for words, after in ahead:
+        if after not in states:
+            states.append(after)
+            answers.append([])
+        answers[states.index(after)].extend(words)
+    return [
+        (words, _question(request, session, after))
+        for words, after in zip(answers, states, strict=True)
+    ]
 
 
 def _show(
     request: Request,
     session: Session,
-    user: User,
+    user: User | PersonView,
     standing: Standing,
     *,
     stale: Refused | None = None,
@@ -195,8 +221,7 @@ def _show(
     """The question as a page or as a fragment; the result as a page."""
     status = 409 if stale else 200
     if htmx.wants_fragment(request):
-        fragment = FragmentView(_question(request, session, user, standing), stale)
-        return render(request, "labeling/_question.html", fragment, status=status)
+        return _fragment(request, standing, session, stale)
     if standing.finished:
         summary = summary_of(session, standing, user_id=user.id)
         if standing.tool is Tool.LISTS:
@@ -208,18 +233,32 @@ def _show(
     return render(request, _PAGES[standing.tool], view, status=status)
 
 
+def _fragment(
+    request: Request,
+    standing: Standing,
+    session: Session | None = None,
+    stale: Refused | None = None,
+) -> Response:
+    """What changes on the page, and what may come next if the state says so."""
+    question = _question(request, session, standing)
+    view = FragmentView(question, stale, _prospects(request, session, standing.ahead))
+    return render(request, "labeling/_question.html", view, status=409 if stale else 200)
+
+
 def _work_view(
-    request: Request, session: Session, user: User, standing: Standing, stale: Refused | None
+    request: Request,
+    session: Session,
+    user: User | PersonView,
+    standing: Standing,
+    stale: Refused | None,
 ) -> WorkView:
-    query = standing.query
-    terms = highlights.terms_for(session, user_id=user.id, query_id=query.id, query=query.text)
     desk = desk_of(session, standing, user_id=user.id)
     by_pairs = standing.tool is Tool.PAIRS
     return WorkView(
-        question=_question(request, session, user, standing),
-        query=query,
+        question=_question(request, session, standing),
+        query=standing.query,
         desk=desk,
-        terms=TermsView(standing.assignment_id, terms),
+        terms=TermsView(standing.assignment_id, standing.terms),
         reading=reading_of(request),
         user_id=user.id,
         offered=Plan.from_json(standing.plan).answers if by_pairs else (),

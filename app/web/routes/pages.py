@@ -1,13 +1,27 @@
 """Pages under judgment and their files: strangers' work, shown so that nothing in it can act."""
 
+from pathlib import PurePosixPath
 from typing import Annotated
+from urllib.parse import quote
 
-from fastapi import APIRouter, Header, Request
+from anyio import to_thread
+from fastapi import APIRouter, FastAPI, Header, Request
+from sqlalchemy.orm import Session
 from starlette.responses import HTMLResponse, Response
 
 from app.db.queries import pages as queries
-from app.web.deps import SessionDep
-from app.web.page_html import HTML, MARKDOWN, PLAIN, problem_page, shown_page
+from app.services.pages.shown import Body, BodyKey, PageHead, ShownPages
+from app.web.admission import admit_visitor
+from app.web.deps import in_transaction
+from app.web.page_html import (
+    HTML,
+    MARKDOWN,
+    PLAIN,
+    around_body,
+    page_body,
+    picture_page,
+    problem_page,
+)
 from app.web.page_links import LinkExpired, LinkWrong, PageLink, PageLinks
 
 router = APIRouter(include_in_schema=False)
@@ -33,46 +47,126 @@ _HEADERS = {
     "Vary": "Sec-Fetch-Dest",
 }
 _CODE = ("javascript", "ecmascript", "wasm")
+_SVG = "image/svg+xml"
+_OPENED = frozenset(("document", "iframe", "frame", "object", "embed"))  # values of Sec-Fetch-Dest
+
+
+def add_link_errors(app: FastAPI) -> None:
+    """Show links that do not work as pages that fit into a frame."""
+    app.add_exception_handler(LinkWrong, _show_wrong_link)
+    app.add_exception_handler(LinkExpired, _show_expired_link)
+
+
+def _show_wrong_link(_request: Request, _error: Exception) -> Response:
+    return _problem(403, "wrong", "This link is not valid", "Go back to your queue.")
+
+
+def _show_expired_link(_request: Request, _error: Exception) -> Response:
+    return _problem(410, "expired", "This link has expired", "Load the question again.")
 
 
 @router.get("/pages/{token}/{path:path}")
-def get_page(
-    request: Request,
-    session: SessionDep,
-    token: str,
-    path: str,
-    sec_fetch_dest: Annotated[str, Header()] = "iframe",
+async def get_page(
+    request: Request, token: str, path: str, sec_fetch_dest: Annotated[str, Header()] = ""
 ) -> Response:
-    """The page a token names, or a file that stood beside it. No cookie is looked at."""
+    """The page a token names, or a file that stood beside it. No cookie is looked at.
+
+    A page that was rendered before is sent from memory, without a thread or a transaction.
+    """
     links: PageLinks = request.app.state.page_links
-    try:
-        link, seconds = links.read(token)
-    except LinkWrong:
-        return _problem(403, "wrong", "This link is not valid", "Go back to your queue.")
-    except LinkExpired:
-        return _problem(410, "expired", "This link has expired", "Load the question again.")
-    document = queries.document_with_content(session, link.study_id, link.document_id)
-    if document is None:
+    link, seconds = links.read(token)
+    admit_visitor(request)
+    head = await _head(request, link)
+    if head is None:
         return _missing(link)
-    if path == document.path:
-        content = document.content
-        if content.media_type in (HTML, MARKDOWN, PLAIN):
-            in_frame = sec_fetch_dest != "document"
-            page = shown_page(
-                content.media_type, content.data, title=document.title, link=link, in_frame=in_frame
-            )
-            return _kept(HTMLResponse(page), seconds)
+    if path == head.path:
+        response = await _page(request, link, head, in_frame=sec_fetch_dest != "document")
     else:
-        found = queries.content_of_file(session, link.study_id, path)
-        if found is None:
-            return _missing(link)
-        content = found
-    return _kept(Response(content.data, media_type=_served_as(content.media_type)), seconds)
+        response = await _file(request, link, path, sec_fetch_dest)
+    return _missing(link) if response is None else _kept(response, seconds)
 
 
-def _served_as(media_type: str) -> str:
-    """The stored type; nothing is served as a program."""
-    return PLAIN if any(code in media_type for code in _CODE) else media_type
+async def _head(request: Request, link: PageLink) -> PageHead | None:
+    """What is known about the page of the link; its row is read now and then."""
+    pages: ShownPages = request.app.state.pages
+    study_id, document_id = link.study_id, link.document_id
+    head = pages.head(study_id, document_id)
+    if head is not None:
+        return head
+
+    def read(session: Session) -> PageHead | None:
+        row = queries.document_head(session, study_id, document_id)
+        return None if row is None else PageHead(*row)
+
+    head = await in_transaction(request, read)
+    if head is not None:
+        pages.keep_head(study_id, document_id, head)
+    return head
+
+
+async def _page(
+    request: Request, link: PageLink, head: PageHead, *, in_frame: bool
+) -> Response | None:
+    """The page as a frame shows it; a document that is no text is sent as it is."""
+    pages: ShownPages = request.app.state.pages
+    is_text = head.media_type in (HTML, MARKDOWN, PLAIN)
+    key = BodyKey(head.content_hash, link.terms, in_frame)
+    body = pages.body(key) if is_text else None
+    if body is None:
+        data = await in_transaction(
+            request, lambda session: queries.data_of(session, head.content_hash)
+        )
+        if data is None or not is_text:
+            return None if data is None else _as_stored(data, head.media_type)
+        body = await _rendered(request, head.media_type, data, key)
+    return _shown(request, body, head, link)
+
+
+async def _rendered(request: Request, media_type: str, data: bytes, key: BodyKey) -> Body:
+    """The body, rendered in one of few threads that all long pages share."""
+
+    def render() -> Body:
+        return Body.of(page_body(media_type, data, key.terms, in_frame=key.links))
+
+    pages: ShownPages = request.app.state.pages
+    body = await to_thread.run_sync(render, limiter=request.app.state.renderings)
+    pages.keep_body(key, body)
+    return body
+
+
+async def _file(request: Request, link: PageLink, path: str, dest: str) -> Response | None:
+    """A file beside the page; other pages of the study are rendered too, without marks."""
+
+    def read(session: Session) -> tuple[str, str, bytes] | None:
+        content = queries.content_of_file(session, link.study_id, path)
+        return None if content is None else (content.hash, content.media_type, content.data)
+
+    found = await in_transaction(request, read)
+    if found is None:
+        return None
+    content_hash, media_type, data = found
+    if media_type == HTML:
+        key = BodyKey(content_hash, (), dest != "document")
+        body = request.app.state.pages.body(key)
+        body = body or await _rendered(request, media_type, data, key)
+        return _shown(request, body, PageHead(content_hash, media_type, path, ""), link)
+    if media_type == _SVG and dest in _OPENED:
+        return HTMLResponse(picture_page(quote(PurePosixPath(path).name)))
+    return _as_stored(data, media_type)
+
+
+def _shown(request: Request, body: Body, head: PageHead, link: PageLink) -> Response:
+    before, after = around_body(head.media_type, title=head.title, link=link)
+    tag = body.tag_between(before, after)
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers={"ETag": tag})
+    return HTMLResponse(before + body.data + after, headers={"ETag": tag})
+
+
+def _as_stored(data: bytes, media_type: str) -> Response:
+    """The bytes with their type; nothing is served as a program."""
+    is_code = any(code in media_type for code in _CODE)
+    return Response(data, media_type=PLAIN if is_code else media_type)
 
 
 def _kept(response: Response, seconds: int) -> Response:

@@ -10,7 +10,7 @@ from app.domain.study import StudySettings
 from app.domain.words import Tool
 from app.services import studies
 from app.services.reports import ListReports, ReportCache, as_markup, lists_as_markup, zipped
-from app.web.deps import ResearcherUser, SessionDep
+from app.web.brief import ResearcherAtDoor
 from app.web.downloads import ExportSession
 from app.web.pages import render
 from app.web.report_views import ListReportView, ReportView
@@ -23,16 +23,15 @@ Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$")]
 @router.get("/report")
 def get_report(
     request: Request,
-    session: SessionDep,
-    reading: ExportSession,
-    user: ResearcherUser,
+    user: ResearcherAtDoor,
+    session: ExportSession,
     slug: Slug,
     pseudonyms: bool = False,
     confidence: bool = False,
 ) -> Response:
     """Agreement, effort and consensus of a study."""
     study = studies.required_study(session, slug)
-    found = _cache(request).report(reading, slug, pseudonyms=pseudonyms, confidence=confidence)
+    found = _cache(request).report(session, slug, pseudonyms=pseudonyms, confidence=confidence)
     view = ReportView(
         head=study_head(session, study, user, "report"),
         body=as_markup(found),
@@ -47,14 +46,14 @@ def get_report(
 @router.get("/report.zip")
 def get_report_files(
     request: Request,
-    reading: ExportSession,
-    _user: ResearcherUser,
+    _user: ResearcherAtDoor,
+    session: ExportSession,
     slug: Slug,
     pseudonyms: bool = False,
     confidence: bool = False,
 ) -> Response:
     """The report as files: a page that needs nothing else, JSON, tables and consensus lists."""
-    found = _cache(request).report(reading, slug, pseudonyms=pseudonyms, confidence=confidence)
+    found = _cache(request).report(session, slug, pseudonyms=pseudonyms, confidence=confidence)
     name = f'attachment; filename="{slug}-report.zip"'
     headers = {"Content-Disposition": name}
     return Response(zipped(found), media_type="application/zip", headers=headers)
@@ -63,16 +62,15 @@ def get_report_files(
 @router.get("/lists")
 def get_list_report(
     request: Request,
-    session: SessionDep,
-    reading: ExportSession,
-    user: ResearcherUser,
+    user: ResearcherAtDoor,
+    session: ExportSession,
     slug: Slug,
 ) -> Response:
     """Which systems win, and what preferences between their lists teach."""
     study = studies.required_study(session, slug)
     kept: ListReports = request.app.state.list_reports
     try:
-        body = lists_as_markup(kept.report(reading, slug))
+        body = lists_as_markup(kept.report(session, slug))
     except Invalid:
         body = ""
     head = study_head(session, study, user, "report")

@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
 from analysis.report import Options, build_report
-from analysis.report.files import to_csv, write_report
+from analysis.report.files import write_report
 from analysis.report.page.svg import ticks
 from analysis.report.simulated import simulated_study
 
@@ -56,11 +56,6 @@ def test_consensus_files_hold_the_same_lists(folder: Path) -> None:
 def test_plots_are_pictures(folder: Path) -> None:
     assert (folder / "matrices.png").read_bytes().startswith(b"\x89PNG")
     assert ElementTree.parse(folder / "course.svg").getroot().tag.endswith("svg")
-
-
-def test_no_cell_is_a_formula() -> None:
-    text = to_csv([{"assessor": "=HYPERLINK(1)", "x": -1.5}, {"assessor": "@me", "y": None}])
-    assert text == "assessor,x,y\n'=HYPERLINK(1),-1.5,\n'@me,,\n"
 
 
 def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:

@@ -1,5 +1,3 @@
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,6 +28,10 @@ from app.services.importing.plain_text import plain_text
         ("cut <a href='off", "cut"),
         ("<!doctype html><?xml x?>text", "text"),
         ("zero\0byte", "zerobyte"),
+        ("a<noscript><p>b</noscript>", "a\n\nb"),
+        ("a<template><p>b</template>c<svg><title>d</title><text>e</text></svg>", "ace"),
+        ("<svg><title/></svg>a<textarea>b</textarea><xmp><b></xmp>", "ab<b>"),
+        ("one\u2009two&nbsp;&nbsp;three", "one two  three"),
     ],
 )
 def test_words_are_kept_and_markup_is_not(page: str, text: str) -> None:
@@ -41,10 +43,6 @@ def test_any_text_is_taken(page: str) -> None:
     assert isinstance(plain_text(page), str)
 
 
-@pytest.mark.parametrize(
-    "piece", ["<a", "<a '", "<!--", "<script>", "<a =", "</", "<pre>", "&", "\n "]
-)
-def test_the_time_grows_no_faster_than_the_page(piece: str) -> None:
-    begin = time.process_time()
-    plain_text(piece * 200_000)
-    assert time.process_time() - begin < 3
+def test_deep_nesting_is_no_deeper_than_any_other() -> None:
+    assert plain_text("<div>" * 100_000 + "words") == "words"
+    assert plain_text("<noscript><svg><title/>" * 10_000).strip() == ""

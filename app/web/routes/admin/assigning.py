@@ -16,7 +16,7 @@ from app.domain.words import Tool
 from app.services import assigning, giving, studies
 from app.services.assigning_csv import MOST_BYTES, CsvRefused, assign_csv
 from app.services.previews import Preview, preview
-from app.web.admin_forms import OneForm, RotationForm
+from app.web.admin_forms import OneForm, PersonId, RotationForm
 from app.web.admin_views import Refusal
 from app.web.assigning_views import AssignView, PersonChoice
 from app.web.deps import AdminUser, SessionDep
@@ -35,7 +35,7 @@ def get_assign(
     session: SessionDep,
     user: AdminUser,
     slug: Slug,
-    people: Annotated[list[int] | None, Query(max_length=2000)] = None,
+    people: Annotated[list[PersonId] | None, Query(max_length=2000)] = None,
     rounds: Annotated[int | None, Query(ge=1, le=10_000)] = None,
     seed: Annotated[str, Query(max_length=200)] = "",
     lists: bool = False,

@@ -16,6 +16,7 @@ from app.web.admin_forms import ConfirmForm
 from app.web.admin_views import Refusal
 from app.web.brief import AdminAtDoor
 from app.web.deps import AdminUser, SessionDep
+from app.web.downloads import ExportPlace
 from app.web.errors import status_of
 from app.web.pages import render
 from app.web.routes.admin.studies import Slug, study_head
@@ -34,7 +35,7 @@ def get_delete(request: Request, session: SessionDep, user: AdminUser, slug: Slu
 
 
 @router.post("/copy")
-def post_copy(request: Request, user: AdminAtDoor, slug: Slug) -> Response:
+def post_copy(request: Request, user: AdminAtDoor, _place: ExportPlace, slug: Slug) -> Response:
     """A full copy of the study as a file; the audit log keeps its name and what it holds."""
     return copy_response(request.app.state.sessions, slug, user.id)
 

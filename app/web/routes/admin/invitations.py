@@ -3,24 +3,43 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Path, Request
+from fastapi.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
+from app.db.engine import Sessions
 from app.domain.errors import Invalid
 from app.services import invitations
 from app.services.sign_in import refuse_unusable
 from app.web.admin_forms import AcceptForm
 from app.web.admin_views import AcceptView, Refusal
+from app.web.admission import admit_visitor
 from app.web.cookies import Cookies
 from app.web.deps import SessionDep, check_visitor_form
+from app.web.devices import Devices
 from app.web.errors import status_of
 from app.web.pages import render
+from app.web.places import Places
 from app.web.visitors import visitor_of
 
 router = APIRouter(prefix="/invitations", include_in_schema=False)
 Token = Annotated[str, Path(max_length=100)]
 
 
-@router.get("/{token}")
+async def _shown_link(request: Request, token: Token) -> None:
+    """Refuse a link that does not work, in a short read of its own: strangers may try many."""
+    places: Places = request.app.state.places
+    sessions: Sessions = request.app.state.sessions
+
+    def check() -> None:
+        with sessions.read() as session:
+            invitations.owner_of(session, token)
+
+    async with places.door.hold():
+        await run_in_threadpool(check)
+    admit_visitor(request)
+
+
+@router.get("/{token}", dependencies=[Depends(_shown_link)])
 def get_invitation(request: Request, session: SessionDep, token: Token) -> Response:
     """Ask for name and password; a link that does not work says why."""
     user = invitations.owner_of(session, token)
@@ -29,7 +48,7 @@ def get_invitation(request: Request, session: SessionDep, token: Token) -> Respo
     return _page(request, view)
 
 
-@router.post("/{token}", dependencies=[Depends(check_visitor_form)])
+@router.post("/{token}", dependencies=[Depends(check_visitor_form), Depends(_shown_link)])
 def post_invitation(
     request: Request, session: SessionDep, token: Token, form: Annotated[AcceptForm, Form()]
 ) -> Response:
@@ -46,6 +65,8 @@ def post_invitation(
     cookies: Cookies = request.app.state.cookies
     response = RedirectResponse(str(request.app.url_path_for("get_queue")), status_code=303)
     cookies.set_session(response, cookies.session_token(user))
+    devices: Devices = request.app.state.devices
+    devices.remember(request, response, user.id)
     return response
 
 

@@ -16,6 +16,7 @@ from app.web.admin_forms import InviteForm, RoleForm, TokenForm
 from app.web.admin_views import Link, PeopleView, PersonPageView, PersonRow, Refusal
 from app.web.deps import AdminUser, SessionDep
 from app.web.errors import status_of
+from app.web.links import public_url
 from app.web.pages import render
 from app.web.paging import LARGEST_PAGE, Choices, Paging, offset_of
 
@@ -215,7 +216,7 @@ def _refuse(
 
 
 def _link(request: Request, email: str, token: str) -> Link:
-    url = str(request.url_for("get_invitation", token=token))
+    url = public_url(request, str(request.app.url_path_for("get_invitation", token=token)))
     return Link(email, url, now() + invitations.LIFETIME)
 
 

@@ -26,6 +26,7 @@ from app.web.study_views import (
     StudyView,
     head_of,
 )
+from app.web.views import PersonView
 
 router = APIRouter(prefix="/studies", include_in_schema=False)
 SIZE = 50
@@ -134,7 +135,7 @@ def post_unarchive(request: Request, session: SessionDep, user: AdminUser, slug:
     return to_study(request, slug)
 
 
-def study_head(session: Session, study: Study, user: User, tab: str) -> StudyHead:
+def study_head(session: Session, study: Study, user: User | PersonView, tab: str) -> StudyHead:
     """The head of a page of ``study``."""
     counts = work_counts(session, study.id)
     return head_of(study, counts, tab, may_change=user.role is Role.ADMIN)

@@ -174,12 +174,14 @@ class MadeOut(BaseModel):
 @router.post("/assignments/csv", status_code=201, openapi_extra=CSV_BODY)
 async def post_study_csv(request: Request, user: ApiAdminAtDoor, slug: Slug) -> MadeOut:
     """Give out what a CSV file says, all of it or nothing; problems are listed by line."""
-    data = b""
+    data = bytearray()
     async for block in request.stream():
         data += block
         if len(data) > MOST_BYTES:
             raise CsvRefused([CsvProblem(1, "file", "The file is larger than 16 MB. Divide it.")])
-    count = await run_in_threadpool(_assign_csv, request.app.state.sessions, slug, data, user.id)
+    count = await run_in_threadpool(
+        _assign_csv, request.app.state.sessions, slug, bytes(data), user.id
+    )
     return MadeOut(assignments=count)
 
 

@@ -6,8 +6,9 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import StreamingResponse
 
 from app.services.exports import EXPORTS, ExportOptions, StudySource, completeness, open_export
+from app.web.brief import ApiResearcherAtDoor
 from app.web.deps import ApiResearcher, SessionDep
-from app.web.downloads import ExportSession, download
+from app.web.downloads import ExportSession, SpooledResponse, download
 from app.web.routes.api.study_models import ExportOut, Slug
 
 router = APIRouter(prefix="/api/v1/studies/{slug}/exports", tags=["exports"])
@@ -45,7 +46,7 @@ def list_exports(session: SessionDep, _user: ApiResearcher, slug: Slug) -> list[
 
 @router.get("/{format}", response_class=StreamingResponse, responses=_BYTES)
 def get_export_file(
-    _user: ApiResearcher,
+    _user: ApiResearcherAtDoor,
     session: ExportSession,
     slug: Slug,
     format: Annotated[str, Path(max_length=100, description="Such as `topk.jsonl`.")],
@@ -53,6 +54,6 @@ def get_export_file(
         str | None, Query(max_length=300, description="E-mail, full name or pseudonym.")
     ] = None,
     pseudonyms: Annotated[bool, Query(description="`assessor-01` in place of e-mails.")] = False,
-) -> StreamingResponse:
+) -> SpooledResponse:
     """An export as a file; the same bytes as `topkapi export` writes."""
     return download(open_export(session, slug, format, ExportOptions(assessor, pseudonyms)))

@@ -10,6 +10,7 @@ from app.services import changing, studies
 from app.services.importing import ImportReport
 from app.web.brief import ApiAdminAtDoor
 from app.web.deps import ApiAdmin, SessionDep
+from app.web.downloads import ExportPlace
 from app.web.routes.admin.deleting import copy_response
 from app.web.routes.api.models import Body
 from app.web.routes.api.study_models import Slug
@@ -140,7 +141,9 @@ def patch_study(session: SessionDep, user: ApiAdmin, slug: Slug, body: StudyChan
 
 
 @router.post("/{slug}/copy", response_class=Response, responses=ZIP)
-def post_study_copy(request: Request, user: ApiAdminAtDoor, slug: Slug) -> Response:
+def post_study_copy(
+    request: Request, user: ApiAdminAtDoor, _place: ExportPlace, slug: Slug
+) -> Response:
     """A full copy of the study: every row and every page; a deletion needs one."""
     return copy_response(request.app.state.sessions, slug, user.id)
 

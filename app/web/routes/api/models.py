@@ -5,12 +5,13 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.domain.words import Tool
+from app.web.received import Received
 
 Name = Annotated[str, Field(max_length=300)]
 Position = Annotated[int, Field(ge=0, le=2**31 - 1, description="The log entry this is meant for.")]
 
 
-class Body(BaseModel):
+class Body(Received):
     """A body with a field we do not know is a mistake, not something to pass over."""
 
     model_config = ConfigDict(extra="forbid")

@@ -12,6 +12,7 @@ from app.db.queries import people as queries
 from app.domain.words import Role
 from app.services import accounts, invitations, tokens
 from app.web.deps import ApiAdmin, SessionDep
+from app.web.links import public_url
 from app.web.routes.api.models import Body
 from app.web.routes.api.paging import Limit, Number, Offset, say_total
 
@@ -44,7 +45,10 @@ class UserOut(BaseModel):
 
 
 class LinkOut(BaseModel):
-    """A one-time link; it cannot be had again."""
+    """A one-time link; it cannot be had again.
+
+    `url` begins with the server's public address, or with `/` where that is not configured.
+    """
 
     user: UserOut
     url: str
@@ -174,5 +178,5 @@ def delete_token(session: SessionDep, user: ApiAdmin, user_id: Number, token_id:
 
 
 def _link_out(request: Request, user: User, token: str) -> LinkOut:
-    url = str(request.url_for("get_invitation", token=token))
+    url = public_url(request, str(request.app.url_path_for("get_invitation", token=token)))
     return LinkOut(user=UserOut.of(user), url=url, expires_at=now() + invitations.LIFETIME)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from app.services.reports import ListReports, ReportCache, as_json
-from app.web.deps import ApiResearcher
+from app.web.brief import ApiResearcherAtDoor
 from app.web.downloads import ExportSession
 from app.web.routes.api.study_models import Slug
 
@@ -22,8 +22,8 @@ _JSON: dict[int | str, dict[str, Any]] = {
 @router.get("/report", response_class=Response, responses=_JSON)
 def get_study_report(
     request: Request,
+    _user: ApiResearcherAtDoor,
     session: ExportSession,
-    _user: ApiResearcher,
     slug: Slug,
     pseudonyms: Annotated[bool, Query(description="`assessor-01` in place of names.")] = False,
     confidence: Annotated[
@@ -47,7 +47,7 @@ _LISTS: dict[int | str, dict[str, Any]] = {
 
 @router.get("/lists", response_class=Response, responses=_LISTS)
 def get_study_lists(
-    request: Request, session: ExportSession, _user: ApiResearcher, slug: Slug
+    request: Request, _user: ApiResearcherAtDoor, session: ExportSession, slug: Slug
 ) -> Response:
     """Which systems win, and what preferences between their lists teach."""
     kept: ListReports = request.app.state.list_reports

@@ -1,0 +1,11 @@
+"""A backup is one zip: every table as JSON Lines, portable between SQLite and PostgreSQL.
+
+It is read from one snapshot, so it is of one moment and nobody waits for it, and written back into
+an empty database of the same migration, all or nothing.
+"""
+
+from app.services.backups.manifest import plain
+from app.services.backups.reading import read_backup
+from app.services.backups.writing import write_backup
+
+__all__ = ["plain", "read_backup", "write_backup"]

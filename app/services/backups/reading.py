@@ -1,0 +1,117 @@
+"""Reading a backup into an empty database: some rows at a time, all of it or nothing."""
+
+import hashlib
+import io
+import json
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
+
+from sqlalchemy import Connection, Engine, Table, func, insert, select
+from sqlalchemy.exc import DataError, IntegrityError
+
+from app.db.base import Base
+from app.domain.errors import Conflict, Invalid
+from app.services.backups.manifest import FORMAT, MANIFEST, Manifest, member
+from app.services.backups.numbering import go_on_behind
+from app.services.backups.rows import row_of
+
+_ROWS = 500
+_BYTES = 4 * 1024**2  # of lines in one batch
+_DAMAGE = (  # what zipfile, zlib and json raise for files that nobody made on purpose
+    *(BadZipFile, zlib.error, struct.error, EOFError, OSError, OverflowError),
+    *(KeyError, ValueError, NotImplementedError, RuntimeError),
+)
+
+
+def read_backup(engine: Engine, revision: str, path: Path) -> dict[str, int]:
+    """Fill the empty database from ``path`` and return the rows of each table."""
+    with path.open("rb") as stream:
+        try:
+            with ZipFile(stream) as archive, engine.begin() as connection:
+                manifest = _manifest(archive, revision, path)
+                _refuse_unless_empty(connection)
+                for table in Base.metadata.sorted_tables:
+                    _read_table(connection, table, archive, manifest)
+                go_on_behind(connection, manifest.last_ids)
+        except _DAMAGE as error:
+            raise _damaged(path, str(error)) from error
+    return manifest.rows
+
+
+def _damaged(path: Path, why: str) -> Invalid:
+    return Invalid(f"{path} is not a backup of Topkapi, or is damaged: {why}")
+
+
+def _manifest(archive: ZipFile, revision: str, path: Path) -> Manifest:
+    for info in archive.infolist():
+        if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+            raise BadZipFile(f"{info.filename} is compressed in a way that backups are not")
+    found = json.loads(archive.read(MANIFEST))
+    advice = "restore it with the version that made it, then upgrade."
+    if found["format"] != FORMAT:
+        raise Invalid(f"{path} has format {found['format']}, this version reads {FORMAT}: {advice}")
+    if found["revision"] != revision:
+        raise Invalid(
+            f"{path} was made at migration {found['revision']}, this version is at {revision}: "
+            f"{advice}"
+        )
+    return Manifest.model_validate(found)
+
+
+def _refuse_unless_empty(connection: Connection) -> None:
+    for table in Base.metadata.sorted_tables:
+        if connection.scalar(select(func.count()).select_from(table)):
+            raise Conflict(
+                f"The database is not empty: {table.name} has rows. Nothing was written."
+            )
+
+
+def _read_table(connection: Connection, table: Table, archive: ZipFile, manifest: Manifest) -> None:
+    """Insert the rows of a table, and check them against the manifest."""
+    digest, count = hashlib.sha256(), 0
+    for batch in _batches(archive, table.name):
+        rows = []
+        for line in batch:
+            digest.update(line)
+            count += 1
+            rows.append(_checked(table, line, count))
+        _insert(connection, table, rows, count)
+    if count != manifest.rows[table.name]:
+        expected = manifest.rows[table.name]
+        raise ValueError(f"{table.name} should have {expected} rows and has {count}.")
+    if digest.hexdigest() != manifest.sha256[table.name]:
+        raise ValueError(f"{table.name} was changed: its {count} lines do not have their SHA-256.")
+
+
+def _batches(archive: ZipFile, table: str) -> Iterator[list[bytes]]:
+    """Lines of a table, bounded in number and in bytes."""
+    batch: list[bytes] = []
+    size = 0
+    with archive.open(member(table)) as packed:
+        for line in io.BufferedReader(cast(io.RawIOBase, packed), 1024**2):
+            batch.append(line)
+            size += len(line)
+            if len(batch) >= _ROWS or size >= _BYTES:
+                yield batch
+                batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _checked(table: Table, line: bytes, number: int) -> dict[str, Any]:
+    try:
+        return row_of(table, json.loads(line))
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(f"{table.name}, line {number}: {error}") from error
+
+
+def _insert(connection: Connection, table: Table, rows: list[dict[str, Any]], last: int) -> None:
+    try:
+        connection.execute(insert(table), rows)
+    except (DataError, IntegrityError) as error:
+        lines = f"{table.name}, lines {last - len(rows) + 1} to {last}"
+        raise ValueError(f"{lines}: the database refuses them: {error.orig}") from error

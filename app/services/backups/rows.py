@@ -1,0 +1,50 @@
+"""One row of a backup: values of the types that its columns take, and what must hold of them."""
+
+import base64
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Column, LargeBinary, Table
+
+from app.db.base import UtcDateTime
+from app.db.models import Assignment, Content
+from app.domain.plan_digest import plan_digest
+from app.services.importing.contents import content_hash
+
+Row = dict[str, Any]
+
+
+def row_of(table: Table, found: Row) -> Row:
+    """Return the row with the values its columns take; raise ValueError if it cannot be right."""
+    if set(found) != {column.name for column in table.columns}:
+        odd = sorted(set(found) ^ {column.name for column in table.columns})
+        raise ValueError(f"columns are missing or unknown: {', '.join(odd)}")
+    row = {column.name: _typed(column, found[column.name]) for column in table.columns}
+    if table.name == Content.__tablename__:
+        _check_content(row)
+    elif table.name == Assignment.__tablename__:
+        _check_plan(row)
+    return row
+
+
+def _typed(column: Column[Any], value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(column.type, LargeBinary):
+        return base64.b64decode(value, validate=True)
+    if isinstance(column.type, UtcDateTime):
+        return datetime.fromisoformat(value).astimezone(UTC)
+    kind = getattr(column.type, "enum_class", None)
+    return value if kind is None else kind(value)
+
+
+def _check_content(row: Row) -> None:
+    if content_hash(row["media_type"], row["data"]) != row["hash"]:
+        raise ValueError(f"the content was changed: it is not the one of hash {row['hash']}")
+    if row["size"] != len(row["data"]):
+        raise ValueError(f"the content has {len(row['data'])} bytes, not {row['size']}")
+
+
+def _check_plan(row: Row) -> None:
+    if plan_digest(row["plan"]) != row["plan_digest"]:
+        raise ValueError(f"the plan was changed: its digest is not {row['plan_digest']}")

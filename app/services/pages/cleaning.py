@@ -1,0 +1,122 @@
+"""Which tags and attributes of a stranger's page are written again.
+
+Frame and headers keep scripts from running and files from loading. Some elements open a connection
+all the same, before anything is loaded: hints to a browser (`<link rel=preconnect>`), inner frames,
+refreshes, pings. They are left out here, wherever they are. So does a link to elsewhere when it is
+pressed, although it leads nowhere from inside a frame: it keeps its looks and loses its address.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+Attributes = Iterable[tuple[str, str]]
+
+DROPPED = frozenset(("script", "noembed", "noframes", "base"))
+RENAMED = {"xmp": "pre", "plaintext": "pre"}  # the same looks, with signs that can be escaped
+_IN_STYLE = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>|<(?=[A-Za-z/!?])")
+_NAME = re.compile(r"[a-z][\w.:-]*")
+_ATTRIBUTE = re.compile(r"[a-z_:][\w.:-]*")
+_INNER = frozenset(
+    ("iframe", "frame", "object", "embed", "applet", "portal", "fencedframe", "controlledframe")
+)
+_INNER_KEEPS = frozenset(
+    ("align", "border", "class", "frameborder", "height", "hidden", "id", "style", "title", "width")
+)
+_LINK_KEEPS = frozenset(("class", "disabled", "href", "id", "media", "rel", "title", "type"))
+_RELATIONS = frozenset(("stylesheet", "alternate"))
+_CONNECTS = frozenset(("srcdoc", "ping", "attributionsrc", "manifest"))
+_ANIMATES = frozenset(("animate", "set", "animatetransform", "animatemotion", "animatecolor"))
+_SHOWS = frozenset(("link", "image", "feimage", "use"))  # `href` names what is shown
+_REFERENCES = frozenset(("href", "xlink:href"))
+_NOWHERE = "javascript:"  # scripts are off: nothing happens, and it still looks like a link
+_BLANK = re.compile(r"[\0- ]")
+_ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*+:|[/\\]{2}", re.IGNORECASE)
+
+
+def start_tag(name: str, attributes: Attributes, *, closes: bool, links: bool) -> str:
+    """Return the tag written again, or nothing; without ``links`` it leads nowhere."""
+    if name in DROPPED or not _NAME.fullmatch(name):
+        return ""
+    kept = _kept(name, [each for each in attributes if _is_harmless(each[0])], links=links)
+    if kept is None:
+        return ""
+    written = "".join(_written(each, value) for each, value in kept)
+    return f"<{RENAMED.get(name, name)}{written}{'/' if closes else ''}>"
+
+
+def end_tag(name: str) -> str:
+    """Return the end tag written again, or nothing."""
+    if name in DROPPED or not _NAME.fullmatch(name):
+        return ""
+    return f"</{RENAMED.get(name, name)}>"
+
+
+def _is_harmless(attribute: str) -> bool:
+    return (
+        attribute not in _CONNECTS
+        and not attribute.startswith("on")
+        and _ATTRIBUTE.fullmatch(attribute) is not None
+    )
+
+
+def _kept(name: str, attributes: Attributes, *, links: bool) -> Attributes | None:
+    """Return the attributes that stay, or None if the whole element goes."""
+    if name == "link":
+        return _style_link(dict(attributes))
+    if name == "meta":
+        return None if "http-equiv" in dict(attributes) else attributes
+    if name in _ANIMATES:
+        target = dict(attributes).get("attributename", "")
+        return None if target.strip().lower() in _REFERENCES else attributes
+    if name in _INNER:
+        return [each for each in attributes if each[0] in _INNER_KEEPS]
+    return attributes if name in _SHOWS else _references(attributes, links=links)
+
+
+def _style_link(attributes: dict[str, str]) -> Attributes | None:
+    """Keep a link to a style sheet as such and as nothing else."""
+    relations = [each for each in attributes.get("rel", "").lower().split() if each in _RELATIONS]
+    if "stylesheet" not in relations:
+        return None
+    kept = {**attributes, "rel": " ".join(relations)}
+    return [each for each in kept.items() if each[0] in _LINK_KEEPS]
+
+
+def _references(attributes: Attributes, *, links: bool) -> Iterator[tuple[str, str]]:
+    """Yield the attributes, links that may not lead anywhere with an address of nothing."""
+    for name, value in attributes:
+        leads = name not in _REFERENCES or _is_within_page(value) or (links and _is_near(value))
+        yield name, value if leads else _NOWHERE
+
+
+def _is_within_page(address: str) -> bool:
+    return address.strip().startswith("#")
+
+
+def _is_near(address: str) -> bool:
+    """Return whether the address is relative, as browsers read it: they drop line ends."""
+    compact = _BLANK.sub("", address)
+    return not _ELSEWHERE.match(compact)
+
+
+def _written(name: str, value: str) -> str:
+    return f' {name}="{escaped(value).replace(chr(34), "&quot;")}"' if value else f" {name}"
+
+
+def escaped(text: str) -> str:
+    """Return text of which a browser takes no sign for markup."""
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return text.replace("\0", "").replace("\r", "&#13;")
+
+
+def style_text(text: str) -> str:
+    r"""Return a style in which nothing looks like a tag.
+
+    A style is raw text in HTML and not in SVG, so its signs cannot be escaped as those of other
+    texts. CSS has an escape of its own, and ignores the brackets of comments around a style.
+
+    >>> style_text('<!-- a { background: url("data:image/svg+xml,<svg/>") } -->')
+    '  a { background: url("data:image/svg+xml,\\3c svg/>") }  '
+    """
+    text = text.replace("\0", "")
+    return _IN_STYLE.sub(lambda sign: r"\3c " if sign.group() == "<" else " ", text)

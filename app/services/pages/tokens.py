@@ -1,0 +1,54 @@
+"""Tags and texts of an HTML page, as a browser without scripts tells them apart."""
+
+from collections.abc import Iterator
+
+from turbohtml import Token, TokenType, tokenize
+
+RAW = frozenset(
+    ("iframe", "noembed", "noframes", "noscript", "plaintext", "script", "style", "textarea")
+) | {"title", "xmp"}
+FOREIGN = frozenset(("svg", "math"))
+_CHANGING = RAW | FOREIGN  # how the tokens behind them are read
+_REOPENED = "noscript"
+_MAX_READINGS = 16
+
+PageToken = tuple[Token, str]
+
+
+def page_tokens(html: str) -> Iterator[PageToken]:
+    """Yield every token, with the name of the raw element if it is the text of one.
+
+    The tokenizer takes what follows a raw element's tag for text. A browser without scripts reads
+    tags in `noscript`, and after a raw element of SVG or MathML that closes itself (`<title/>`), so
+    such texts are read again. They may be so within each other at most ``_MAX_READINGS`` times.
+    """
+    readings = [tokenize(html)]
+    raw, foreign = "", 0
+    while readings:
+        token = next(readings[-1], None)
+        if token is None:
+            readings.pop()
+            raw = ""
+        elif raw == _REOPENED and token.type is TokenType.TEXT:
+            if len(readings) < _MAX_READINGS:
+                readings.append(tokenize(token.data or ""))
+            raw = ""
+        else:
+            yield token, raw
+            raw = ""
+            if token.tag in _CHANGING:
+                foreign = max(0, foreign + _nesting(token))
+                raw = _raw_after(token, foreign=foreign > 0)
+
+
+def _nesting(token: Token) -> int:
+    """Return how far the token leads into SVG or MathML, or out of it."""
+    if token.tag not in FOREIGN or token.self_closing:
+        return 0
+    return 1 if token.type is TokenType.START_TAG else -1
+
+
+def _raw_after(token: Token, *, foreign: bool) -> str:
+    if token.type is not TokenType.START_TAG or token.tag not in RAW:
+        return ""
+    return _REOPENED if foreign and token.self_closing else token.tag

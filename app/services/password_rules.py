@@ -1,0 +1,110 @@
+"""Refuses passwords that are guessed first: common ones, and one's own name or address.
+
+What counts is what is left of a password when everything guessable is taken out: rows of the
+keyboard, years, repetitions, signs; a common word, or one of the person's own, is worth no more
+than two characters. The list is short and ours. A library that estimates strength (zxcvbn) would
+bring word lists of a megabyte for the same refusals, and guessing here is throttled and slowed by
+argon2: only what an attacker tries first has to go.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from itertools import chain
+
+from app.domain.errors import Invalid
+
+SHORTEST = 10
+LONGEST = 1000  # argon2 reads it all: no one may make it read megabytes
+LEAST_LEFT = 6  # characters that are not guessable
+_LOOKED_AT = 128  # characters at the beginning; more cannot make a password weak
+_WORTH_OF_A_WORD = 2  # characters
+_COMMON = """
+    password passwort passwd pass motdepasse contrasena senha parola wachtwoord salasana geheim
+    secret
+    welcome willkommen bienvenue letmein login logon access account admin administrator root guest
+    user test testing demo changeme change default temp temporary master super system server qwerty
+    qwertz azerty 1q2w3e4r5t 1q2w3e4r q1w2e3r4t5 1qaz2wsx3edc 1qaz2wsx qazwsx zaq12wsx iloveyou
+    love lovely mylove forever always sunshine princess monkey dragon football baseball basketball
+    soccer hockey cricket liverpool arsenal chelsea barcelona juventus manchester superman batman
+    spiderman pokemon naruto starwars matrix shadow hunter killer master ninja soldier ranger tiger
+    tigger eagle flower summer winter spring autumn january february march april june july august
+    september october november december monday tuesday wednesday thursday friday saturday sunday
+    hello please freedom whatever nothing trustno michael jordan jessica ashley daniel charlie
+    thomas robert jennifer george andrew nicole joshua computer internet samsung google facebook
+    microsoft apple chocolate cookie butterfly purple orange yellow silver golden diamond angel
+    jesus christ heaven blessed family mother father sister brother baby babygirl honey sweet
+    topkapi assessor research researcher study label labels labeling university institute
+"""
+_ROWS = (
+    "abcdefghijklmnopqrstuvwxyz",
+    "01234567890",
+    "qwertyuiop",
+    "asdfghjkl",
+    "zxcvbnm",
+    "qwertzuiop",
+)
+_STEPS = frozenset(
+    row[at : at + 3] for each in _ROWS for row in (each, each[::-1]) for at in range(len(row) - 2)
+)
+_REPEATED = re.compile(r"(.{1,4}?)\1+")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_SIGNS_AS_LETTERS = str.maketrans("@4310!$57", "aaeioisst")
+_MARKS = 0xF0000  # characters that no text holds, in a plane for private use
+_HINT = "Use a few words that have nothing to do with you or each other."
+
+
+def check_password(password: str, about: Iterable[str] = ()) -> None:
+    """Refuse a password that is short, long, or easy to guess for who knows ``about`` its owner."""
+    if len(password) < SHORTEST:
+        raise _refusal(f"Use a password of at least {SHORTEST} characters.")
+    if len(password) > LONGEST:
+        raise _refusal(f"Use a password of at most {LONGEST} characters.")
+    facts = [fact for text in about for fact in (text, text.split("@")[0])]
+    if any(_holds(password, fact) for fact in facts):
+        raise _refusal(f"Leave your name and your e-mail address out of the password. {_HINT}")
+    if _left(password, facts) < LEAST_LEFT:
+        raise _refusal(f"This password is among the first that are guessed. {_HINT}")
+
+
+def _holds(password: str, fact: str) -> bool:
+    wanted = _letters(fact)
+    return len(wanted) >= 4 and wanted in _letters(password)
+
+
+def _left(password: str, facts: Iterable[str]) -> int:
+    """How many characters are left without what is guessable, read as they are or as letters."""
+    plain = _folded(password[:_LOOKED_AT])
+    own = chain.from_iterable(re.split(r"[\W_]+", _folded(fact)) for fact in facts)
+    words = {*_COMMON.split(), *(word for word in own if len(word) >= 3)}
+    readings = (plain, plain.translate(_SIGNS_AS_LETTERS))
+    return min(_worth(_without_patterns(_marked(reading, words))) for reading in readings)
+
+
+def _marked(text: str, words: Iterable[str]) -> str:
+    """The text with one mark in place of each word, the longest first."""
+    marks = {word: chr(_MARKS + at) for at, word in enumerate(sorted(words))}
+    longest_first = sorted(marks, key=len, reverse=True)
+    return re.sub("|".join(map(re.escape, longest_first)), lambda found: marks[found[0]], text)
+
+
+def _without_patterns(text: str) -> str:
+    covered = {i + j for i in range(len(text)) if text[i : i + 3] in _STEPS for j in range(3)}
+    text = "".join(" " if at in covered else sign for at, sign in enumerate(text))
+    return _REPEATED.sub(r"\1", _YEAR.sub(" ", text))
+
+
+def _worth(text: str) -> int:
+    return sum(_WORTH_OF_A_WORD if ord(sign) >= _MARKS else sign.isalnum() for sign in text)
+
+
+def _letters(text: str) -> str:
+    return "".join(sign for sign in _folded(text) if sign.isalnum())
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def _refusal(message: str) -> Invalid:
+    return Invalid(message, field="password")

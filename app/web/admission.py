@@ -1,0 +1,97 @@
+"""Who may come near the database: nobody without a signed cookie, a known token or a signed link.
+
+This is checked before a request takes a slot, and for writes before the body is read. It is cheap
+on purpose: a cookie is judged by its signature, a token by having been valid a minute ago at most.
+The request's own transaction decides whether the person may still come in.
+"""
+
+import time
+from collections import OrderedDict
+from threading import Lock
+
+from fastapi.concurrency import run_in_threadpool
+from fastapi.security.utils import get_authorization_scheme_param
+from starlette.requests import Request
+
+from app.db.engine import Sessions
+from app.domain.errors import SignInNeeded
+from app.services import tokens
+from app.web.cookies import Cookies
+from app.web.places import Lane
+
+KNOWN_SECONDS = 60.0
+MOST_KNOWN = 10_000
+NO_TOKEN = "Send a token: Authorization: Bearer topkapi_..."
+
+
+class KnownTokens:
+    """Tokens that were valid a moment ago, by their hashes.
+
+    Others are looked up in a short read of their own, a few at a time, so that programs which try
+    random tokens wait for each other and for nobody else.
+    """
+
+    def __init__(self, sessions: Sessions, lane: Lane) -> None:
+        self._sessions = sessions
+        self._lane = lane
+        self._seen: OrderedDict[str, float] = OrderedDict()
+        self._lock = Lock()
+
+    async def require(self, plain: str) -> None:
+        """Refuse a token that is not valid."""
+        seen = self._seen.get(tokens.hash_token(plain))
+        if seen is not None and time.monotonic() - seen < KNOWN_SECONDS:
+            return
+        async with self._lane.hold():
+            await run_in_threadpool(self._look_up, plain)
+        self.note_valid(plain)
+
+    def note_valid(self, plain: str) -> None:
+        """Note that a token has just been found valid; each request finds that out for itself."""
+        key = tokens.hash_token(plain)
+        with self._lock:
+            self._seen[key] = time.monotonic()
+            self._seen.move_to_end(key)
+            if len(self._seen) > MOST_KNOWN:
+                self._seen.popitem(last=False)
+
+    def _look_up(self, plain: str) -> None:
+        with self._sessions.read() as session:
+            tokens.owner_of(session, plain)
+
+
+async def admit(request: Request) -> None:
+    """Refuse a request that shows no signed cookie, no known token and no signed link."""
+    if getattr(request.state, "admitted", False):
+        return
+    if is_api(request):
+        known: KnownTokens = request.app.state.known_tokens
+        await known.require(sent_token(request))
+    else:
+        cookies: Cookies = request.app.state.cookies
+        if cookies.claim_of(request) is None:
+            raise SignInNeeded("Sign in to go on.")
+    request.state.admitted = True
+
+
+def admit_visitor(request: Request) -> None:
+    """Let in a visitor who is not signed in and has shown a link that is valid."""
+    request.state.admitted = request.state.visitor = True
+
+
+def is_visitor(request: Request) -> bool:
+    """Whether the request was let in by a link."""
+    return getattr(request.state, "visitor", False)
+
+
+def is_api(request: Request) -> bool:
+    """Whether a program asks, with a token; pages are asked for with a cookie."""
+    return str(request.scope["path"]).startswith("/api/")
+
+
+def sent_token(request: Request) -> str:
+    """The token of an API request; without one it is refused."""
+    scheme, plain = get_authorization_scheme_param(request.headers.get("Authorization"))
+    if scheme.lower() != "bearer" or not plain:
+        raise SignInNeeded(NO_TOKEN)
+    return plain

@@ -1,0 +1,48 @@
+"""The cookie of a known device: which people have signed in with this browser.
+
+It lets nobody in. It only sets tries to sign in apart from those of strangers, so that a stranger
+who tries passwords cannot lock the owner out. It is signed and does not expire by our clock.
+"""
+
+import secrets
+
+from itsdangerous import BadData, URLSafeSerializer
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.services.sign_in import Device
+
+DEVICE_COOKIE = "topkapi_device"
+_MOST = 10  # people remembered per browser, the latest
+_SECONDS = 365 * 24 * 3600
+
+
+class Devices:
+    """Makes and reads the cookie, signed with the secret of the program."""
+
+    def __init__(self, secret: str, *, secure: bool) -> None:
+        self._serializer = URLSafeSerializer(secret, salt="device")
+        self._secure = secure
+
+    def device_of(self, request: Request) -> Device | None:
+        """The device that the request comes from, if it holds our cookie."""
+        try:
+            name, user_ids = self._serializer.loads(request.cookies.get(DEVICE_COOKIE, ""))
+        except (BadData, ValueError, TypeError):
+            return None
+        return Device(name, tuple(user_ids))
+
+    def remember(self, request: Request, response: Response, user_id: int) -> None:
+        """Send the cookie that says this person has signed in here."""
+        device = self.device_of(request) or Device(secrets.token_urlsafe(16), ())
+        others = [known for known in device.user_ids if known != user_id]
+        value = self._serializer.dumps([device.id, [user_id, *others][:_MOST]])
+        response.set_cookie(
+            DEVICE_COOKIE,
+            str(value),
+            max_age=_SECONDS,
+            path="/",
+            httponly=True,
+            samesite="lax",
+            secure=self._secure,
+        )

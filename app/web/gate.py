@@ -1,0 +1,127 @@
+"""The gate in front of all routes: who may write, how much, and how slowly.
+
+FastAPI reads and parses a body before anything else. So the gate, not a route, refuses strangers
+before their bodies are read, counts bodies while they arrive, and limits the time they take. Small
+bodies are handed on whole: when a route begins, its body is there, and no slot or transaction ever
+waits for a client.
+"""
+
+import time
+
+from anyio import fail_after
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.domain.errors import AppError
+from app.domain.words import Role
+from app.services.importing.limits import size_in_words
+from app.web.admission import admit
+from app.web.body_limits import BodyLimit, is_for_visitors, limit_of
+from app.web.brief import person_at_door
+from app.web.deps import SAFE_METHODS
+from app.web.errors import show_app_error, show_busy, show_http_error
+from app.web.places import Busy
+
+IDLE_SECONDS = 30.0  # without a byte of a large body
+_CLOSE = {"Connection": "close"}
+
+
+class Gate:
+    """Lets requests through to the routes."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, a write only from someone known and with its body at hand."""
+        if scope["type"] != "http" or scope["method"] in SAFE_METHODS:
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        try:
+            opened = await _opened(request, receive)
+        except ClientDisconnect:
+            return
+        except (AppError, HTTPException, Busy) as refusal:
+            await _shown(request, refusal)(scope, receive, send)
+            return
+        await self._app(scope, opened, send)
+
+
+async def _opened(request: Request, receive: Receive) -> Receive:
+    """Check who writes; return a way to receive the body that is bounded in size and time."""
+    path = request.scope["path"]
+    limit = limit_of(path)
+    if not is_for_visitors(path):
+        await admit(request)
+    if limit.needs_admin:
+        await person_at_door(request, Role.ADMIN)
+    body = BoundedBody(receive, limit)
+    body.refuse_announced(request.headers.get("content-length", ""))
+    return body.receive if limit.needs_admin else await body.gathered()
+
+
+class BoundedBody:
+    """A body as it arrives: counted, and cut off when it is too large or too slow."""
+
+    def __init__(self, receive: Receive, limit: BodyLimit) -> None:
+        self._receive = receive
+        self._limit = limit
+        self._deadline = time.monotonic() + limit.seconds
+        self._size = 0
+        self._complete = False
+
+    def refuse_announced(self, length: str) -> None:
+        """Refuse a body that says it is too large before it is read."""
+        if length.isdecimal() and (len(length) > 15 or int(length) > self._limit.most_bytes):
+            self._refuse_size()
+
+    async def receive(self) -> Message:
+        """The next message; what comes after the body has no limit."""
+        if self._complete:
+            return await self._receive()
+        left = max(0.0, min(self._deadline - time.monotonic(), IDLE_SECONDS))
+        try:
+            with fail_after(left):
+                message = await self._receive()
+        except TimeoutError:
+            raise HTTPException(408, "The request took too long to arrive.", _CLOSE) from None
+        self._size += len(message.get("body", b""))
+        if self._size > self._limit.most_bytes:
+            self._refuse_size()
+        self._complete = not message.get("more_body", False)
+        return message
+
+    async def gathered(self) -> Receive:
+        """Read the whole body; return a way to receive it once more."""
+        chunks = []
+        while not self._complete:
+            message = await self.receive()
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnect
+            chunks.append(message.get("body", b""))
+        whole: Message = {"type": "http.request", "body": b"".join(chunks), "more_body": False}
+        return _first(whole, self._receive)
+
+    def _refuse_size(self) -> None:
+        most = size_in_words(self._limit.most_bytes)
+        raise HTTPException(413, f"The request is larger than {most}, the most taken here.")
+
+
+def _first(message: Message, receive: Receive) -> Receive:
+    waiting = [message]
+
+    async def replay() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return replay
+
+
+def _shown(request: Request, refusal: Exception) -> Response:
+    if isinstance(refusal, AppError):
+        return show_app_error(request, refusal)
+    if isinstance(refusal, Busy):
+        return show_busy(request, refusal)
+    return show_http_error(request, refusal)

@@ -1,0 +1,74 @@
+"""Slots for work on the database: bounded queues, first come, first served.
+
+A request waits for its slot without holding a thread. Otherwise many writers that wait for SQLite's
+lock would take all threads, and the one that holds it would find none to go on with. A request that
+waits too long, or finds too long a queue, is told to try again: nobody waits for ever.
+"""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from anyio import CapacityLimiter, WouldBlock, fail_after
+
+from app.db.engine import POOL_SIZE
+
+QUEUE_SECONDS = 3.5  # with the wait for a lock of the database, nobody waits more than 5
+RETRY_SECONDS = 2
+
+
+class Busy(Exception):
+    """No slot was free in time; nothing was done, and trying again is right."""
+
+
+class Lane:
+    """A number of slots, and a bounded queue of those who wait for one."""
+
+    def __init__(self, slots: int, *, longest_queue: int) -> None:
+        self.limiter = CapacityLimiter(slots)
+        self._longest_queue = longest_queue
+
+    @asynccontextmanager
+    async def hold(self) -> AsyncIterator[float]:
+        """Hold a slot; yield the seconds spent waiting for it."""
+        slot = object()
+        waited = await self._acquire(slot)
+        try:
+            yield waited
+        finally:
+            self.limiter.release_on_behalf_of(slot)
+
+    async def _acquire(self, slot: object) -> float:
+        try:
+            self.limiter.acquire_on_behalf_of_nowait(slot)
+        except WouldBlock:
+            return await self._wait(slot)
+        return 0.0
+
+    async def _wait(self, slot: object) -> float:
+        if self.limiter.statistics().tasks_waiting >= self._longest_queue:
+            raise Busy
+        begin = time.monotonic()
+        try:
+            with fail_after(QUEUE_SECONDS):
+                await self.limiter.acquire_on_behalf_of(slot)
+        except TimeoutError:
+            raise Busy from None
+        return time.monotonic() - begin
+
+
+class Places:
+    """The lanes of one process. Together they have fewer slots than its pool has connections.
+
+    SQLite takes one writer at a time anyway; here they queue in the order they came.
+    """
+
+    def __init__(self, dialect: str) -> None:
+        writers = 1 if dialect == "sqlite" else POOL_SIZE // 4
+        self.read = Lane(POOL_SIZE // 3 + 1, longest_queue=500)
+        self.write = Lane(writers, longest_queue=500)
+        self.door = Lane(2, longest_queue=100)  # who is asking: made-up tokens wait for each other
+        self.sign_in = Lane(2, longest_queue=50)  # each hashes a password
+        self.health = Lane(1, longest_queue=10)
+        self.export = Lane(2, longest_queue=8)
+        self.download = Lane(8, longest_queue=8)  # files being sent; they need no connection

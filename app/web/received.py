@@ -1,0 +1,61 @@
+"""What a request sends is checked for what no database can store, with the field named."""
+
+from urllib.parse import parse_qsl
+
+from pydantic import BaseModel, field_validator
+from pydantic_core import PydanticCustomError
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from app.domain.texts import problem_with, unfit_character
+from app.web.errors import show
+
+
+class Received(BaseModel):
+    """A form or a JSON body: every field is storable on both databases."""
+
+    @field_validator("*")
+    @classmethod
+    def _refuse_unstorable(cls, value: object) -> object:
+        problem = problem_with(value)
+        if problem:
+            raise PydanticCustomError(
+                "unstorable", "{problem}", {"problem": f"The value {problem}"}
+            )
+        return value
+
+
+class AddressCheck:
+    """Refuses NUL in the path, the query string and the headers, and a query string not UTF-8."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or answer it with 422."""
+        message = _problem(scope) if scope["type"] == "http" else None
+        if message is None:
+            await self._app(scope, receive, send)
+            return
+        await show(Request(scope, receive), 422, "invalid", message)(scope, receive, send)
+
+
+def _problem(scope: Scope) -> str | None:
+    field = _field_with_nul(scope)
+    if field is not None:
+        return f"{field} {problem_with(chr(0))}."
+    query: bytes = scope["query_string"]
+    if not query.isascii() and unfit_character(query.decode(errors="surrogateescape")):
+        return "The address is not valid UTF-8."
+    return None
+
+
+def _field_with_nul(scope: Scope) -> str | None:
+    if "\0" in scope["path"]:
+        return "The address"
+    query: bytes = scope["query_string"]
+    if b"%00" in query or b"\0" in query:
+        pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+        return next((name for name, value in pairs if "\0" in value), "The address")
+    named = (name for name, value in scope["headers"] if b"\0" in value)
+    return next((f"The header {name.decode('latin-1')}" for name in named), None)

@@ -1,0 +1,77 @@
+"""`python -m bench.faults`: run faults on each database and print the verdict."""
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import bench.faults
+from bench.faults.run import Outcome, Plan, run
+from tests.databases import PostgresqlServer, PostgresqlTemplate, execute, migrated_sqlite
+
+
+@contextmanager
+def database(name: str, folder: Path) -> Iterator[tuple[str, PostgresqlServer | None]]:
+    """Provide a fresh database; PostgreSQL with a server of its own that can be restarted."""
+    if name == "sqlite":
+        yield f"sqlite:///{migrated_sqlite(folder)}", None
+        return
+    server = PostgresqlServer()
+    try:
+        execute(server.url, "ALTER SYSTEM SET fsync = off")  # processes crash here, not the machine
+        execute(server.url, "SELECT pg_reload_conf()")
+        with PostgresqlTemplate(server.url).copy() as url:
+            yield url, server
+    finally:
+        server.end()
+
+
+def show(name: str, outcome: Outcome) -> None:
+    """Print an outcome for people."""
+    said = outcome.as_json()
+    faults = sum(each["count"] for each in said["recovery_seconds"].values())
+    verdict = outcome.verdict
+    print(
+        f"{name}: {faults} faults in {outcome.seconds:.0f} s, {verdict.acknowledged} acknowledged "
+        f"of {verdict.entries} entries, {outcome.tally.cut} requests without a reply, "
+        f"statuses {said['statuses']}"
+    )
+    for kind, times in said["recovery_seconds"].items():
+        print(
+            f"  {kind:<20} {times['count']:>4} times, recovered after "
+            f"{times['median']:.2f} s (median), {times['max']:.2f} s (longest)"
+        )
+    for kind, found in (outcome.verdict.violations() | {"stuck": outcome.stuck}).items():
+        print(f"  {kind}: {len(found)}", *(f"\n    {each}" for each in found[:10]), sep="")
+    print("  verdict:", "FAILED" if outcome.failed else "nothing lost, doubled, changed, invented")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=bench.faults.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--faults", type=int, default=200)
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--people", type=int, default=6)
+    parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per database")
+    chosen = parser.parse_args()
+    plan = Plan(chosen.faults, chosen.seed, chosen.workers, chosen.people)
+    failed = False
+    for name in chosen.database or ["sqlite", "postgresql"]:
+        with tempfile.TemporaryDirectory() as folder, database(name, Path(folder)) as (url, server):
+            outcome = run(url, Path(folder), plan, server)
+        failed = failed or outcome.failed
+        if chosen.json:
+            print(json.dumps({"database": name, **outcome.as_json()}))
+        else:
+            show(name, outcome)
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()

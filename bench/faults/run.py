@@ -1,0 +1,183 @@
+"""One run: people at work, a fault now and then, the verdict."""
+
+import asyncio
+import time
+from collections import defaultdict
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from statistics import median
+from typing import Any
+
+from app.db.engine import Sessions, make_engine, make_sessions
+from app.db.models import Assignment, User
+from app.secret import load_secret
+from app.web.cookies import Cookies
+from bench.browser_client import ApiDesk, BrowserDesk, Desk
+from bench.faults.assessors import Assessor, Tally
+from bench.faults.kinds import kinds_for
+from bench.faults.records import Record
+from bench.faults.verdict import Verdict, judge
+from bench.faults.world import World
+from tests.databases import PostgresqlServer
+from tests.factories import make_study, make_user, queries_of
+from tests.judging import Job, make_job
+
+RECOVERY_SECONDS = 60.0  # a server that takes nothing for longer has not recovered
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run is to be."""
+
+    faults: int
+    seed: str = "1"
+    workers: int = 1
+    people: int = 6
+    queries: int = 12  # per person
+    documents: int = 60
+    between: float = 0.3  # seconds of undisturbed work before a fault
+
+
+@dataclass
+class Outcome:
+    """What a run gave: the verdict, recovery times by fault, what clients met."""
+
+    verdict: Verdict
+    tally: Tally
+    seconds: float = 0.0
+    recovery: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    stuck: list[str] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything was lost, doubled, changed, invented or stuck."""
+        return bool(self.verdict.violations() or self.stuck)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the outcome as plain values."""
+        times = {
+            name: {"count": len(each), "median": median(each), "max": max(each)}
+            for name, each in sorted(self.recovery.items())
+        }
+        statuses = {str(status): n for status, n in sorted(self.tally.statuses.items())}
+        return {
+            "failed": self.failed,
+            "seconds": self.seconds,
+            "verdict": asdict(self.verdict),
+            "stuck": self.stuck,
+            "statuses": statuses,
+            "requests_without_reply": self.tally.cut,
+            "recovery_seconds": times,
+        }
+
+
+def run(
+    database_url: str, folder: Path, plan: Plan, cluster: PostgresqlServer | None = None
+) -> Outcome:
+    """Run ``plan`` on a fresh, migrated database."""
+    engine = make_engine(database_url)
+    try:
+        sessions = make_sessions(engine)
+        jobs = _jobs(sessions, plan)
+        world = World(database_url, folder, plan.workers, cluster)
+        return asyncio.run(_run(world, sessions, folder, jobs, plan))
+    finally:
+        engine.dispose()
+
+
+def _jobs(sessions: Sessions, plan: Plan) -> list[list[Job]]:
+    """Make the assignments of each person, in the order they are worked on."""
+    with sessions.write.begin() as session:
+        study = make_study(session, queries=plan.queries, documents=plan.documents)
+        queries = queries_of(session, study)
+        users = [make_user(session) for _ in range(plan.people)]
+        return [
+            [make_job(session, query=query, user=user, k=20, seed=user.email) for query in queries]
+            for user in users
+        ]
+
+
+async def _run(
+    world: World, sessions: Sessions, folder: Path, jobs: list[list[Job]], plan: Plan
+) -> Outcome:
+    start = time.monotonic()
+    records = [[Record(job.assignment_id) for job in each] for each in jobs]
+    people = _people(world, sessions, folder, jobs, records, plan)
+    tally = people[0].tally
+    outcome = Outcome(Verdict(), tally)
+    ended = asyncio.Event()
+    await world.start()
+    try:
+        async with asyncio.TaskGroup() as group:
+            for person in people:
+                group.create_task(person.work(ended))
+            await _inflict(world, people, plan, outcome)
+            ended.set()
+    finally:
+        await world.end()
+    outcome.verdict = judge(sessions, [record for each in records for record in each])
+    outcome.seconds = time.monotonic() - start
+    return outcome
+
+
+async def _inflict(world: World, people: list[Assessor], plan: Plan, outcome: Outcome) -> None:
+    random, kinds = Random(f"faults {plan.seed}"), kinds_for(world)
+    names = _shares(random, sorted(kinds), plan.faults)
+    for name in names:
+        await asyncio.sleep(plan.between * 2 * random.random())
+        ended = await kinds[name](world, people, random) or time.monotonic()
+        if not await _recovered(outcome.tally, ended):
+            outcome.stuck.append(f"nothing was acknowledged for {RECOVERY_SECONDS} s after {name}")
+            return
+        outcome.recovery[name].append(outcome.tally.last - ended)
+
+
+def _shares(random: Random, names: list[str], count: int) -> list[str]:
+    """Every kind about equally often, in random order."""
+    found = [names[number % len(names)] for number in range(count)]
+    random.shuffle(found)
+    return found
+
+
+async def _recovered(tally: Tally, since: float) -> bool:
+    while tally.last <= since:
+        await asyncio.sleep(0.005)
+        if time.monotonic() - since > RECOVERY_SECONDS:
+            return False
+    return True
+
+
+def _people(
+    world: World,
+    sessions: Sessions,
+    folder: Path,
+    jobs: list[list[Job]],
+    records: list[list[Record]],
+    plan: Plan,
+) -> list[Assessor]:
+    """Half of the people at a browser, half by program; every third has a second tab."""
+    secret = load_secret(folder / "topkapi.secret")
+    cookies = Cookies(secret, lifetime=timedelta(days=7), secure=False)
+    tally, people = Tally(), list[Assessor]()
+    for number, (mine, known) in enumerate(zip(jobs, records, strict=True)):
+        ways = [_browser(world, sessions, cookies, mine), _program(world, mine)]
+        if number % 2:
+            ways.reverse()
+        for desks in ways if number % 3 == 0 else ways[:1]:
+            random = Random(f"person {plan.seed} {len(people)}")
+            people.append(Assessor(list(zip(desks, known, strict=True)), tally, random))
+    return people
+
+
+def _program(world: World, jobs: list[Job]) -> list[Desk]:
+    return [ApiDesk(world.address, job.assignment_id, job.token) for job in jobs]
+
+
+def _browser(world: World, sessions: Sessions, cookies: Cookies, jobs: list[Job]) -> list[Desk]:
+    with sessions.read() as session:
+        user_id = session.get_one(Assignment, jobs[0].assignment_id).user_id
+        cookie = cookies.session_token(session.get_one(User, user_id), "nonce")
+    csrf = cookies.csrf_token("nonce")
+    return [BrowserDesk(world.address, job.assignment_id, cookie, csrf) for job in jobs]

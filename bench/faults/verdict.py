@@ -1,0 +1,118 @@
+"""The verdict: the log in the database against the records of the clients."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, aliased
+
+from app.db.engine import Sessions
+from app.db.models import Assignment, Document, JudgmentRow
+from app.domain.errors import AppError
+from app.services import labeling
+from app.services.live import LiveSessions
+from app.services.tools import shown_in
+from bench.faults.records import Logged, Pages, Record, logged
+
+
+@dataclass
+class Verdict:
+    """Violations by kind, each as a sentence; none is what is wanted."""
+
+    entries: int = 0
+    acknowledged: int = 0
+    lost: list[str] = field(default_factory=list)
+    doubled: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    invented: list[str] = field(default_factory=list)
+    not_shown: list[str] = field(default_factory=list)
+    unreplayable: list[str] = field(default_factory=list)
+
+    def violations(self) -> dict[str, list[str]]:
+        """Return the kinds of violations that occurred."""
+        return {
+            name: said for name, said in asdict(self).items() if isinstance(said, list) and said
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An entry of the log, with pages by their names."""
+
+    position: int
+    what: Logged
+    note: str | None
+
+
+def judge(sessions: Sessions, records: list[Record]) -> Verdict:
+    """Compare every log with its record."""
+    verdict = Verdict()
+    with sessions.read() as session:
+        for record in records:
+            judge_log(record, _rows(session, record.assignment_id), verdict)
+            _replay(session, record, verdict)
+    return verdict
+
+
+def _rows(session: Session, assignment_id: int) -> list[Row]:
+    left, right = aliased(Document), aliased(Document)
+    statement = (
+        select(JudgmentRow, left.external_id, right.external_id)
+        .outerjoin(left, left.id == JudgmentRow.left_id)
+        .outerjoin(right, right.id == JudgmentRow.right_id)
+        .where(JudgmentRow.assignment_id == assignment_id)
+        .order_by(JudgmentRow.position)
+    )
+    rows = []
+    for row, *names in session.execute(statement):
+        pages: Pages = tuple(name for name in names if name is not None)
+        rows.append(Row(row.position, (row.entry.value, pages, row.answer), row.note))
+    return rows
+
+
+def judge_log(record: Record, rows: list[Row], verdict: Verdict) -> None:
+    """Add to ``verdict`` what is wrong with the log of one assignment."""
+    where = f"assignment {record.assignment_id}, entry"
+    verdict.entries += len(rows)
+    if [row.position for row in rows] != list(range(len(rows))):
+        verdict.lost.append(f"{where}s have gaps or repeat: {[row.position for row in rows]}")
+    log = {row.position: row for row in rows}
+    for position, said in record.acknowledged.items():
+        verdict.acknowledged += 1
+        if position not in log:
+            verdict.lost.append(f"{where} {position}: acknowledged {said}, not in the log")
+        elif said != {log[position].what}:
+            verdict.changed.append(f"{where} {position}: {said}, in the log {log[position].what}")
+    for row in rows:
+        _judge_row(record, row, f"{where} {row.position}", verdict)
+    notes = Counter(row.note for row in rows if row.note)
+    twice = [note for note, count in notes.items() if count > 1]
+    verdict.doubled += [f"{where} with {note!r} is in the log twice" for note in twice]
+
+
+def _judge_row(record: Record, row: Row, where: str, verdict: Verdict) -> None:
+    sent = [each for each in record.sent.get(row.position, ()) if logged(each) == row.what]
+    if not sent:
+        verdict.invented.append(f"{where}: nobody sent {row.what}")
+    elif row.note not in {each.note for each in sent}:
+        verdict.changed.append(f"{where}: the note {row.note!r} is not one of those sent")
+    if row.what[1] and row.what[1] not in record.shown.get(row.position, ()):
+        verdict.not_shown.append(f"{where}: {row.what[1]} was never shown at this position")
+
+
+def _replay(session: Session, record: Record, verdict: Verdict) -> None:
+    """Open the assignment from its log alone; it must ask what the server showed last."""
+    user_id = session.get_one(Assignment, record.assignment_id).user_id
+    try:
+        now = labeling.standing(
+            session, LiveSessions(), assignment_id=record.assignment_id, user_id=user_id
+        )
+    except (AppError, ValueError, KeyError, IndexError, AssertionError) as error:
+        verdict.unreplayable.append(f"assignment {record.assignment_id}: {error!r}")
+        return
+    names = [now.documents[number].name for number in shown_in(now.state)]
+    seen = record.shown.get(now.position)
+    if seen and tuple(names) not in seen:
+        verdict.unreplayable.append(
+            f"assignment {record.assignment_id}: the log leads to {names}, the server showed {seen}"
+        )

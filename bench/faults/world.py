@@ -1,0 +1,147 @@
+"""The server under fault: a process that is killed, stopped and started again, and its database."""
+
+import asyncio
+import signal
+import sqlite3
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from subprocess import TimeoutExpired
+
+import psutil
+from sqlalchemy import URL, make_url, text
+
+from app.db.engine import make_engine
+from bench.faults.clock import Clock
+from tests.databases import PostgresqlServer
+from tests.live import LiveServer, free_port, serving
+
+
+class World:
+    """One server on one port, started as often as it has to be."""
+
+    def __init__(
+        self, database_url: str, folder: Path, workers: int, cluster: PostgresqlServer | None
+    ) -> None:
+        self.url: URL = make_url(database_url)
+        self._database_url = database_url
+        self.workers, self.cluster = workers, cluster
+        self._folder, self._port, self._stack = folder, free_port(), ExitStack()
+        self._clock = Clock(folder)
+        self._server: LiveServer | None = None
+
+    @property
+    def address(self) -> str:
+        """Where the server is."""
+        return f"http://localhost:{self._port}"
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether the database is a file of SQLite."""
+        return self.url.get_backend_name() == "sqlite"
+
+    async def start(self) -> None:
+        """Start the server and wait until it is ready."""
+        await asyncio.to_thread(self._start)
+
+    def _start(self) -> None:
+        with self._clock.started():
+            started = serving(
+                self._database_url,
+                self._folder,
+                port=self._port,
+                workers=str(self.workers),
+                host="localhost",
+            )
+            self._server = self._stack.enter_context(started)
+
+    def processes(self) -> list[psutil.Process]:
+        """Return the server's process and its workers."""
+        assert self._server is not None
+        parent = psutil.Process(self._server.process.pid)
+        return [parent, *parent.children(recursive=True)]
+
+    def worker_processes(self) -> list[psutil.Process]:
+        """Return the processes that answer requests: the children, or the only one there is."""
+        parent, *children = self.processes()
+        return [each for each in children if "spawn_main" in " ".join(each.cmdline())] or [parent]
+
+    async def kill(self) -> None:
+        """End every process of the server without warning."""
+        assert self._server is not None
+        for process in self.processes():
+            process.kill()
+        await asyncio.to_thread(self._server.process.wait, 10)
+
+    async def end(self) -> None:
+        """Stop the server in the ordinary way."""
+        assert self._server is not None
+        process = self._server.process
+        process.terminate()
+        try:
+            await asyncio.to_thread(process.wait, 15)
+        except TimeoutExpired:
+            await self.kill()
+        self._stack.close()
+
+    async def stop(self, seconds: float) -> None:
+        """Let the server freeze for a while."""
+        stopped = self.processes()
+        for process in stopped:
+            process.send_signal(signal.SIGSTOP)
+        await asyncio.sleep(seconds)
+        for process in stopped:
+            process.send_signal(signal.SIGCONT)
+
+    async def lock(self, seconds: float) -> None:
+        """Hold the lock every writer needs, from another connection."""
+        await asyncio.to_thread(self._lock, seconds)
+
+    def _lock(self, seconds: float) -> None:
+        if self.is_sqlite:
+            connection = sqlite3.connect(str(self.url.database), timeout=30, isolation_level=None)
+            connection.execute("BEGIN IMMEDIATE")
+            time.sleep(seconds)
+            connection.close()
+            return
+        engine = make_engine(self._database_url)
+        with engine.begin() as held:
+            held.execute(text("LOCK TABLE assignments, judgments IN ACCESS EXCLUSIVE MODE"))
+            time.sleep(seconds)
+        engine.dispose()
+
+    async def terminate_backends(self) -> None:
+        """End every connection the server has to PostgreSQL."""
+        await asyncio.to_thread(self._terminate_backends)
+
+    def _terminate_backends(self) -> None:
+        engine = make_engine(self._database_url)
+        with engine.connect() as connection:
+            mine = "pid <> pg_backend_pid() AND datname = current_database()"
+            connection.execute(
+                text(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {mine}")
+            )
+        engine.dispose()
+
+    async def fill_disk(self, seconds: float) -> None:
+        """Let no file of the server grow for a while, as on a full disk."""
+        pids = [process.pid for process in self.processes()]
+        wal = Path(f"{self.url.database}-wal")
+        most = wal.stat().st_size if wal.exists() else 0
+        for pid in pids:
+            _limit_files(pid, most)
+        await asyncio.sleep(seconds)
+        for pid in pids:
+            _limit_files(pid, psutil.RLIM_INFINITY)
+
+    async def jump(self, offset: int, seconds: float) -> None:
+        """Put the server's clock forward or back for a while."""
+        self._clock.shift(offset)
+        await asyncio.sleep(seconds)
+        self._clock.shift(0)
+
+
+def _limit_files(pid: int, most: int) -> None:
+    if psutil.pid_exists(pid):
+        process = psutil.Process(pid)
+        process.rlimit(psutil.RLIMIT_FSIZE, (most, psutil.RLIM_INFINITY))

@@ -1,0 +1,220 @@
+"""Malformed requests, thousands of them: none may be answered with a 500.
+
+    .venv/bin/python -m bench.malformed --requests 20000
+    .venv/bin/python -m bench.malformed --database sqlite --seed 7 --requests 500
+
+The program runs in this process on a fresh database of each kind; requests of
+`bench.malformed_requests` come from nobody, from an assessor, a researcher and an administrator, by
+cookie with a right and a wrong CSRF token and by bearer token. Printed are the statuses and each
+distinct 500 with the request that caused it. The exit code is 1 if there is one.
+"""
+
+import argparse
+import asyncio
+import logging
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.config import Settings
+from app.db.engine import Sessions
+from app.db.models import Study, User
+from app.domain.words import Role
+from app.main import create_app
+from app.services import tokens
+from app.web.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
+from bench.judging import databases
+from bench.malformed_requests import Generator, Sent, endpoints_of
+from tests.factories import make_study, make_user, queries_of
+from tests.judging import make_job
+
+Identities = dict[str, list[tuple[bytes, bytes]]]
+REFRESH = 100  # requests after which cookies are made afresh: some requests sign people out
+
+
+@dataclass
+class Outcome:
+    """What the requests were answered with, and each distinct fault with its first request."""
+
+    statuses: Counter[int] = field(default_factory=Counter)
+    faults: dict[str, str] = field(default_factory=dict)
+
+
+class Faults(logging.Handler):
+    """Keeps the exception of the last unexpected error."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.last: BaseException | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the record's exception."""
+        self.last = record.exc_info[1] if record.exc_info else None
+
+
+class Cast:
+    """The people who send requests, and what they may name."""
+
+    def __init__(self, app: FastAPI) -> None:
+        self._app = app
+        self._sessions: Sessions = app.state.sessions
+        with self._sessions.write.begin() as session:
+            self._users = {role: make_user(session, role=role) for role in Role}
+            victim = make_user(session, email="victim@example.org")
+            self._tokens = {
+                role: tokens.issue_token(session, user, "bench")[1]
+                for role, user in self._users.items()
+            }
+        self.known: dict[str, list[Any]] = {
+            **{"slug": ["tulips"], "confirm": ["tulips"], "user_id": [victim.id], "token_id": [1]},
+            **{"assignment_id": [1], "format": ["topk.jsonl", "qrels"]},
+            **{"email": [victim.email], "assessor": [victim.email], "assessors": [[victim.email]]},
+            **{"query": ["q0"], "tool": ["pairs", "grades", "lists"], "round": [1], "rounds": [1]},
+            **{
+                "position": [0, 1, 2],
+                "answer": ["left", "tie"],
+                "left": ["q0-d1"],
+                "role": [*Role],
+            },
+            **{
+                "right": ["q0-d2"],
+                "step": ["undo", "redo"],
+                "kind": ["start"],
+                "people": [victim.id],
+            },
+            **{"sort": ["name"], "page": [1], "limit": [5], "offset": [0], "state": ["open"]},
+            **{"settings": [{"k": 5}, {"name": "T"}], "name": ["Ansa"], "path": ["style.css", ""]},
+        }
+
+    def identities(self) -> Identities:
+        """Give the headers of each sender, with cookies that are valid now."""
+        found: Identities = {"nobody": []}
+        cookies: Cookies = self._app.state.cookies
+        with self._sessions.write.begin() as session:
+            self._restore_study(session)
+            for role, user in self._users.items():
+                now = session.get_one(User, user.id)
+                now.disabled_at, now.role = None, role
+                token = f"{SESSION_COOKIE}={cookies.session_token(now, 'nonce')}".encode()
+                right = (CSRF_HEADER.lower().encode(), cookies.csrf_token("nonce").encode())
+                found[f"{role} by cookie"] = [(b"cookie", token), right]
+                found[f"{role} with a wrong CSRF token"] = [(b"cookie", token), (right[0], b"x")]
+                bearer = f"Bearer {self._tokens[role]}".encode()
+                found[f"{role} by token"] = [(b"authorization", bearer)]
+        return found
+
+    def _restore_study(self, session: Session) -> None:
+        """Make the study and its work again if a request has deleted it."""
+        study = session.scalar(select(Study).where(Study.slug == "tulips"))
+        if study is None:
+            study = make_study(session, slug="tulips", queries=2)
+            query = queries_of(session, study)[0]
+            job = make_job(session, user=self._users[Role.ASSESSOR], query=query)
+            self.known["assignment_id"].append(job.assignment_id)
+        study.archived_at = None
+
+
+async def answer(app: FastAPI, sent: Sent) -> int:
+    """Send one request to the program as a server would; return the status."""
+    messages: list[dict[str, Any]] = [
+        {"type": "http.request", "body": sent.body, "more_body": not sent.whole}
+    ]
+    status = 0
+
+    async def receive() -> dict[str, Any]:
+        return messages.pop(0) if messages else {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        nonlocal status
+        status = message.get("status", status)
+
+    scope = {
+        **{"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "http"},
+        **{"method": sent.method, "path": sent.path, "raw_path": sent.raw_path, "root_path": ""},
+        **{"query_string": sent.query, "client": ("127.0.0.1", 50000), "server": ("localhost", 80)},
+        "headers": [(b"host", b"localhost"), *sent.headers],
+    }
+    await app(scope, receive, send)
+    return status
+
+
+async def attack(app: FastAPI, seed: str, count: int) -> Outcome:
+    """Send ``count`` requests one after another."""
+    outcome, faults = Outcome(), Faults()
+    log = logging.getLogger("topkapi")
+    log.addHandler(faults)
+    cast = Cast(app)
+    generator = Generator(seed, endpoints_of(app), cast.known)
+    async with app.router.lifespan_context(app):
+        for number in range(count):
+            if number % REFRESH == 0:
+                identities = cast.identities()
+            sent = generator.draw(identities)
+            await _note(app, sent, outcome, faults)
+    log.removeHandler(faults)
+    return outcome
+
+
+async def _note(app: FastAPI, sent: Sent, outcome: Outcome, faults: Faults) -> None:
+    try:
+        status = await answer(app, sent)
+    except Exception as error:  # after the response began, all the server can do is cut it off
+        status, faults.last = 500, error
+    outcome.statuses[status] += 1
+    if status >= 500:
+        outcome.faults.setdefault(_where(status, faults.last), str(sent))
+
+
+def _where(status: int, error: BaseException | None) -> str:
+    if error is None:
+        return f"{status} without a traceback"
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "site-packages" not in frame.filename] or frames
+    at = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else "?"
+    return f"{status} {type(error).__name__} at {at}: {str(error)[:200]}"
+
+
+def run(url: str, seed: str, count: int) -> Outcome:
+    """Attack the program on the database at ``url``."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(
+            database_url=url,
+            secret_file=Path(folder) / "secret",
+            upload_dir=Path(folder) / "uploads",
+            _env_file=None,
+        )
+        return asyncio.run(attack(create_app(settings), seed, count))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--requests", type=int, default=20_000)
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
+    chosen = parser.parse_args()
+    logging.lastResort = None  # what is not to be seen: every refusal of a library
+    failed = False
+    with databases() as urls:
+        for name in chosen.database or urls:
+            start = time.perf_counter()
+            outcome = run(urls[name], chosen.seed, chosen.requests)
+            seconds = time.perf_counter() - start
+            said = ", ".join(f"{status}: {n}" for status, n in sorted(outcome.statuses.items()))
+            print(f"{name}: {chosen.requests} requests in {seconds:.0f} s; {said}")
+            for fault, request in outcome.faults.items():
+                print(f"  {fault}\n    {request}")
+            failed = failed or bool(outcome.faults)
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()

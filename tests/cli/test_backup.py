@@ -1,0 +1,65 @@
+"""`topkapi backup` and `restore`: a file for its owner, refusals in one line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.db.engine import Sessions
+from tests.commands import run_command
+from tests.judging import make_job
+
+
+@pytest.fixture
+def niceness(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """What the command asks for; the process of the tests keeps its priority."""
+    asked: list[int] = []
+    monkeypatch.setattr("app.cli.backup.os.nice", asked.append)
+    return asked
+
+
+def test_there_and_back(
+    database_url: str,
+    sessions: Sessions,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    niceness: list[int],
+) -> None:
+    with sessions.write.begin() as session:
+        make_job(session, documents=5)
+    path = tmp_path / "all.zip"
+    monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
+    code, out, _ = run_command(capsys, ["backup", str(path), "--json"])
+    assert code == 0
+    assert json.loads(out)["rows"]["documents"] == 5
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert niceness == [10], "the server comes first"
+    code, _, error = run_command(capsys, ["backup", str(path)])
+    assert (code, "--overwrite" in error) == (1, True)
+
+    restored = tmp_path / "restored.db"
+    monkeypatch.setenv("TOPKAPI_DATABASE_URL", f"sqlite:///{restored}")
+    code, out, _ = run_command(capsys, ["restore", str(path), "--json"])
+    assert code == 0
+    assert json.loads(out)["rows"]["documents"] == 5
+    assert restored.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.usefixtures("niceness")
+def test_a_damaged_file_is_told_in_one_line(
+    sqlite_url: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = tmp_path / "all.zip"
+    monkeypatch.setenv("TOPKAPI_DATABASE_URL", sqlite_url)
+    assert run_command(capsys, ["backup", str(path)])[0] == 0
+    whole = path.read_bytes()
+    at = whole.index(b"backup.json") + 20  # in the packed bytes of the manifest
+    path.write_bytes(whole[:at] + b"\xff" * 8 + whole[at + 8 :])
+    code, _, error = run_command(capsys, ["restore", str(path)])
+    assert code == 1
+    assert "is not a backup of Topkapi, or is damaged" in error
+    assert len(error.splitlines()) == 1

@@ -1,0 +1,60 @@
+"""Forks of a session: what they cost."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.domain import contest
+from app.domain.answers import Answer, Judgment, Preference
+from app.domain.log import Entry, EntryKind
+from app.domain.plan import Plan
+from app.domain.session import Asking, PairSession
+from app.domain.sorting import SORTERS, heap
+
+
+def answered(session: PairSession, count: int, answer: Answer = Answer.LEFT) -> PairSession:
+    """The session after so many answers."""
+    for _ in range(count):
+        assert isinstance(session.state, Asking)
+        asked = session.state.question
+        judgment = Judgment(asked.kind, asked.left, asked.right, answer)
+        session.append(Entry(EntryKind.ANSWER, judgment))
+    return session
+
+
+class Counted:
+    """The heap, and how often one was begun and how often the memory was asked."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.begun = self.asked = 0
+        known = contest.Memory.known
+        monkeypatch.setitem(SORTERS, "heap", replace(SORTERS["heap"], sort=self._sort))
+
+        def counted(memory: contest.Memory, pair: Any) -> Preference | None:
+            self.asked += 1
+            return known(memory, pair)
+
+        monkeypatch.setattr(contest.Memory, "known", counted)
+
+    def _sort(self, items: Sequence[int], k: int) -> Generator[Any, Any, Any]:
+        self.begun += 1
+        return heap(items, k)
+
+
+def test_a_fork_asks_its_memory_for_nothing_it_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = answered(PairSession(Plan(order=tuple(range(50)), k=10, seed="s")), 60)
+    counted = Counted(monkeypatch)
+    twin = session.fork()
+    assert (counted.begun, counted.asked) == (0, 0)
+    answered(twin, 1)
+    assert counted.begun == 1
+    assert counted.asked <= 4  # the pair that was open, and what the answer leads to
+
+
+def test_a_fork_that_loses_a_page_begins_one_sorter(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = answered(PairSession(Plan(order=tuple(range(50)), k=10, seed="s")), 60)
+    counted = Counted(monkeypatch)
+    answered(session.fork(), 1, Answer.LEFT_BAD)
+    assert counted.begun == 1

@@ -1,0 +1,153 @@
+"""How many steps a regular expression takes: the backtracking of Python's `re`, counted.
+
+Growth is told by counting, never by time. A step is a character held against a part of a pattern,
+or a repetition given back. Python's engine does the same with shortcuts, so it takes no more.
+"""
+
+import importlib
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+_parser: Any = importlib.import_module("re._parser")
+_ops: Any = importlib.import_module("re._constants")
+_CATEGORIES = {
+    _ops.CATEGORY_SPACE: re.compile(r"\s"),
+    _ops.CATEGORY_DIGIT: re.compile(r"\d"),
+    _ops.CATEGORY_WORD: re.compile(r"\w"),
+    _ops.CATEGORY_NOT_SPACE: re.compile(r"\S"),
+    _ops.CATEGORY_NOT_DIGIT: re.compile(r"\D"),
+    _ops.CATEGORY_NOT_WORD: re.compile(r"\W"),
+}
+_SIGNS = (_ops.LITERAL, _ops.NOT_LITERAL, _ops.ANY, _ops.IN)
+_REPEATS = (_ops.MAX_REPEAT, _ops.MIN_REPEAT, _ops.POSSESSIVE_REPEAT)
+
+
+class Steps:
+    """Counts the steps of one pattern on one text."""
+
+    def __init__(self, pattern: re.Pattern[Any], text: str) -> None:
+        source = pattern.pattern
+        self._text = text
+        self._flags = pattern.flags
+        self._parts = _parser.parse(
+            source if isinstance(source, str) else source.decode("latin-1"),
+            pattern.flags & ~re.UNICODE if isinstance(source, bytes) else pattern.flags,
+        )
+        self._taken: dict[Any, bool] = {}
+        self.count = 0
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), 60_000))
+
+    def of_search(self) -> int:
+        """Return the steps to find every match."""
+        position = 0
+        while position <= len(self._text):
+            end = next(self._ends(self._parts, 0, position), None)
+            position = position + 1 if end is None or end == position else end
+        return self.count
+
+    def of_match(self) -> int:
+        """Return the steps to match from the start, to the end of the text if need be."""
+        any(end == len(self._text) for end in self._ends(self._parts, 0, 0))
+        return self.count
+
+    def _ends(self, parts: Any, index: int, position: int) -> Iterator[int]:
+        if index == len(parts):
+            yield position
+            return
+        op, argument = parts[index]
+        for end in self._part_ends(op, argument, position):
+            yield from self._ends(parts, index + 1, end)
+
+    def _part_ends(self, op: Any, argument: Any, position: int) -> Iterator[int]:
+        self.count += 1
+        if op in _REPEATS:
+            yield from self._repeated(op, argument, position)
+        elif op is _ops.SUBPATTERN:
+            yield from self._ends(argument[3], 0, position)
+        elif op is _ops.BRANCH:
+            for branch in argument[1]:
+                yield from self._ends(branch, 0, position)
+        elif op in (_ops.ASSERT, _ops.ASSERT_NOT):
+            start = position - (1 if argument[0] < 0 else 0)
+            found = start >= 0 and next(self._ends(argument[1], 0, start), None) is not None
+            if found == (op is _ops.ASSERT):
+                yield position
+        elif op is _ops.AT:
+            if self._is_at(argument, position):
+                yield position
+        elif position < len(self._text) and self._takes(op, argument, self._text[position]):
+            yield position + 1
+
+    def _repeated(self, op: Any, how: Any, position: int) -> Iterator[int]:
+        ways = self._ways(how[0], how[1], how[2], position)
+        if op is not _ops.POSSESSIVE_REPEAT:
+            yield from ways
+        elif (end := next(ways, None)) is not None:
+            yield end
+
+    def _ways(self, least: int, most: Any, parts: Any, position: int) -> Iterator[int]:
+        """Yield where repetitions may end, the longest first."""
+        if len(parts) == 1 and parts[0][0] in _SIGNS:
+            yield from self._sign_ways(least, most, parts[0], position)
+            return
+        if most > 0:
+            for end in self._ends(parts, 0, position):
+                if end > position:
+                    yield from self._ways(max(0, least - 1), most - 1, parts, end)
+        self.count += 1
+        if least <= 0:
+            yield position
+
+    def _sign_ways(self, least: int, most: Any, part: Any, position: int) -> Iterator[int]:
+        """Yield the same for a repeated character, without a call per character."""
+        (op, argument), end = part, position
+        stop = min(len(self._text), position + most)
+        while end < stop and self._takes(op, argument, self._text[end]):
+            end += 1
+        self.count += end - position + 1
+        for each in range(end, position + least - 1, -1):
+            self.count += 1
+            yield each
+
+    def _is_at(self, where: Any, position: int) -> bool:
+        text, many = self._text, bool(self._flags & re.MULTILINE)
+        if where is _ops.AT_BEGINNING:
+            return position == 0 or (many and text[position - 1] == "\n")
+        if where is _ops.AT_END:
+            rest = text[position : position + 2]
+            return rest in ("", "\n") or (many and rest[:1] == "\n")
+        if where is _ops.AT_END_STRING:
+            return position == len(text)
+        before, after = text[position - 1 : position] if position else "", text[position:][:1]
+        return _is_word(before) != _is_word(after)
+
+    def _takes(self, op: Any, argument: Any, sign: str) -> bool:
+        key = (op, id(argument) if op is _ops.IN else argument, sign)
+        if key not in self._taken:
+            self._taken[key] = self._would_take(op, argument, sign)
+        return self._taken[key]
+
+    def _would_take(self, op: Any, argument: Any, sign: str) -> bool:
+        if op is _ops.ANY:
+            return sign != "\n" or bool(self._flags & re.DOTALL)
+        if op is _ops.IN:
+            negated = argument[0][0] is _ops.NEGATE
+            kinds = argument[1:] if negated else argument
+            return negated != any(self._takes(kind, each, sign) for kind, each in kinds)
+        if op is _ops.RANGE:
+            return any(argument[0] <= ord(each) <= argument[1] for each in self._cases(sign))
+        if op is _ops.CATEGORY:
+            return _CATEGORIES[argument].match(sign) is not None
+        same = any(ord(each) == argument for each in self._cases(sign))
+        return same == (op is _ops.LITERAL)
+
+    def _cases(self, sign: str) -> set[str]:
+        folds = self._flags & re.IGNORECASE
+        cases = {sign, sign.lower(), sign.upper()} if folds else {sign}
+        return {each for each in cases if len(each) == 1}
+
+
+def _is_word(sign: str) -> bool:
+    return sign.isalnum() or sign == "_"

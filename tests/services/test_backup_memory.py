@@ -1,0 +1,40 @@
+"""Backup and restore take some rows at a time: memory does not grow with the database."""
+
+import os
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+from sqlalchemy import Engine, insert
+
+from app.db import migrations
+from app.db.models import Content
+from app.services.backups import read_backup, write_backup
+from app.services.importing.contents import content_hash as hash_of
+from app.services.importing.contents import content_row
+from tests.services.test_backups import other
+
+__all__ = ["other"]  # a fixture
+HEAD = migrations.head_revision()
+PAGES, BYTES = 150, 200_000
+BOUND = 18_000_000  # of 30 MB of pages, which are 40 MB in base64
+
+
+def peak(act: Callable[[], object]) -> int:
+    tracemalloc.start()
+    try:
+        act()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_is_bounded_both_ways(engine: Engine, other: Engine, tmp_path: Path) -> None:
+    path, kind = tmp_path / "backup.zip", "image/png"
+    with engine.begin() as connection:
+        for _ in range(PAGES):
+            data = os.urandom(16) * (BYTES // 16)
+            row = content_row(kind, data, hash_of(kind, data))
+            connection.execute(insert(Content), row)
+    assert peak(lambda: write_backup(engine, HEAD, path)) < BOUND
+    assert peak(lambda: read_backup(other, HEAD, path)) < BOUND

@@ -1,0 +1,45 @@
+"""Every export and the report of the demo, loaded at a pinned time, have their recorded bytes.
+
+A change of format on purpose records the digests again:
+
+    RECORD_DIGESTS=1 .venv/bin/pytest tests/services/test_output_digests.py
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from app.db.engine import Sessions
+from app.services.demo import load_demo
+from app.services.exports import EXPORTS, StudySource, export_session, open_export
+from app.services.reports.forms import as_json
+from app.services.reports.service import make_report
+
+AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
+RECORDED = Path(__file__).parent / "output_digests.json"
+WITHOUT_FEATURES = {"letor"}  # the demo has no features to join labels with
+
+
+def test_exports_and_report_of_the_demo_have_the_recorded_bytes(sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
+        slug = load_demo(session, at=AT).slug
+    found = dict(_digests(sessions, slug))
+    if os.environ.get("RECORD_DIGESTS"):
+        RECORDED.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    assert found == json.loads(RECORDED.read_text(encoding="utf-8"))
+
+
+def _digests(sessions: Sessions, slug: str) -> Iterator[tuple[str, str]]:
+    for name in EXPORTS:
+        if name not in WITHOUT_FEATURES:
+            with export_session(sessions) as session:
+                yield name, _digest(b"".join(open_export(session, slug, name).chunks))
+    with export_session(sessions) as session:
+        yield "report.json", _digest(as_json(make_report(StudySource(session, slug))).encode())
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,35 @@
+"""Relative links and anchors of the documentation lead somewhere."""
+
+import re
+from pathlib import Path
+
+from tests.documentation import DOCS, PAGES, ROOT, every_page, prose
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors that GitHub gives to the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+    plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
+    return {heading.replace(" ", "-") for heading in plain}
+
+
+def linked(page: Path) -> list[tuple[Path, str]]:
+    """Return the file and the anchor of each relative link of a page."""
+    targets = [link for link in LINK.findall(prose(page)) if "://" not in link]
+    split = [target.partition("#") for target in targets]
+    return [((page.parent / path) if path else page, anchor) for path, _, anchor in split]
+
+
+@every_page
+def test_relative_links_lead_to_files_and_headings(page: Path) -> None:
+    for path, anchor in linked(page):
+        assert path.exists(), path
+        assert not anchor or anchor in anchors(path), f"{path}#{anchor}"
+
+
+def test_the_index_leads_to_every_page() -> None:
+    indexes = (DOCS / "README.md", DOCS / "decisions" / "README.md")
+    found = {path.resolve() for index in indexes for path, _ in linked(index)}
+    assert {page for page in PAGES if page not in indexes} - found <= {ROOT / "README.md"}

@@ -1,0 +1,154 @@
+"""The work on what strangers send grows no faster than what they send. Steps are counted.
+
+Each family is a piece repeated. Four times as many pieces may take four times the steps, and a
+little more.
+"""
+
+import importlib
+import pkgutil
+import re
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from turbohtml import Token, tokenize
+
+import analysis
+import app
+from app.domain.marking import term_pattern
+from app.domain.snippets import snippet, without_markdown
+from app.domain.terms import query_terms
+from app.services.importing.plain_text import plain_text
+from app.services.pages import tokens
+from app.services.pages.rendering import rendered_html
+from app.web.markdown import to_html
+from tests.regex_steps import Steps
+
+PIECES = [
+    "<", "<a", "<a ", "<a b='", "<a b=1 ", "<link rel=rel=", "<link rel=", "<pre<pre", "<pre>", "[",
+    "[[[[", "](", "[](", "[a](", "![", "<div>", "<b>", "<i><div>", "<p><b>", "<a><b><i><p>", "<p>",
+    "<table>", "<table><td>", "<svg>", "<svg><style/>", "<svg><title/>", "<math><mi>", "<!--", "&",
+    "<!-- -->", "<script>", "<style>", "<style></style", "<noscript>", "<noscript></noscript>",
+    "</", "</p>", "</svg>", "<template>", "<select>", "&amp", "&#x", "<![CDATA[", "]]>", "<?", "\0",
+    "\r", "<textarea>", "<plaintext>", "<title>", "<!doctype>", "<!doctype html>", " ", "\n", "a ",
+    "tulip ", "cut ", "cut \n", "|", "|-", "| ", "*", "`", "_", "*a_", "> ", "- ", "# ", "a-", "a.",
+    "@", ":", "=", "docid", "docid ", "docid=", "charset", "<meta ", "<meta charset=", "charset= ",
+    "qid:", "1:", "1:2 ", "\\", "#docid = a query = ", "<top>", "-", "'", '"', "a:", "é",
+]  # fmt: skip
+MATCHED = {  # patterns that are only held against a whole value, not searched for
+    "app.services.accounts._EMAIL", "app.services.importing.values._SCHEME",
+    "app.services.importing.values._ID", "app.services.importing.settings._SLUG",
+    "app.services.uploading.store._ID", "app.web.reading._VALUE", "app.web.logs._REQUEST_ID",
+    "app.services.importing.queries._LABEL", "app.services.pages.cleaning._NAME",
+    "app.services.pages.cleaning._ATTRIBUTE", "app.services.pages.cleaning._ELSEWHERE",
+    "app.services.pages.rendering._DOCTYPE_ID", "analysis.metrics.registry._NAME",
+}  # fmt: skip
+
+
+BOUNDED = {"app.services.importing.pages._CHARSET"}  # searched for in 2 kB only
+
+
+def grows_evenly(steps: Callable[[int], int], few: int = 50) -> bool:
+    return steps(4 * few) <= 4.5 * steps(few) + 500
+
+
+class Counted:
+    """Calls of functions, Python's and C's, and what the tokenizer is given to read."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+
+    def run(self, act: Callable[[str], object], text: str) -> int:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tokens, "tokenize", self._tokenize)
+            sys.setprofile(self._note)
+            try:
+                made = act(text)
+            finally:
+                sys.setprofile(None)
+        return self.steps + (len(made) if isinstance(made, str) else 0)
+
+    def _tokenize(self, source: str) -> Iterator[Token]:
+        self.steps += len(source)
+        return tokenize(source)
+
+    def _note(self, _frame: FrameType, kind: str, _what: object) -> None:
+        self.steps += kind in ("call", "c_call")
+
+
+ACTS: dict[str, Callable[[str], object]] = {
+    "rendered": lambda text: rendered_html(text, ["tulip", "cut tulips", "a"]),
+    "without links": lambda text: rendered_html(text, [], links=False),
+    "plain text": plain_text,
+    "snippet": lambda text: snippet(without_markdown(text), ["tulip", "a b"]),
+    "query terms": query_terms,
+    "markdown": to_html,
+}
+
+
+def calls(act: str, piece: str) -> Callable[[int], int]:
+    return lambda count: Counted().run(ACTS[act], piece * count)
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_hostile_pages_take_no_more_steps_than_others(act: str) -> None:
+    few = 200 if act == "markdown" else 50  # it takes more steps until its limit of nesting
+    assert [piece for piece in PIECES if not grows_evenly(calls(act, piece), few)] == []
+
+
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=3).map("".join))
+@settings(max_examples=60)
+def test_nor_do_pages_of_mixed_pieces(piece: str) -> None:
+    for act in ("rendered", "plain text", "snippet"):
+        assert grows_evenly(calls(act, piece))
+
+
+def patterns() -> Iterator[tuple[str, re.Pattern[Any]]]:
+    """Yield every compiled pattern of the program, by module and name."""
+    for package in (app, analysis):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if ".test" not in module.name and "__main__" not in module.name:
+                for name, value in vars(importlib.import_module(module.name)).items():
+                    if isinstance(value, re.Pattern):
+                        yield f"{module.name}.{name}", value
+    for terms in (["a b", "a", "a a a a b"], ["tulip", "cut tulips", "cut cut cut"]):
+        found = term_pattern(terms)
+        assert found is not None
+        yield f"terms {terms}", found
+
+
+def steps_of(pattern: re.Pattern[Any], piece: str, *, whole: bool = False) -> Callable[[int], int]:
+    def steps(count: int) -> int:
+        counted = Steps(pattern, piece * count)
+        return counted.of_match() if whole else counted.of_search()
+
+    return steps
+
+
+def test_no_pattern_takes_more_steps_than_its_text_is_long() -> None:
+    uneven = [
+        (name, piece)
+        for name, pattern in patterns()
+        if name not in BOUNDED
+        for piece in PIECES
+        if not grows_evenly(steps_of(pattern, piece, whole=name in MATCHED), 25)
+    ]
+    assert uneven == []
+
+
+@pytest.mark.parametrize(
+    ("source", "piece", "few"),
+    [
+        (r"!?\[([^\]\n]*)\]\([^)\s]*(?:\s[^)]*)?\)", "[", 25),
+        (r"<(/?)pre\b[^>]*>", "<pre ", 25),
+        (r"(?:a+)+b", "a", 3),
+    ],
+)
+def test_the_counter_of_steps_tells_patterns_that_backtrack(
+    source: str, piece: str, few: int
+) -> None:
+    assert not grows_evenly(steps_of(re.compile(source), piece), few)

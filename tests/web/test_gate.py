@@ -1,0 +1,235 @@
+"""What is refused before a body is read, and that nobody who sends slowly holds a slot."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import event
+from sqlalchemy.orm import Session
+
+from app.db.engine import Sessions
+from app.db.models import User
+from app.db.queries.accounts import Bearer
+from app.domain.words import Role
+from app.services import tokens
+from app.web import gate
+from app.web.body_limits import DEFAULT, VISITOR, limit_of
+from app.web.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
+from app.web.places import Lane, Places
+from tests.asgi import begin, exchange, scope_of
+from tests.factories import make_user, sign_in
+from tests.web.test_authorisation import ALLOWED, EVERYONE, LINK, address_of, routes_of
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+NOTHING_SENT = {**FORM, "Content-Length": "5"}
+
+
+@pytest.fixture
+def admin(sessions: Sessions) -> tuple[User, str]:
+    """An administrator, and a token of theirs."""
+    with sessions.write.begin() as session:
+        user = make_user(session, role=Role.ADMIN)
+        return user, tokens.issue_token(session, user, "test")[1]
+
+
+def credentials(app: FastAPI, path: str, admin: tuple[User, str]) -> dict[str, str]:
+    """What an administrator sends: a token to the API, a cookie to pages."""
+    user, token = admin
+    if path.startswith("/api/"):
+        return {"Authorization": f"Bearer {token}"}
+    cookies: Cookies = app.state.cookies
+    return {"Cookie": f"{SESSION_COOKIE}={cookies.session_token(user)}"}
+
+
+def lanes(app: FastAPI) -> Iterator[tuple[str, Lane]]:
+    places: Places = app.state.places
+    return ((name, lane) for name, lane in vars(places).items() if isinstance(lane, Lane))
+
+
+def held(app: FastAPI) -> list[str]:
+    """The lanes of which a slot is taken."""
+    return [name for name, lane in lanes(app) if lane.limiter.borrowed_tokens]
+
+
+def test_a_body_that_never_comes_holds_no_slot_on_any_route(
+    app: FastAPI, admin: tuple[User, str]
+) -> None:
+    """Ask every route as a stranger and as an administrator: `Content-Length: 5`, and silence."""
+    writers: list[str] = []
+    taken: list[tuple[str, str, bool, list[str]]] = []
+    event.listen(app.state.engine, "begin", lambda _connection: writers.append("begun"))
+
+    async def ask(method: str, path: str, known: bool) -> None:
+        headers = {**NOTHING_SENT, **(credentials(app, path, admin) if known else {})}
+        scope = scope_of(method, address_of(path), headers)
+        said, task = await begin(app, scope, (), seconds=20)
+        assert said.status or said.asked_for_body, f"{method} {path}"
+        in_use = app.state.engine.pool.checkedout()
+        if held(app) or in_use:
+            taken.append((method, path, known, held(app)))
+        task.cancel()
+        await asyncio.wait({task})
+
+    async def ask_all() -> None:
+        async with app.router.lifespan_context(app):
+            for method, path in routes_of(app):
+                for known in (False, True):
+                    await ask(method, path, known)
+
+    asyncio.run(ask_all())
+    assert taken == []
+    assert writers  # the listener does listen
+
+
+def test_strangers_are_refused_before_their_body_is_read_and_without_the_database(
+    app: FastAPI,
+) -> None:
+    begun: list[str] = []
+    event.listen(app.state.engine, "begin", lambda _connection: begun.append("begun"))
+    for method, path in routes_of(app):
+        allowed = ALLOWED[f"{method} {path}"]
+        if allowed in (EVERYONE, LINK):
+            continue
+        said = exchange(app, method, address_of(path), headers=NOTHING_SENT, chunks=())
+        assert (said.status, said.asked_for_body) in ((401, False), (303, False)), (
+            f"{method} {path}"
+        )
+    assert begun == []
+
+
+def test_made_up_links_and_tokens_take_no_slot_of_people_at_work(
+    app: FastAPI, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: list[Lane] = []
+    hold = Lane.hold
+
+    def watched(lane: Lane) -> AbstractAsyncContextManager[float]:
+        used.append(lane)
+        return hold(lane)
+
+    monkeypatch.setattr(Lane, "hold", watched)
+    assert client.get("/pages/made-up/x.html").status_code == 403
+    assert used == []
+    assert client.get("/invitations/made-up").status_code == 403
+    headers = {"Authorization": "Bearer topkapi_made_up"}
+    assert client.get("/api/v1/me", headers=headers).status_code == 401
+    assert client.post("/api/v1/assignments/1/undo", headers=headers).status_code == 401
+    assert set(used) == {app.state.places.door}
+
+
+def test_a_form_without_its_csrf_token_takes_no_slot(
+    app: FastAPI, client: httpx.Client, admin: tuple[User, str]
+) -> None:
+    sign_in(app, client, admin[0])
+    del client.headers[CSRF_HEADER]
+    begun: list[str] = []
+    event.listen(app.state.engine, "begin", lambda _connection: begun.append("begun"))
+    for path in ("/sign-out", "/people", "/assignments/1/timer", "/assignments/1/judgments"):
+        assert client.post(path, data={"csrf_token": "x"}).status_code == 403
+    assert begun == []
+
+
+def test_a_token_is_looked_up_once_a_minute_and_revoked_at_once(
+    client: httpx.Client,
+    sessions: Sessions,
+    admin: tuple[User, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    headers = {"Authorization": f"Bearer {admin[1]}"}
+    lookups: list[str] = []
+    owner_of = tokens.owner_of
+
+    def watched(session: Session, plain: str) -> Bearer:
+        lookups.append(plain)
+        return owner_of(session, plain)
+
+    monkeypatch.setattr(tokens, "owner_of", watched)
+    for _ in range(3):
+        assert client.get("/api/v1/me", headers=headers).status_code == 200
+    assert len(lookups) == 1 + 3  # at the door once, and in each request's own transaction
+    with sessions.write.begin() as session:
+        tokens.revoke_token(session, 1)
+    assert client.get("/api/v1/me", headers=headers).status_code == 401
+
+
+def test_bodies_are_bounded_by_what_they_announce(app: FastAPI, admin: tuple[User, str]) -> None:
+    for path, limit in (("/sign-in", VISITOR), ("/sign-out", DEFAULT), ("/api/v1/users", DEFAULT)):
+        headers = {**credentials(app, path, admin), "Content-Length": str(limit.most_bytes + 1)}
+        said = exchange(app, "POST", path, headers=headers, chunks=())
+        assert (said.status, said.asked_for_body) == (413, False)
+        assert b"larger than" in said.body
+
+
+def test_bodies_are_bounded_while_they_stream(app: FastAPI, admin: tuple[User, str]) -> None:
+    begin_of_file = b'--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n'
+    blocks = [begin_of_file, *[b"x" * 65_536] * 300]
+    for path, status in (
+        ("/sign-in", 413),
+        ("/sign-out", 413),
+        ("/api/v1/users", 413),
+        ("/studies/none/assign/csv", 413),
+        ("/api/v1/studies/none/assignments/csv", 422),  # says what to do
+    ):
+        headers = {
+            **credentials(app, path, admin),
+            "Content-Type": "multipart/form-data; boundary=b",
+        }
+        assert exchange(app, "POST", path, headers=headers, chunks=blocks).status == status, path
+
+
+def test_a_body_that_takes_too_long_is_given_up(
+    app: FastAPI, admin: tuple[User, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate, "IDLE_SECONDS", 0.01)
+
+    async def ask(path: str) -> int:
+        async with app.router.lifespan_context(app):
+            headers = {**NOTHING_SENT, **credentials(app, path, admin)}
+            said, task = await begin(app, scope_of("POST", path, headers), (), seconds=20)
+            await task
+            return said.status
+
+    for path in ("/sign-in", "/sign-out", "/imports", "/api/v1/studies", "/api/v1/users"):
+        assert asyncio.run(ask(path)) == 408
+
+
+def test_large_bodies_are_for_administrators(app: FastAPI, sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
+        user = make_user(session, role=Role.RESEARCHER)
+        person = user, tokens.issue_token(session, user, "test")[1]
+    for method, path in routes_of(app):
+        address = address_of(path)
+        if method not in ("GET", "DELETE") and limit_of(address).most_bytes > DEFAULT.most_bytes:
+            headers = {**NOTHING_SENT, **credentials(app, path, person)}
+            said = exchange(app, method, address, headers=headers, chunks=())
+            assert (said.status, said.asked_for_body) == (403, False), path
+
+
+def test_a_long_note_fits() -> None:
+    assert DEFAULT.most_bytes > 10_000 * 12  # characters of four bytes, percent-encoded
+    assert limit_of("/assignments/1/judgments") is DEFAULT
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 200_000,
+        b'{"a":' * 40_000,
+        b'{"position": ' + b"9" * 5_000 + b"}",
+        b'{"position": "\xff"}',
+        b"\xff\xfe",
+        b"{",
+        json.dumps({"position": 2**200}).encode(),
+        b'{"position": NaN}',
+    ],
+)
+def test_malformed_json_is_never_a_fault(
+    client: httpx.Client, admin: tuple[User, str], body: bytes
+) -> None:
+    headers = {"Authorization": f"Bearer {admin[1]}", "Content-Type": "application/json"}
+    for path in ("/api/v1/assignments/1/undo", "/api/v1/users"):
+        assert client.post(path, content=body, headers=headers).status_code == 422

@@ -1,0 +1,134 @@
+"""Too many requests at once: first come, first served, and nobody waits for long."""
+
+import asyncio
+
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import text
+
+from app.db.engine import (
+    POOL_SIZE,
+    REQUEST_BUSY_MS,
+    Sessions,
+    make_engine,
+    make_sessions,
+    shorten_lock_wait,
+)
+from app.db.models import User
+from app.web import places
+from app.web.places import QUEUE_SECONDS, Busy, Lane, Places
+from tests.clients import open_client
+from tests.factories import make_user, sign_in
+
+
+def test_a_queue_is_served_in_the_order_of_coming() -> None:
+    order: list[int] = []
+
+    async def work(lane: Lane, number: int) -> None:
+        async with lane.hold():
+            order.append(number)
+            await asyncio.sleep(0)
+
+    async def run() -> None:
+        lane = Lane(1, longest_queue=100)
+        await asyncio.gather(*(work(lane, number) for number in range(50)))
+
+    asyncio.run(run())
+    assert order == list(range(50))
+
+
+def test_a_queue_that_is_too_long_turns_away_at_once() -> None:
+    async def run() -> list[object]:
+        lane = Lane(1, longest_queue=3)
+
+        async def work() -> None:
+            async with lane.hold():
+                await asyncio.sleep(0)
+
+        return await asyncio.gather(*(work() for _ in range(6)), return_exceptions=True)
+
+    outcomes = asyncio.run(run())
+    assert [type(each) for each in outcomes] == [type(None)] * 4 + [Busy] * 2
+
+
+def test_giving_up_leaves_the_queue_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places, "QUEUE_SECONDS", 0.01)
+
+    async def run() -> None:
+        lane = Lane(1, longest_queue=3)
+        async with lane.hold():
+            with pytest.raises(Busy):
+                async with lane.hold():
+                    pass
+        async with lane.hold() as waited:
+            assert waited == 0.0
+        assert lane.limiter.borrowed_tokens == 0
+
+    asyncio.run(run())
+
+
+@pytest.fixture
+def user(sessions: Sessions) -> User:
+    with sessions.write.begin() as session:
+        return make_user(session)
+
+
+@pytest.mark.parametrize("lane", ["read", "write"])
+def test_who_finds_no_slot_is_asked_to_try_again(
+    app: FastAPI, user: User, monkeypatch: pytest.MonkeyPatch, lane: str
+) -> None:
+    monkeypatch.setattr(places, "QUEUE_SECONDS", 0.01)
+    limiter = getattr(app.state.places, lane).limiter
+    with open_client(app) as client:
+        sign_in(app, client, user)
+        assert client.get("/").status_code == 200
+        assert client.post("/assignments/1/timer").status_code == 422
+        for number in range(int(limiter.total_tokens)):
+            limiter.acquire_on_behalf_of_nowait(number)
+        reply = client.get("/") if lane == "read" else client.post("/sign-out")
+    assert (reply.status_code, reply.headers["Retry-After"]) == (503, "2")
+    assert "Nothing was written" in reply.text
+
+
+def test_a_held_lock_is_not_waited_for_longer_than_a_request_may(
+    app: FastAPI, user: User, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What waited in the queue has the less time for the lock: together 4 s, here 1 ms."""
+    monkeypatch.setattr("app.web.deps._LONG_WAIT", -1.0)
+    monkeypatch.setattr(
+        "app.web.deps.shorten_lock_wait",
+        lambda session, _waited: shorten_lock_wait(session, REQUEST_BUSY_MS / 1000),
+    )
+    engine = make_engine(database_url)
+    with make_sessions(engine).write() as blocker, open_client(app) as client:
+        sign_in(app, client, user)
+        blocker.execute(text("UPDATE users SET name = 'held'"))
+        reply = client.post("/sign-out")
+        assert (reply.status_code, reply.headers["Retry-After"]) == (503, "2")
+        blocker.rollback()
+        assert client.post("/sign-out").status_code == 303
+    engine.dispose()
+    assert QUEUE_SECONDS + 0.5 <= REQUEST_BUSY_MS / 1000 < 5
+
+
+def test_the_wait_for_a_lock_is_as_usual_again_afterwards(database_url: str) -> None:
+    engine = make_engine(database_url, for_requests=True)
+    question = "PRAGMA busy_timeout" if engine.dialect.name == "sqlite" else "SHOW lock_timeout"
+    sessions = make_sessions(engine)
+    with sessions.write.begin() as session:
+        usual = session.execute(text(question)).scalar()
+    with sessions.write.begin() as session:
+        shorten_lock_wait(session, 3.0)
+        shorter = session.execute(text(question)).scalar()
+    with sessions.write.begin() as session:
+        again = session.execute(text(question)).scalar()
+    engine.dispose()
+    assert (usual, shorter, again) in ((4000, 1000, 4000), ("4s", "1s", "4s"))
+
+
+def test_all_slots_together_leave_connections_free() -> None:
+    for dialect in ("sqlite", "postgresql"):
+        lanes = vars(Places(dialect)).values()
+        slots = sum(int(lane.limiter.total_tokens) for lane in lanes)
+        without_connection = int(Places(dialect).download.limiter.total_tokens)
+        assert slots - without_connection < POOL_SIZE

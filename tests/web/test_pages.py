@@ -1,0 +1,166 @@
+"""Pages under judgment over HTTP: rendered once, kept within bounds, sent again from memory."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import event
+
+from app.db.engine import Sessions
+from app.db.models import Document, Study, StudyFile
+from app.services.pages import shown
+from app.services.pages.shown import ShownPages
+from app.web.page_html import page_body
+from app.web.page_links import PageLink
+from app.web.routes import pages as route
+from tests.factories import make_content
+
+PAGE = "<!doctype html><p>Tulips.<link rel=preconnect href=//x><a href='other.html'>next</a>"
+
+
+@dataclass
+class Shelf:
+    """A study of one page, and what it costs to read it."""
+
+    app: FastAPI
+    client: httpx.Client
+    study_id: int
+    document_id: int
+    statements: list[str]
+    renderings: list[Any]
+
+    def address(self, path: str = "pages/a.html", **more: Any) -> str:
+        link = PageLink(self.study_id, self.document_id, **{"terms": ("tulip",), **more})
+        return str(self.app.state.page_links.address(link, path))
+
+    def get(self, path: str = "pages/a.html", dest: str = "iframe", **more: Any) -> httpx.Response:
+        headers = {"Sec-Fetch-Dest": dest} if dest else {}
+        return self.client.get(self.address(path, **more), headers=headers)
+
+
+@pytest.fixture
+def shelf(
+    app: FastAPI, client: httpx.Client, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> Shelf:
+    with sessions.write.begin() as session:
+        study = Study(slug="s", name="S", guidelines="")
+        session.add(study)
+        session.flush()
+        content = make_content(session, PAGE, "text/html")
+        document = Document(
+            study_id=study.id, external_id="a", content_hash=content.hash, path="pages/a.html"
+        )
+        session.add(document)
+        for name, text, kind in (
+            ("other.html", "<p>tulip<link rel=preconnect href=//x>", "text/html"),
+            ("a b.svg", "<svg/>", "image/svg+xml"),
+            ("a.css", "p {}", "text/css"),
+        ):
+            digest = make_content(session, text, kind).hash
+            session.add(StudyFile(study_id=study.id, path=f"pages/{name}", content_hash=digest))
+        session.flush()
+        numbers = study.id, document.id
+    shelf = Shelf(app, client, *numbers, [], [])
+    rendered = page_body
+
+    def counted(*given: Any, **more: Any) -> bytes:
+        shelf.renderings.append(given)
+        return rendered(*given, **more)
+
+    monkeypatch.setattr(route, "page_body", counted)
+    event.listen(
+        app.state.engine, "before_cursor_execute", lambda *said: shelf.statements.append(said[2])
+    )
+    return shelf
+
+
+def test_a_page_is_read_and_rendered_once(shelf: Shelf) -> None:
+    first = shelf.get()
+    assert first.status_code == 200
+    assert '<mark data-mark="1">Tulip</mark>s' in first.text
+    assert "<link" not in first.text
+    asked = len(shelf.statements)
+    assert shelf.get().content == first.content
+    assert len(shelf.statements) == asked
+    assert len(shelf.renderings) == 1
+
+
+def test_size_and_theme_share_a_rendering_and_terms_do_not(shelf: Shelf) -> None:
+    pages = {shelf.get(size=size).text for size in (1, 3, 5)}
+    assert len(pages) == 3
+    assert len(shelf.renderings) == 1
+    assert "<mark" not in shelf.get(terms=()).text
+    assert 'href="javascript:"' in shelf.get(dest="document").text
+    assert len(shelf.renderings) == 3
+
+
+def test_a_browser_that_has_the_page_is_not_sent_it_again(shelf: Shelf) -> None:
+    first = shelf.get()
+    tag = first.headers["etag"]
+    again = shelf.client.get(shelf.address(), headers={"If-None-Match": f'"x", W/{tag}'})
+    assert again.status_code == 304
+    assert again.content == b""
+    for name in ("etag", "content-security-policy", "vary"):
+        assert again.headers[name] == first.headers[name]
+    assert again.headers["cache-control"].startswith("private, max-age=")
+    others = (shelf.get(size=1), shelf.get(terms=()), shelf.get(dest="document"))
+    assert len({tag, *(other.headers["etag"] for other in others)}) == 4
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.at = 1000.0
+
+    def monotonic(self) -> float:
+        return self.at
+
+
+def test_a_page_of_a_deleted_study_is_soon_gone(
+    shelf: Shelf, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(shown, "time", clock)
+    shelf.get()
+    clock.at += shown.HEAD_SECONDS + 1
+    asked = len(shelf.statements)
+    assert shelf.get().status_code == 200
+    assert len(shelf.statements) > asked
+    assert len(shelf.renderings) == 1
+    with sessions.write.begin() as session:
+        session.delete(session.get_one(Study, shelf.study_id))
+    clock.at += shown.HEAD_SECONDS + 1
+    gone = shelf.get()
+    assert gone.status_code == 404
+    assert 'data-problem="missing"' in gone.text
+
+
+def test_a_page_too_large_to_keep_is_rendered_for_each_reader(shelf: Shelf) -> None:
+    shelf.app.state.pages = ShownPages(capacity=2_000)
+    for _ in range(2):
+        assert shelf.get().status_code == 200
+    assert len(shelf.renderings) == 2
+
+
+def test_other_pages_of_the_study_are_cleaned_too(shelf: Shelf) -> None:
+    for dest in ("iframe", "document", ""):
+        other = shelf.get("pages/other.html", dest)
+        assert other.status_code == 200
+        assert "<link" not in other.text
+        assert "<mark" not in other.text.partition("<style>")[0]
+
+
+def test_a_drawing_opened_by_itself_is_shown_as_a_picture(shelf: Shelf) -> None:
+    assert shelf.get("pages/a b.svg", "image").headers["content-type"] == "image/svg+xml"
+    for dest in ("document", "iframe"):
+        opened = shelf.get("pages/a b.svg", dest)
+        assert opened.headers["content-type"].startswith("text/html")
+        assert '<img src="a%20b.svg"' in opened.text
+        assert "sandbox" in opened.headers["content-security-policy"]
+    assert shelf.get("pages/a.css", "style").text == "p {}"
+
+
+def test_a_wrong_link_asks_the_database_nothing(shelf: Shelf) -> None:
+    assert shelf.client.get("/pages/wrong/pages/a.html").status_code == 403
+    assert shelf.statements == []
