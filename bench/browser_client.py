@@ -125,6 +125,7 @@ class BrowserDesk:
         self._csrf = {CSRF_HEADER: csrf}
         self._kept: set[str] = set()  # pages that the browser's cache holds
         self._frames: list[str] = []
+        self._has_next = False  # whether the last reply said what may come next
 
     async def open(self) -> Question:
         """Load the judging page; once finished, the fragment that tells the position."""
@@ -156,7 +157,9 @@ class BrowserDesk:
         return len(wanted)
 
     async def prefetch(self, question: Question) -> int:
-        """Ask what may come next and load those pages; return how many were loaded."""
+        """Load the pages that may come next, asked for unless the reply named them."""
+        if self._has_next:
+            return await self.load_pages()
         path = f"{self._url}/next?position={question.position}"
         reply = await self.connection.request("GET", path, {**self._headers, **_FRAGMENT})
         self._frames += [html.unescape(source) for source in _FRAME.findall(reply.text)]
@@ -177,6 +180,7 @@ class BrowserDesk:
         if found is None:  # the page of a finished query
             return Question(-1, {}, True, False, False)
         self._frames = [html.unescape(source) for source in _FRAME.findall(reply.text)]
+        self._has_next = "data-answers=" in reply.text
         fields = {name: html.unescape(value) for name, value in _FIELD.findall(found["fields"])}
         facts = dict(_FACT.findall(found["facts"]))
         position = int(fields.pop("position"))
