@@ -345,6 +345,6 @@ def test_five_folds_reach_what_the_method_page_says(model: type[TopMargin]) -> N
         pytest.skip("MQ2008 is not beside the checkout")
     found = []
     for part in read_folds(MQ2008):
-        ranker = model(c=10.0, rebreaks=1).fit(part.train)
+        ranker = model(c=10.0).fit(part.train)
         found.append(evaluate(part.test, ranker.predict(part.test), ["ndcg@10"])["ndcg@10"])
     assert np.mean(found) > 0.5045  # .5075 and .5068; rounding of other machines may move it
