@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse, stats
 
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.typing import FloatArray, IntArray
 
 LEAST_STRATUM = 4  # queries
 LEAST_DEFINED = 0.5  # share of resamples in which a figure must be defined to have an interval

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from app.db.engine import normal_url
+from topkapi.app.db.engine import normal_url
 
 
 class Settings(BaseSettings):

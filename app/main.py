@@ -7,35 +7,35 @@ from datetime import timedelta
 from anyio import CapacityLimiter
 from fastapi import FastAPI
 
-from app.assets import asset_dir
-from app.config import Settings
-from app.db import migrations
-from app.db.engine import make_engine, make_sessions
-from app.orphans import end_with_parent
-from app.secret import load_secret
-from app.services.accounts.sign_in import Authenticator
-from app.services.accounts.tokens import TokenUses
-from app.services.importing.uploads import ImportRunner, UploadStore
-from app.services.judging.live_sessions import LiveSessions
-from app.services.late_writes import LateWrites
-from app.services.pages.shown import ShownPages
-from app.services.pages.texts import PageTexts
-from app.services.progress.snapshots import Snapshots
-from app.services.results.reports import ListReports, ReportCache
-from app.web.accounts.devices import Devices
-from app.web.common.cookies import Cookies
-from app.web.common.errors import add_error_handlers
-from app.web.common.received import AddressCheck
-from app.web.common.templates import Static, make_templates
-from app.web.judging import stored_pages
-from app.web.judging.page_links import PageLinks
-from app.web.routers import ROUTERS
-from app.web.server.admission import KnownTokens
-from app.web.server.gate import Gate
-from app.web.server.headers import Headers
-from app.web.server.logs import RequestLog, configure_logs
-from app.web.server.openapi import describe
-from app.web.server.slots import TransactionLimits
+from topkapi.app.assets import asset_dir
+from topkapi.app.config import Settings
+from topkapi.app.db import migrations
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.orphans import end_with_parent
+from topkapi.app.secret import load_secret
+from topkapi.app.services.accounts.sign_in import Authenticator
+from topkapi.app.services.accounts.tokens import TokenUses
+from topkapi.app.services.importing.uploads import ImportRunner, UploadStore
+from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.late_writes import LateWrites
+from topkapi.app.services.pages.shown import ShownPages
+from topkapi.app.services.pages.texts import PageTexts
+from topkapi.app.services.progress.snapshots import Snapshots
+from topkapi.app.services.results.reports import ListReports, ReportCache
+from topkapi.app.web.accounts.devices import Devices
+from topkapi.app.web.common.cookies import Cookies
+from topkapi.app.web.common.errors import add_error_handlers
+from topkapi.app.web.common.received import AddressCheck
+from topkapi.app.web.common.templates import Static, make_templates
+from topkapi.app.web.judging import stored_pages
+from topkapi.app.web.judging.page_links import PageLinks
+from topkapi.app.web.routers import ROUTERS
+from topkapi.app.web.server.admission import KnownTokens
+from topkapi.app.web.server.gate import Gate
+from topkapi.app.web.server.headers import Headers
+from topkapi.app.web.server.logs import RequestLog, configure_logs
+from topkapi.app.web.server.openapi import describe
+from topkapi.app.web.server.slots import TransactionLimits
 
 
 def create_app(settings: Settings) -> FastAPI:

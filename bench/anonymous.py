@@ -24,10 +24,10 @@ from pathlib import Path
 
 import httpx
 
-from app.db.engine import make_engine, make_sessions
 from bench.judging import ASSESSORS, databases, jobs, percentile
 from tests.judging import Job, answer_to
 from tests.live import serving
+from topkapi.app.db.engine import make_engine, make_sessions
 
 TARGET_MS = 100
 PAUSE = 0.2

@@ -26,13 +26,13 @@ from pathlib import Path
 import httpx
 from sqlalchemy import Engine, insert, make_url, text
 
-from app.db.engine import Sessions, make_engine, make_sessions
-from app.db.models import Content
-from app.services.importing.records.contents import content_hash, content_row
 from bench.judging import ASSESSORS, databases, percentile
 from tests.factories import make_study, queries_of
 from tests.judging import Job, answer_to, make_job
 from tests.live import serving
+from topkapi.app.db.engine import Sessions, make_engine, make_sessions
+from topkapi.app.db.models import Content
+from topkapi.app.services.importing.records.contents import content_hash, content_row
 
 PAGE = 50_000
 TARGET = 0.5
@@ -104,7 +104,7 @@ def run_backup(url: str, path: Path) -> tuple[float, float]:
     """Run `topkapi backup` to its end; when it started and when it ended."""
     start = time.perf_counter()
     subprocess.run(
-        [sys.executable, "-c", "from app.cli import main; main()", "backup", str(path)],
+        [sys.executable, "-c", "from topkapi.app.cli import main; main()", "backup", str(path)],
         env={**os.environ, "TOPKAPI_DATABASE_URL": url},
         check=True,
         stdout=subprocess.DEVNULL,

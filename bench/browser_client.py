@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
-from app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE
 from bench.connection import Connection, Reply
+from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE
 
 _ENTRY = re.compile(r'<div id="entry"(?P<facts>[^>]*)>(?P<fields>.*?)</div>', re.DOTALL)
 _FIELD = re.compile(r'name="(\w+)" value="([^"]*)"')

@@ -27,14 +27,14 @@ from urllib.parse import urlsplit
 
 from sqlalchemy.orm import Session
 
-from app.db.engine import Sessions, make_engine, make_sessions
-from app.db.models import Candidate, Document, Query, Study, User
-from app.secret import load_secret
-from app.services.accounts import tokens
-from app.web.common.cookies import SESSION_COOKIE, Cookies
 from bench.judging import databases, percentile
 from tests.factories import make_assignment, make_content, make_user
 from tests.live import LiveServer, serving
+from topkapi.app.db.engine import Sessions, make_engine, make_sessions
+from topkapi.app.db.models import Candidate, Document, Query, Study, User
+from topkapi.app.secret import load_secret
+from topkapi.app.services.accounts import tokens
+from topkapi.app.web.common.cookies import SESSION_COOKIE, Cookies
 
 PAGES, K = 50, 10
 WORDS = ("tulip", "vase", "water", "stem", "cut", "wrap", "paper", "cool", "clean", "knife", "leaf")

@@ -27,17 +27,17 @@ import httpx
 from sqlalchemy import insert, text
 from sqlalchemy.orm import Session
 
-from app.config import Settings
-from app.db import migrations
-from app.db.base import now
-from app.db.engine import make_engine, make_sessions
-from app.db.models import Assignment, Candidate, Content, Document, Query, Study, User
-from app.domain.assignment.rotation import rotation
-from app.domain.enums import Role, Tool
-from app.domain.study import StudySettings, stored_plan
-from app.main import create_app
 from tests.clients import open_client
 from tests.factories import sign_in
+from topkapi.app.config import Settings
+from topkapi.app.db import migrations
+from topkapi.app.db.base import now
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.db.models import Assignment, Candidate, Content, Document, Query, Study, User
+from topkapi.app.domain.assignment.rotation import rotation
+from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.domain.study import StudySettings, stored_plan
+from topkapi.app.main import create_app
 
 LIMIT_MS, FULL_LIMIT_MS = 150, 300
 BOTH = (Tool.PAIRS, Tool.GRADES)

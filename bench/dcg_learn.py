@@ -12,10 +12,10 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import minimize
 
-from analysis.dcglearn import DCGLearn
-from analysis.dcglearn.solver import Problem, penalty_matrix
-from analysis.papers.dcg.simulated import random_pairs, true_gains
-from analysis.typing import FloatArray
+from topkapi.analysis.dcglearn import DCGLearn
+from topkapi.analysis.dcglearn.solver import Problem, penalty_matrix
+from topkapi.analysis.papers.dcg.simulated import random_pairs, true_gains
+from topkapi.analysis.typing import FloatArray
 
 
 def least_seconds(work: Callable[[], object], times: int) -> float:

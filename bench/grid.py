@@ -14,9 +14,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from app.domain.pairs.plan import Plan
-from app.services.simulation.frontier import qualities_of, variants
-from app.services.simulation.sessions import Setting, summarise
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.services.simulation.frontier import qualities_of, variants
+from topkapi.app.services.simulation.sessions import Setting, summarise
 
 SIZES = "20x5,20x10,20x20,50x5,50x10,50x20,100x5,100x10,100x20"
 RATES = (0.05, 0.10, 0.20)

@@ -15,9 +15,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from app.db import migrations
-from app.db.engine import make_engine, make_sessions
-from app.services.importing import import_study, open_source
+from topkapi.app.db import migrations
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.services.importing import import_study, open_source
 
 SECONDS, MEGABYTES = 30, 500
 SYLLABLES = ("ta", "re", "mi", "lo", "sun", "ka", "ver", "ti", "no", "pel")

@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import Engine, insert, select
 from sqlalchemy.orm import Session
 
-from app.db.engine import make_sessions
-from app.db.models import (
+from topkapi.app.db.engine import make_sessions
+from topkapi.app.db.models import (
     Assignment,
     Candidate,
     Content,
@@ -20,14 +20,14 @@ from app.db.models import (
     TimerEvent,
     User,
 )
-from app.domain.assignment.rotation import rotation
-from app.domain.enums import Role, TimerKind, Tool
-from app.domain.grades.session import AskingGrade, Grading
-from app.domain.log import Entry, EntryKind
-from app.domain.pairs.answers import Answer, Judgment
-from app.domain.pairs.session import Asking
-from app.domain.study import StudySettings, stored_plan
-from app.services.judging.tool_adapters import TOOL_ADAPTERS
+from topkapi.app.domain.assignment.rotation import rotation
+from topkapi.app.domain.enums import Role, TimerKind, Tool
+from topkapi.app.domain.grades.session import AskingGrade, Grading
+from topkapi.app.domain.log import Entry, EntryKind
+from topkapi.app.domain.pairs.answers import Answer, Judgment
+from topkapi.app.domain.pairs.session import Asking
+from topkapi.app.domain.study import StudySettings, stored_plan
+from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 BOTH = (Tool.PAIRS, Tool.GRADES)

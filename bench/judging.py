@@ -21,10 +21,10 @@ from pathlib import Path
 
 import httpx
 
-from app.db.engine import Sessions, make_engine, make_sessions
 from tests.databases import PostgresqlTemplate, migrated_sqlite, postgresql_server
 from tests.judging import Job, answer_to, make_job
 from tests.live import LiveServer, serving
+from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 
 ASSESSORS = 8
 

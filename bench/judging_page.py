@@ -12,11 +12,11 @@ from random import Random
 
 from playwright.sync_api import Page, sync_playwright
 
-from app.db import migrations
-from app.db.engine import make_engine, make_sessions
 from tests.browser.chromium import ARGUMENTS, chromium_path
 from tests.browser.desks import Body, Site, make_desk
 from tests.live import serving
+from topkapi.app.db import migrations
+from topkapi.app.db.engine import make_engine, make_sessions
 
 TARGET_MS = 100
 WORDS = ("tulip", "vase", "water", "stem", "cut", "wrap", "paper", "cool", "clean", "knife", "leaf")

@@ -23,11 +23,11 @@ from typing import Any
 
 import psutil
 
-from app.db.engine import make_engine, make_sessions
 from bench.judging import databases
 from bench.load_client import Load, Measured, drive
 from bench.load_study import Person, make_people
 from tests.live import serving
+from topkapi.app.db.engine import make_engine, make_sessions
 
 
 @dataclass(frozen=True, slots=True)

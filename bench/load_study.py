@@ -7,12 +7,12 @@ from pathlib import Path
 
 from sqlalchemy.orm import Session
 
-from app.db.engine import Sessions
-from app.db.models import Candidate, Document, Query, Study
-from app.secret import load_secret
-from app.services.accounts import tokens
-from app.web.common.cookies import Cookies
 from tests.factories import make_assignment, make_content, make_user
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Candidate, Document, Query, Study
+from topkapi.app.secret import load_secret
+from topkapi.app.services.accounts import tokens
+from topkapi.app.web.common.cookies import Cookies
 
 _SENTENCE = "Cut tulips keep upright in a tall vase with little cold water, wrapped for an hour. "
 

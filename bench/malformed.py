@@ -25,17 +25,17 @@ from fastapi import FastAPI
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.config import Settings
-from app.db.engine import Sessions
-from app.db.models import Study, User
-from app.domain.enums import Role
-from app.main import create_app
-from app.services.accounts import tokens
-from app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
 from bench.judging import databases
 from bench.malformed_requests import Generator, Sent, endpoints_of
 from tests.factories import make_study, make_user, queries_of
 from tests.judging import make_job
+from topkapi.app.config import Settings
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Study, User
+from topkapi.app.domain.enums import Role
+from topkapi.app.main import create_app
+from topkapi.app.services.accounts import tokens
+from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
 
 Identities = dict[str, list[tuple[bytes, bytes]]]
 REFRESH = 100  # requests after which cookies are made afresh: some requests sign people out

@@ -12,10 +12,10 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from app.db.engine import make_engine, make_sessions
 from bench.browser_path import Job, make_jobs, run
 from bench.judging import databases
 from tests.live import LiveServer, serving
+from topkapi.app.db.engine import make_engine, make_sessions
 
 AT_ONCE, PER_QUERY, KILOBYTES = 8, 10, 2.0
 

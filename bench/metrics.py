@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 import pytrec_eval
 
-from analysis.data import RankingData
-from analysis.metrics import evaluate
+from topkapi.analysis.data import RankingData
+from topkapi.analysis.metrics import evaluate
 
 
 def best_of(action: Callable[[], object], times: int = 5) -> float:

@@ -27,9 +27,9 @@ import numpy as np
 from sklearn.datasets import load_svmlight_file
 from sklearn.linear_model import LogisticRegression
 
-from analysis.data import RankingData, read_letor, to_topk, write_letor
-from analysis.models import MODELS
-from analysis.models.losses.pairs import make_pairs
+from topkapi.analysis.data import RankingData, read_letor, to_topk, write_letor
+from topkapi.analysis.models import MODELS
+from topkapi.analysis.models.losses.pairs import make_pairs
 
 LIMITS = {  # seconds to stay under on MQ2008 Fold1, one core, training only
     "ranknet": 0.15,

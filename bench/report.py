@@ -19,11 +19,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from app.db import migrations
-from app.db.engine import make_engine, make_sessions
-from app.services.results.exports import StudySource, export_session
 from bench.judged_study import SLUG, make_judged_study
 from tests.databases import PostgresqlTemplate, postgresql_server
+from topkapi.app.db import migrations
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.services.results.exports import StudySource, export_session
 
 SECONDS, GIGABYTES = 60, 2.0
 Figures = dict[str, float]
@@ -31,10 +31,10 @@ Figures = dict[str, float]
 
 def measure(url: str) -> Figures:
     """Gather a study and make its report; the peak is of everything this process has loaded."""
-    from analysis.report import build_report
-    from analysis.report.page import render_page
-    from analysis.report.serialise import to_json
-    from app.services.results.exports.gathering import gather
+    from topkapi.analysis.report import build_report
+    from topkapi.analysis.report.page import render_page
+    from topkapi.analysis.report.serialise import to_json
+    from topkapi.app.services.results.exports.gathering import gather
 
     engine = make_engine(url)
     begin, begin_cpu = time.perf_counter(), time.process_time()

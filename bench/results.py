@@ -13,8 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-from analysis.experiments.store import Row, Store
-from analysis.papers.findings import (
+from topkapi.analysis.experiments.store import Row, Store
+from topkapi.analysis.papers.findings import (
     Finding,
     beats,
     focused_against_parents,

@@ -20,12 +20,12 @@ from random import Random
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from analysis.metrics import kappa_ndcg_of_lists
-from app.domain.pairs.answers import Preference
-from app.domain.pairs.robust.conclusion import Conclusion
-from app.domain.pairs.robust.sampled import Rules, open_sorter
-from app.domain.pairs.robust.sorter import RobustSorter, Told
-from app.domain.simulation.assessors import Errors, SimulatedAssessor, by_worth, true_worths
+from topkapi.analysis.metrics import kappa_ndcg_of_lists
+from topkapi.app.domain.pairs.answers import Preference
+from topkapi.app.domain.pairs.robust.conclusion import Conclusion
+from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
+from topkapi.app.domain.pairs.robust.sorter import RobustSorter, Told
+from topkapi.app.domain.simulation.assessors import Errors, SimulatedAssessor, by_worth, true_worths
 
 N, K = 50, 10
 

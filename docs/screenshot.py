@@ -12,10 +12,10 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from app.demo_accounts import DEMO_PASSWORD
 from tests.browser.chromium import ARGUMENTS, chromium_path
 from tests.browser.desks import ready
 from tests.live import serving
+from topkapi.app.demo_accounts import DEMO_PASSWORD
 
 ASSESSOR, RESEARCHER = "deniz@demo.example", "researcher@demo.example"
 ANSWERS = ("ArrowLeft", "ArrowRight", "ArrowLeft", "t")
@@ -28,7 +28,7 @@ def load_demo(url: str, folder: Path) -> None:
         "TOPKAPI_SECRET_FILE": str(folder / "topkapi.secret"),
     }
     for words in (["db", "upgrade"], ["demo"]):
-        command = [sys.executable, "-c", "from app.cli import main; main()", *words]
+        command = [sys.executable, "-c", "from topkapi.app.cli import main; main()", *words]
         subprocess.run(command, env={**os.environ, **settings}, check=True, capture_output=True)
 
 

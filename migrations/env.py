@@ -3,10 +3,9 @@
 from alembic import context
 from sqlalchemy import Connection
 
-from app.config import Settings
-from app.db import models as models
-from app.db.base import Base
-from app.db.engine import make_engine
+from topkapi.app.config import Settings
+from topkapi.app.db.base import Base
+from topkapi.app.db.engine import make_engine
 
 
 def migrate(connection: Connection) -> None:

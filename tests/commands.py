@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from app.cli import main
+from topkapi.app.cli import main
 
 
 def run_command(capsys: pytest.CaptureFixture[str], words: Sequence[str]) -> tuple[int, str, str]:

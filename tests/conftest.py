@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, settings
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
-from app.config import Settings
-from app.db.engine import Sessions, make_engine, make_sessions
 from tests.clients import open_client
 from tests.databases import PostgresqlTemplate, migrated_sqlite, postgresql_server
 from tests.live import LiveServer, serving
+from topkapi.app.config import Settings
+from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 
 settings.register_profile("dev", deadline=None)
 settings.register_profile(
@@ -42,7 +42,7 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def _cheap_hashing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Argon2 at its least cost: what is tested is how it is used, not how slow it is."""
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr("app.services.accounts.passwords.HASHER", cheap)
+    monkeypatch.setattr("topkapi.app.services.accounts.passwords.HASHER", cheap)
 
 
 @pytest.fixture(scope="session")
@@ -129,7 +129,7 @@ def app_settings(database_url: str, tmp_path: Path) -> Settings:
 @pytest.fixture
 def app(app_settings: Settings) -> FastAPI:
     """The program on the fresh database; it starts with its first client."""
-    from app.main import create_app
+    from topkapi.app.main import create_app
 
     return create_app(app_settings)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import URL, create_engine, make_url, text
 
-from app.db import migrations
+from topkapi.app.db import migrations
 
 _NUMBERS = itertools.count()
 

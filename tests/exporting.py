@@ -8,14 +8,14 @@ from typing import Any
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Assignment, Candidate, JudgmentRow, Query, Study, TimerEvent, User
-from app.domain.enums import TimerKind, Tool
-from app.domain.grades.session import DEFAULT_GRADES, AskingGrade, Grading
-from app.domain.log import Entry, EntryKind
-from app.domain.pairs.answers import Answer, Judgment, Question
-from app.domain.pairs.session import Asking
-from app.services.judging.tool_adapters import TOOL_ADAPTERS, AnySession
 from tests.factories import make_assignment, make_study, make_user, queries_of
+from topkapi.app.db.models import Assignment, Candidate, JudgmentRow, Query, Study, TimerEvent, User
+from topkapi.app.domain.enums import TimerKind, Tool
+from topkapi.app.domain.grades.session import DEFAULT_GRADES, AskingGrade, Grading
+from topkapi.app.domain.log import Entry, EntryKind
+from topkapi.app.domain.pairs.answers import Answer, Judgment, Question
+from topkapi.app.domain.pairs.session import Asking
+from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS, AnySession
 
 START = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 Person = Callable[[Question], Answer]

@@ -10,14 +10,14 @@ from fastapi import FastAPI
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.engine import Sessions
-from app.db.models import Assignment, Candidate, Content, Document, Query, Study, User
-from app.domain.draws import shuffled
-from app.domain.enums import Role, Tool
-from app.services.importing.records.contents import content_hash
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Assignment, Candidate, Content, Document, Query, Study, User
+from topkapi.app.domain.draws import shuffled
+from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.services.importing.records.contents import content_hash
 
 if TYPE_CHECKING:
-    from app.services.accounts.sign_in import Authenticator
+    from topkapi.app.services.accounts.sign_in import Authenticator
 
 PASSWORD = "a long enough password"
 _NUMBERS = itertools.count(1)
@@ -33,7 +33,7 @@ def make_user(
     demo: bool = False,
 ) -> User:
     """A person; without a password they can be signed in by `sign_in` only."""
-    from app.services.accounts.passwords import hash_password
+    from topkapi.app.services.accounts.passwords import hash_password
 
     user = User(
         email=email or f"person{next(_NUMBERS)}@example.org",
@@ -50,8 +50,8 @@ def make_user(
 @contextmanager
 def authenticator_on(sessions: Sessions) -> "Iterator[Authenticator]":
     """What checks passwords in a process of its own."""
-    from app.services.accounts.sign_in import Authenticator
-    from app.services.late_writes import LateWrites
+    from topkapi.app.services.accounts.sign_in import Authenticator
+    from topkapi.app.services.late_writes import LateWrites
 
     late = LateWrites(sessions)
     yield Authenticator(sessions, late)
@@ -159,7 +159,7 @@ def make_assignment(
 
 def sign_in(app: FastAPI, client: httpx.Client, user: User) -> None:
     """Give ``client`` the cookie of ``user`` and the CSRF header of its writes."""
-    from app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
+    from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
 
     cookies: Cookies = app.state.cookies
     nonce = f"nonce-{next(_NUMBERS)}"

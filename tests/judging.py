@@ -7,9 +7,9 @@ from typing import Any
 import httpx
 from sqlalchemy.orm import Session
 
-from app.db.models import Assignment, Query, User
-from app.services.accounts import tokens
 from tests.factories import make_assignment, make_study, make_user, queries_of
+from topkapi.app.db.models import Assignment, Query, User
+from topkapi.app.services.accounts import tokens
 
 Answers = Callable[[str, str], str]
 

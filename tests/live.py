@@ -53,7 +53,7 @@ def serving(
     folder: Path,
     *,
     port: int | None = None,
-    command: Sequence[str] = (sys.executable, "-c", "from app.cli import main; main()"),
+    command: Sequence[str] = (sys.executable, "-c", "from topkapi.app.cli import main; main()"),
     **settings: str,
 ) -> Iterator[LiveServer]:
     """Start `topkapi serve` on ``database_url``, wait until it is ready, stop it at the end."""

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 import pytest
 from sqlalchemy import create_engine, make_url, text
 
-from app.db import engine as engines
-from app.db.base import Base
+from topkapi.app.db import engine as engines
+from topkapi.app.db.base import Base
 
 
 def be_impatient(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,18 +7,18 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import Assignment, Candidate, Query, Ranking, Study, User
-from app.domain.assignment.rotation import AssignmentSpec
-from app.domain.enums import Tool
-from app.domain.lists.session import AskingLists
-from app.domain.log import EntryKind
-from app.domain.study import StudySettings
-from app.services.assignments.rotation import assign
-from app.services.judging import labeling
-from app.services.judging.labeling import AssignmentState, Submission
-from app.services.judging.live_sessions import LiveSessions
-from app.services.judging.tool_adapters import SubmittedAnswer
 from tests.factories import make_study, make_user, queries_of
+from topkapi.app.db.models import Assignment, Candidate, Query, Ranking, Study, User
+from topkapi.app.domain.assignment.rotation import AssignmentSpec
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.lists.session import AskingLists
+from topkapi.app.domain.log import EntryKind
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.assignments.rotation import assign
+from topkapi.app.services.judging import labeling
+from topkapi.app.services.judging.labeling import AssignmentState, Submission
+from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.tool_adapters import SubmittedAnswer
 
 Opinion = Callable[[AskingLists], str]
 

@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.sorters.registry import SORTERS
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.sorters.registry import SORTERS
 
 EXACT_SORTERS = sorted(name for name, info in SORTERS.items() if not info.sampled)
 sorter_names = st.sampled_from(EXACT_SORTERS)

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from app.assets import asset_dir
-from app.config import Settings
-from app.secret import UnsafeSecret, load_secret
+from topkapi.app.assets import asset_dir
+from topkapi.app.config import Settings
+from topkapi.app.secret import UnsafeSecret, load_secret
 
 
 def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,12 +6,12 @@ from collections import Counter
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlparse
 
-import app
-from app.services.importing import open_source
-from app.services.importing.checking import check_study
-from app.services.importing.records.plain_text import plain_text
+import topkapi.app
+from topkapi.app.services.importing import open_source
+from topkapi.app.services.importing.checking import check_study
+from topkapi.app.services.importing.records.plain_text import plain_text
 
-DEMO = Path(app.__file__).parent / "demo"
+DEMO = Path(topkapi.app.__file__).parent / "demo"
 LOCAL = re.compile(r"""(?:src|href)\s*=\s*["']([^"'#][^"']*)["']|url\(\s*["']?([^"')]+)""")
 ACTIVE = re.compile(r"<script|\bon[a-z]+\s*=|javascript:|<iframe|<object|<embed", re.I)
 

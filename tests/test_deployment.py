@@ -56,7 +56,7 @@ def test_the_database_keeps_its_data_and_is_not_open_to_the_world(compose: dict[
 
 
 def test_the_settings_of_the_containers_exist(compose: dict[str, Any]) -> None:
-    from app.config import Settings
+    from topkapi.app.config import Settings
 
     names = {f"TOPKAPI_{name.upper()}" for name in Settings.model_fields}
     for service in compose["services"].values():

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import COMMANDS, main
-from app.domain.study import StudySettings
 from tests.documentation import DOCS, FENCE, ROOT, every_page, prose
+from topkapi.app.cli import COMMANDS, main
+from topkapi.app.domain.study import StudySettings
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 INLINE = re.compile(r"`([^`]+)`")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from analysis.data import (
+from topkapi.analysis.data import (
     read_confidence,
     read_consensus,
     read_judgments,
@@ -19,7 +19,7 @@ from analysis.data import (
     read_timers,
     read_topk,
 )
-from app.services.results.exports import EXPORTS
+from topkapi.app.services.results.exports import EXPORTS
 
 TEXT = (Path(__file__).parent.parent / "docs" / "exports.md").read_text()
 READERS: dict[str, Callable[[Path], Any]] = {

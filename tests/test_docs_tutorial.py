@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.data.text_features import NAMES
-from app.cli import main
+from topkapi.analysis.data.text_features import NAMES
+from topkapi.app.cli import main
 
 TEXT = (Path(__file__).parent.parent / "docs" / "tutorial.md").read_text(encoding="utf-8")
 CLOSE = 0.02  # other linear algebra may settle a near tie another way

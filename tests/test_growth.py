@@ -17,16 +17,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from turbohtml import Token, tokenize
 
-import analysis
-import app
-from app.domain.text.highlighting import term_pattern
-from app.domain.text.snippets import snippet, without_markdown
-from app.domain.text.terms import query_terms
-from app.services.importing.records.plain_text import plain_text
-from app.services.pages import tokens
-from app.services.pages.rendering import rendered_html
-from app.web.common.markdown import to_html
+import topkapi
 from tests.regex_steps import Steps
+from topkapi.app.domain.text.highlighting import term_pattern
+from topkapi.app.domain.text.snippets import snippet, without_markdown
+from topkapi.app.domain.text.terms import query_terms
+from topkapi.app.services.importing.records.plain_text import plain_text
+from topkapi.app.services.pages import tokens
+from topkapi.app.services.pages.rendering import rendered_html
+from topkapi.app.web.common.markdown import to_html
 
 PIECES = [
     "<", "<a", "<a ", "<a b='", "<a b=1 ", "<link rel=rel=", "<link rel=", "<pre<pre", "<pre>", "[",
@@ -40,17 +39,23 @@ PIECES = [
     "qid:", "1:", "1:2 ", "\\", "#docid = a query = ", "<top>", "-", "'", '"', "a:", "é",
 ]  # fmt: skip
 MATCHED = {  # patterns that are only held against a whole value, not searched for
-    "app.services.accounts.users._EMAIL", "app.services.importing.records.values._SCHEME",
-    "app.services.importing.records.values._ID", "app.services.importing.settings._SLUG",
-    "app.services.importing.uploads.store._ID", "app.web.judging.display_preferences._VALUE",
-    "app.web.server.logs._REQUEST_ID",
-    "app.services.importing.records.queries._LABEL", "app.services.pages.cleaning._NAME",
-    "app.services.pages.cleaning._ATTRIBUTE", "app.services.pages.cleaning._ELSEWHERE",
-    "app.services.pages.rendering._DOCTYPE_ID", "analysis.metrics.registry._NAME",
-}  # fmt: skip
+    "topkapi.app.services.accounts.users._EMAIL",
+    "topkapi.app.services.importing.records.values._SCHEME",
+    "topkapi.app.services.importing.records.values._ID",
+    "topkapi.app.services.importing.settings._SLUG",
+    "topkapi.app.services.importing.uploads.store._ID",
+    "topkapi.app.web.judging.display_preferences._VALUE",
+    "topkapi.app.web.server.logs._REQUEST_ID",
+    "topkapi.app.services.importing.records.queries._LABEL",
+    "topkapi.app.services.pages.cleaning._NAME",
+    "topkapi.app.services.pages.cleaning._ATTRIBUTE",
+    "topkapi.app.services.pages.cleaning._ELSEWHERE",
+    "topkapi.app.services.pages.rendering._DOCTYPE_ID",
+    "topkapi.analysis.metrics.registry._NAME",
+}
 
 
-BOUNDED = {"app.services.importing.records.pages._CHARSET"}  # searched for in 2 kB only
+BOUNDED = {"topkapi.app.services.importing.records.pages._CHARSET"}  # searched for in 2 kB only
 
 
 def grows_evenly(steps: Callable[[int], int], few: int = 50) -> bool:
@@ -110,12 +115,11 @@ def test_nor_do_pages_of_mixed_pieces(piece: str) -> None:
 
 def patterns() -> Iterator[tuple[str, re.Pattern[Any]]]:
     """Yield every compiled pattern of the program, by module and name."""
-    for package in (app, analysis):
-        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if ".test" not in module.name and "__main__" not in module.name:
-                for name, value in vars(importlib.import_module(module.name)).items():
-                    if isinstance(value, re.Pattern):
-                        yield f"{module.name}.{name}", value
+    for module in pkgutil.walk_packages(topkapi.__path__, "topkapi."):
+        if ".test" not in module.name and "__main__" not in module.name:
+            for name, value in vars(importlib.import_module(module.name)).items():
+                if isinstance(value, re.Pattern):
+                    yield f"{module.name}.{name}", value
     for terms in (["a b", "a", "a a a a b"], ["tulip", "cut tulips", "cut cut cut"]):
         found = term_pattern(terms)
         assert found is not None

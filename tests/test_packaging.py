@@ -42,13 +42,13 @@ def environment(installed: Path, tmp_path: Path) -> dict[str, str]:
 
 
 def topkapi(*words: str) -> list[str]:
-    return [sys.executable, "-c", "from app.cli import main; main()", *words]
+    return [sys.executable, "-c", "from topkapi.app.cli import main; main()", *words]
 
 
 def test_templates_static_files_migrations_and_the_demo_travel_in_the_wheel(
     installed: Path,
 ) -> None:
-    assets = installed / "app" / "_assets"
+    assets = installed / "topkapi" / "app" / "_assets"
     for name in (
         "templates/base.html",
         "static/css/app.css",
@@ -57,8 +57,8 @@ def test_templates_static_files_migrations_and_the_demo_travel_in_the_wheel(
     ):
         assert (assets / name).is_file(), name
     assert list((assets / "migrations" / "versions").glob("*.py"))
-    assert (installed / "app" / "demo" / "study.toml").is_file()
-    assert list((installed / "app" / "demo" / "pages").rglob("*.html"))
+    assert (installed / "topkapi" / "app" / "demo" / "study.toml").is_file()
+    assert list((installed / "topkapi" / "app" / "demo" / "pages").rglob("*.html"))
     page = installed / "analysis" / "report" / "page"
     assert (page / "templates" / "body.html").is_file()
     assert (page / "tokens.css").read_bytes() == (ROOT / "static/css/tokens.css").read_bytes()
@@ -82,7 +82,7 @@ def test_the_wheel_loads_the_demo_and_serves_it(
         html = page.read().decode()
     assert "Sign in" in html
     where = subprocess.run(
-        [sys.executable, "-c", "import app; print(app.__file__)"],
+        [sys.executable, "-c", "import topkapi.app as app; print(app.__file__)"],
         cwd=tmp_path,
         env=environment,
         capture_output=True,

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.report.page.environment import stylesheet
-from app.cli import COMMANDS
-from app.config import Settings
+from topkapi.analysis.report.page.environment import stylesheet
+from topkapi.app.cli import COMMANDS
+from topkapi.app.config import Settings
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

@@ -1,14 +1,14 @@
 """Consensus of several rankings of one query."""
 
-from analysis.aggregation.borda import borda_order
-from analysis.aggregation.consensus import (
+from topkapi.analysis.aggregation.borda import borda_order
+from topkapi.analysis.aggregation.consensus import (
     Consensus,
     consensus_lists,
     consensus_of,
     consensus_qrels,
     known_weights,
 )
-from analysis.aggregation.kemeny import (
+from topkapi.analysis.aggregation.kemeny import (
     kemeny_cost,
     kemeny_order,
     majority_table,

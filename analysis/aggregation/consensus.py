@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.aggregation.borda import borda_order
-from analysis.aggregation.kemeny import kemeny_order
-from analysis.agreement.preferences import BETTER, WORSE, Block
-from analysis.agreement.ratios import ratio
-from analysis.data.exports import ConsensusList
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.aggregation.borda import borda_order
+from topkapi.analysis.aggregation.kemeny import kemeny_order
+from topkapi.analysis.agreement.preferences import BETTER, WORSE, Block
+from topkapi.analysis.agreement.ratios import ratio
+from topkapi.analysis.data.exports import ConsensusList
+from topkapi.analysis.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def consensus_of(block: Block, n_documents: int, weights: FloatArray) -> Consens
 
     Examples
     --------
-    >>> from analysis.agreement import Scores, from_scores
+    >>> from topkapi.analysis.agreement import Scores, from_scores
     >>> lists = Scores(0, np.array([0, 1, 2]), np.array([[2.0, 1, 0], [2, 0, 1], [1, 2, 0]]))
     >>> found = consensus_of(from_scores([lists], 3, 1).blocks[0], 3, np.ones(3))
     >>> found.order.tolist(), found.departures.tolist(), found.labels(2).tolist()

@@ -15,9 +15,9 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 from scipy.sparse import csgraph
 
-from analysis.aggregation.borda import borda_order
-from analysis.errors import BadData
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.aggregation.borda import borda_order
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.typing import FloatArray, IntArray
 
 LEAST_GAIN = 1e-10  # relative to the votes: weights are sums of floats
 

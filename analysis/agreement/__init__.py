@@ -5,16 +5,16 @@ Preferences come from top-k ground truths or grades (``from_scores``) or from ra
 counts. Sources are in ``analysis/REFERENCES.md``; settled questions in ``docs/method.md``.
 
 >>> import numpy as np
->>> from analysis.agreement import Scores, agreement, from_scores, pair_tables
+>>> from topkapi.analysis.agreement import Scores, agreement, from_scores, pair_tables
 >>> grades = Scores(query=0, assessors=np.array([0, 1]), values=np.array([[4, 2, 0], [3, 0, 0]]))
 >>> table = pair_tables(from_scores([grades], n_assessors=2, n_queries=1)).pooled()
 >>> float(agreement(table)), float(agreement(table, ties=False))
 (0.667, 1.0)
 """
 
-from analysis.agreement.assessors import error_rates, rest_counts
-from analysis.agreement.chisquare import ChiSquare, Permuted, chi_square, permute_queries
-from analysis.agreement.coefficients import (
+from topkapi.analysis.agreement.assessors import error_rates, rest_counts
+from topkapi.analysis.agreement.chisquare import ChiSquare, Permuted, chi_square, permute_queries
+from topkapi.analysis.agreement.coefficients import (
     RatingSums,
     alpha_of_table,
     cohen_kappa,
@@ -24,10 +24,10 @@ from analysis.agreement.coefficients import (
     krippendorff_alpha,
     rating_sums,
 )
-from analysis.agreement.consistency import LeftBias, Repeated, left_bias, repeated
-from analysis.agreement.judgments import Judgments
-from analysis.agreement.lists import ListSimilarity, list_similarity, rbo_matrix, tau_b
-from analysis.agreement.preferences import (
+from topkapi.analysis.agreement.consistency import LeftBias, Repeated, left_bias, repeated
+from topkapi.analysis.agreement.judgments import Judgments
+from topkapi.analysis.agreement.lists import ListSimilarity, list_similarity, rbo_matrix, tau_b
+from topkapi.analysis.agreement.preferences import (
     BETTER,
     MISSING,
     TIE,
@@ -39,15 +39,15 @@ from analysis.agreement.preferences import (
     from_scores,
     topk_scores,
 )
-from analysis.agreement.tables import (
+from topkapi.analysis.agreement.tables import (
     PairTables,
     agreed,
     agreement,
     agreement_matrix,
     pair_tables,
 )
-from analysis.agreement.transitivity import TriadCounts, count_triads
-from analysis.resampling import Resamples, grouped_sums, resamples, same_assessors
+from topkapi.analysis.agreement.transitivity import TriadCounts, count_triads
+from topkapi.analysis.resampling import Resamples, grouped_sums, resamples, same_assessors
 
 __all__ = [
     "BETTER",

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.sparse import csgraph
 
-from analysis.agreement.tables import PairTables
-from analysis.typing import BoolArray, FloatArray, IntArray
+from topkapi.analysis.agreement.tables import PairTables
+from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 LEAST_SEEN = 0.05  # correlation: below it two assessors share nothing, and logarithms run away
 RIDGE = 1e-9  # relative: resamples may drop the pairs that identify two assessors

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from analysis.agreement.ratios import ratio
-from analysis.errors import BadData
-from analysis.typing import BoolArray, FloatArray
+from topkapi.analysis.agreement.ratios import ratio
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.typing import BoolArray, FloatArray
 
 EXACT_UP_TO = 12  # queries judged with both tools: 2^12 exchanges are enumerated, more are drawn
 SLACK = 1e-12  # equal differences may differ by rounding

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.agreement.preferences import Block, Preferences
-from analysis.agreement.ratios import ratio
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.agreement.preferences import Block, Preferences
+from topkapi.analysis.agreement.ratios import ratio
+from topkapi.analysis.typing import FloatArray, IntArray
 
 WIDTH = 15  # sums of one query: 9 coincidences, agreement of units, units, 3 shares, rated units
 TINY = 1e-12  # sums of products of counts: below it a difference from 1 is rounding
@@ -135,7 +135,7 @@ def krippendorff_alpha(sums: RatingSums) -> FloatArray:
 
     Examples
     --------
-    >>> from analysis.agreement.preferences import Scores, from_scores
+    >>> from topkapi.analysis.agreement.preferences import Scores, from_scores
     >>> both = Scores(0, np.array([0, 1]), np.array([[2.0, 1, 0], [2, 0, 1]]))
     >>> float(krippendorff_alpha(rating_sums(from_scores([both], 2, 1)))[0])
     0.0

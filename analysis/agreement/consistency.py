@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from analysis.agreement.judgments import Judgments
-from analysis.typing import IntArray
+from topkapi.analysis.agreement.judgments import Judgments
+from topkapi.analysis.typing import IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from analysis.agreement.preferences import Scores
-from analysis.agreement.ratios import ratio
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.agreement.preferences import Scores
+from topkapi.analysis.agreement.ratios import ratio
+from topkapi.analysis.typing import FloatArray, IntArray
 
 
 def tau_b(counts: IntArray | FloatArray) -> FloatArray:

@@ -13,9 +13,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.agreement.judgments import Judgments
-from analysis.errors import BadData
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.agreement.judgments import Judgments
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.typing import FloatArray, IntArray
 
 BETTER, TIE, WORSE, MISSING = 0, 1, 2, -1
 Votes: TypeAlias = NDArray[np.int8]

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analysis.typing import FloatArray
+from topkapi.analysis.typing import FloatArray
 
 
 def ratio(part: ArrayLike, whole: ArrayLike, *, least: float = 0.0) -> FloatArray:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.agreement.preferences import Block, Preferences
-from analysis.agreement.ratios import ratio
-from analysis.resampling import same_assessors
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.agreement.preferences import Block, Preferences
+from topkapi.analysis.agreement.ratios import ratio
+from topkapi.analysis.resampling import same_assessors
+from topkapi.analysis.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def pair_tables(preferences: Preferences) -> PairTables:
 
     Examples
     --------
-    >>> from analysis.agreement.preferences import Scores, from_scores
+    >>> from topkapi.analysis.agreement.preferences import Scores, from_scores
     >>> both = Scores(0, np.array([0, 1]), np.array([[2.0, 1.0, 0.0], [0.0, 0.0, 1.0]]))
     >>> pair_tables(from_scores([both], 2, 1)).pooled().tolist()
     [[0, 1, 2], [0, 0, 0], [0, 0, 0]]

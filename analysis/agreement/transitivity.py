@@ -6,8 +6,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from analysis.agreement.judgments import Judgments
-from analysis.typing import IntArray
+from topkapi.analysis.agreement.judgments import Judgments
+from topkapi.analysis.typing import IntArray
 
 Matrix: TypeAlias = Any  # a NumPy array or a SciPy sparse one: the operators used are the same
 DENSE_UP_TO = 1000  # documents of a session; above, its table of pairs is kept sparse

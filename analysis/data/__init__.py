@@ -1,6 +1,6 @@
 """Query-grouped data: readers and writers, top-k ground truth, normalisation, folds."""
 
-from analysis.data.exports import (
+from topkapi.analysis.data.exports import (
     read_confidence,
     read_consensus,
     read_judgments,
@@ -12,12 +12,12 @@ from analysis.data.exports import (
     read_timers,
     read_topk,
 )
-from analysis.data.folds import Fold, make_folds, read_folds
-from analysis.data.letor import format_letor, parse_letor, read_letor, write_letor
-from analysis.data.normalise import normalise_by_query
-from analysis.data.ranking import RankingData
-from analysis.data.synthetic import noisy_orders
-from analysis.data.topk import from_orders, full_order, to_topk, truth_order, truth_ranks
+from topkapi.analysis.data.folds import Fold, make_folds, read_folds
+from topkapi.analysis.data.letor import format_letor, parse_letor, read_letor, write_letor
+from topkapi.analysis.data.normalise import normalise_by_query
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.synthetic import noisy_orders
+from topkapi.analysis.data.topk import from_orders, full_order, to_topk, truth_order, truth_ranks
 
 __all__ = [
     "Fold",

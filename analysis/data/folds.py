@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.data.letor import read_letor
-from analysis.data.ranking import RankingData
-from analysis.errors import BadData
+from topkapi.analysis.data.letor import read_letor
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.errors import BadData
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from zlib import crc32
 
 import numpy as np
 
-from analysis.data.ranking import RankingData
-from analysis.typing import IntArray
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.typing import IntArray
 
 _SHUFFLE = 0x5F3759DF  # apart from the draws that order equal labels by the same seed
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import DTypeLike
 
-from analysis.data.ranking import RankingData
-from analysis.data.tokens import LONGEST_NUMBER, Rows, read_rows
-from analysis.errors import BadData
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.tokens import LONGEST_NUMBER, Rows, read_rows
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.typing import FloatArray, IntArray
 
 _NAME = re.compile(rb"qid:([^\s:]+)")
 _COMMENT = re.compile(rb"#[^\n]*")

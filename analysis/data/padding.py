@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.typing import BoolArray, IntArray
+from topkapi.analysis.typing import BoolArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.errors import BadData
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.data.letor import read_bytes
-from analysis.data.ranking import RankingData
-from analysis.errors import BadData
-from analysis.typing import FloatArray
+from topkapi.analysis.data.letor import read_bytes
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.typing import FloatArray
 
 Run = dict[str, dict[str, float]]
 """Query -> document -> score, higher is better."""

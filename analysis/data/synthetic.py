@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analysis.data.ranking import RankingData
+from topkapi.analysis.data.ranking import RankingData
 
 
 def noisy_orders(

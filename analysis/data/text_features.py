@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from analysis.errors import BadData
-from analysis.typing import FloatArray
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.typing import FloatArray
 
 NAMES = (
     "bm25 of text",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.typing import BoolArray, ByteArray, FloatArray, IntArray
+from topkapi.analysis.typing import BoolArray, ByteArray, FloatArray, IntArray
 
 LONGEST_NUMBER = 9  # digits of a feature number
 _BLANK = ord(" ")

@@ -6,10 +6,10 @@ k (few documents, bad pages): its labels still begin at k.
 
 import numpy as np
 
-from analysis.data.keyed import keyed_draws
-from analysis.data.ranking import RankingData
-from analysis.errors import BadData
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.data.keyed import keyed_draws
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.typing import FloatArray, IntArray
 
 
 def truth_order(data: RankingData, seed: int | None = 0) -> IntArray:

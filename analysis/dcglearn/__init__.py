@@ -1,11 +1,11 @@
 """Gains and discounts of DCG learned from people's preferences between rankings ([ZZCX13]_)."""
 
-from analysis.dcglearn.active import by_uncertainty
-from analysis.dcglearn.gains import Gains, load_gains, usual_gains, utilities
-from analysis.dcglearn.learned import Learned, learn_gains
-from analysis.dcglearn.learner import DCGLearn
-from analysis.dcglearn.preferences import ANSWERS, Preferences
-from analysis.dcglearn.similarity import accuracy, centred_similarity, t_similarity
+from topkapi.analysis.dcglearn.active import by_uncertainty
+from topkapi.analysis.dcglearn.gains import Gains, load_gains, usual_gains, utilities
+from topkapi.analysis.dcglearn.learned import Learned, learn_gains
+from topkapi.analysis.dcglearn.learner import DCGLearn
+from topkapi.analysis.dcglearn.preferences import ANSWERS, Preferences
+from topkapi.analysis.dcglearn.similarity import accuracy, centred_similarity, t_similarity
 
 __all__ = [
     "ANSWERS",

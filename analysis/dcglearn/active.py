@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from analysis.dcglearn.learner import DCGLearn
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.dcglearn.learner import DCGLearn
+from topkapi.analysis.typing import FloatArray, IntArray
 
 RANDOM_START = 20
 """Answers before the model chooses: a young model picks pairs worse than chance does."""

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from analysis.dcglearn.preferences import ANSWERS, UNGRADED, Preferences
-from analysis.errors import BadData
-from analysis.typing import FloatArray
+from topkapi.analysis.dcglearn.preferences import ANSWERS, UNGRADED, Preferences
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.typing import FloatArray
 
 Scores = dict[tuple[str, str], float]
 

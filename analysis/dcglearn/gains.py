@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from analysis.errors import BadData
-from analysis.metrics.gains import FORMAT, Gains, load_gains, usual_gains
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.metrics.gains import FORMAT, Gains, load_gains, usual_gains
+from topkapi.analysis.typing import FloatArray, IntArray
 
 __all__ = ["FORMAT", "Gains", "load_gains", "rank_one", "usual_gains", "utilities"]
 

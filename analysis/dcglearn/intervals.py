@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.dcglearn.gains import Gains
-from analysis.dcglearn.learner import DCGLearn
-from analysis.dcglearn.preferences import Preferences
-from analysis.errors import BadData
-from analysis.resampling import percentiles, resampled_rows
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.dcglearn.gains import Gains
+from topkapi.analysis.dcglearn.learner import DCGLearn
+from topkapi.analysis.dcglearn.preferences import Preferences
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.resampling import percentiles, resampled_rows
+from topkapi.analysis.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from analysis.dcglearn.intervals import Intervals, bootstrap_intervals, shares_of_best
-from analysis.dcglearn.learner import DCGLearn
-from analysis.dcglearn.preferences import ANSWERS, Preferences
-from analysis.dcglearn.solver import Penalty
-from analysis.dcglearn.validation import (
+from topkapi.analysis.dcglearn.intervals import Intervals, bootstrap_intervals, shares_of_best
+from topkapi.analysis.dcglearn.learner import DCGLearn
+from topkapi.analysis.dcglearn.preferences import ANSWERS, Preferences
+from topkapi.analysis.dcglearn.solver import Penalty
+from topkapi.analysis.dcglearn.validation import (
     TieRow,
     Validation,
     by_training_size,
     cross_validate,
     tie_sweep,
 )
-from analysis.errors import BadData
-from analysis.typing import IntArray
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.typing import IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,11 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from analysis.dcglearn.gains import FORMAT, Gains, rank_one, utilities
-from analysis.dcglearn.preferences import Preferences
-from analysis.dcglearn.solver import Penalty, Problem, penalty_matrix, solve
-from analysis.errors import BadData, NotFittedError
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.dcglearn.gains import FORMAT, Gains, rank_one, utilities
+from topkapi.analysis.dcglearn.preferences import Preferences
+from topkapi.analysis.dcglearn.solver import Penalty, Problem, penalty_matrix, solve
+from topkapi.analysis.errors import BadData, NotFittedError
+from topkapi.analysis.typing import FloatArray, IntArray
 
 
 class DCGLearn:

@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from analysis.errors import BadData
-from analysis.typing import BoolArray, FloatArray, IntArray
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 ANSWERS = {"left_much": 2, "left": 1, "same": 0, "right": -1, "right_much": -2}
 """The five answers about two lists, as numbers: above 0 the left list is better."""

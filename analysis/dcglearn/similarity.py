@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.typing import FloatArray, IntArray
 
 
 def t_similarity(weights: FloatArray, others: FloatArray) -> float:

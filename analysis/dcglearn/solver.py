@@ -6,8 +6,8 @@ from typing import Literal
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from analysis.errors import BadData, DidNotConverge
-from analysis.typing import FloatArray
+from topkapi.analysis.errors import BadData, DidNotConverge
+from topkapi.analysis.typing import FloatArray
 
 Penalty = Literal["steps", "weights"]
 """What is kept small: the steps between grades, or the weights themselves as printed."""

@@ -5,13 +5,13 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from analysis.dcglearn.gains import usual_gains, utilities
-from analysis.dcglearn.learner import DCGLearn
-from analysis.dcglearn.preferences import Preferences
-from analysis.dcglearn.similarity import accuracy
-from analysis.dcglearn.solver import Penalty
-from analysis.errors import BadData
-from analysis.typing import BoolArray, FloatArray, IntArray
+from topkapi.analysis.dcglearn.gains import usual_gains, utilities
+from topkapi.analysis.dcglearn.learner import DCGLearn
+from topkapi.analysis.dcglearn.preferences import Preferences
+from topkapi.analysis.dcglearn.similarity import accuracy
+from topkapi.analysis.dcglearn.solver import Penalty
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 GRID = (0.001, 0.01, 0.1, 1.0, 10.0)
 """Values of C to choose from."""

@@ -1,8 +1,8 @@
 """Time efficiency of labeling tools: Table 1 of [NGLC12]_, and the course of a session."""
 
-from analysis.efficiency.drift import Course, by_assessor, course, drift
-from analysis.efficiency.table import Effort, Spread, effort, resampled_medians, spread
-from analysis.efficiency.timings import Sessions, Timings
+from topkapi.analysis.efficiency.drift import Course, by_assessor, course, drift
+from topkapi.analysis.efficiency.table import Effort, Spread, effort, resampled_medians, spread
+from topkapi.analysis.efficiency.timings import Sessions, Timings
 
 __all__ = [
     "Course",

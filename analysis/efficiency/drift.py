@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.agreement.ratios import ratio
-from analysis.efficiency.table import resampled_medians
-from analysis.efficiency.timings import Sessions, Timings
-from analysis.resampling import Resamples
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.agreement.ratios import ratio
+from topkapi.analysis.efficiency.table import resampled_medians
+from topkapi.analysis.efficiency.timings import Sessions, Timings
+from topkapi.analysis.resampling import Resamples
+from topkapi.analysis.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.agreement.ratios import ratio
-from analysis.efficiency.timings import Sessions, Timings
-from analysis.resampling import Resamples
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.agreement.ratios import ratio
+from topkapi.analysis.efficiency.timings import Sessions, Timings
+from topkapi.analysis.resampling import Resamples
+from topkapi.analysis.typing import FloatArray, IntArray
 
 MOST_LEVELS = 1024  # steps of a resampled median: its resolution is a 1024th of the values
 MOST_CELLS = 4_000_000  # of the table queries x levels
@@ -44,7 +44,7 @@ def spread(values: FloatArray, query: IntArray, drawn: Resamples) -> Spread:
 
     Examples
     --------
-    >>> from analysis.agreement import resamples
+    >>> from topkapi.analysis.agreement import resamples
     >>> found = spread(np.array([1.0, 3, 8]), np.array([0, 0, 1]), resamples(np.ones(2), draws=99))
     >>> found.mean, found.median, found.mean_low, found.mean_high
     (4.0, 3.0, 2.0, 8.0)

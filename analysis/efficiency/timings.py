@@ -6,8 +6,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analysis.errors import BadData
-from analysis.typing import BoolArray, FloatArray, IntArray
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.data.folds import Fold
-from analysis.experiments.folds import FoldSet, Truth, with_truth
-from analysis.experiments.grids import accepts, effort
-from analysis.experiments.store import Row, Task
-from analysis.experiments.tuning import tune
-from analysis.metrics import Gains, evaluate
+from topkapi.analysis.data.folds import Fold
+from topkapi.analysis.experiments.folds import FoldSet, Truth, with_truth
+from topkapi.analysis.experiments.grids import accepts, effort
+from topkapi.analysis.experiments.store import Row, Task
+from topkapi.analysis.experiments.tuning import tune
+from topkapi.analysis.metrics import Gains, evaluate
 
 CUTS = range(1, 11)
 GRADED = [

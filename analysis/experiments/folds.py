@@ -6,12 +6,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
-from analysis.data.folds import Fold, make_folds, read_folds
-from analysis.data.keyed import shuffled
-from analysis.data.letor import read_letor
-from analysis.data.ranking import RankingData
-from analysis.data.topk import full_order, to_topk
-from analysis.errors import BadData
+from topkapi.analysis.data.folds import Fold, make_folds, read_folds
+from topkapi.analysis.data.keyed import shuffled
+from topkapi.analysis.data.letor import read_letor
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.topk import full_order, to_topk
+from topkapi.analysis.errors import BadData
 
 Truth = Literal["graded", "topk", "full"]
 

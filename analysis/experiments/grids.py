@@ -9,7 +9,7 @@ the first of equally good ones is kept. FocusedRank is tuned at beta = .5 first,
 from inspect import signature
 from typing import Any
 
-from analysis.models import model_class
+from topkapi.analysis.models import model_class
 
 Settings = dict[str, Any]
 Grid = list[tuple[str, list[Any]]]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analysis.typing import FloatArray
+from topkapi.analysis.typing import FloatArray
 
 
 def randomisation_test(

@@ -13,7 +13,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from analysis.errors import BadData
+from topkapi.analysis.errors import BadData
 
 Row = dict[str, Any]
 Progress = Callable[[int, int], None]

@@ -4,7 +4,7 @@ import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from analysis.data.exports.cells import csv_cell, csv_line
+from topkapi.analysis.data.exports.cells import csv_cell, csv_line
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from time import process_time
 
-from analysis.data.ranking import RankingData
-from analysis.experiments.grids import FIXED, GRIDS, Grid, Settings, accepts
-from analysis.metrics import LOSSES, Gains, evaluate
-from analysis.models import Ranker, model_class
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.experiments.grids import FIXED, GRIDS, Grid, Settings, accepts
+from topkapi.analysis.metrics import LOSSES, Gains, evaluate
+from topkapi.analysis.models import Ranker, model_class
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@
 true ranks, 0 = best.
 """
 
-from analysis.metrics.gains import Gains, load_gains, usual_gains
-from analysis.metrics.kappa import kappa_ndcg_of_lists, topk_gains
-from analysis.metrics.registry import LOSSES, MEASURES, evaluate, measure
+from topkapi.analysis.metrics.gains import Gains, load_gains, usual_gains
+from topkapi.analysis.metrics.kappa import kappa_ndcg_of_lists, topk_gains
+from topkapi.analysis.metrics.registry import LOSSES, MEASURES, evaluate, measure
 
 __all__ = [
     "LOSSES",

@@ -6,9 +6,9 @@ Gains 2^label - 1 are scaled by 2^-(highest label of the query): the scale cance
 
 import numpy as np
 
-from analysis.metrics.gains import Gains
-from analysis.metrics.query_batch import QueryBatch
-from analysis.typing import FloatArray
+from topkapi.analysis.metrics.gains import Gains
+from topkapi.analysis.metrics.query_batch import QueryBatch
+from topkapi.analysis.typing import FloatArray
 
 
 def standard_discounts(depth: int) -> FloatArray:

@@ -10,8 +10,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from analysis.metrics.query_batch import QueryBatch
-from analysis.typing import FloatArray
+from topkapi.analysis.metrics.query_batch import QueryBatch
+from topkapi.analysis.typing import FloatArray
 
 
 def err(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.errors import BadData
-from analysis.typing import FloatArray
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.typing import FloatArray
 
 FORMAT = 1
 

@@ -7,7 +7,7 @@ and keeps k over 1,024 from overflowing.
 
 import numpy as np
 
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.typing import FloatArray, IntArray
 
 
 def topk_gains(ranks: IntArray, k: int) -> FloatArray:

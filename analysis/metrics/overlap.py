@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from analysis.metrics.query_batch import QueryBatch
-from analysis.typing import BoolArray, FloatArray, IntArray
+from topkapi.analysis.metrics.query_batch import QueryBatch
+from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 
 def rbo(batch: QueryBatch, persistence: float) -> FloatArray:

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from analysis.metrics.dcg import scaled_gains, standard_discounts
-from analysis.metrics.query_batch import QueryBatch
-from analysis.typing import FloatArray
+from topkapi.analysis.metrics.dcg import scaled_gains, standard_discounts
+from topkapi.analysis.metrics.query_batch import QueryBatch
+from topkapi.analysis.typing import FloatArray
 
 
 def kendall_tau(batch: QueryBatch) -> FloatArray:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from analysis.metrics.query_batch import QueryBatch
-from analysis.typing import FloatArray
+from topkapi.analysis.metrics.query_batch import QueryBatch
+from topkapi.analysis.typing import FloatArray
 
 
 def precision(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:

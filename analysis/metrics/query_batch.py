@@ -5,8 +5,8 @@ from typing import Self
 
 import numpy as np
 
-from analysis.data.padding import Block
-from analysis.typing import BoolArray, FloatArray, IntArray
+from topkapi.analysis.data.padding import Block
+from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 
 class QueryBatch:

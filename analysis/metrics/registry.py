@@ -7,13 +7,13 @@ from typing import Literal, overload
 
 import numpy as np
 
-from analysis.data.padding import blocks
-from analysis.data.ranking import RankingData
-from analysis.errors import BadData, UnknownName
-from analysis.metrics import dcg, err, overlap, pairs, precision
-from analysis.metrics.gains import Gains
-from analysis.metrics.query_batch import QueryBatch
-from analysis.typing import FloatArray
+from topkapi.analysis.data.padding import blocks
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.errors import BadData, UnknownName
+from topkapi.analysis.metrics import dcg, err, overlap, pairs, precision
+from topkapi.analysis.metrics.gains import Gains
+from topkapi.analysis.metrics.query_batch import QueryBatch
+from topkapi.analysis.typing import FloatArray
 
 Ties = Literal["stable", "expected"]
 Scorer = Callable[[QueryBatch], FloatArray]
@@ -65,7 +65,7 @@ def measure(name: str, ties: Ties = "stable", gains: Gains | None = None) -> Sco
     --------
     >>> measure("ndcg@0")
     Traceback (most recent call last):
-    analysis.errors.UnknownName: no measure 'ndcg@0': write p@10, map, ndcg@10, ...
+    topkapi.analysis.errors.UnknownName: no measure 'ndcg@0': write p@10, map, ndcg@10, ...
     """
     match = _NAME.fullmatch(name)
     if match is None or match["base"] not in MEASURES:

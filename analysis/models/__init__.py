@@ -3,24 +3,24 @@
 import json
 from pathlib import Path
 
-from analysis.errors import BadData, UnknownName
-from analysis.models.adarank import AdaRank
-from analysis.models.base import FORMAT, LinearRanker, Ranker
-from analysis.models.focused_boost import FocusedBoost
-from analysis.models.focused_net import FocusedNet
-from analysis.models.focused_svm import FocusedSVM
-from analysis.models.lightgbm import LightGBM
-from analysis.models.listmle import ListMLE, TopKListMLE
-from analysis.models.listnet import ListNet, TopKListNet
-from analysis.models.rankboost import RankBoost
-from analysis.models.rankcosine import RankCosine, TopKRankCosine
-from analysis.models.ranknet import RankNet
-from analysis.models.ranksvm import RankSVM
-from analysis.models.regression import Regression
-from analysis.models.svm_map import SVMMAP
-from analysis.models.top_margin import TopMargin
-from analysis.models.top_rank import TopRank
-from analysis.models.top_slack import TopSlack
+from topkapi.analysis.errors import BadData, UnknownName
+from topkapi.analysis.models.adarank import AdaRank
+from topkapi.analysis.models.base import FORMAT, LinearRanker, Ranker
+from topkapi.analysis.models.focused_boost import FocusedBoost
+from topkapi.analysis.models.focused_net import FocusedNet
+from topkapi.analysis.models.focused_svm import FocusedSVM
+from topkapi.analysis.models.lightgbm import LightGBM
+from topkapi.analysis.models.listmle import ListMLE, TopKListMLE
+from topkapi.analysis.models.listnet import ListNet, TopKListNet
+from topkapi.analysis.models.rankboost import RankBoost
+from topkapi.analysis.models.rankcosine import RankCosine, TopKRankCosine
+from topkapi.analysis.models.ranknet import RankNet
+from topkapi.analysis.models.ranksvm import RankSVM
+from topkapi.analysis.models.regression import Regression
+from topkapi.analysis.models.svm_map import SVMMAP
+from topkapi.analysis.models.top_margin import TopMargin
+from topkapi.analysis.models.top_rank import TopRank
+from topkapi.analysis.models.top_slack import TopSlack
 
 MODELS: dict[str, type[Ranker]] = {
     model.name: model

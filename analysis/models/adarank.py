@@ -5,15 +5,15 @@ from typing import Literal, Self
 
 import numpy as np
 
-from analysis.data.ranking import RankingData
-from analysis.errors import BadData
-from analysis.metrics import LOSSES, evaluate
-from analysis.models.base import LinearRanker
-from analysis.models.boosting.features import feature_quality
-from analysis.models.boosting.staging import Staging
-from analysis.models.listnet import with_preferences
-from analysis.models.rankboost import vote
-from analysis.typing import FloatArray
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.metrics import LOSSES, evaluate
+from topkapi.analysis.models.base import LinearRanker
+from topkapi.analysis.models.boosting.features import feature_quality
+from topkapi.analysis.models.boosting.staging import Staging
+from topkapi.analysis.models.listnet import with_preferences
+from topkapi.analysis.models.rankboost import vote
+from topkapi.analysis.typing import FloatArray
 
 Update = Literal["multiplicative", "original"]
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from analysis.data.ranking import RankingData
-from analysis.errors import BadData, NotFittedError
-from analysis.typing import FloatArray
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.errors import BadData, NotFittedError
+from topkapi.analysis.typing import FloatArray
 
 FORMAT = 1
 

@@ -4,16 +4,16 @@ from typing import Literal, Self
 
 import numpy as np
 
-from analysis.data.ranking import RankingData
-from analysis.data.topk import to_topk, truth_order
-from analysis.errors import BadData
-from analysis.models.adarank import choose
-from analysis.models.boosting.pair_weights import FactoredPairs
-from analysis.models.boosting.staging import Staging
-from analysis.models.boosting.stumps import Stump
-from analysis.models.boosting.weak_rankers import Family, FeatureFamily, StumpFamily
-from analysis.models.rankboost import StumpRanker, vote
-from analysis.typing import FloatArray
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.topk import to_topk, truth_order
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.models.adarank import choose
+from topkapi.analysis.models.boosting.pair_weights import FactoredPairs
+from topkapi.analysis.models.boosting.staging import Staging
+from topkapi.analysis.models.boosting.stumps import Stump
+from topkapi.analysis.models.boosting.weak_rankers import Family, FeatureFamily, StumpFamily
+from topkapi.analysis.models.rankboost import StumpRanker, vote
+from topkapi.analysis.typing import FloatArray
 
 Weak = Literal["features", "stumps"]
 

@@ -6,15 +6,15 @@ from typing import Literal, Self
 
 import numpy as np
 
-from analysis.data.ranking import RankingData
-from analysis.data.topk import to_topk, truth_order
-from analysis.errors import BadData
-from analysis.models.base import LinearRanker
-from analysis.models.listnet import listnet_loss, softmax_by_query
-from analysis.models.losses.pairs import Pairs, logistic, make_pairs, pair_loss
-from analysis.models.losses.permutations import permutation_loss
-from analysis.models.optimise.newton import Derivatives, newton
-from analysis.typing import FloatArray
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.topk import to_topk, truth_order
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.models.base import LinearRanker
+from topkapi.analysis.models.listnet import listnet_loss, softmax_by_query
+from topkapi.analysis.models.losses.pairs import Pairs, logistic, make_pairs, pair_loss
+from topkapi.analysis.models.losses.permutations import permutation_loss
+from topkapi.analysis.models.optimise.newton import Derivatives, newton
+from topkapi.analysis.typing import FloatArray
 
 Listwise = Literal["auto", "exact", "top1"]
 LONGEST_EXACT = 12

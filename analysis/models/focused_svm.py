@@ -4,14 +4,14 @@ from typing import Self
 
 import numpy as np
 
-from analysis.data.ranking import RankingData
-from analysis.data.topk import to_topk, truth_order
-from analysis.errors import BadData
-from analysis.models.base import LinearRanker
-from analysis.models.losses.pairs import hinge_risk, make_pairs
-from analysis.models.optimise.cutting_planes import Oracle, cutting_planes
-from analysis.models.svm_map import Halves, map_slack
-from analysis.typing import FloatArray
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.topk import to_topk, truth_order
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.models.base import LinearRanker
+from topkapi.analysis.models.losses.pairs import hinge_risk, make_pairs
+from topkapi.analysis.models.optimise.cutting_planes import Oracle, cutting_planes
+from topkapi.analysis.models.svm_map import Halves, map_slack
+from topkapi.analysis.typing import FloatArray
 
 
 def prefix_halves(data: RankingData) -> list[Halves]:

@@ -6,11 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from analysis.data.ranking import RankingData
-from analysis.errors import AnalysisError, BadData
-from analysis.metrics import evaluate
-from analysis.models.base import Ranker
-from analysis.typing import FloatArray
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.errors import AnalysisError, BadData
+from topkapi.analysis.metrics import evaluate
+from topkapi.analysis.models.base import Ranker
+from topkapi.analysis.typing import FloatArray
 
 
 def _package() -> ModuleType:

@@ -5,12 +5,12 @@ from typing import Self
 
 import numpy as np
 
-from analysis.data.padding import blocks
-from analysis.data.ranking import RankingData
-from analysis.data.topk import truth_order
-from analysis.models.base import LinearRanker
-from analysis.models.optimise.newton import Derivatives, newton
-from analysis.typing import BoolArray, FloatArray
+from topkapi.analysis.data.padding import blocks
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.topk import truth_order
+from topkapi.analysis.models.base import LinearRanker
+from topkapi.analysis.models.optimise.newton import Derivatives, newton
+from topkapi.analysis.typing import BoolArray, FloatArray
 
 SPREAD = 600.0  # scores further apart than this within a query would underflow: no such step
 

@@ -4,11 +4,11 @@ from typing import Self
 
 import numpy as np
 
-from analysis.data.ranking import RankingData
-from analysis.data.topk import to_topk
-from analysis.models.base import LinearRanker
-from analysis.models.optimise.newton import Derivatives, newton
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.topk import to_topk
+from topkapi.analysis.models.base import LinearRanker
+from topkapi.analysis.models.optimise.newton import Derivatives, newton
+from topkapi.analysis.typing import FloatArray, IntArray
 
 
 def softmax_by_query(scores: FloatArray, offsets: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -4,15 +4,15 @@ from typing import Self
 
 import numpy as np
 
-from analysis.data.ranking import RankingData
-from analysis.data.topk import to_topk, truth_order
-from analysis.errors import BadData
-from analysis.models.base import Ranker
-from analysis.models.boosting.pair_weights import FactoredPairs
-from analysis.models.boosting.staging import Staging
-from analysis.models.boosting.stumps import Stump, StumpSearch, sum_of_stumps
-from analysis.models.listnet import with_preferences
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.topk import to_topk, truth_order
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.models.base import Ranker
+from topkapi.analysis.models.boosting.pair_weights import FactoredPairs
+from topkapi.analysis.models.boosting.staging import Staging
+from topkapi.analysis.models.boosting.stumps import Stump, StumpSearch, sum_of_stumps
+from topkapi.analysis.models.listnet import with_preferences
+from topkapi.analysis.typing import FloatArray, IntArray
 
 SURE = 1.0 - 1e-9  # a weak ranker that is never wrong would get an infinite weight
 

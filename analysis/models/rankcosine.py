@@ -5,13 +5,13 @@ from typing import Self
 import numpy as np
 from scipy.optimize import minimize
 
-from analysis.data.ranking import RankingData
-from analysis.data.topk import to_topk
-from analysis.errors import DidNotConverge
-from analysis.models.base import LinearRanker
-from analysis.models.listnet import with_preferences
-from analysis.models.regression import Regression
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.topk import to_topk
+from topkapi.analysis.errors import DidNotConverge
+from topkapi.analysis.models.base import LinearRanker
+from topkapi.analysis.models.listnet import with_preferences
+from topkapi.analysis.models.regression import Regression
+from topkapi.analysis.typing import FloatArray, IntArray
 
 
 def cosine_loss(

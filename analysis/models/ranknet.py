@@ -4,11 +4,11 @@ from typing import Self
 
 import numpy as np
 
-from analysis.data.ranking import RankingData
-from analysis.data.topk import to_topk
-from analysis.models.base import LinearRanker
-from analysis.models.losses.pairs import logistic, make_pairs, pair_loss, require_pairs
-from analysis.models.optimise.newton import newton
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.topk import to_topk
+from topkapi.analysis.models.base import LinearRanker
+from topkapi.analysis.models.losses.pairs import logistic, make_pairs, pair_loss, require_pairs
+from topkapi.analysis.models.optimise.newton import newton
 
 
 class RankNet(LinearRanker):

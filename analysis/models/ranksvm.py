@@ -4,11 +4,11 @@ from typing import Literal, Self
 
 import numpy as np
 
-from analysis.data.ranking import RankingData
-from analysis.data.topk import to_topk
-from analysis.errors import BadData
-from analysis.models.base import LinearRanker
-from analysis.models.losses.pairs import (
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.topk import to_topk
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.models.base import LinearRanker
+from topkapi.analysis.models.losses.pairs import (
     Pairs,
     hinge_risk,
     make_pairs,
@@ -16,9 +16,9 @@ from analysis.models.losses.pairs import (
     require_pairs,
     squared_hinge,
 )
-from analysis.models.optimise.cutting_planes import cutting_planes
-from analysis.models.optimise.newton import Derivatives, newton
-from analysis.typing import FloatArray
+from topkapi.analysis.models.optimise.cutting_planes import cutting_planes
+from topkapi.analysis.models.optimise.newton import Derivatives, newton
+from topkapi.analysis.typing import FloatArray
 
 PairLoss = Literal["squared-hinge", "hinge"]
 

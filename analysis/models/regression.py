@@ -4,9 +4,9 @@ from typing import Self
 
 import numpy as np
 
-from analysis.data.ranking import RankingData
-from analysis.errors import BadData
-from analysis.models.base import LinearRanker
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.models.base import LinearRanker
 
 
 class Regression(LinearRanker):

@@ -5,12 +5,12 @@ from typing import Self
 
 import numpy as np
 
-from analysis.data.padding import blocks
-from analysis.data.ranking import RankingData
-from analysis.errors import BadData
-from analysis.models.base import LinearRanker
-from analysis.models.optimise.cutting_planes import cutting_planes
-from analysis.typing import BoolArray, FloatArray, IntArray
+from topkapi.analysis.data.padding import blocks
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.models.base import LinearRanker
+from topkapi.analysis.models.optimise.cutting_planes import cutting_planes
+from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)

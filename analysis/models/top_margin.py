@@ -5,19 +5,19 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from analysis.data.ranking import RankingData
-from analysis.errors import BadData
-from analysis.models.base import LinearRanker
-from analysis.models.optimise.cutting_planes import Oracle, cutting_planes
-from analysis.models.oracles.top_lists import (
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.models.base import LinearRanker
+from topkapi.analysis.models.optimise.cutting_planes import Oracle, cutting_planes
+from topkapi.analysis.models.oracles.top_lists import (
     TopLists,
     TopLoss,
     add_pull,
     margin_violation,
     top_lists,
 )
-from analysis.models.regression import Regression
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.models.regression import Regression
+from topkapi.analysis.typing import FloatArray, IntArray
 
 Violation = Callable[[TopLists, FloatArray], tuple[FloatArray, FloatArray, IntArray]]
 

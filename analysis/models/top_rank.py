@@ -4,17 +4,17 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from analysis.aggregation import supervised_kemeny
-from analysis.data.ranking import RankingData
-from analysis.errors import BadData
-from analysis.metrics import LOSSES, evaluate
-from analysis.models.base import LinearRanker, Ranker
-from analysis.models.listnet import ListNet
-from analysis.models.oracles.top_lists import TopLoss
-from analysis.models.ranksvm import RankSVM
-from analysis.models.regression import Regression
-from analysis.models.top_slack import TopSlack
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.aggregation import supervised_kemeny
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.metrics import LOSSES, evaluate
+from topkapi.analysis.models.base import LinearRanker, Ranker
+from topkapi.analysis.models.listnet import ListNet
+from topkapi.analysis.models.oracles.top_lists import TopLoss
+from topkapi.analysis.models.ranksvm import RankSVM
+from topkapi.analysis.models.regression import Regression
+from topkapi.analysis.models.top_slack import TopSlack
+from topkapi.analysis.typing import FloatArray, IntArray
 
 
 class TopRank(Ranker):

@@ -2,8 +2,8 @@
 
 from typing import ClassVar
 
-from analysis.models.oracles.slack_search import slack_violation
-from analysis.models.top_margin import TopMargin, Violation
+from topkapi.analysis.models.oracles.slack_search import slack_violation
+from topkapi.analysis.models.top_margin import TopMargin, Violation
 
 
 class TopSlack(TopMargin):

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.data.ranking import RankingData
-from analysis.data.topk import to_topk, truth_order
-from analysis.typing import FloatArray
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.topk import to_topk, truth_order
+from topkapi.analysis.typing import FloatArray
 
 MarginLoss = Callable[[FloatArray], FloatArray]
 PHI: dict[str, MarginLoss] = {

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analysis.experiments.compare import CUTS, Entry, gather, mean_over_folds
-from analysis.experiments.folds import Truth
-from analysis.experiments.grids import title
-from analysis.experiments.significance import holm, randomisation_test
-from analysis.experiments.store import Row
-from analysis.experiments.tables import Table
+from topkapi.analysis.experiments.compare import CUTS, Entry, gather, mean_over_folds
+from topkapi.analysis.experiments.folds import Truth
+from topkapi.analysis.experiments.grids import title
+from topkapi.analysis.experiments.significance import holm, randomisation_test
+from topkapi.analysis.experiments.store import Row
+from topkapi.analysis.experiments.tables import Table
 
 PARENTS = {
     "focused-svm": ("svm-map", "ranksvm"),

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.experiments.compare import Entry, gather, mean_over_folds
-from analysis.experiments.folds import Truth
-from analysis.experiments.grids import title
-from analysis.experiments.significance import holm, randomisation_test
-from analysis.experiments.store import Row
-from analysis.papers.comparison import ALPHA, PARENTS
-from analysis.papers.sweeps import BETA_MEASURES, BETAS, FOCUSED, beta_curves, k_curve
+from topkapi.analysis.experiments.compare import Entry, gather, mean_over_folds
+from topkapi.analysis.experiments.folds import Truth
+from topkapi.analysis.experiments.grids import title
+from topkapi.analysis.experiments.significance import holm, randomisation_test
+from topkapi.analysis.experiments.store import Row
+from topkapi.analysis.papers.comparison import ALPHA, PARENTS
+from topkapi.analysis.papers.sweeps import BETA_MEASURES, BETAS, FOCUSED, beta_curves, k_curve
 
 NEAR = 0.01
 """A curve has reached its plateau within this much of its best value."""

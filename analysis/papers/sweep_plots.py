@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from analysis.experiments.grids import title
-from analysis.experiments.store import Row
-from analysis.papers.sweeps import (
+from topkapi.analysis.experiments.grids import title
+from topkapi.analysis.experiments.store import Row
+from topkapi.analysis.papers.sweeps import (
     BETA_MEASURES,
     BETAS,
     FOCUSED,

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from analysis.experiments.grids import title
-from analysis.experiments.store import Row
-from analysis.experiments.tables import Table
-from analysis.papers.sweeps import BETA_MEASURES, BETAS, FOCUSED, beta_curves, k_curve
+from topkapi.analysis.experiments.grids import title
+from topkapi.analysis.experiments.store import Row
+from topkapi.analysis.experiments.tables import Table
+from topkapi.analysis.papers.sweeps import BETA_MEASURES, BETAS, FOCUSED, beta_curves, k_curve
 
 
 def beta_table(rows: Sequence[Row], truth: str, name: str) -> Table:

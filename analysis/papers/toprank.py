@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from analysis.data.folds import Fold
-from analysis.experiments.compare import mean_over_folds
-from analysis.experiments.folds import FoldSet
-from analysis.experiments.grids import accepts, effort, title
-from analysis.experiments.significance import holm, randomisation_test
-from analysis.experiments.store import Row, Task
-from analysis.experiments.tables import Table
-from analysis.experiments.tuning import tune
-from analysis.metrics import evaluate
+from topkapi.analysis.data.folds import Fold
+from topkapi.analysis.experiments.compare import mean_over_folds
+from topkapi.analysis.experiments.folds import FoldSet
+from topkapi.analysis.experiments.grids import accepts, effort, title
+from topkapi.analysis.experiments.significance import holm, randomisation_test
+from topkapi.analysis.experiments.store import Row, Task
+from topkapi.analysis.experiments.tables import Table
+from topkapi.analysis.experiments.tuning import tune
+from topkapi.analysis.metrics import evaluate
 
 FAMILIES = {"precision": ("p", "P"), "ndcg": ("ndcg", "N")}
 CUTS = (1, 3, 10)

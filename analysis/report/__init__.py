@@ -24,10 +24,10 @@ A ``ToolData`` holds, each where it exists:
   of the log, undone ones included (``effective`` False); seconds; ``session`` is a row number
   of ``sessions``.
 
-``build_report(study)`` returns a ``Report``; ``analysis.report.files`` writes it.
+``build_report(study)`` returns a ``Report``; ``topkapi.analysis.report.files`` writes it.
 
 >>> import numpy as np
->>> from analysis.agreement import Scores
+>>> from topkapi.analysis.agreement import Scores
 >>> lists = Scores(0, np.array([0, 1]), np.array([[2.0, 1.0, 0.0, 0.0], [2.0, 0.0, 1.0, 0.0]]))
 >>> study = StudyData("Tiny", ("Ansa", "Bao"), ("q1",), (("a", "b", "c", "d"),),
 ...                   (ToolData("pairs", "T1 pairs", scores=(lists,)),), k=2)
@@ -36,9 +36,9 @@ A ``ToolData`` holds, each where it exists:
 (0.5, 'fewer than two tools have shared judgments')
 """
 
-from analysis.report.build import build_report
-from analysis.report.options import Options
-from analysis.report.schema import ListReport, Report
-from analysis.report.study import StudyData, ToolData
+from topkapi.analysis.report.build import build_report
+from topkapi.analysis.report.options import Options
+from topkapi.analysis.report.schema import ListReport, Report
+from topkapi.analysis.report.study import StudyData, ToolData
 
 __all__ = ["ListReport", "Options", "Report", "StudyData", "ToolData", "build_report"]

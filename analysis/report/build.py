@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.agreement import (
+from topkapi.analysis.agreement import (
     ListSimilarity,
     PairTables,
     Preferences,
@@ -14,8 +14,8 @@ from analysis.agreement import (
     rating_sums,
     same_assessors,
 )
-from analysis.report.options import Options
-from analysis.report.schema import (
+from topkapi.analysis.report.options import Options
+from topkapi.analysis.report.schema import (
     Answers,
     Comparison,
     NoComparison,
@@ -24,23 +24,23 @@ from analysis.report.schema import (
     StudySummary,
     ToolReport,
 )
-from analysis.report.sections.answers import (
+from topkapi.analysis.report.sections.answers import (
     AnswerQuality,
     answer_quality,
     intransitive_triads,
     left_share,
     self_consistency,
 )
-from analysis.report.sections.comparison import comparison
-from analysis.report.sections.consensus import consensus, consensus_section
-from analysis.report.sections.course import consistency_course
-from analysis.report.sections.effort import effort_of
-from analysis.report.sections.pairs import pair_rows
-from analysis.report.sections.people import people
-from analysis.report.sections.pooled import pooled
-from analysis.report.sections.queries import query_rows
-from analysis.report.study import StudyData, ToolData
-from analysis.typing import IntArray
+from topkapi.analysis.report.sections.comparison import comparison
+from topkapi.analysis.report.sections.consensus import consensus, consensus_section
+from topkapi.analysis.report.sections.course import consistency_course
+from topkapi.analysis.report.sections.effort import effort_of
+from topkapi.analysis.report.sections.pairs import pair_rows
+from topkapi.analysis.report.sections.people import people
+from topkapi.analysis.report.sections.pooled import pooled
+from topkapi.analysis.report.sections.queries import query_rows
+from topkapi.analysis.report.study import StudyData, ToolData
+from topkapi.analysis.typing import IntArray
 
 FORMAT = "topkapi-report"
 VERSION = 1

@@ -4,12 +4,12 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from analysis.aggregation import consensus_qrels
-from analysis.data.exports.cells import csv_text
-from analysis.report.page import render_page
-from analysis.report.plots import PLOTS, save_plot
-from analysis.report.schema import Comparison, Effort, NoComparison, Report, ToolReport
-from analysis.report.serialise import Record, flat, record_of, to_json
+from topkapi.analysis.aggregation import consensus_qrels
+from topkapi.analysis.data.exports.cells import csv_text
+from topkapi.analysis.report.page import render_page
+from topkapi.analysis.report.plots import PLOTS, save_plot
+from topkapi.analysis.report.schema import Comparison, Effort, NoComparison, Report, ToolReport
+from topkapi.analysis.report.serialise import Record, flat, record_of, to_json
 
 
 def write_report(report: Report, folder: Path, *, plots: bool = True) -> list[Path]:

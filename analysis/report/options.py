@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.agreement import Resamples, resamples
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.agreement import Resamples, resamples
+from topkapi.analysis.typing import FloatArray, IntArray
 
 DRAWN_CELLS = 20_000_000  # resamples x queries at most, so that memory stays bounded
 LEAST_DRAWS = 200

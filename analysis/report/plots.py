@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.report.schema import Effort, Report
+from topkapi.analysis.report.schema import Effort, Report
 
 CODES = ("A better", "tie", "B better")
 LOOKS: tuple[dict[str, Any], ...] = (

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binomtest
 
-from analysis.dcglearn import ANSWERS, Learned, Preferences, learn_gains
-from analysis.errors import AnalysisError
-from analysis.report.schema import LeftPreference, ListReport, Reason, SystemRow
-from analysis.report.sections.figures import UNDEFINED, figure
-from analysis.report.sections.pooled import nested
-from analysis.resampling import draw_counts, percentiles
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.dcglearn import ANSWERS, Learned, Preferences, learn_gains
+from topkapi.analysis.errors import AnalysisError
+from topkapi.analysis.report.schema import LeftPreference, ListReport, Reason, SystemRow
+from topkapi.analysis.report.sections.figures import UNDEFINED, figure
+from topkapi.analysis.report.sections.pooled import nested
+from topkapi.analysis.resampling import draw_counts, percentiles
+from topkapi.analysis.typing import FloatArray, IntArray
 
 RESAMPLES = 1000
 TAIL = 0.05  # on each side of an interval of 90 %

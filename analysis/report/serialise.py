@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import Field, fields, is_dataclass
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from analysis.data.exports import ConsensusList
-from analysis.report.schema import Figure, ListReport, Report
+from topkapi.analysis.data.exports import ConsensusList
+from topkapi.analysis.report.schema import Figure, ListReport, Report
 
 Record: TypeAlias = dict[str, Any]
 

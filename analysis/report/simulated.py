@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import norm
 
-from analysis.agreement import Judgments, Scores
-from analysis.efficiency import Sessions, Timings
-from analysis.report.study import StudyData, ToolData
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.agreement import Judgments, Scores
+from topkapi.analysis.efficiency import Sessions, Timings
+from topkapi.analysis.report.study import StudyData, ToolData
+from topkapi.analysis.typing import FloatArray, IntArray
 
 GRADE_SHARES = (0.4, 0.25, 0.18, 0.12, 0.05)  # bad, fair, good, excellent, perfect
 CHECKED = 0.1  # share of answers asked again

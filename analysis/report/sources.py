@@ -21,14 +21,14 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.data.exports import Label, LoggedEntry, read_judgments, read_qrels
-from analysis.data.exports.cells import read_tsv
-from analysis.data.exports.topk import TopK, read_topk
-from analysis.data.letor import read_bytes
-from analysis.errors import BadData
-from analysis.report.reading.logs import read_log, stated
-from analysis.report.reading.parts import Parts, Row, study_of
-from analysis.report.study import StudyData
+from topkapi.analysis.data.exports import Label, LoggedEntry, read_judgments, read_qrels
+from topkapi.analysis.data.exports.cells import read_tsv
+from topkapi.analysis.data.exports.topk import TopK, read_topk
+from topkapi.analysis.data.letor import read_bytes
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.report.reading.logs import read_log, stated
+from topkapi.analysis.report.reading.parts import Parts, Row, study_of
+from topkapi.analysis.report.study import StudyData
 
 HEADER = ("query", "a", "b", "preference", "assessor")
 SEEN = 50  # lines that distinguish qrels from winners

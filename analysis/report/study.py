@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from analysis.agreement import Judgments, Preferences, Scores, from_judgments, from_scores
-from analysis.efficiency import Sessions, Timings
-from analysis.errors import BadData
+from topkapi.analysis.agreement import Judgments, Preferences, Scores, from_judgments, from_scores
+from topkapi.analysis.efficiency import Sessions, Timings
+from topkapi.analysis.errors import BadData
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except typer.Abort:
         sys.exit(130)
     except Exception as error:
-        from app.cli.failures import explain
+        from topkapi.app.cli.failures import explain
 
         message, code = explain(error)
         print(f"topkapi: {message}", file=sys.stderr)  # noqa: T201
@@ -56,7 +56,7 @@ def _build(arguments: Sequence[str]) -> typer.Typer:
     wanted = next((word for word in arguments if not word.startswith("-")), None)
     for name, summary in COMMANDS.items():
         if name == wanted:
-            import_module(f"app.cli.{name}").register(cli)
+            import_module(f"topkapi.app.cli.{name}").register(cli)
         else:
             cli.command(name, help=summary)(_unused)
     return cli

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from app.cli.common import AsJson, ensure_migrated, say
-from app.cli.failures import Refused
-from app.config import Settings
-from app.db import migrations
-from app.db.engine import make_engine
-from app.services.backups import write_backup
+from topkapi.app.cli.common import AsJson, ensure_migrated, say
+from topkapi.app.cli.failures import Refused
+from topkapi.app.config import Settings
+from topkapi.app.db import migrations
+from topkapi.app.db.engine import make_engine
+from topkapi.app.services.backups import write_backup
 
 NICENESS = 10  # the server comes first, where both want the processor or the disk
 

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.failures import Refused
-from app.config import Settings
-from app.db import migrations
-from app.db.engine import Sessions, make_engine, make_sessions
+from topkapi.app.cli.failures import Refused
+from topkapi.app.config import Settings
+from topkapi.app.db import migrations
+from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 
 AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON, for programs.")]
 

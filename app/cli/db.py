@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
-from app.cli.common import AsJson, say
-from app.cli.failures import Refused
-from app.config import Settings
-from app.db import migrations
-from app.db.engine import make_engine
+from topkapi.app.cli.common import AsJson, say
+from topkapi.app.cli.failures import Refused
+from topkapi.app.config import Settings
+from topkapi.app.db import migrations
+from topkapi.app.db.engine import make_engine
 
 
 def register(cli: typer.Typer) -> None:

@@ -10,23 +10,30 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from analysis.data import read_letor
-from analysis.dcglearn import Gains, Learned, Preferences, learn_gains, load_gains, usual_gains
-from analysis.dcglearn.files import (
+from topkapi.analysis.data import read_letor
+from topkapi.analysis.dcglearn import (
+    Gains,
+    Learned,
+    Preferences,
+    learn_gains,
+    load_gains,
+    usual_gains,
+)
+from topkapi.analysis.dcglearn.files import (
     cut_scores,
     even_cuts,
     graded_preferences,
     read_list_preferences,
     read_scores,
 )
-from analysis.dcglearn.intervals import shares_of_best
-from analysis.papers.dcg.coherence import coherence as measure_coherence
-from analysis.papers.dcg.curves import Curves
-from analysis.papers.dcg.figures import FIGURES
-from analysis.papers.dcg.letor_figures import LETOR_FIGURES, QueryPool
-from analysis.typing import FloatArray, IntArray
-from app.cli.common import AsJson, say
-from app.cli.failures import Refused
+from topkapi.analysis.dcglearn.intervals import shares_of_best
+from topkapi.analysis.papers.dcg.coherence import coherence as measure_coherence
+from topkapi.analysis.papers.dcg.curves import Curves
+from topkapi.analysis.papers.dcg.figures import FIGURES
+from topkapi.analysis.papers.dcg.letor_figures import LETOR_FIGURES, QueryPool
+from topkapi.analysis.typing import FloatArray, IntArray
+from topkapi.app.cli.common import AsJson, say
+from topkapi.app.cli.failures import Refused
 
 Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
 
@@ -174,8 +181,8 @@ def simulate(
 
 def _of_study(slug: str, k: int, of_files: object) -> tuple[Preferences, IntArray]:
     """The preferences of a study, and a number for the query of each."""
-    from app.cli.common import open_sessions
-    from app.services.results import list_learning
+    from topkapi.app.cli.common import open_sessions
+    from topkapi.app.services.results import list_learning
 
     if of_files:
         raise Refused("--grades, --cuts and --levels are for files; a study has its own grades")

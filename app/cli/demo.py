@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from app.cli.common import AsJson, open_sessions, say
-from app.services.demo import SignIn, is_empty, load_demo, sign_ins
+from topkapi.app.cli.common import AsJson, open_sessions, say
+from topkapi.app.services.demo import SignIn, is_empty, load_demo, sign_ins
 
 
 def register(cli: typer.Typer) -> None:

@@ -9,9 +9,15 @@ from typing import IO, Annotated, Any, cast
 
 import typer
 
-from app.cli.bars import late_bar
-from app.cli.common import AsJson, open_sessions, say
-from app.services.results.exports import EXPORTS, Export, ExportOptions, export_session, open_export
+from topkapi.app.cli.bars import late_bar
+from topkapi.app.cli.common import AsJson, open_sessions, say
+from topkapi.app.services.results.exports import (
+    EXPORTS,
+    Export,
+    ExportOptions,
+    export_session,
+    open_export,
+)
 
 STANDARD_OUTPUT = "-"
 

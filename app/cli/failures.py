@@ -7,9 +7,9 @@ import typer
 from pydantic import ValidationError
 from sqlalchemy.exc import SQLAlchemyError
 
-from analysis.errors import AnalysisError
-from app.domain.errors import AppError
-from app.secret import UnsafeSecret
+from topkapi.analysis.errors import AnalysisError
+from topkapi.app.domain.errors import AppError
+from topkapi.app.secret import UnsafeSecret
 
 
 class Refused(Exception):

@@ -8,17 +8,17 @@ from typing import Annotated
 
 import typer
 
-from analysis.errors import AnalysisError
-from analysis.report import Options, Report, build_report
-from analysis.report.files import write_report
-from analysis.report.schema import Figure
-from analysis.report.serialise import record_of
-from analysis.report.sources import FORMATS, read_preferences
-from app.cli.bars import late_bar
-from app.cli.common import AsJson, open_sessions, say
-from app.cli.failures import Refused
-from app.services.results.exports import ExportOptions, StudySource, export_session
-from app.services.results.reports.service import make_report
+from topkapi.analysis.errors import AnalysisError
+from topkapi.analysis.report import Options, Report, build_report
+from topkapi.analysis.report.files import write_report
+from topkapi.analysis.report.schema import Figure
+from topkapi.analysis.report.serialise import record_of
+from topkapi.analysis.report.sources import FORMATS, read_preferences
+from topkapi.app.cli.bars import late_bar
+from topkapi.app.cli.common import AsJson, open_sessions, say
+from topkapi.app.cli.failures import Refused
+from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
+from topkapi.app.services.results.reports.service import make_report
 
 
 def register(cli: typer.Typer) -> None:

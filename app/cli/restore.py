@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from app.cli.common import AsJson, ensure_migrated, say
-from app.config import Settings
-from app.db import migrations
-from app.db.engine import make_engine
-from app.services.backups import read_backup
+from topkapi.app.cli.common import AsJson, ensure_migrated, say
+from topkapi.app.config import Settings
+from topkapi.app.db import migrations
+from topkapi.app.db.engine import make_engine
+from topkapi.app.services.backups import read_backup
 
 
 def register(cli: typer.Typer) -> None:

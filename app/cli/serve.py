@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from app.cli.common import ensure_migrated, open_sessions
-from app.cli.failures import Refused
-from app.config import Settings
-from app.db.queries.accounts.accounts import demo_users
-from app.demo_accounts import DEMO_PASSWORD
-from app.secret import load_secret
+from topkapi.app.cli.common import ensure_migrated, open_sessions
+from topkapi.app.cli.failures import Refused
+from topkapi.app.config import Settings
+from topkapi.app.db.queries.accounts.accounts import demo_users
+from topkapi.app.demo_accounts import DEMO_PASSWORD
+from topkapi.app.secret import load_secret
 
 
 def register(cli: typer.Typer) -> None:
@@ -36,7 +36,7 @@ def serve(
     _refuse_taken_port(host, port)
     _greet(settings, host, port)
     uvicorn.run(
-        "app.main:app_from_environment",
+        "topkapi.app.main:app_from_environment",
         factory=True,
         host=host,
         port=port,
@@ -48,7 +48,7 @@ def serve(
         forwarded_allow_ips=settings.trusted_proxies,
         timeout_graceful_shutdown=5,
         timeout_worker_healthcheck=30,
-        http="app.web.server.protocol:BoundedProtocol",
+        http="topkapi.app.web.server.protocol:BoundedProtocol",
         ws="none",
     )
 

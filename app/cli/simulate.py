@@ -10,11 +10,11 @@ from typing import Annotated
 
 import typer
 
-from app.cli.failures import Refused
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.sorters.registry import SORTERS
-from app.domain.simulation.assessors import Errors
-from app.services.simulation.sessions import Setting, Summary, summarise
+from topkapi.app.cli.failures import Refused
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.sorters.registry import SORTERS
+from topkapi.app.domain.simulation.assessors import Errors
+from topkapi.app.services.simulation.sessions import Setting, Summary, summarise
 
 REPEATS = 6  # how often a sampled sorter may ask a pair whose errors are independent
 FRONTIER_RATES = "0.05,0.1,0.2"
@@ -137,8 +137,8 @@ def _frontier(
     base: Setting, rates: list[float], out: Path, processes: int | None, as_json: bool
 ) -> None:
     """Draw the figure and write its table."""
-    from app.services.simulation.frontier import frontier, steps
-    from app.services.simulation.frontier_plot import write_frontier
+    from topkapi.app.services.simulation.frontier import frontier, steps
+    from topkapi.app.services.simulation.frontier_plot import write_frontier
 
     stem = out.with_suffix("") if out.suffix in (".png", ".svg", ".csv") else out
     if not stem.parent.is_dir():

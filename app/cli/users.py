@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.common import AsJson, open_sessions, say
-from app.cli.failures import Refused
-from app.config import Settings
-from app.db.models import User
-from app.db.queries.accounts.accounts import all_users, user_by_email
-from app.domain.enums import Role
-from app.services.accounts import invitations, tokens
-from app.services.accounts import users as accounts
+from topkapi.app.cli.common import AsJson, open_sessions, say
+from topkapi.app.cli.failures import Refused
+from topkapi.app.config import Settings
+from topkapi.app.db.models import User
+from topkapi.app.db.queries.accounts.accounts import all_users, user_by_email
+from topkapi.app.domain.enums import Role
+from topkapi.app.services.accounts import invitations, tokens
+from topkapi.app.services.accounts import users as accounts
 
 Email = Annotated[str, typer.Argument(help="E-mail address of the person.")]
 

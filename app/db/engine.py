@@ -22,9 +22,11 @@ from sqlalchemy.exc import ArgumentError, InvalidatePoolError
 from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from app.db.storable import dump_json, refuse_unstorable
+from topkapi.app.db.storable import dump_json, refuse_unstorable
 
-POOL_SIZE = 20  # connections per process; app.web.server.slots admits fewer requests at once
+POOL_SIZE = (
+    20  # connections per process; topkapi.app.web.server.slots admits fewer requests at once
+)
 BUSY_MS = 30_000  # how long commands and imports wait for a lock
 REQUEST_BUSY_MS = 4_000  # how long a request does, its wait for a slot included
 LATE_MS = 250  # how long a write that can be repeated later waits for any lock

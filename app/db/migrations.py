@@ -12,10 +12,9 @@ from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection, Engine
 
-from app.assets import asset_dir
-from app.db import models as models  # the tables register themselves with Base
-from app.db.base import Base
-from app.db.engine import READ_ONLY, make_engine
+from topkapi.app.assets import asset_dir
+from topkapi.app.db.base import Base
+from topkapi.app.db.engine import READ_ONLY, make_engine
 
 Step = Callable[[str, str], None]
 

@@ -12,8 +12,8 @@ from typing import Any
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine.interfaces import ExceptionContext, ExecutionContext
 
-from app.domain.errors import Unstorable
-from app.domain.text.storable import fits_integer, problem_with, unfit_character
+from topkapi.app.domain.errors import Unstorable
+from topkapi.app.domain.text.storable import fits_integer, problem_with, unfit_character
 
 
 def dump_json(value: Any) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, Self, TypeVar
 
-from app.domain.errors import NothingToRedo, NothingToUndo
-from app.domain.pairs.answers import ItemId
+from topkapi.app.domain.errors import NothingToRedo, NothingToUndo
+from topkapi.app.domain.pairs.answers import ItemId
 
 J = TypeVar("J")
 

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from app.domain.draws import shuffled
-from app.domain.enums import Tool
-from app.domain.errors import Invalid
-from app.domain.grades.session import DEFAULT_GRADES, GradePlan
-from app.domain.lists.plan import ListRules, PairChoice
-from app.domain.pairs.answers import ItemId
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.sorters.registry import SORTERS
+from topkapi.app.domain.draws import shuffled
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.domain.grades.session import DEFAULT_GRADES, GradePlan
+from topkapi.app.domain.lists.plan import ListRules, PairChoice
+from topkapi.app.domain.pairs.answers import ItemId
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.sorters.registry import SORTERS
 
 MAX_K = 1000
 IDLE_RANGE = (10, 3600)

@@ -2,7 +2,7 @@
 
 from sqlalchemy.orm import Session
 
-from app.db.models import AuditEvent
+from topkapi.app.db.models import AuditEvent
 
 
 def record(

@@ -15,7 +15,7 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.sql.dml import UpdateBase
 
-from app.db.engine import Sessions
+from topkapi.app.db.engine import Sessions
 
 MOST = 10_000  # writes kept; the oldest is dropped for one more
 REST = 2.0  # seconds until a write that is not urgent is begun

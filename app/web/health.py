@@ -6,8 +6,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.datastructures import State
 from starlette.responses import JSONResponse
 
-from app.db import migrations
-from app.web.server.slots import TransactionLimits
+from topkapi.app.db import migrations
+from topkapi.app.web.server.slots import TransactionLimits
 
 router = APIRouter(include_in_schema=False)
 

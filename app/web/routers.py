@@ -1,32 +1,32 @@
 """The routers of all features, in the order in which routes are tried."""
 
-from app.web import health
-from app.web.accounts.api import router as account_api
-from app.web.accounts.pages import router as account_pages
-from app.web.assignments.api import router as assignments_api
-from app.web.assignments.pages import router as assignments_pages
-from app.web.assignments.work_pages import router as work_pages
-from app.web.audit.api import router as audit_api
-from app.web.audit.pages import router as audit_pages
-from app.web.importing.api import router as importing_api
-from app.web.importing.pages import router as importing_pages
-from app.web.judging.api import router as judging_api
-from app.web.judging.pages import router as judging_pages
-from app.web.judging.queue_pages import router as queue_pages
-from app.web.judging.stored_pages import router as stored_pages
-from app.web.people.api import router as people_api
-from app.web.people.invitation_pages import router as invitation_pages
-from app.web.people.pages import router as people_pages
-from app.web.progress.api import router as progress_api
-from app.web.progress.pages import router as progress_pages
-from app.web.results.exports_api import router as exports_api
-from app.web.results.exports_pages import router as exports_pages
-from app.web.results.report_api import router as report_api
-from app.web.results.report_pages import router as report_pages
-from app.web.studies.api import router as studies_api
-from app.web.studies.deletion_pages import router as deletion_pages
-from app.web.studies.pages import router as studies_pages
-from app.web.studies.settings_pages import router as settings_pages
+from topkapi.app.web import health
+from topkapi.app.web.accounts.api import router as account_api
+from topkapi.app.web.accounts.pages import router as account_pages
+from topkapi.app.web.assignments.api import router as assignments_api
+from topkapi.app.web.assignments.pages import router as assignments_pages
+from topkapi.app.web.assignments.work_pages import router as work_pages
+from topkapi.app.web.audit.api import router as audit_api
+from topkapi.app.web.audit.pages import router as audit_pages
+from topkapi.app.web.importing.api import router as importing_api
+from topkapi.app.web.importing.pages import router as importing_pages
+from topkapi.app.web.judging.api import router as judging_api
+from topkapi.app.web.judging.pages import router as judging_pages
+from topkapi.app.web.judging.queue_pages import router as queue_pages
+from topkapi.app.web.judging.stored_pages import router as stored_pages
+from topkapi.app.web.people.api import router as people_api
+from topkapi.app.web.people.invitation_pages import router as invitation_pages
+from topkapi.app.web.people.pages import router as people_pages
+from topkapi.app.web.progress.api import router as progress_api
+from topkapi.app.web.progress.pages import router as progress_pages
+from topkapi.app.web.results.exports_api import router as exports_api
+from topkapi.app.web.results.exports_pages import router as exports_pages
+from topkapi.app.web.results.report_api import router as report_api
+from topkapi.app.web.results.report_pages import router as report_pages
+from topkapi.app.web.studies.api import router as studies_api
+from topkapi.app.web.studies.deletion_pages import router as deletion_pages
+from topkapi.app.web.studies.pages import router as studies_pages
+from topkapi.app.web.studies.settings_pages import router as settings_pages
 
 # The router that gets most requests comes first.
 ROUTERS = (

@@ -10,10 +10,6 @@ from random import Random
 from statistics import median
 from typing import Any
 
-from app.db.engine import Sessions, make_engine, make_sessions
-from app.db.models import Assignment, User
-from app.secret import load_secret
-from app.web.common.cookies import Cookies
 from bench.browser_client import ApiDesk, BrowserDesk, Desk
 from bench.faults.assessors import Assessor, Tally
 from bench.faults.kinds import kinds_for
@@ -23,6 +19,10 @@ from bench.faults.world import World
 from tests.databases import PostgresqlServer
 from tests.factories import make_study, make_user, queries_of
 from tests.judging import Job, make_job
+from topkapi.app.db.engine import Sessions, make_engine, make_sessions
+from topkapi.app.db.models import Assignment, User
+from topkapi.app.secret import load_secret
+from topkapi.app.web.common.cookies import Cookies
 
 RECOVERY_SECONDS = 60.0  # a server that takes nothing for longer has not recovered
 

@@ -6,13 +6,13 @@ from dataclasses import asdict, dataclass, field
 from sqlalchemy import select
 from sqlalchemy.orm import Session, aliased
 
-from app.db.engine import Sessions
-from app.db.models import Assignment, Document, JudgmentRow
-from app.domain.errors import AppError
-from app.services.judging import labeling
-from app.services.judging.live_sessions import LiveSessions
-from app.services.judging.tool_adapters import shown_in
 from bench.faults.records import Logged, Pages, Record, logged
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Assignment, Document, JudgmentRow
+from topkapi.app.domain.errors import AppError
+from topkapi.app.services.judging import labeling
+from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.tool_adapters import shown_in
 
 
 @dataclass

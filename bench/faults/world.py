@@ -11,10 +11,10 @@ from subprocess import TimeoutExpired
 import psutil
 from sqlalchemy import URL, make_url, text
 
-from app.db.engine import make_engine
 from bench.faults.clock import Clock
 from tests.databases import PostgresqlServer
 from tests.live import LiveServer, free_port, serving
+from topkapi.app.db.engine import make_engine
 
 
 class World:

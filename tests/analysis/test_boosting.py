@@ -5,13 +5,13 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from analysis.data import RankingData, to_topk
-from analysis.models import AdaRank, FocusedBoost, RankBoost
-from analysis.models.boosting.pair_weights import FactoredPairs
-from analysis.models.boosting.weak_rankers import FeatureFamily, StumpFamily
-from analysis.models.focused_boost import Rounds
-from analysis.models.rankboost import vote
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.data import RankingData, to_topk
+from topkapi.analysis.models import AdaRank, FocusedBoost, RankBoost
+from topkapi.analysis.models.boosting.pair_weights import FactoredPairs
+from topkapi.analysis.models.boosting.weak_rankers import FeatureFamily, StumpFamily
+from topkapi.analysis.models.focused_boost import Rounds
+from topkapi.analysis.models.rankboost import vote
+from topkapi.analysis.typing import FloatArray, IntArray
 
 
 def small_data(seed: int, n_features: int = 3) -> RankingData:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from analysis.data.exports.cells import csv_line, guarded, tsv_line, unguarded
-from analysis.data.exports.pairs import PairAnswer, pair_lines, read_pairs
-from analysis.experiments.tables import Table, as_csv
-from analysis.report.files import to_csv
+from topkapi.analysis.data.exports.cells import csv_line, guarded, tsv_line, unguarded
+from topkapi.analysis.data.exports.pairs import PairAnswer, pair_lines, read_pairs
+from topkapi.analysis.experiments.tables import Table, as_csv
+from topkapi.analysis.report.files import to_csv
 
 FORMULAS = [
     *("=1+1", "+1", "-1+cmd|' /C calc'!A0", "@SUM(1)", "\t=1", "\r=1", "\n=1", " =1", "\ufeff=1"),

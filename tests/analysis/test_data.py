@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.data import (
+from topkapi.analysis.data import (
     RankingData,
     from_orders,
     full_order,
@@ -14,8 +14,8 @@ from analysis.data import (
     normalise_by_query,
     to_topk,
 )
-from analysis.data.padding import blocks
-from analysis.errors import BadData
+from topkapi.analysis.data.padding import blocks
+from topkapi.analysis.errors import BadData
 
 
 def graded(seed: int = 0, n_queries: int = 12) -> RankingData:

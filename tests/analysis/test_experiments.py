@@ -9,23 +9,35 @@ import numpy as np
 import pytest
 from scipy.stats import permutation_test
 
-from analysis.data import RankingData, make_folds, write_letor
-from analysis.data.keyed import shuffled
-from analysis.errors import BadData
-from analysis.experiments.compare import Entry, compare_tasks, gather, mean_over_folds
-from analysis.experiments.folds import FoldSet, fold_set_of, load_fold_set, with_truth
-from analysis.experiments.grids import GRIDS, TABLE_ORDER, TITLES
-from analysis.experiments.significance import holm, randomisation_test
-from analysis.experiments.store import Row, Store, Task, run_tasks
-from analysis.experiments.tables import FORMATS, Table, as_csv, as_latex, as_markdown, as_text
-from analysis.experiments.tuning import tune
-from analysis.metrics import evaluate
-from analysis.papers.bounds import check_bounds, counterexample, lemma_1, query_bounds
-from analysis.papers.comparison import comparison_table, niu_columns, parents_table, seconds_table
-from analysis.papers.findings import beats, interior_beta, plateau
-from analysis.papers.sweep_plots import beta_figure, k_figure, save
-from analysis.papers.sweep_tables import beta_table, k_table
-from analysis.papers.sweeps import BETAS, beta_tasks, k_tasks, synthetic_fold_set
+from topkapi.analysis.data import RankingData, make_folds, write_letor
+from topkapi.analysis.data.keyed import shuffled
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.experiments.compare import Entry, compare_tasks, gather, mean_over_folds
+from topkapi.analysis.experiments.folds import FoldSet, fold_set_of, load_fold_set, with_truth
+from topkapi.analysis.experiments.grids import GRIDS, TABLE_ORDER, TITLES
+from topkapi.analysis.experiments.significance import holm, randomisation_test
+from topkapi.analysis.experiments.store import Row, Store, Task, run_tasks
+from topkapi.analysis.experiments.tables import (
+    FORMATS,
+    Table,
+    as_csv,
+    as_latex,
+    as_markdown,
+    as_text,
+)
+from topkapi.analysis.experiments.tuning import tune
+from topkapi.analysis.metrics import evaluate
+from topkapi.analysis.papers.bounds import check_bounds, counterexample, lemma_1, query_bounds
+from topkapi.analysis.papers.comparison import (
+    comparison_table,
+    niu_columns,
+    parents_table,
+    seconds_table,
+)
+from topkapi.analysis.papers.findings import beats, interior_beta, plateau
+from topkapi.analysis.papers.sweep_plots import beta_figure, k_figure, save
+from topkapi.analysis.papers.sweep_tables import beta_table, k_table
+from topkapi.analysis.papers.sweeps import BETAS, beta_tasks, k_tasks, synthetic_fold_set
 
 
 def graded(seed: int = 0, n_queries: int = 30) -> RankingData:

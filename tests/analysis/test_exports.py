@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from analysis.data import (
+from topkapi.analysis.data import (
     exports,
     read_confidence,
     read_consensus,
@@ -24,7 +24,7 @@ from analysis.data import (
     read_timers,
     read_topk,
 )
-from analysis.data.exports import (
+from topkapi.analysis.data.exports import (
     ClockEvent,
     ConfidenceList,
     ConsensusList,
@@ -35,7 +35,7 @@ from analysis.data.exports import (
     Preference,
     TopK,
 )
-from analysis.errors import BadData
+from topkapi.analysis.errors import BadData
 
 AWKWARD = [
     "=1+1",

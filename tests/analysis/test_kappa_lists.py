@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from analysis.metrics import kappa_ndcg_of_lists
+from topkapi.analysis.metrics import kappa_ndcg_of_lists
 
 
 def by_hand(ranks: list[int], k: int, n: int) -> float:

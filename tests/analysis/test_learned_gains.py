@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from analysis.data import RankingData, to_topk
-from analysis.errors import BadData
-from analysis.metrics import Gains, evaluate, usual_gains
-from analysis.metrics.registry import Ties
+from topkapi.analysis.data import RankingData, to_topk
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.metrics import Gains, evaluate, usual_gains
+from topkapi.analysis.metrics.registry import Ties
 
 RNG = np.random.default_rng(0)
 DATA = RankingData(

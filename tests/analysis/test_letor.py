@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 
-from analysis.data import (
+from topkapi.analysis.data import (
     RankingData,
     format_letor,
     parse_letor,
@@ -18,7 +18,7 @@ from analysis.data import (
     read_letor,
     write_letor,
 )
-from analysis.errors import BadData
+from topkapi.analysis.errors import BadData
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 needs_data = pytest.mark.skipif(not SHARED.exists(), reason="shared research data are not here")

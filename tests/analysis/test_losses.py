@@ -7,11 +7,11 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from analysis.data import RankingData, full_order, to_topk, truth_order
-from analysis.models.focused_net import FocusedNet, focused_pairs, list_loss, make_lists
-from analysis.models.listmle import listmle_loss, ordered_blocks
-from analysis.models.listnet import listnet_loss, softmax_by_query
-from analysis.models.losses.pairs import (
+from topkapi.analysis.data import RankingData, full_order, to_topk, truth_order
+from topkapi.analysis.models.focused_net import FocusedNet, focused_pairs, list_loss, make_lists
+from topkapi.analysis.models.listmle import listmle_loss, ordered_blocks
+from topkapi.analysis.models.listnet import listnet_loss, softmax_by_query
+from topkapi.analysis.models.losses.pairs import (
     MarginLoss,
     hinge_risk,
     logistic,
@@ -19,10 +19,10 @@ from analysis.models.losses.pairs import (
     pair_loss,
     squared_hinge,
 )
-from analysis.models.losses.permutations import permutation_loss, subset_chances
-from analysis.models.optimise.newton import Derivatives
-from analysis.models.rankcosine import cosine_loss
-from analysis.typing import FloatArray
+from topkapi.analysis.models.losses.permutations import permutation_loss, subset_chances
+from topkapi.analysis.models.optimise.newton import Derivatives
+from topkapi.analysis.models.rankcosine import cosine_loss
+from topkapi.analysis.typing import FloatArray
 
 D = 3
 
@@ -88,7 +88,7 @@ def test_visiting_pairs_in_chunks_changes_nothing(
     weights = np.random.default_rng(2).normal(size=D)
     whole = pair_loss(make_pairs(data), weights, logistic, label_margin=True)
     hinge = hinge_risk(weights, make_pairs(data))
-    monkeypatch.setattr("analysis.models.losses.pairs.CHUNK", limit)
+    monkeypatch.setattr("topkapi.analysis.models.losses.pairs.CHUNK", limit)
     cut = pair_loss(make_pairs(data), weights, logistic, label_margin=True)
     for part in range(3):
         np.testing.assert_allclose(cut[part], whole[part])

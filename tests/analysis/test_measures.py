@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from analysis.data import RankingData, to_topk
-from analysis.errors import BadData, UnknownName
-from analysis.metrics import evaluate
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.data import RankingData, to_topk
+from topkapi.analysis.errors import BadData, UnknownName
+from topkapi.analysis.metrics import evaluate
+from topkapi.analysis.typing import FloatArray, IntArray
 
 Labels = Sequence[float] | FloatArray | IntArray
 

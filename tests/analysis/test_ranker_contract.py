@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.data import RankingData, full_order, to_topk
-from analysis.errors import BadData, DidNotConverge, NotFittedError, UnknownName
-from analysis.metrics import evaluate
-from analysis.models import (
+from topkapi.analysis.data import RankingData, full_order, to_topk
+from topkapi.analysis.errors import BadData, DidNotConverge, NotFittedError, UnknownName
+from topkapi.analysis.metrics import evaluate
+from topkapi.analysis.models import (
     MODELS,
     FocusedNet,
     ListMLE,
@@ -19,11 +19,11 @@ from analysis.models import (
     load_model,
     model_class,
 )
-from analysis.models.listmle import listmle_loss, ordered_blocks
-from analysis.models.listnet import listnet_loss, softmax_by_query
-from analysis.models.optimise.newton import newton
-from analysis.models.rankcosine import cosine_loss
-from analysis.typing import FloatArray
+from topkapi.analysis.models.listmle import listmle_loss, ordered_blocks
+from topkapi.analysis.models.listnet import listnet_loss, softmax_by_query
+from topkapi.analysis.models.optimise.newton import newton
+from topkapi.analysis.models.rankcosine import cosine_loss
+from topkapi.analysis.typing import FloatArray
 
 QUICK: dict[str, dict[str, Any]] = {
     "lightgbm": {"trees": 10, "leaves": 4},

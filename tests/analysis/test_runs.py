@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import pytrec_eval
 
-from analysis.data import RankingData
-from analysis.data.runs import data_of_judgments, format_run, read_run, run_scores
-from analysis.errors import BadData
-from analysis.metrics import evaluate
+from topkapi.analysis.data import RankingData
+from topkapi.analysis.data.runs import data_of_judgments, format_run, read_run, run_scores
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.metrics import evaluate
 
 
 def test_a_written_run_is_read_back(tmp_path: Path) -> None:

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from analysis.data import RankingData, to_topk
-from analysis.models.focused_svm import FocusedSVM, prefix_halves, slack_at_zero
-from analysis.models.losses.pairs import hinge_risk, make_pairs
-from analysis.models.optimise.cutting_planes import cutting_planes, simplex_qp
-from analysis.models.ranksvm import RankSVM
-from analysis.models.svm_map import SVMMAP, map_slack, split_halves
-from analysis.typing import FloatArray
+from topkapi.analysis.data import RankingData, to_topk
+from topkapi.analysis.models.focused_svm import FocusedSVM, prefix_halves, slack_at_zero
+from topkapi.analysis.models.losses.pairs import hinge_risk, make_pairs
+from topkapi.analysis.models.optimise.cutting_planes import cutting_planes, simplex_qp
+from topkapi.analysis.models.ranksvm import RankSVM
+from topkapi.analysis.models.svm_map import SVMMAP, map_slack, split_halves
+from topkapi.analysis.typing import FloatArray
 
 
 def average_precision(ranked: list[bool]) -> float:

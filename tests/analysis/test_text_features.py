@@ -5,8 +5,8 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
-from analysis.data.text_features import NAMES, bm25, cosine, query_likelihood, text_features
-from analysis.errors import BadData
+from topkapi.analysis.data.text_features import NAMES, bm25, cosine, query_likelihood, text_features
+from topkapi.analysis.errors import BadData
 
 
 def test_bm25_of_a_case_worked_by_hand() -> None:

@@ -10,23 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
-from analysis.data import RankingData, read_folds
-from analysis.errors import BadData
-from analysis.metrics import evaluate
-from analysis.models import ListNet, RankSVM, Regression, TopMargin, TopRank, TopSlack
-from analysis.models.optimise.cutting_planes import cutting_planes, simplex_qp
-from analysis.models.oracles import branch_and_bound
-from analysis.models.oracles.branch_and_bound import Search, search_below
-from analysis.models.oracles.hull import best_corners
-from analysis.models.oracles.slack_search import slack_violation
-from analysis.models.oracles.top_lists import (
+from topkapi.analysis.data import RankingData, read_folds
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.metrics import evaluate
+from topkapi.analysis.models import ListNet, RankSVM, Regression, TopMargin, TopRank, TopSlack
+from topkapi.analysis.models.optimise.cutting_planes import cutting_planes, simplex_qp
+from topkapi.analysis.models.oracles import branch_and_bound
+from topkapi.analysis.models.oracles.branch_and_bound import Search, search_below
+from topkapi.analysis.models.oracles.hull import best_corners
+from topkapi.analysis.models.oracles.slack_search import slack_violation
+from topkapi.analysis.models.oracles.top_lists import (
     LEAST_LOSS,
     TopLists,
     TopLoss,
     margin_violation,
     top_lists,
 )
-from analysis.typing import FloatArray
+from topkapi.analysis.typing import FloatArray
 
 MQ2008 = Path(__file__).parents[3] / "shared/data/MQ2008"
 minimize: Any = optimize.minimize

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import analysis
+import topkapi.analysis
 
-LIBRARY = Path(analysis.__file__).parent
+LIBRARY = Path(topkapi.analysis.__file__).parent
 NAMES = r"Conduct|SureList|Trials|load_trials|Circles|told_apart|ListStudy|SAID"
 WORDS = r"anew|mend|mended|whoever|heard|stands|stood"
 FILES = sorted(LIBRARY.rglob("*.py"))

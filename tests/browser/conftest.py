@@ -10,11 +10,11 @@ import pytest
 from argon2 import PasswordHasher
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from app.db.engine import make_engine, make_sessions
 from tests.browser.chromium import ARGUMENTS, chromium_path
 from tests.browser.desks import Desk, Site, make_desk
 from tests.databases import PostgresqlTemplate
 from tests.live import serving
+from topkapi.app.db.engine import make_engine, make_sessions
 
 
 @pytest.fixture(scope="session")
@@ -88,4 +88,4 @@ def new_desk(site: Site) -> Callable[..., Desk]:
 def _real_enough_hashing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The server verifies what the tests hash; cheap parameters are part of the hash."""
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr("app.services.accounts.passwords.HASHER", cheap)
+    monkeypatch.setattr("topkapi.app.services.accounts.passwords.HASHER", cheap)

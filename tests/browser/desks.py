@@ -10,8 +10,10 @@ from typing import Any
 from playwright.sync_api import BrowserContext, FrameLocator, Page, expect
 from sqlalchemy import select
 
-from app.db.engine import Sessions
-from app.db.models import (
+from tests.factories import PASSWORD, make_content, make_user
+from tests.live import LiveServer
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import (
     Assignment,
     Candidate,
     Document,
@@ -21,12 +23,10 @@ from app.db.models import (
     TimerEvent,
     User,
 )
-from app.domain.enums import Tool
-from app.domain.study import StudySettings, stored_plan
-from app.secret import load_secret
-from app.web.common.cookies import SESSION_COOKIE, Cookies
-from tests.factories import PASSWORD, make_content, make_user
-from tests.live import LiveServer
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.study import StudySettings, stored_plan
+from topkapi.app.secret import load_secret
+from topkapi.app.web.common.cookies import SESSION_COOKIE, Cookies
 
 _NUMBERS = itertools.count(1)
 LONG_TEXT = "\n\n".join(f"Paragraph {number}. Water, cut, wrap, wait." for number in range(60))

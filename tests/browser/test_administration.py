@@ -9,13 +9,13 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 from sqlalchemy import select
 
-from app.db.models import Assignment, User
-from app.domain.enums import Role, Tool
-from app.services.accounts import tokens
 from tests.browser.desks import Site
 from tests.factories import make_user
 from tests.judging import Job, answer_to
 from tests.studies import append, small_study, zipped
+from topkapi.app.db.models import Assignment, User
+from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.services.accounts import tokens
 
 pytestmark = pytest.mark.browser
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}

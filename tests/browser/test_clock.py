@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from app.db.engine import make_engine, make_sessions
 from tests.browser.desks import Desk, Site, answered, frame_of, make_desk, question_of, ready, saved
 from tests.live import free_port, serving
+from topkapi.app.db.engine import make_engine, make_sessions
 
 pytestmark = pytest.mark.browser
 HIDE = """() => {

@@ -11,13 +11,13 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 from sqlalchemy import select
 
-from app.db.models import Document, StudyFile
-from app.secret import load_secret
-from app.web.judging.page_links import PageLink, PageLinks
 from tests.browser.chromium import ARGUMENTS, chromium_path
 from tests.browser.desks import Body, Desk, Site, frame_of, make_desk
 from tests.browser.sinks import RawPages, Sink
 from tests.factories import make_content
+from topkapi.app.db.models import Document, StudyFile
+from topkapi.app.secret import load_secret
+from topkapi.app.web.judging.page_links import PageLink, PageLinks
 
 pytestmark = pytest.mark.browser
 HINT = '<link rel="preconnect" href="{sink}">'

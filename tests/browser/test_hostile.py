@@ -6,10 +6,10 @@ import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from app.db.models import Document, StudyFile
 from tests.browser.desks import Body, Desk, Site, answered, frame_of, make_desk, saved
 from tests.browser.sinks import Sink
 from tests.factories import make_content
+from topkapi.app.db.models import Document, StudyFile
 
 pytestmark = pytest.mark.browser
 SVG = """<svg xmlns="http://www.w3.org/2000/svg" onload="document.title='ran'">

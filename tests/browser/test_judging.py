@@ -200,8 +200,8 @@ def test_keys_work_after_clicking_and_scrolling_in_a_page(desk: Desk, tab: Page)
 
 
 def test_an_expired_sign_in_loses_no_answer(desk: Desk, tab: Page) -> None:
-    from app.db.models import User
     from tests.factories import PASSWORD
+    from topkapi.app.db.models import User
 
     with desk.site.sessions.write.begin() as session:
         session.get_one(User, desk.user.id).session_version += 1
@@ -217,7 +217,7 @@ def test_an_expired_sign_in_loses_no_answer(desk: Desk, tab: Page) -> None:
 
 
 def test_another_person_who_signs_in_sends_nothing_of_mine(desk: Desk, tab: Page) -> None:
-    from app.db.models import User
+    from topkapi.app.db.models import User
 
     other = make_desk(desk.site)
     with desk.site.sessions.write.begin() as session:

@@ -8,11 +8,11 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from sqlalchemy import select
 
-from app.db.models import Content, Document, Study
 from tests.browser.desks import LONG_TEXT, Desk, Site, answered, question_of, saved
 from tests.browser.looks import barriers, flaws
 from tests.factories import PASSWORD, make_user, queries_of
 from tests.ranked import give_lists, grade_pages, make_ranked_study
+from topkapi.app.db.models import Content, Document, Study
 
 pytestmark = pytest.mark.browser
 _NUMBERS = itertools.count(1)

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from app.domain.enums import Tool
 from tests.browser.desks import Body, Desk, answered, make_desk, plain_pages, saved
 from tests.browser.looks import barriers, flaws
+from topkapi.app.domain.enums import Tool
 
 pytestmark = pytest.mark.browser
 SIZES = {1440: 900, 1024: 768, 390: 844}

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from app.domain.enums import Tool
 from tests.browser.desks import Body, Desk, answered, frame_of, pair_of, question_of, ready, saved
+from topkapi.app.domain.enums import Tool
 
 pytestmark = pytest.mark.browser
 SHOWN = "document.querySelector('#left-frames iframe:not(.frame--next)')"

@@ -6,11 +6,11 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from app.domain.enums import Role
 from tests.browser.desks import Site
 from tests.browser.looks import barriers, flaws
 from tests.exporting import judge, make_grades, make_judged_study
 from tests.factories import PASSWORD, make_study, make_user, queries_of
+from topkapi.app.domain.enums import Role
 
 pytestmark = pytest.mark.browser
 _NUMBERS = itertools.count(1)

@@ -4,10 +4,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 
-from app.domain.enums import Role, Tool
-from app.domain.study import StudySettings
 from tests.browser.desks import Site
 from tests.factories import make_assignment, make_study, make_user, queries_of
+from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.domain.study import StudySettings
 
 pytestmark = pytest.mark.browser
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from app.db.base import now
-from app.db.engine import make_engine, make_sessions
-from app.db.models import Assignment
 from tests.browser.desks import Desk, Site, answered, frame_of, make_desk, question_of, saved
 from tests.live import free_port, serving
+from topkapi.app.db.base import now
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.db.models import Assignment
 
 pytestmark = pytest.mark.browser
 
@@ -185,7 +185,7 @@ def test_work_that_was_withdrawn(desk: Desk, tab: Page) -> None:
 def test_a_page_whose_file_is_missing_says_so(desk: Desk, context: BrowserContext) -> None:
     from sqlalchemy import update
 
-    from app.db.models import Document
+    from topkapi.app.db.models import Document
 
     desk.sign_in(context)
     page = context.new_page()
@@ -205,7 +205,7 @@ def test_links_to_pages_that_expired_are_made_anew(desk: Desk, context: BrowserC
 
     from itsdangerous import URLSafeSerializer
 
-    from app.secret import load_secret
+    from topkapi.app.secret import load_secret
 
     desk.sign_in(context)
     page = context.new_page()

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from app.db.engine import Sessions
 from tests.commands import run_command
 from tests.judging import make_job
+from topkapi.app.db.engine import Sessions
 
 
 @pytest.fixture
 def niceness(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """What the command asks for; the process of the tests keeps its priority."""
     asked: list[int] = []
-    monkeypatch.setattr("app.cli.backup.os.nice", asked.append)
+    monkeypatch.setattr("topkapi.app.cli.backup.os.nice", asked.append)
     return asked
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from app.cli import COMMANDS, main
-from app.db import migrations
-from app.db.engine import make_engine, make_sessions
-from app.db.models import AuditEvent, User
-from app.services.accounts import passwords, tokens
+from topkapi.app.cli import COMMANDS, main
+from topkapi.app.db import migrations
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.db.models import AuditEvent, User
+from topkapi.app.services.accounts import passwords, tokens
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_help_lists_every_command_without_loading_them(run: Runner) -> None:
     assert shown.code == 0
     for name in COMMANDS:
         assert f"  {name} " in shown.out
-    assert not {f"app.cli.{name}" for name in COMMANDS} & (set(sys.modules) - before)
+    assert not {f"topkapi.app.cli.{name}" for name in COMMANDS} & (set(sys.modules) - before)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_an_unforeseen_error_is_one_line_too(run: Runner, monkeypatch: pytest.Mo
     def fail(*_: object) -> None:
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setattr("app.db.migrations.revisions", fail)
+    monkeypatch.setattr("topkapi.app.db.migrations.revisions", fail)
     assert "unexpected RuntimeError: two lines" in run.refused("users", "list")
 
 

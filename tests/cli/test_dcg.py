@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.dcglearn import load_gains
-from analysis.papers.dcg.simulated import random_pairs, true_gains
-from app.cli import main
+from topkapi.analysis.dcglearn import load_gains
+from topkapi.analysis.papers.dcg.simulated import random_pairs, true_gains
+from topkapi.app.cli import main
 
 
 def run(

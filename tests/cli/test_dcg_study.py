@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from app.db.engine import make_engine, make_sessions
-from app.db.models import Candidate
-from app.domain.lists.session import AskingLists
-from app.services.judging.live_sessions import LiveSessions
 from tests.commands import run_command
 from tests.factories import queries_of
 from tests.ranked import Judge, give_lists, grade_pages, make_ranked_study
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.db.models import Candidate
+from topkapi.app.domain.lists.session import AskingLists
+from topkapi.app.services.judging.live_sessions import LiveSessions
 
 
 def fill(url: str) -> None:

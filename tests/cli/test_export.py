@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.data import read_topk
-from app.cli import main
-from app.db.engine import make_engine, make_sessions
 from tests.exporting import make_judged_study
+from topkapi.analysis.data import read_topk
+from topkapi.app.cli import main
+from topkapi.app.db.engine import make_engine, make_sessions
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(
     def fail(*_: object) -> None:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr("app.services.results.exports.source.queries.logs_of", fail)
+    monkeypatch.setattr("topkapi.app.services.results.exports.source.queries.logs_of", fail)
     assert run("tulips", "pairs.tsv", "--out", str(path)) == 1
     assert path.read_text() == "before"
     assert not (folder / "pairs.tsv.part").exists()

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.data import RankingData, read_letor, write_letor
-from analysis.metrics import evaluate
-from analysis.models import load_model
 from tests.commands import run_command
+from topkapi.analysis.data import RankingData, read_letor, write_letor
+from topkapi.analysis.metrics import evaluate
+from topkapi.analysis.models import load_model
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import main
-from app.db.engine import make_engine, make_sessions
-from app.domain.pairs.answers import Answer, Question
 from tests.commands import run_command
 from tests.exporting import add_features, by_worth, judge, make_grades
 from tests.factories import make_assignment, make_study, make_user, queries_of
+from topkapi.app.cli import main
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.domain.pairs.answers import Answer, Question
 
 SMALL = ("--models", "regression,ranknet", "--folds", "3")
 

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import main
-from app.db.engine import make_engine, make_sessions
 from tests.exporting import make_judged_study
+from topkapi.app.cli import main
+from topkapi.app.db.engine import make_engine, make_sessions
 
 ROWS = "q1 a b a\nq1 b c b\nq2 a b b\n"
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.db.engine import make_engine, make_sessions
 from tests.factories import PASSWORD, make_user
 from tests.live import LiveServer, serving
+from topkapi.app.db.engine import make_engine, make_sessions
 
 pytestmark = pytest.mark.server
 
@@ -111,7 +111,14 @@ def test_a_taken_port_is_said_in_one_line(sqlite_url: str, tmp_path: Path) -> No
         taken.listen()
         port = str(taken.getsockname()[1])
         outcome = subprocess.run(
-            [sys.executable, "-c", "from app.cli import main; main()", "serve", "--port", port],
+            [
+                sys.executable,
+                "-c",
+                "from topkapi.app.cli import main; main()",
+                "serve",
+                "--port",
+                port,
+            ],
             env={"TOPKAPI_DATABASE_URL": sqlite_url, "PATH": "/usr/bin"},
             cwd=tmp_path,
             capture_output=True,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import main
-from app.domain.pairs.sorters.registry import SORTERS
+from topkapi.app.cli import main
+from topkapi.app.domain.pairs.sorters.registry import SORTERS
 
 SMALL = ("--n", "8", "--k", "3", "--runs", "6", "--processes", "1")
 

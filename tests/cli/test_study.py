@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import main
 from tests.studies import small_study, write_jsonl, zipped
+from topkapi.app.cli import main
 
 
 class Topkapi:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from app.db.engine import make_engine, make_sessions
-from app.domain.enums import Tool
-from app.domain.study import StudySettings
 from tests.commands import run_command
 from tests.factories import make_study, make_user
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.study import StudySettings
 
 EMAILS = [f"p{number}@x.example" for number in range(4)]
 

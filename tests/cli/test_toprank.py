@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.data import RankingData, write_letor
-from analysis.metrics import usual_gains
-from app.cli import main
+from topkapi.analysis.data import RankingData, write_letor
+from topkapi.analysis.metrics import usual_gains
+from topkapi.app.cli import main
 
 
 def graded(seed: int, first: int) -> RankingData:

@@ -8,13 +8,13 @@ from sqlalchemy import Engine, event, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, StatementError
 from sqlalchemy.orm import Session
 
-from app.db import migrations
-from app.db.engine import Sessions, make_engine, normal_url
-from app.db.models import Assignment, Content, JudgmentRow, Study, User
-from app.domain.enums import Role
-from app.domain.log import EntryKind
 from tests.databases import PostgresqlTemplate
 from tests.factories import make_assignment, make_study, make_user
+from topkapi.app.db import migrations
+from topkapi.app.db.engine import Sessions, make_engine, normal_url
+from topkapi.app.db.models import Assignment, Content, JudgmentRow, Study, User
+from topkapi.app.domain.enums import Role
+from topkapi.app.domain.log import EntryKind
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def _end_all_others(engine: Engine) -> None:
 def test_connections_that_the_server_ended_are_replaced(
     postgresql: Engine, monkeypatch: pytest.MonkeyPatch, rested_seconds: float
 ) -> None:
-    monkeypatch.setattr("app.db.engine.RESTED_SECONDS", rested_seconds)
+    monkeypatch.setattr("topkapi.app.db.engine.RESTED_SECONDS", rested_seconds)
     opened = [postgresql.connect() for _ in range(3)]
     for connection in opened:
         connection.execute(text("SELECT 1"))
@@ -99,7 +99,7 @@ def test_only_connections_that_have_rested_are_asked_whether_they_live(
     with postgresql.begin() as connection:
         connection.execute(text("SELECT 2"))
     assert said == ["SELECT 2"]
-    monkeypatch.setattr("app.db.engine.RESTED_SECONDS", 0.0)
+    monkeypatch.setattr("topkapi.app.db.engine.RESTED_SECONDS", 0.0)
     with postgresql.begin() as connection:
         connection.execute(text("SELECT 3"))
     assert said == ["SELECT 2", "ping", "SELECT 3"]
@@ -133,7 +133,7 @@ def test_writers_take_turns(sessions: Sessions) -> None:
 
 
 def test_only_writing_transactions_of_sqlite_begin_immediately(sqlite_url: str) -> None:
-    from app.db.engine import make_sessions
+    from topkapi.app.db.engine import make_sessions
 
     engine = make_engine(sqlite_url)
     said: list[str] = []

@@ -2,13 +2,13 @@ from pathlib import Path
 
 from sqlalchemy import func, inspect, select
 
-from app.db import migrations
-from app.db.base import Base
-from app.db.engine import make_engine, make_sessions
-from app.db.models import AuditEvent
-from app.services import audit
 from tests.databases import PostgresqlTemplate
 from tests.factories import make_assignment
+from topkapi.app.db import migrations
+from topkapi.app.db.base import Base
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.db.models import AuditEvent
+from topkapi.app.services import audit
 
 
 def test_up_down_up_leaves_what_the_models_say(empty_database_url: str) -> None:

@@ -4,10 +4,10 @@ import pytest
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
-from app.db.models import Study, User
-from app.domain.errors import Unstorable
-from app.domain.text.storable import fits_integer, problem_with, storable, unfit_character
 from tests.factories import make_study, make_user
+from topkapi.app.db.models import Study, User
+from topkapi.app.domain.errors import Unstorable
+from topkapi.app.domain.text.storable import fits_integer, problem_with, storable, unfit_character
 
 UNFIT = ["a\0b", "\0", "é\0", "a\ud800b", "\udfff"]
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from random import Random
 
-from app.domain.log import answer
-from app.domain.pairs.answers import Answer, Judgment, Question
-from app.domain.pairs.session import Asking, PairSession
+from topkapi.app.domain.log import answer
+from topkapi.app.domain.pairs.answers import Answer, Judgment, Question
+from topkapi.app.domain.pairs.session import Asking, PairSession
 
 Person = Callable[[Question], Answer]
 

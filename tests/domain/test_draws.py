@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.draws import draw_below, draw_fraction, draw_integer, shuffled
+from topkapi.app.domain.draws import draw_below, draw_fraction, draw_integer, shuffled
 
 
 def test_draws_are_the_same_years_later() -> None:

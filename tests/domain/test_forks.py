@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from app.domain.log import Entry, EntryKind
-from app.domain.pairs import sorter_run
-from app.domain.pairs.answers import Answer, Judgment, Preference
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.session import Asking, PairSession
-from app.domain.pairs.sorters.registry import SORTERS, heap
+from topkapi.app.domain.log import Entry, EntryKind
+from topkapi.app.domain.pairs import sorter_run
+from topkapi.app.domain.pairs.answers import Answer, Judgment, Preference
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.session import Asking, PairSession
+from topkapi.app.domain.pairs.sorters.registry import SORTERS, heap
 
 
 def answered(session: PairSession, count: int, answer: Answer = Answer.LEFT) -> PairSession:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.errors import Conflict, Invalid, NothingToRedo, NothingToUndo, OutOfTurn
-from app.domain.lists.plan import (
+from topkapi.app.domain.errors import Conflict, Invalid, NothingToRedo, NothingToUndo, OutOfTurn
+from topkapi.app.domain.lists.plan import (
     ListPlan,
     ListRules,
     PairChoice,
@@ -18,8 +18,14 @@ from app.domain.lists.plan import (
     plan_lists,
     unordered,
 )
-from app.domain.lists.session import AskingLists, Compared, Comparison, ListAnswer, ListSession
-from app.domain.log import Entry, EntryKind, answer, effective
+from topkapi.app.domain.lists.session import (
+    AskingLists,
+    Compared,
+    Comparison,
+    ListAnswer,
+    ListSession,
+)
+from topkapi.app.domain.log import Entry, EntryKind, answer, effective
 
 KINDS = st.sampled_from(PairChoice)
 

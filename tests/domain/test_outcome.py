@@ -5,14 +5,14 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.domain.grades.session import GradePlan, GradeSession, Grading
-from app.domain.log import Entry, EntryKind, answer, stacks
-from app.domain.pairs.outcome import grades_given, outcome
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.session import Finished, PairSession
 from tests.domain.people import answer_all, capricious
 from tests.domain.test_session import wander
 from tests.strategies import plans
+from topkapi.app.domain.grades.session import GradePlan, GradeSession, Grading
+from topkapi.app.domain.log import Entry, EntryKind, answer, stacks
+from topkapi.app.domain.pairs.outcome import grades_given, outcome
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.session import Finished, PairSession
 
 
 @given(

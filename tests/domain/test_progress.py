@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.domain.log import Entry, EntryKind
-from app.domain.pairs.answers import Judgment
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.progress import progress_of
-from app.domain.pairs.session import PairSession
-from app.domain.simulation.assessors import SimulatedAssessor, true_worths
 from tests.domain.people import answer_all, answer_once, capricious, truthful
+from topkapi.app.domain.log import Entry, EntryKind
+from topkapi.app.domain.pairs.answers import Judgment
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.progress import progress_of
+from topkapi.app.domain.pairs.session import PairSession
+from topkapi.app.domain.simulation.assessors import SimulatedAssessor, true_worths
 
 UNDO: Entry[Judgment] = Entry(EntryKind.UNDO)
 
@@ -72,7 +72,7 @@ def covered(sorter: str, error: float, grades: int, share: float) -> float:
 
 
 def _judge(session: PairSession, assessor: SimulatedAssessor) -> list[Entry[Judgment]]:
-    from app.domain.pairs.answers import Answer, Preference, Question
+    from topkapi.app.domain.pairs.answers import Answer, Preference, Question
 
     words = {
         Preference.FIRST: Answer.LEFT,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.assignment.rotation import (
+from topkapi.app.domain.assignment.rotation import (
     AssignmentSpec,
     RuleBroken,
     folds,
@@ -13,8 +13,8 @@ from app.domain.assignment.rotation import (
     rotation,
     ruled_tools,
 )
-from app.domain.enums import Tool
-from app.domain.errors import Invalid
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Invalid
 
 BOTH = (Tool.PAIRS, Tool.GRADES)
 ALL = (Tool.PAIRS, Tool.GRADES, Tool.LISTS)

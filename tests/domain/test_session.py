@@ -7,15 +7,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from app.domain.errors import AnswerNotAllowed, NothingToRedo, NothingToUndo, OutOfTurn
-from app.domain.log import Entry, EntryKind, answer, effective
-from app.domain.pairs.answers import Answer, Judgment, Question, QuestionKind
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.session import Asking, Finished, PairSession, Result
-from app.domain.pairs.sorters.registry import SORTERS
-from app.domain.pairs.strategy import AskPair
 from tests.domain.people import answer_all, answer_once, capricious, truthful
 from tests.strategies import plans
+from topkapi.app.domain.errors import AnswerNotAllowed, NothingToRedo, NothingToUndo, OutOfTurn
+from topkapi.app.domain.log import Entry, EntryKind, answer, effective
+from topkapi.app.domain.pairs.answers import Answer, Judgment, Question, QuestionKind
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.session import Asking, Finished, PairSession, Result
+from topkapi.app.domain.pairs.sorters.registry import SORTERS
+from topkapi.app.domain.pairs.strategy import AskPair
 
 UNDO: Entry[Judgment] = Entry(EntryKind.UNDO)
 REDO: Entry[Judgment] = Entry(EntryKind.REDO)

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.text.snippets import LENGTH, snippet, without_markdown
+from topkapi.app.domain.text.snippets import LENGTH, snippet, without_markdown
 
 TERMS = ["tulips", "cut", "keep"]
 

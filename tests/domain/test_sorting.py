@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.pairs.answers import Pair, Preference
-from app.domain.pairs.sorters.bounds import heap_bound, insertion_bound, tournament_bound
-from app.domain.pairs.sorters.registry import SORTERS, Ranking
 from tests.strategies import EXACT_SORTERS, orders
+from topkapi.app.domain.pairs.answers import Pair, Preference
+from topkapi.app.domain.pairs.sorters.bounds import heap_bound, insertion_bound, tournament_bound
+from topkapi.app.domain.pairs.sorters.registry import SORTERS, Ranking
 
 
 def prefer(worth: Mapping[int, float], pair: Pair) -> Preference:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.errors import Invalid
-from app.domain.text.terms import (
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.domain.text.terms import (
     MAX_TERM_LENGTH,
     MAX_TERMS,
     colour_of,

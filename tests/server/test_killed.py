@@ -10,10 +10,10 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from app.db.engine import Sessions
-from app.db.models import JudgmentRow
 from tests.judging import Job, answer_to, make_job
 from tests.live import LiveServer
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import JudgmentRow
 
 JUDGMENTS = 300
 KILLS = 8
@@ -68,7 +68,7 @@ def test_the_log_of_a_killed_server_is_that_of_its_twin(
 
 
 def _query_of(session: Any, job: Job) -> Any:
-    from app.db.models import Assignment, Query
+    from topkapi.app.db.models import Assignment, Query
 
     assignment = session.get_one(Assignment, job.assignment_id)
     return session.get_one(Query, assignment.query_id)

@@ -13,12 +13,12 @@ import psycopg
 import pytest
 from sqlalchemy import make_url, select, text
 
-from app.db.engine import make_engine, make_sessions
-from app.db.models import User
 from bench.faults.run import Plan, run
 from tests.databases import PostgresqlTemplate
 from tests.factories import make_user
 from tests.live import free_port
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.db.models import User
 
 PROGRAM = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 CONFIG = """

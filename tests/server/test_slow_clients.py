@@ -12,8 +12,8 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from app.web.server.protocol import BoundedProtocol
 from tests.live import free_port
+from topkapi.app.web.server.protocol import BoundedProtocol
 
 pytestmark = pytest.mark.server
 LARGE = 3_000_000

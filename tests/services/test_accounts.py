@@ -2,11 +2,11 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import AuditEvent, User
-from app.domain.enums import Role
-from app.domain.errors import Conflict, Invalid, NotFound, SignInNeeded
-from app.services.accounts import passwords, tokens, users
 from tests.factories import PASSWORD, make_user
+from topkapi.app.db.models import AuditEvent, User
+from topkapi.app.domain.enums import Role
+from topkapi.app.domain.errors import Conflict, Invalid, NotFound, SignInNeeded
+from topkapi.app.services.accounts import passwords, tokens, users
 
 
 def acts(session: Session) -> list[tuple[str, str]]:

@@ -5,15 +5,20 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import Assignment, AuditEvent, Candidate, Study
-from app.domain.assignment.rotation import AssignmentSpec, RuleBroken
-from app.domain.enums import Tool
-from app.domain.errors import Conflict, Invalid, NotFound
-from app.domain.grades.session import GradePlan
-from app.domain.pairs.plan import Plan
-from app.domain.study import StudySettings
-from app.services.assignments.rotation import Spec, assign, assign_rotation, preview_rotation
 from tests.factories import make_study, make_user, queries_of
+from topkapi.app.db.models import Assignment, AuditEvent, Candidate, Study
+from topkapi.app.domain.assignment.rotation import AssignmentSpec, RuleBroken
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Conflict, Invalid, NotFound
+from topkapi.app.domain.grades.session import GradePlan
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.assignments.rotation import (
+    Spec,
+    assign,
+    assign_rotation,
+    preview_rotation,
+)
 
 BOTH = (Tool.PAIRS, Tool.GRADES)
 

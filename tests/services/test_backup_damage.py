@@ -11,15 +11,15 @@ from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZipFile
 import pytest
 from sqlalchemy import Engine, delete, select
 
-from app.db import migrations
-from app.db.base import Base
-from app.db.engine import make_engine, make_sessions
-from app.db.models import Assignment, User
-from app.domain.errors import Invalid
-from app.services.backups import read_backup, write_backup
 from tests.factories import make_assignment, make_user
 from tests.judging import make_job
 from tests.services.test_backups import everything, other
+from topkapi.app.db import migrations
+from topkapi.app.db.base import Base
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.db.models import Assignment, User
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.services.backups import read_backup, write_backup
 
 __all__ = ["other"]  # a fixture
 HEAD = migrations.head_revision()

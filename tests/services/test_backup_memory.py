@@ -7,12 +7,12 @@ from pathlib import Path
 
 from sqlalchemy import Engine, insert
 
-from app.db import migrations
-from app.db.models import Content
-from app.services.backups import read_backup, write_backup
-from app.services.importing.records.contents import content_hash as hash_of
-from app.services.importing.records.contents import content_row
 from tests.services.test_backups import other
+from topkapi.app.db import migrations
+from topkapi.app.db.models import Content
+from topkapi.app.services.backups import read_backup, write_backup
+from topkapi.app.services.importing.records.contents import content_hash as hash_of
+from topkapi.app.services.importing.records.contents import content_row
 
 __all__ = ["other"]  # a fixture
 HEAD = migrations.head_revision()

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event
 
-from app.db import migrations
-from app.db.engine import make_engine, make_sessions
-from app.services.accounts import tokens
-from app.services.backups import read_backup, write_backup
 from tests.factories import make_user
 from tests.judging import make_job
 from tests.services.test_backups import everything, other
+from topkapi.app.db import migrations
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.services.accounts import tokens
+from topkapi.app.services.backups import read_backup, write_backup
 
 __all__ = ["other"]  # a fixture
 HEAD = migrations.head_revision()

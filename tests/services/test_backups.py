@@ -11,15 +11,15 @@ from zipfile import ZipFile
 import pytest
 from sqlalchemy import Engine, select
 
-from app.db import migrations
-from app.db.base import Base
-from app.db.engine import make_engine, make_sessions
-from app.domain.enums import Role
-from app.domain.errors import Conflict, Invalid
-from app.services.backups import read_backup, write_backup
 from tests.databases import PostgresqlTemplate
 from tests.factories import make_user
 from tests.judging import make_job
+from topkapi.app.db import migrations
+from topkapi.app.db.base import Base
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.domain.enums import Role
+from topkapi.app.domain.errors import Conflict, Invalid
+from topkapi.app.services.backups import read_backup, write_backup
 
 HEAD = migrations.head_revision()
 

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.services.byte_cache import ByteCache
+from topkapi.app.services.byte_cache import ByteCache
 
 
 @given(

@@ -6,12 +6,12 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import AuditEvent, Study
-from app.domain.enums import Tool
-from app.domain.errors import Conflict, Invalid
-from app.domain.study import Grade, StudySettings
-from app.services.studies.edit_study import change_study, version_of
 from tests.factories import make_assignment, make_study, make_user, queries_of
+from topkapi.app.db.models import AuditEvent, Study
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Conflict, Invalid
+from topkapi.app.domain.study import Grade, StudySettings
+from topkapi.app.services.studies.edit_study import change_study, version_of
 
 
 @pytest.fixture

@@ -5,16 +5,16 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.db.engine import Sessions
-from app.db.models import Assignment, JudgmentRow, TimerEvent, User
-from app.demo_accounts import DEMO_PASSWORD
-from app.domain.enums import Role, Tool
-from app.domain.errors import Conflict, Forbidden
-from app.domain.log import EntryKind
-from app.domain.pairs.answers import QuestionKind
-from app.services.accounts.sign_in import Visitor
-from app.services.demo import is_empty, load_demo, sign_ins
 from tests.factories import authenticator_on
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Assignment, JudgmentRow, TimerEvent, User
+from topkapi.app.demo_accounts import DEMO_PASSWORD
+from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.domain.errors import Conflict, Forbidden
+from topkapi.app.domain.log import EntryKind
+from topkapi.app.domain.pairs.answers import QuestionKind
+from topkapi.app.services.accounts.sign_in import Visitor
+from topkapi.app.services.demo import is_empty, load_demo, sign_ins
 
 AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

@@ -9,7 +9,10 @@ import pytest
 from sklearn.datasets import load_svmlight_file
 from sqlalchemy import Engine, select
 
-from analysis.data import (
+from tests.exporting import NOTE, START, add_features, judge, make_grades, make_judged_study
+from tests.factories import make_assignment, make_study, make_user, queries_of
+from tests.ranked import compare_lists
+from topkapi.analysis.data import (
     read_consensus,
     read_judgments,
     read_letor,
@@ -20,19 +23,16 @@ from analysis.data import (
     read_timers,
     read_topk,
 )
-from analysis.errors import BadData
-from analysis.report import build_report
-from analysis.report.serialise import record_of
-from analysis.report.sources import read_preferences as read_report_source
-from app.db.engine import Sessions
-from app.db.models import Candidate, Document, JudgmentRow, Query
-from app.domain.errors import Invalid, NotFound
-from app.domain.grades.session import DEFAULT_GRADES
-from app.services.results.exports import EXPORTS, ExportOptions, export_session, open_export
-from app.services.results.reports import ReportCache
-from tests.exporting import NOTE, START, add_features, judge, make_grades, make_judged_study
-from tests.factories import make_assignment, make_study, make_user, queries_of
-from tests.ranked import compare_lists
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.report import build_report
+from topkapi.analysis.report.serialise import record_of
+from topkapi.analysis.report.sources import read_preferences as read_report_source
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Candidate, Document, JudgmentRow, Query
+from topkapi.app.domain.errors import Invalid, NotFound
+from topkapi.app.domain.grades.session import DEFAULT_GRADES
+from topkapi.app.services.results.exports import EXPORTS, ExportOptions, export_session, open_export
+from topkapi.app.services.results.reports import ReportCache
 
 ANSA, BAO, CHIDI, DEE = (f"{name}@tulips.example" for name in ("ansa", "bao", "chidi", "dee"))
 Read = Callable[[Path], Any]
@@ -397,7 +397,7 @@ def test_an_export_sees_one_state_of_the_study(judged: Sessions) -> None:
 def test_an_export_that_is_given_up_leaves_nothing_open(
     judged: Sessions, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.services.results.exports.service._CHUNK", 1)
+    monkeypatch.setattr("topkapi.app.services.results.exports.service._CHUNK", 1)
     with judged.write.begin() as session:
         compare_lists(session, "tulips", "ansa@tulips.example")
     for name in EXPORTS:

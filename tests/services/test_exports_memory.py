@@ -10,13 +10,13 @@ from pathlib import Path
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
-from app.db.engine import Sessions, make_engine, make_sessions
-from app.db.models import Assignment, JudgmentRow, User
-from app.domain.enums import Role
-from app.services.judging.tool_adapters import TOOL_ADAPTERS
-from app.services.results.exports import export_session, open_export
 from tests.exporting import START, rows_of, steps
 from tests.factories import make_assignment, make_study, make_user, queries_of
+from topkapi.app.db.engine import Sessions, make_engine, make_sessions
+from topkapi.app.db.models import Assignment, JudgmentRow, User
+from topkapi.app.domain.enums import Role
+from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS
+from topkapi.app.services.results.exports import export_session, open_export
 
 SMALL, LARGE = (4, 5), (20, 10)  # queries, and assessors of each
 DOCUMENTS, K = 30, 10

@@ -2,21 +2,21 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import Assignment, AuditEvent, Study
-from app.domain.assignment.rotation import RuleBroken
-from app.domain.enums import Tool
-from app.domain.errors import Conflict, Invalid, NotFound
-from app.domain.pairs.session import Asking
-from app.domain.study import StudySettings
-from app.services.assignments import manual_assignment
-from app.services.assignments.csv_file import CsvRefused, assign_csv
-from app.services.assignments.preview import preview
-from app.services.judging import labeling
-from app.services.judging.labeling import Submission
-from app.services.judging.live_sessions import LiveSessions
-from app.services.judging.tool_adapters import SubmittedAnswer
-from app.services.studies import lifecycle
 from tests.factories import make_study, make_user, queries_of
+from topkapi.app.db.models import Assignment, AuditEvent, Study
+from topkapi.app.domain.assignment.rotation import RuleBroken
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Conflict, Invalid, NotFound
+from topkapi.app.domain.pairs.session import Asking
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.assignments import manual_assignment
+from topkapi.app.services.assignments.csv_file import CsvRefused, assign_csv
+from topkapi.app.services.assignments.preview import preview
+from topkapi.app.services.judging import labeling
+from topkapi.app.services.judging.labeling import Submission
+from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.tool_adapters import SubmittedAnswer
+from topkapi.app.services.studies import lifecycle
 
 BOTH = (Tool.PAIRS, Tool.GRADES)
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from sqlalchemy.orm import Session
 
-from app.db.models import Query, User
-from app.domain.errors import Invalid
-from app.services.judging.highlights import add_term, remove_term, terms_for
 from tests.factories import make_study, make_user, queries_of
+from topkapi.app.db.models import Query, User
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.services.judging.highlights import add_term, remove_term, terms_for
 
 
 @pytest.fixture

@@ -4,13 +4,13 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.base import now
-from app.db.models import AuditEvent, Invitation, User
-from app.domain.enums import Role
-from app.domain.errors import BadToken, Conflict, Forbidden, Invalid, SignInNeeded
-from app.services.accounts import invitations, tokens, users
-from app.services.accounts.passwords import matches
 from tests.factories import PASSWORD, make_user
+from topkapi.app.db.base import now
+from topkapi.app.db.models import AuditEvent, Invitation, User
+from topkapi.app.domain.enums import Role
+from topkapi.app.domain.errors import BadToken, Conflict, Forbidden, Invalid, SignInNeeded
+from topkapi.app.services.accounts import invitations, tokens, users
+from topkapi.app.services.accounts.passwords import matches
 
 
 def invite(session: Session) -> tuple[User, str]:

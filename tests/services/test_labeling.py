@@ -17,20 +17,20 @@ from hypothesis.stateful import (
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.base import now
-from app.db.engine import Sessions
-from app.db.models import Assignment, JudgmentRow
-from app.domain.enums import Tool
-from app.domain.errors import AnswerNotAllowed, LogRefusal, NotFound, StaleForm, Withdrawn
-from app.domain.log import Entry, EntryKind
-from app.domain.pairs.answers import Answer, Judgment, QuestionKind
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.session import Asking, Finished, PairSession
-from app.services.judging import labeling
-from app.services.judging.labeling import AssignmentState, Submission
-from app.services.judging.live_sessions import LiveSessions
-from app.services.judging.tool_adapters import SubmittedAnswer
 from tests.factories import make_assignment, make_user
+from topkapi.app.db.base import now
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Assignment, JudgmentRow
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import AnswerNotAllowed, LogRefusal, NotFound, StaleForm, Withdrawn
+from topkapi.app.domain.log import Entry, EntryKind
+from topkapi.app.domain.pairs.answers import Answer, Judgment, QuestionKind
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.session import Asking, Finished, PairSession
+from topkapi.app.services.judging import labeling
+from topkapi.app.services.judging.labeling import AssignmentState, Submission
+from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.tool_adapters import SubmittedAnswer
 
 
 def said_to(assignment_state: AssignmentState, answer: Answer) -> SubmittedAnswer:

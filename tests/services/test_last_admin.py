@@ -5,13 +5,13 @@ from threading import Barrier
 import pytest
 from sqlalchemy.orm import Session
 
-from app.db.engine import Sessions
-from app.db.models import User
-from app.db.queries.accounts.accounts import lock_active_admins
-from app.domain.enums import Role
-from app.domain.errors import Conflict
-from app.services.accounts import users
 from tests.factories import make_user
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import User
+from topkapi.app.db.queries.accounts.accounts import lock_active_admins
+from topkapi.app.domain.enums import Role
+from topkapi.app.domain.errors import Conflict
+from topkapi.app.services.accounts import users
 
 ROUNDS = 8
 Act = Callable[[Session, User], None]

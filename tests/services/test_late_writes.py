@@ -6,13 +6,13 @@ import pytest
 from sqlalchemy import insert, select, update
 from sqlalchemy.engine import Engine
 
-from app.db.base import now
-from app.db.engine import Sessions
-from app.db.models import SignInAttempt, User
-from app.services import late_writes
-from app.services.late_writes import LateWrite, LateWrites
 from tests.factories import make_user
 from tests.locks import all_writing_locked
+from topkapi.app.db.base import now
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import SignInAttempt, User
+from topkapi.app.services import late_writes
+from topkapi.app.services.late_writes import LateWrite, LateWrites
 
 
 @pytest.fixture

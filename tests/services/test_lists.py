@@ -7,26 +7,26 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.engine import Sessions
-from app.db.models import Assignment, Candidate, JudgmentRow, Ranking, Study
-from app.domain.enums import Tool
-from app.domain.errors import Conflict, Invalid, OutOfTurn
-from app.domain.lists.plan import unordered
-from app.domain.lists.session import AskingLists, Compared
-from app.domain.log import EntryKind
-from app.services.assignments import manual_assignment
-from app.services.assignments.rotation import assign_rotation, preview_rotation
-from app.services.judging import labeling
-from app.services.judging.labeling import Submission
-from app.services.judging.lists.choice import Chooser
-from app.services.judging.lists.evidence import as_preferences, grades_of, said_in_study
-from app.services.judging.live_sessions import LiveSessions
-from app.services.judging.tool_adapters import SubmittedAnswer
-from app.services.results.exports import ExportOptions, StudySource, open_export
 from tests.exporting import judge as judge_log
 from tests.exporting import make_grades
 from tests.factories import make_user, queries_of
 from tests.ranked import Judge, give_lists, grade_pages, make_ranked_study
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Assignment, Candidate, JudgmentRow, Ranking, Study
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Conflict, Invalid, OutOfTurn
+from topkapi.app.domain.lists.plan import unordered
+from topkapi.app.domain.lists.session import AskingLists, Compared
+from topkapi.app.domain.log import EntryKind
+from topkapi.app.services.assignments import manual_assignment
+from topkapi.app.services.assignments.rotation import assign_rotation, preview_rotation
+from topkapi.app.services.judging import labeling
+from topkapi.app.services.judging.labeling import Submission
+from topkapi.app.services.judging.lists.choice import Chooser
+from topkapi.app.services.judging.lists.evidence import as_preferences, grades_of, said_in_study
+from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.tool_adapters import SubmittedAnswer
+from topkapi.app.services.results.exports import ExportOptions, StudySource, open_export
 
 Pairs = set[tuple[int, int]]
 

@@ -8,11 +8,16 @@ from typing import Any
 
 import pytest
 
-from app.db.queries.judging.labeling import AssignmentKey
-from app.domain.enums import Tool
-from app.domain.log import Entry, EntryKind
-from app.services.judging.live_sessions import DocumentHead, LiveAssignment, LiveSessions, QueryHead
-from app.services.judging.tool_adapters import TOOL_ADAPTERS
+from topkapi.app.db.queries.judging.labeling import AssignmentKey
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.log import Entry, EntryKind
+from topkapi.app.services.judging.live_sessions import (
+    DocumentHead,
+    LiveAssignment,
+    LiveSessions,
+    QueryHead,
+)
+from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS
 
 CREATED = datetime(2026, 11, 15, tzinfo=UTC)
 QUERY = QueryHead(1, 1, "study", "Study", "q", "how to keep tulips", "", "")

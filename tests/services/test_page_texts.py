@@ -5,8 +5,8 @@ from sys import getsizeof
 from sqlalchemy import Engine, event
 from sqlalchemy.orm import Session
 
-from app.services.pages.texts import PageTexts
 from tests.factories import make_content
+from topkapi.app.services.pages.texts import PageTexts
 
 
 def reads_of(engine: Engine) -> list[str]:

@@ -1,8 +1,8 @@
 import pytest
 
-from app.demo_accounts import DEMO_PASSWORD
-from app.domain.errors import Invalid
-from app.services.accounts.password_rules import check_password
+from topkapi.app.demo_accounts import DEMO_PASSWORD
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.services.accounts.password_rules import check_password
 
 ABOUT = ("ansa.lehto@kirjasto.example", "Ansa Lehto")
 

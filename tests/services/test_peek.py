@@ -7,21 +7,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
-from app.db.engine import Sessions
-from app.db.models import Assignment, JudgmentRow, TimerEvent
-from app.domain.enums import Tool
-from app.domain.errors import StaleForm
-from app.domain.grades.session import GradePlan, GradeSession, Grading
-from app.domain.log import Entry, EntryKind
-from app.domain.pairs.answers import Answer, Judgment
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.progress import progress_of
-from app.domain.pairs.session import Asking, PairSession
-from app.services.judging import labeling
-from app.services.judging.labeling import AssignmentState, Submission
-from app.services.judging.live_sessions import LiveSessions
-from app.services.judging.tool_adapters import SubmittedAnswer, shown_in
 from tests.factories import make_assignment
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Assignment, JudgmentRow, TimerEvent
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import StaleForm
+from topkapi.app.domain.grades.session import GradePlan, GradeSession, Grading
+from topkapi.app.domain.log import Entry, EntryKind
+from topkapi.app.domain.pairs.answers import Answer, Judgment
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.progress import progress_of
+from topkapi.app.domain.pairs.session import Asking, PairSession
+from topkapi.app.services.judging import labeling
+from topkapi.app.services.judging.labeling import AssignmentState, Submission
+from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.tool_adapters import SubmittedAnswer, shown_in
 
 CHOICES = st.lists(st.sampled_from([*Answer, "undo", "redo"]), max_size=25)
 

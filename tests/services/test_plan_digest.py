@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import Assignment
-from app.domain.plan_digest import plan_digest
 from tests.factories import make_assignment
+from topkapi.app.db.models import Assignment
+from topkapi.app.domain.plan_digest import plan_digest
 
 numbers = st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))

@@ -3,21 +3,21 @@ from datetime import timedelta
 import pytest
 from sqlalchemy.orm import Session
 
-from app.db.base import now
-from app.db.models import Assignment, Study, User
-from app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
-from app.domain.enums import Tool
-from app.domain.log import EntryKind
-from app.domain.pairs.answers import Answer, Judgment, QuestionKind
-from app.domain.pairs.checks import self_consistency
-from app.domain.pairs.session import Asking
-from app.services.judging import labeling
-from app.services.judging.labeling import Submission
-from app.services.judging.live_sessions import LiveSessions
-from app.services.judging.tool_adapters import SubmittedAnswer
-from app.services.progress import study_progress
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from tests.ranked import add_rankings, give_lists
+from topkapi.app.db.base import now
+from topkapi.app.db.models import Assignment, Study, User
+from topkapi.app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.log import EntryKind
+from topkapi.app.domain.pairs.answers import Answer, Judgment, QuestionKind
+from topkapi.app.domain.pairs.checks import self_consistency
+from topkapi.app.domain.pairs.session import Asking
+from topkapi.app.services.judging import labeling
+from topkapi.app.services.judging.labeling import Submission
+from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.tool_adapters import SubmittedAnswer
+from topkapi.app.services.progress import study_progress
 
 
 def ordered(sort: str = "name", *, search: str = "", limit: int = 10, offset: int = 0) -> Ordered:

@@ -2,10 +2,10 @@ from datetime import timedelta
 
 from sqlalchemy.orm import Session
 
-from app.db.base import now
-from app.domain.enums import Tool
-from app.services.judging.queue import WorkState, queue_of_user
 from tests.factories import make_assignment, make_study, make_user, queries_of
+from topkapi.app.db.base import now
+from topkapi.app.domain.enums import Tool
+from topkapi.app.services.judging.queue import WorkState, queue_of_user
 
 
 def test_begun_work_comes_first_then_waiting_then_finished(session: Session) -> None:

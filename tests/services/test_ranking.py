@@ -6,14 +6,14 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from analysis.data.text_features import NAMES, text_features
-from app.db.models import Candidate, Content, Document, Query, Study, User
-from app.domain.errors import Invalid, NotFound
-from app.services.results.exports import ExportOptions, StudySource
-from app.services.results.exports.labels import labels_by_query
-from app.services.results.ranking import StudyRanking, ranking_of
 from tests.exporting import judge, make_grades, make_judged_study
 from tests.factories import make_assignment, make_study, make_user, queries_of
+from topkapi.analysis.data.text_features import NAMES, text_features
+from topkapi.app.db.models import Candidate, Content, Document, Query, Study, User
+from topkapi.app.domain.errors import Invalid, NotFound
+from topkapi.app.services.results.exports import ExportOptions, StudySource
+from topkapi.app.services.results.exports.labels import labels_by_query
+from topkapi.app.services.results.ranking import StudyRanking, ranking_of
 
 
 def read(session: Session, slug: str = "tulips", assessor: str | None = None) -> StudyRanking:

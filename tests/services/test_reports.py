@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from sqlalchemy import select
 
-from analysis.report import StudyData, build_report
-from analysis.report.serialise import record_of
-from app.db.engine import Sessions
-from app.db.models import Assignment, JudgmentRow, Query, Study, User
-from app.domain.errors import NotFound
-from app.domain.log import EntryKind
-from app.domain.pairs.plan import Plan
-from app.services.results.exports import StudySource, export_session
-from app.services.results.exports.gathering import gather, proven_bound
-from app.services.results.exports.logs import answers_of
-from app.services.results.reports import ReportCache, service
 from tests.exporting import START, by_worth, judge, make_grades, make_judged_study
 from tests.factories import make_assignment, make_study, make_user, queries_of
+from topkapi.analysis.report import StudyData, build_report
+from topkapi.analysis.report.serialise import record_of
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Assignment, JudgmentRow, Query, Study, User
+from topkapi.app.domain.errors import NotFound
+from topkapi.app.domain.log import EntryKind
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.services.results.exports import StudySource, export_session
+from topkapi.app.services.results.exports.gathering import gather, proven_bound
+from topkapi.app.services.results.exports.logs import answers_of
+from topkapi.app.services.results.reports import ReportCache, service
 
 ANSA, BAO, CHIDI = "Ansa 2", "Bao 1", "Chidi 4"
 

@@ -8,17 +8,17 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, run_state_machine_as_test
 
-from app.db.engine import Sessions
-from app.db.models import Assignment
-from app.domain.errors import OutOfTurn
-from app.domain.log import EntryKind
-from app.domain.pairs.answers import Answer
-from app.domain.pairs.robust.strategy import RobustStrategy
-from app.domain.pairs.session import Asking, Finished, PairSession
-from app.domain.pairs.strategy import AskPair
-from app.services.judging.labeling import AssignmentState, Submission
-from app.services.judging.live_sessions import LiveSessions
 from tests.services.test_labeling import Desk, Labeling, said_to
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Assignment
+from topkapi.app.domain.errors import OutOfTurn
+from topkapi.app.domain.log import EntryKind
+from topkapi.app.domain.pairs.answers import Answer
+from topkapi.app.domain.pairs.robust.strategy import RobustStrategy
+from topkapi.app.domain.pairs.session import Asking, Finished, PairSession
+from topkapi.app.domain.pairs.strategy import AskPair
+from topkapi.app.services.judging.labeling import AssignmentState, Submission
+from topkapi.app.services.judging.live_sessions import LiveSessions
 
 
 @pytest.fixture

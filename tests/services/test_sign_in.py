@@ -7,21 +7,21 @@ import pytest
 from argon2 import PasswordHasher
 from sqlalchemy import func, select
 
-from app.db.engine import Sessions, make_engine, make_sessions
-from app.db.models import SignInAttempt, User
-from app.domain.errors import Forbidden, TooManyAttempts, WrongCredentials
-from app.services.accounts import passwords, users
-from app.services.accounts.sign_in import Authenticator, Device, Visitor
-from app.services.accounts.throttling import (
+from tests.factories import PASSWORD, authenticator_on, make_user
+from tests.locks import all_writing_locked, be_impatient
+from topkapi.app.db.engine import Sessions, make_engine, make_sessions
+from topkapi.app.db.models import SignInAttempt, User
+from topkapi.app.domain.errors import Forbidden, TooManyAttempts, WrongCredentials
+from topkapi.app.services.accounts import passwords, users
+from topkapi.app.services.accounts.sign_in import Authenticator, Device, Visitor
+from topkapi.app.services.accounts.throttling import (
     TRIES_PER_ADDRESS,
     TRIES_PER_EMAIL,
     TRIES_PER_SOURCE,
     source_of,
     tries_left_sentence,
 )
-from app.services.late_writes import LateWrites
-from tests.factories import PASSWORD, authenticator_on, make_user
-from tests.locks import all_writing_locked, be_impatient
+from topkapi.app.services.late_writes import LateWrites
 
 HERE = Visitor("127.0.0.1", on_loopback=True)
 AWAY = Visitor("203.0.113.9", on_loopback=False)

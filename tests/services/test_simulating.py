@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.domain.pairs.plan import Plan
-from app.services.simulation.sessions import Setting, Summary, summarise
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.services.simulation.sessions import Setting, Summary, summarise
 
 
 def simulated(
@@ -69,7 +69,7 @@ def test_the_result_depends_on_the_seed_and_not_on_the_processes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     many = simulated("heap", error=0.1, runs=600)
-    monkeypatch.setattr("app.services.simulation.sessions.os.cpu_count", lambda: 1)
+    monkeypatch.setattr("topkapi.app.services.simulation.sessions.os.cpu_count", lambda: 1)
     assert simulated("heap", error=0.1, runs=600) == many
 
 

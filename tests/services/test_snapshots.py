@@ -2,10 +2,10 @@
 
 from sqlalchemy.orm import Session
 
-from app.db.base import now
-from app.services.progress import study_progress
-from app.services.progress.snapshots import PATIENCE, SECONDS, Snapshots
 from tests.factories import make_assignment, make_study, make_user, queries_of
+from topkapi.app.db.base import now
+from topkapi.app.services.progress import study_progress
+from topkapi.app.services.progress.snapshots import PATIENCE, SECONDS, Snapshots
 
 
 class Clock:

@@ -6,12 +6,20 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Assignment, AuditEvent, Content, Document, JudgmentRow, Query, Study
-from app.db.queries.studies import study_tables
-from app.domain.errors import Conflict, Invalid, NotFound
-from app.services.judging.queue import queue_of_user
-from app.services.studies import full_copy, lifecycle
 from tests.factories import make_assignment, make_study, queries_of
+from topkapi.app.db.models import (
+    Assignment,
+    AuditEvent,
+    Content,
+    Document,
+    JudgmentRow,
+    Query,
+    Study,
+)
+from topkapi.app.db.queries.studies import study_tables
+from topkapi.app.domain.errors import Conflict, Invalid, NotFound
+from topkapi.app.services.judging.queue import queue_of_user
+from topkapi.app.services.studies import full_copy, lifecycle
 
 
 def judged(session: Session, slug: str = "tulips") -> Study:

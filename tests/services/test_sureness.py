@@ -5,18 +5,18 @@ from typing import Any
 
 import pytest
 
-from analysis.data import read_confidence, read_topk
-from analysis.report.serialise import record_of
-from app.db.engine import Sessions
-from app.domain.errors import Invalid
-from app.domain.pairs.answers import Answer
-from app.domain.pairs.confidence import ListConfidence
-from app.domain.pairs.session import Finished
-from app.services.judging.live_sessions import LiveSessions
-from app.services.results.exports import ExportOptions, export_session, open_export
-from app.services.results.reports import ReportCache, cache
 from tests.exporting import make_judged_study
 from tests.services.test_labeling import Desk
+from topkapi.analysis.data import read_confidence, read_topk
+from topkapi.analysis.report.serialise import record_of
+from topkapi.app.db.engine import Sessions
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.domain.pairs.answers import Answer
+from topkapi.app.domain.pairs.confidence import ListConfidence
+from topkapi.app.domain.pairs.session import Finished
+from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.results.exports import ExportOptions, export_session, open_export
+from topkapi.app.services.results.reports import ReportCache, cache
 
 
 def exported(sessions: Sessions, format: str, folder: Path, **options: Any) -> Path:

@@ -7,15 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy.orm import Session
 
-from app.db.base import now
-from app.db.models import Assignment, TimerEvent
-from app.db.queries.judging.labeling import AssignmentHead, assignment_of
-from app.db.queries.judging.timing import count_pauses
-from app.domain.enums import TimerKind
-from app.domain.errors import NotFound
-from app.domain.timing import START_SLACK_MS, Start, spent
-from app.services.judging.timing import Report, record_event, spent_on_entry, time_on_question
 from tests.factories import make_assignment, make_user
+from topkapi.app.db.base import now
+from topkapi.app.db.models import Assignment, TimerEvent
+from topkapi.app.db.queries.judging.labeling import AssignmentHead, assignment_of
+from topkapi.app.db.queries.judging.timing import count_pauses
+from topkapi.app.domain.enums import TimerKind
+from topkapi.app.domain.errors import NotFound
+from topkapi.app.domain.timing import START_SLACK_MS, Start, spent
+from topkapi.app.services.judging.timing import (
+    Report,
+    record_event,
+    spent_on_entry,
+    time_on_question,
+)
 
 NOON = datetime.fromisoformat("2026-11-15T12:00:00+00:00")
 

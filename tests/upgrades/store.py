@@ -15,22 +15,22 @@ import httpx
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.config import Settings
-from app.db import migrations
-from app.db.engine import make_engine, make_sessions
-from app.db.models import Study
-from app.domain.enums import Role, TimerKind, Tool
-from app.main import create_app
-from app.services.accounts import tokens
-from app.services.assignments import manual_assignment
-from app.services.importing import import_study, open_source
-from app.services.judging import timing
-from app.services.judging.timing import Report
 from tests.clients import open_client
 from tests.factories import PASSWORD, make_user
 from tests.judging import Job, prefer_greater
 from tests.studies import small_study, write_jsonl
 from tests.upgrades.dumps import rows_of, write_dump
+from topkapi.app.config import Settings
+from topkapi.app.db import migrations
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.db.models import Study
+from topkapi.app.domain.enums import Role, TimerKind, Tool
+from topkapi.app.main import create_app
+from topkapi.app.services.accounts import tokens
+from topkapi.app.services.assignments import manual_assignment
+from topkapi.app.services.importing import import_study, open_source
+from topkapi.app.services.judging import timing
+from topkapi.app.services.judging.timing import Report
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.config import Settings
-from app.db import migrations
-from app.db.engine import make_engine, make_sessions
-from app.db.models import Assignment
-from app.domain.plan_digest import plan_digest
-from app.main import create_app
 from tests.clients import open_client
 from tests.judging import Job
 from tests.upgrades.dumps import STORED, fill, read_dump
 from tests.upgrades.store import body_for, open_question
+from topkapi.app.config import Settings
+from topkapi.app.db import migrations
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.db.models import Assignment
+from topkapi.app.domain.plan_digest import plan_digest
+from topkapi.app.main import create_app
 
 RELEASED = sorted(STORED.glob("*.json.gz"))
 Expected = list[dict[str, Any]]

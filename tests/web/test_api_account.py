@@ -4,14 +4,14 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from app.config import Settings
-from app.db.engine import Sessions
-from app.db.models import ApiToken, User
-from app.main import create_app
-from app.services.accounts import tokens, users
 from tests.clients import open_client
 from tests.factories import make_user, sign_in
 from tests.locks import all_writing_locked, be_impatient
+from topkapi.app.config import Settings
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import ApiToken, User
+from topkapi.app.main import create_app
+from topkapi.app.services.accounts import tokens, users
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from app.db.engine import Sessions
-from app.db.models import Assignment
-from app.domain.enums import Role, Tool
-from app.domain.study import StudySettings
-from app.services.accounts import tokens
 from tests.factories import make_study, make_user
 from tests.judging import Job, judge_to_the_end
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Assignment
+from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.accounts import tokens
 
 S = "/api/v1/studies/tulips"
 

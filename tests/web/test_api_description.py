@@ -25,15 +25,15 @@ from schemathesis.specs.openapi.checks import (
 )
 from sqlalchemy import select
 
-from app.db.engine import Sessions
-from app.db.models import Assignment
-from app.domain.enums import Role, Tool
-from app.domain.study import StudySettings
-from app.services.accounts import tokens
-from app.services.assignments import manual_assignment
 from tests.clients import open_client
 from tests.factories import make_study, make_user
 from tests.live import LiveServer
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Assignment
+from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.accounts import tokens
+from topkapi.app.services.assignments import manual_assignment
 
 EXAMPLES = 6  # for each operation and kind of data
 CHECKS = [

@@ -8,12 +8,12 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import event, func, select
 
-from app.db.engine import Sessions
-from app.db.models import JudgmentRow
-from app.db.queries.judging import labeling as labeling_queries
-from app.domain.enums import Tool
 from tests.clients import open_client
 from tests.judging import Job, answer_to, judge_to_the_end, make_job, number_of
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import JudgmentRow
+from topkapi.app.db.queries.judging import labeling as labeling_queries
+from topkapi.app.domain.enums import Tool
 
 
 @pytest.fixture

@@ -11,13 +11,13 @@ from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 from starlette.routing import Mount
 
-from app.db.engine import Sessions
-from app.db.models import User
-from app.domain.enums import Role
-from app.services.accounts import tokens
-from app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE
-from app.web.common.deps import SAFE_METHODS
 from tests.factories import make_user, sign_in
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import User
+from topkapi.app.domain.enums import Role
+from topkapi.app.services.accounts import tokens
+from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE
+from topkapi.app.web.common.deps import SAFE_METHODS
 
 EVERYONE = "everyone"  # signed in or not
 LINK = "whoever has the link"  # a signed link in the path: a made-up one is refused to all

@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 from itsdangerous import TimestampSigner
 
-from app.db.models import User
-from app.domain.enums import Role
-from app.web.common.cookies import CLOCK_AHEAD, Cookies
+from topkapi.app.db.models import User
+from topkapi.app.domain.enums import Role
+from topkapi.app.web.common.cookies import CLOCK_AHEAD, Cookies
 
 HOUR = 3600
 

@@ -6,15 +6,15 @@ import pytest
 from fastapi import APIRouter, FastAPI
 from sqlalchemy.exc import OperationalError
 
-from app.db.engine import Sessions
-from app.db.models import Study, User
-from app.domain import errors
-from app.web.common.deps import CurrentUser, SessionDep
-from app.web.common.errors import STATUS, status_of
-from app.web.server.headers import CSP
-from app.web.server.logs import JsonLines
 from tests.clients import open_client
 from tests.factories import make_study, make_user, sign_in
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Study, User
+from topkapi.app.domain import errors
+from topkapi.app.web.common.deps import CurrentUser, SessionDep
+from topkapi.app.web.common.errors import STATUS, status_of
+from topkapi.app.web.server.headers import CSP
+from topkapi.app.web.server.logs import JsonLines
 
 PRIVATE = "private.person@example.org"
 

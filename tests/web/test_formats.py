@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.web.common.formats import ago, clock, initials, percent, spell_duration
+from topkapi.app.web.common.formats import ago, clock, initials, percent, spell_duration
 
 NOON = datetime(2026, 11, 3, 12, tzinfo=UTC)
 

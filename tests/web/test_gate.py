@@ -11,18 +11,18 @@ from fastapi import FastAPI
 from sqlalchemy import event
 from sqlalchemy.orm import Session
 
-from app.db.engine import Sessions
-from app.db.models import User
-from app.db.queries.accounts.accounts import Bearer
-from app.domain.enums import Role
-from app.services.accounts import tokens
-from app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
-from app.web.server import gate
-from app.web.server.body_limits import DEFAULT, VISITOR, limit_of
-from app.web.server.slots import Lane, TransactionLimits
 from tests.asgi import begin, exchange, scope_of
 from tests.factories import make_user, sign_in
 from tests.web.test_authorisation import ALLOWED, EVERYONE, LINK, address_of, routes_of
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import User
+from topkapi.app.db.queries.accounts.accounts import Bearer
+from topkapi.app.domain.enums import Role
+from topkapi.app.services.accounts import tokens
+from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
+from topkapi.app.web.server import gate
+from topkapi.app.web.server.body_limits import DEFAULT, VISITOR, limit_of
+from topkapi.app.web.server.slots import Lane, TransactionLimits
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 NOTHING_SENT = {**FORM, "Content-Length": "5"}

@@ -3,10 +3,10 @@ from pathlib import Path
 import httpx
 from fastapi import FastAPI
 
-from app.config import Settings
-from app.db import migrations
-from app.main import create_app
 from tests.clients import open_client
+from topkapi.app.config import Settings
+from topkapi.app.db import migrations
+from topkapi.app.main import create_app
 
 
 def test_up_and_ready(client: httpx.Client) -> None:

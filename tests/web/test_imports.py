@@ -8,15 +8,15 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
 
-from app.db.engine import Sessions
-from app.db.models import AuditEvent, Query, Study, User
-from app.domain.enums import Role
-from app.services.accounts import tokens
-from app.services.importing import preview_study
-from app.services.importing.uploads import Stage, UploadStore
-from app.web.common.cookies import CSRF_HEADER
 from tests.factories import make_user, sign_in
 from tests.studies import append, small_study, zipped
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import AuditEvent, Query, Study, User
+from topkapi.app.domain.enums import Role
+from topkapi.app.services.accounts import tokens
+from topkapi.app.services.importing import preview_study
+from topkapi.app.services.importing.uploads import Stage, UploadStore
+from topkapi.app.web.common.cookies import CSRF_HEADER
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_a_file_that_says_it_is_too_large_is_refused_unread(
 def test_a_stream_that_grows_too_large_is_cut_off(tmp_path: Path) -> None:
     from io import BytesIO
 
-    from app.domain.errors import Invalid
+    from topkapi.app.domain.errors import Invalid
 
     store = UploadStore(tmp_path / "up", largest=10)
     path = store.new_file()
@@ -248,7 +248,7 @@ def test_requests_are_answered_while_a_study_is_imported(
         return original(*given, **named)  # type: ignore[arg-type]
 
     original = preview_study
-    monkeypatch.setattr("app.services.importing.uploads.runner.preview_study", slow)
+    monkeypatch.setattr("topkapi.app.services.importing.uploads.runner.preview_study", slow)
     address = send(client, zipped(small_study(tmp_path / "study")))
     assert entered.wait(20)
     assert "DisplayPreferences" in client.get(address).text

@@ -8,12 +8,12 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from app.db.base import now
-from app.db.engine import Sessions
-from app.db.models import Assignment, JudgmentRow, TimerEvent, User
-from app.domain.enums import Tool
-from app.domain.pairs.answers import Answer
 from tests.factories import make_assignment, make_user, sign_in
+from topkapi.app.db.base import now
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Assignment, JudgmentRow, TimerEvent, User
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.pairs.answers import Answer
 
 HTMX = {"HX-Request": "true"}
 
@@ -198,7 +198,7 @@ def test_work_that_was_withdrawn_says_so(
 def test_titles_and_terms_cannot_break_out(
     client: httpx.Client, work: Assignment, sessions: Sessions
 ) -> None:
-    from app.db.models import Document
+    from topkapi.app.db.models import Document
 
     evil = '"><script>alert(1)</script>'
     with sessions.write.begin() as session:

@@ -7,14 +7,14 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
 
-from app.db.engine import Sessions
-from app.db.models import Document, Study, User
-from app.domain.enums import Role
-from app.services.accounts import tokens
-from app.services.judging.live_sessions import LiveSessions
 from tests.factories import make_user, queries_of, sign_in
 from tests.judging import Job
 from tests.ranked import Judge, give_lists, grade_pages, make_ranked_study
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Document, Study, User
+from topkapi.app.domain.enums import Role
+from topkapi.app.services.accounts import tokens
+from topkapi.app.services.judging.live_sessions import LiveSessions
 
 ANSWERS = ["left_much", "left", "same", "right", "right_much"]
 

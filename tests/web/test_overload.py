@@ -6,7 +6,9 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import text
 
-from app.db.engine import (
+from tests.clients import open_client
+from tests.factories import make_user, sign_in
+from topkapi.app.db.engine import (
     POOL_SIZE,
     REQUEST_BUSY_MS,
     Sessions,
@@ -14,11 +16,9 @@ from app.db.engine import (
     make_sessions,
     shorten_lock_wait,
 )
-from app.db.models import User
-from app.web.server import slots as places
-from app.web.server.slots import QUEUE_SECONDS, Busy, Lane, TransactionLimits
-from tests.clients import open_client
-from tests.factories import make_user, sign_in
+from topkapi.app.db.models import User
+from topkapi.app.web.server import slots as places
+from topkapi.app.web.server.slots import QUEUE_SECONDS, Busy, Lane, TransactionLimits
 
 
 def test_a_queue_is_served_in_the_order_of_coming() -> None:
@@ -94,9 +94,9 @@ def test_a_held_lock_is_not_waited_for_longer_than_a_request_may(
     app: FastAPI, user: User, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What waited in the queue has the less time for the lock: together 4 s, here 1 ms."""
-    monkeypatch.setattr("app.web.common.deps._LONG_WAIT", -1.0)
+    monkeypatch.setattr("topkapi.app.web.common.deps._LONG_WAIT", -1.0)
     monkeypatch.setattr(
-        "app.web.common.deps.shorten_lock_wait",
+        "topkapi.app.web.common.deps.shorten_lock_wait",
         lambda session, _waited: shorten_lock_wait(session, REQUEST_BUSY_MS / 1000),
     )
     engine = make_engine(database_url)

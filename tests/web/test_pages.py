@@ -8,14 +8,14 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import event
 
-from app.db.engine import Sessions
-from app.db.models import Document, Study, StudyFile
-from app.services.pages import shown
-from app.services.pages.shown import ShownPages
-from app.web.judging import stored_pages as route
-from app.web.judging.page_html import page_body
-from app.web.judging.page_links import PageLink
 from tests.factories import make_content
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Document, Study, StudyFile
+from topkapi.app.services.pages import shown
+from topkapi.app.services.pages.shown import ShownPages
+from topkapi.app.web.judging import stored_pages as route
+from topkapi.app.web.judging.page_html import page_body
+from topkapi.app.web.judging.page_links import PageLink
 
 PAGE = "<!doctype html><p>Tulips.<link rel=preconnect href=//x><a href='other.html'>next</a>"
 

@@ -6,13 +6,13 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
 
-from app.db.engine import Sessions
-from app.db.models import ApiToken, AuditEvent, User
-from app.domain.enums import Role
-from app.services.accounts import tokens
-from app.web.common.cookies import CSRF_HEADER
 from tests.clients import open_client
 from tests.factories import PASSWORD, make_user, sign_in
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import ApiToken, AuditEvent, User
+from topkapi.app.domain.enums import Role
+from topkapi.app.services.accounts import tokens
+from topkapi.app.web.common.cookies import CSRF_HEADER
 
 
 @pytest.fixture

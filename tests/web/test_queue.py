@@ -4,11 +4,11 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from app.db.base import now
-from app.db.engine import Sessions
-from app.db.models import User
-from app.domain.enums import Role
 from tests.factories import make_assignment, make_study, make_user, queries_of, sign_in
+from topkapi.app.db.base import now
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import User
+from topkapi.app.domain.enums import Role
 
 
 @pytest.fixture

@@ -7,18 +7,18 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from app.config import Settings
-from app.db.engine import make_engine, make_sessions
-from app.db.models import Study
-from app.main import create_app
-from app.services.accounts import tokens
-from app.services.assignments.rotation import assign_rotation
-from app.services.importing import ImportReport, import_study, open_source
 from tests import collections_to_studies as convert
 from tests.clients import open_client
 from tests.collections_to_studies import Judged
 from tests.factories import make_user
 from tests.judging import Job, judge_to_the_end
+from topkapi.app.config import Settings
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.db.models import Study
+from topkapi.app.main import create_app
+from topkapi.app.services.accounts import tokens
+from topkapi.app.services.assignments.rotation import assign_rotation
+from topkapi.app.services.importing import ImportReport, import_study, open_source
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 

@@ -8,12 +8,12 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from app.cli import main
-from app.db.engine import Sessions
-from app.domain.enums import Role
-from app.services.accounts import tokens
 from tests.exporting import judge, make_judged_study
 from tests.factories import make_assignment, make_study, make_user, queries_of, sign_in
+from topkapi.app.cli import main
+from topkapi.app.db.engine import Sessions
+from topkapi.app.domain.enums import Role
+from topkapi.app.services.accounts import tokens
 
 API = "/api/v1/studies/tulips/report"
 PAGE = "/studies/tulips/report"

@@ -7,12 +7,12 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
 
-from app.db.engine import Sessions
-from app.db.models import AuditEvent, Study, User
-from app.domain.enums import Role, Tool
-from app.domain.study import Grade, StudySettings
-from app.services.accounts import tokens
 from tests.factories import make_assignment, make_study, make_user, queries_of, sign_in
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import AuditEvent, Study, User
+from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.domain.study import Grade, StudySettings
+from topkapi.app.services.accounts import tokens
 
 S = "/studies/tulips"
 

@@ -8,23 +8,23 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import delete, func, select
 
-from app.config import Settings
-from app.db.engine import Sessions
-from app.db.models import Assignment, Document, JudgmentRow
-from app.domain.assignment.rotation import AssignmentSpec
-from app.domain.enums import Tool
-from app.main import create_app
-from app.services.accounts import tokens
-from app.services.assignments import manual_assignment
-from app.services.assignments.rotation import assign
-from app.services.importing import import_study, open_source
-from app.services.judging.tool_adapters import TOOL_ADAPTERS, SubmittedAnswer
-from app.services.studies import lifecycle
 from tests.clients import open_client
 from tests.factories import make_assignment, make_user, queries_of, sign_in
 from tests.judging import Job, answer_to
 from tests.ranked import make_ranked_study
 from tests.studies import small_study
+from topkapi.app.config import Settings
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Assignment, Document, JudgmentRow
+from topkapi.app.domain.assignment.rotation import AssignmentSpec
+from topkapi.app.domain.enums import Tool
+from topkapi.app.main import create_app
+from topkapi.app.services.accounts import tokens
+from topkapi.app.services.assignments import manual_assignment
+from topkapi.app.services.assignments.rotation import assign
+from topkapi.app.services.importing import import_study, open_source
+from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS, SubmittedAnswer
+from topkapi.app.services.studies import lifecycle
 
 EMAIL = "ansa@example.org"
 

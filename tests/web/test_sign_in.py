@@ -9,16 +9,16 @@ from sqlalchemy import select
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.config import Settings
-from app.db.engine import Sessions
-from app.db.models import User
-from app.main import create_app
-from app.services.accounts import users
-from app.web.accounts.devices import DEVICE_COOKIE
-from app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
 from tests.clients import open_client
 from tests.factories import PASSWORD, make_user, sign_in
 from tests.locks import all_writing_locked, be_impatient
+from topkapi.app.config import Settings
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import User
+from topkapi.app.main import create_app
+from topkapi.app.services.accounts import users
+from topkapi.app.web.accounts.devices import DEVICE_COOKIE
+from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
 
 
 @pytest.fixture

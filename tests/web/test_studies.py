@@ -9,14 +9,14 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
 
-from app.db.engine import Sessions
-from app.db.models import Assignment, Study, User
-from app.domain.enums import Role, Tool
-from app.domain.study import StudySettings
-from app.services.accounts import tokens
-from app.services.assignments import manual_assignment
 from tests.factories import make_study, make_user, sign_in
 from tests.judging import Job, judge_to_the_end
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Assignment, Study, User
+from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.accounts import tokens
+from topkapi.app.services.assignments import manual_assignment
 
 S = "/studies/tulips"
 

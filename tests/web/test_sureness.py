@@ -9,14 +9,14 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from app.cli import main
-from app.db.engine import Sessions
-from app.db.models import Assignment, User
-from app.domain.enums import Role
-from app.services.accounts import tokens
 from tests.exporting import make_judged_study
 from tests.factories import make_user, sign_in
 from tests.judging import judge_to_the_end, make_job
+from topkapi.app.cli import main
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Assignment, User
+from topkapi.app.domain.enums import Role
+from topkapi.app.services.accounts import tokens
 
 
 def finished_page(app: FastAPI, client: httpx.Client, sessions: Sessions, **plan: Any) -> str:

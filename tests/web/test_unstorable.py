@@ -6,11 +6,11 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from app.db.engine import Sessions
-from app.domain.enums import Role
-from app.services.accounts import tokens
 from tests.factories import PASSWORD, make_study, make_user, sign_in
 from tests.judging import Job, answer_to, make_job
+from topkapi.app.db.engine import Sessions
+from topkapi.app.domain.enums import Role
+from topkapi.app.services.accounts import tokens
 
 JSON = {"Content-Type": "application/json"}
 

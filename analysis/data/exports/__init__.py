@@ -3,15 +3,19 @@
 Every format has a record (a frozen dataclass), a function from records to lines (a generator, so
 that a study of any size passes through), and a reader that gives the same records back.
 
->>> from analysis.data.exports import Label, qrels_lines
+>>> from topkapi.analysis.data.exports import Label, qrels_lines
 >>> "".join(qrels_lines([Label("q1", "d3", 2), Label("q1", "d8", 1)]))
 'q1 0 d3 2\\nq1 0 d8 1\\n'
 """
 
-from analysis.data.exports.confidence import ConfidenceList, confidence_lines, read_confidence
-from analysis.data.exports.consensus import ConsensusList, consensus_lines, read_consensus
-from analysis.data.exports.judgments import LoggedEntry, judgment_lines, read_judgments
-from analysis.data.exports.labels import (
+from topkapi.analysis.data.exports.confidence import (
+    ConfidenceList,
+    confidence_lines,
+    read_confidence,
+)
+from topkapi.analysis.data.exports.consensus import ConsensusList, consensus_lines, read_consensus
+from topkapi.analysis.data.exports.judgments import LoggedEntry, judgment_lines, read_judgments
+from topkapi.analysis.data.exports.labels import (
     Label,
     LetorRow,
     letor_lines,
@@ -19,11 +23,11 @@ from analysis.data.exports.labels import (
     read_letor_export,
     read_qrels,
 )
-from analysis.data.exports.lists import ListAnswer, list_lines, read_list_answers
-from analysis.data.exports.pairs import PairAnswer, pair_lines, read_pairs
-from analysis.data.exports.preferences import Preference, preference_lines, read_preferences
-from analysis.data.exports.timers import ClockEvent, read_timers, timer_lines
-from analysis.data.exports.topk import TopK, read_topk, topk_lines
+from topkapi.analysis.data.exports.lists import ListAnswer, list_lines, read_list_answers
+from topkapi.analysis.data.exports.pairs import PairAnswer, pair_lines, read_pairs
+from topkapi.analysis.data.exports.preferences import Preference, preference_lines, read_preferences
+from topkapi.analysis.data.exports.timers import ClockEvent, read_timers, timer_lines
+from topkapi.analysis.data.exports.topk import TopK, read_topk, topk_lines
 
 __all__ = [
     "ClockEvent",

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from analysis.data.exports.files import read_text
-from analysis.errors import BadData
+from topkapi.analysis.data.exports.files import read_text
+from topkapi.analysis.errors import BadData
 
 # What a spreadsheet may take for a formula: a sign, in either width, behind anything it may drop
 # (blanks, controls, quotes). A quote at the beginning would open a quoted cell in any case, and an

@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from analysis.data.exports.files import numbered_lines
-from analysis.errors import BadData
+from topkapi.analysis.data.exports.files import numbered_lines
+from topkapi.analysis.errors import BadData
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -27,7 +27,7 @@ _BREAKS = {ord(char): f"\\u{ord(char):04x}" for char in "\x85\u2028\u2029"}
 def json_lines(records: Iterable[Any]) -> Iterator[str]:
     r"""Yield one line per record, fields in their order, newline included.
 
-    >>> from analysis.data.exports.preferences import Preference
+    >>> from topkapi.analysis.data.exports.preferences import Preference
     >>> next(json_lines([Preference("tea", "Brew it.", "Buy it.", "q1", "d1", "d2", "a@b.c")]))[:40]
     '{"prompt": "tea", "chosen": "Brew it.", '
     """

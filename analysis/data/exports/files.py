@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from analysis.data.letor import read_bytes
-from analysis.errors import BadData
+from topkapi.analysis.data.letor import read_bytes
+from topkapi.analysis.errors import BadData
 
 
 def read_text(path: str | Path) -> str:

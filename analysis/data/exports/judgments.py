@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from analysis.data.exports.codec import json_lines, read_json_lines
+from topkapi.analysis.data.exports.codec import json_lines, read_json_lines
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from analysis.data.exports.files import numbered_lines
-from analysis.data.letor import parse_letor, read_bytes
-from analysis.data.ranking import RankingData
-from analysis.errors import BadData
+from topkapi.analysis.data.exports.files import numbered_lines
+from topkapi.analysis.data.letor import parse_letor, read_bytes
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.errors import BadData
 
 _QUERY = re.compile(r"#docid = \S+ query = (\S+)$")
 

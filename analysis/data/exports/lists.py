@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.data.exports.codec import Names, json_lines, read_json_lines
+from topkapi.analysis.data.exports.codec import Names, json_lines, read_json_lines
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from analysis.data.exports.cells import read_tsv, tsv_line
-from analysis.errors import BadData
+from topkapi.analysis.data.exports.cells import read_tsv, tsv_line
+from topkapi.analysis.errors import BadData
 
 HEADER = ("query", "a", "b", "preference", "assessor")
 PREFERENCES = ("a", "b", "tie")

@@ -5,9 +5,9 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from pathlib import Path
 
-from analysis.data.exports.cells import csv_line, read_csv, whole
-from analysis.data.exports.codec import iso, moment
-from analysis.errors import BadData
+from topkapi.analysis.data.exports.cells import csv_line, read_csv, whole
+from topkapi.analysis.data.exports.codec import iso, moment
+from topkapi.analysis.errors import BadData
 
 _TRUTH = {"yes": True, "no": False}
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from analysis.data.exports.codec import Groups, Names, json_lines, read_json_lines
+from topkapi.analysis.data.exports.codec import Groups, Names, json_lines, read_json_lines
 
 
 @dataclass(frozen=True, slots=True)

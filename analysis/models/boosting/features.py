@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from analysis.data.ranking import RankingData
-from analysis.metrics import evaluate
-from analysis.typing import FloatArray
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.metrics import evaluate
+from topkapi.analysis.typing import FloatArray
 
 
 def feature_quality(data: RankingData, measure: str) -> FloatArray:

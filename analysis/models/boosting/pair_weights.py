@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import logsumexp
 
-from analysis.data.ranking import RankingData
-from analysis.typing import FloatArray
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.typing import FloatArray
 
 FAR = 300.0  # exp of more than twice this is no double
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from analysis.data.ranking import RankingData
-from analysis.metrics.dcg import scaled_gains, standard_discounts
-from analysis.models.boosting.stumps import StumpSearch
-from analysis.typing import BoolArray, FloatArray, IntArray
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.metrics.dcg import scaled_gains, standard_discounts
+from topkapi.analysis.models.boosting.stumps import StumpSearch
+from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 
 class Splits:

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from analysis.data.ranking import RankingData
-from analysis.metrics import LOSSES, evaluate
-from analysis.typing import FloatArray
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.metrics import LOSSES, evaluate
+from topkapi.analysis.typing import FloatArray
 
 
 class Staging:

@@ -4,11 +4,11 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from analysis.data.ranking import RankingData
-from analysis.models.boosting.features import feature_quality
-from analysis.models.boosting.splits import Splits
-from analysis.models.boosting.stumps import Stump, StumpSearch
-from analysis.typing import BoolArray, FloatArray
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.models.boosting.features import feature_quality
+from topkapi.analysis.models.boosting.splits import Splits
+from topkapi.analysis.models.boosting.stumps import Stump, StumpSearch
+from topkapi.analysis.typing import BoolArray, FloatArray
 
 
 class Family(ABC):

@@ -12,11 +12,11 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
-from analysis.data.ranking import RankingData
-from analysis.data.topk import truth_order
-from analysis.errors import BadData
-from analysis.models.optimise.newton import Derivatives
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.topk import truth_order
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.models.optimise.newton import Derivatives
+from topkapi.analysis.typing import FloatArray, IntArray
 
 MarginLoss = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray]]
 """Margins -> values, first and second derivatives."""

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from analysis.typing import FloatArray
+from topkapi.analysis.typing import FloatArray
 
 
 @lru_cache(maxsize=32)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from analysis.errors import BadData, DidNotConverge
-from analysis.typing import BoolArray, FloatArray
+from topkapi.analysis.errors import BadData, DidNotConverge
+from topkapi.analysis.typing import BoolArray, FloatArray
 
 Oracle = Callable[[FloatArray], tuple[float, FloatArray]]
 """Weights -> risk and one of its subgradients (d,)."""

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from analysis.errors import BadData, DidNotConverge
-from analysis.typing import FloatArray
+from topkapi.analysis.errors import BadData, DidNotConverge
+from topkapi.analysis.typing import FloatArray
 
 Derivatives = tuple[float, FloatArray, FloatArray]
 """Value, gradient (d,) and Hessian (d, d)."""

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.models.oracles.top_lists import TopLists
-from analysis.typing import BoolArray, FloatArray, IntArray
+from topkapi.analysis.models.oracles.top_lists import TopLists
+from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 MOST_STATES = 5040
 """Beginnings kept for a query: all those of seven documents. Beyond, the cheapest are kept."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.models.oracles.top_lists import LEAST_LOSS, TopLists, loss_augmented
-from analysis.typing import BoolArray, FloatArray, IntArray
+from topkapi.analysis.models.oracles.top_lists import LEAST_LOSS, TopLists, loss_augmented
+from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 MOST_ROUNDS = 40
 

@@ -7,10 +7,10 @@ lambda reaches; branch and bound (module ``branch_and_bound``) looks there.
 
 import numpy as np
 
-from analysis.models.oracles.branch_and_bound import Search, search_below
-from analysis.models.oracles.hull import Corners, best_corners
-from analysis.models.oracles.top_lists import LEAST_LOSS, TopLists, next_best
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.models.oracles.branch_and_bound import Search, search_below
+from topkapi.analysis.models.oracles.hull import Corners, best_corners
+from topkapi.analysis.models.oracles.top_lists import LEAST_LOSS, TopLists, next_best
+from topkapi.analysis.typing import FloatArray, IntArray
 
 CLOSE = 1e-10
 """A bound this near (relative) to a product found is reached."""

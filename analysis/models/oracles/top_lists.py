@@ -11,11 +11,11 @@ from typing import Literal
 
 import numpy as np
 
-from analysis.data.padding import blocks
-from analysis.data.ranking import RankingData
-from analysis.errors import BadData
-from analysis.metrics.dcg import scaled_gains, standard_discounts
-from analysis.typing import BoolArray, FloatArray, IntArray
+from topkapi.analysis.data.padding import blocks
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.metrics.dcg import scaled_gains, standard_discounts
+from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 TopLoss = Literal["ndcg", "precision"]
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.dcglearn.gains import Gains, utilities
-from analysis.errors import BadData
-from analysis.papers.dcg.curves import Curves
-from analysis.papers.dcg.simulated import TEN_GRADES, permuted
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.dcglearn.gains import Gains, utilities
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.papers.dcg.curves import Curves
+from topkapi.analysis.papers.dcg.simulated import TEN_GRADES, permuted
+from topkapi.analysis.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def coherence(
     width up to its 99 % quantile. With two grades and the same discounts nothing ever disagrees
     (Theorem 1).
 
-    >>> from analysis.dcglearn.gains import usual_gains
+    >>> from topkapi.analysis.dcglearn.gains import usual_gains
     >>> two = np.array([1, 1, 1, 0, 0, 0])
     >>> usual, steep = usual_gains(2, 6), Gains(np.array([1.0, 50.0]), usual_gains(2, 6).discounts)
     >>> coherence(usual, steep, n_pairs=1000, grades=two).agree

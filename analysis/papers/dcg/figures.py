@@ -5,19 +5,19 @@ from functools import partial
 
 import numpy as np
 
-from analysis.dcglearn.active import fit_labels, label_actively
-from analysis.dcglearn.learner import DCGLearn
-from analysis.dcglearn.similarity import accuracy, centred_similarity, t_similarity
-from analysis.dcglearn.solver import Penalty
-from analysis.papers.dcg.curves import Curves
-from analysis.papers.dcg.simulated import (
+from topkapi.analysis.dcglearn.active import fit_labels, label_actively
+from topkapi.analysis.dcglearn.learner import DCGLearn
+from topkapi.analysis.dcglearn.similarity import accuracy, centred_similarity, t_similarity
+from topkapi.analysis.dcglearn.solver import Penalty
+from topkapi.analysis.papers.dcg.curves import Curves
+from topkapi.analysis.papers.dcg.simulated import (
     Pool,
     pairs_with_the_best,
     random_pairs,
     true_gains,
     with_noisy_grades,
 )
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.typing import FloatArray, IntArray
 
 SIZES = (20, 50, 100, 200, 400, 800)
 GRID = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 5.0)

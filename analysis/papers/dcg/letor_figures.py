@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from analysis.data.ranking import RankingData
-from analysis.errors import BadData
-from analysis.papers.dcg.curves import Curves
-from analysis.papers.dcg.figures import (
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.papers.dcg.curves import Curves
+from topkapi.analysis.papers.dcg.figures import (
     active_and_random,
     agreement,
     chosen_c,
@@ -22,8 +22,8 @@ from analysis.papers.dcg.figures import (
     only,
     share_right,
 )
-from analysis.papers.dcg.simulated import Pool, judged, true_gains
-from analysis.typing import IntArray
+from topkapi.analysis.papers.dcg.simulated import Pool, judged, true_gains
+from topkapi.analysis.typing import IntArray
 
 N_FOLDS = 5
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.dcglearn.active import fit_labels, label_actively
-from analysis.dcglearn.learner import DCGLearn
-from analysis.papers.dcg.curves import Curves
-from analysis.papers.dcg.figures import curves, mean_lines, only, share_right
-from analysis.papers.dcg.simulated import Pool, judged, true_gains
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.dcglearn.active import fit_labels, label_actively
+from topkapi.analysis.dcglearn.learner import DCGLearn
+from topkapi.analysis.papers.dcg.curves import Curves
+from topkapi.analysis.papers.dcg.figures import curves, mean_lines, only, share_right
+from topkapi.analysis.papers.dcg.simulated import Pool, judged, true_gains
+from topkapi.analysis.typing import FloatArray, IntArray
 
 GRADE_SHARES = (0.35, 0.25, 0.18, 0.13, 0.09)
 """How common grades are among the candidates of a query, worst first."""

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.dcglearn.gains import Gains, utilities
-from analysis.dcglearn.preferences import increments
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.dcglearn.gains import Gains, utilities
+from topkapi.analysis.dcglearn.preferences import increments
+from topkapi.analysis.typing import FloatArray, IntArray
 
 TEN_GRADES = np.array([4, 4, 3, 3, 2, 2, 1, 1, 0, 0])
 """Two documents of each of five grades, the best ranking of them."""

@@ -1,12 +1,12 @@
 """The report as one HTML page that needs nothing else: styles inside, plots as SVG, no script."""
 
-from analysis.report.page.agreement import agreement_view
-from analysis.report.page.confidence import confidence_view
-from analysis.report.page.effort import effort_view
-from analysis.report.page.environment import environment, stylesheet
-from analysis.report.page.people import people_view
-from analysis.report.page.queries import queries_view
-from analysis.report.schema import Report
+from topkapi.analysis.report.page.agreement import agreement_view
+from topkapi.analysis.report.page.confidence import confidence_view
+from topkapi.analysis.report.page.effort import effort_view
+from topkapi.analysis.report.page.environment import environment, stylesheet
+from topkapi.analysis.report.page.people import people_view
+from topkapi.analysis.report.page.queries import queries_view
+from topkapi.analysis.report.schema import Report
 
 TABS = (
     ("agreement", "Agreement"),

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.report.page.explanations import EXPLANATIONS
-from analysis.report.page.numbers import Form
-from analysis.report.page.queries import MOST_QUERIES
-from analysis.report.schema import (
+from topkapi.analysis.report.page.explanations import EXPLANATIONS
+from topkapi.analysis.report.page.numbers import Form
+from topkapi.analysis.report.page.queries import MOST_QUERIES
+from topkapi.analysis.report.schema import (
     Agreement,
     Compared,
     Figure,

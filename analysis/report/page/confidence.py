@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from analysis.report.schema import ListConfidence, MeanConfidence, Report
+from topkapi.analysis.report.schema import ListConfidence, MeanConfidence, Report
 
 MOST_LISTS = 200
 

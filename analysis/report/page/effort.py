@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from analysis.report.page.svg import boxes, courses
-from analysis.report.schema import Effort, Report, Spread
+from topkapi.analysis.report.page.svg import boxes, courses
+from topkapi.analysis.report.schema import Effort, Report, Spread
 
 MOST_BOXES = 16
 

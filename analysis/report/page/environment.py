@@ -5,8 +5,15 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from analysis.report.page.explanations import EXPLANATIONS
-from analysis.report.page.numbers import counted, decimals, formatted, p_value, percent, whole
+from topkapi.analysis.report.page.explanations import EXPLANATIONS
+from topkapi.analysis.report.page.numbers import (
+    counted,
+    decimals,
+    formatted,
+    p_value,
+    percent,
+    whole,
+)
 
 FOLDER = Path(__file__).parent
 

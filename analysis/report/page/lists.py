@@ -6,14 +6,14 @@ from math import isfinite, log2
 
 from markupsafe import Markup
 
-from analysis.dcglearn.intervals import shares_of_best
-from analysis.dcglearn.learned import Learned
-from analysis.dcglearn.validation import Shares, TieRow
-from analysis.report.page.environment import environment
-from analysis.report.page.explanations import EXPLANATIONS
-from analysis.report.page.svg import Curve, lines
-from analysis.report.schema import ListReport
-from analysis.typing import FloatArray
+from topkapi.analysis.dcglearn.intervals import shares_of_best
+from topkapi.analysis.dcglearn.learned import Learned
+from topkapi.analysis.dcglearn.validation import Shares, TieRow
+from topkapi.analysis.report.page.environment import environment
+from topkapi.analysis.report.page.explanations import EXPLANATIONS
+from topkapi.analysis.report.page.svg import Curve, lines
+from topkapi.analysis.report.schema import ListReport
+from topkapi.analysis.typing import FloatArray
 
 MOST_DUELS = 12
 ANSWERS = {

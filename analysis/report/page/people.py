@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from analysis.report.page.svg import forest
-from analysis.report.schema import Answers, Figure, PairRow, Person, Report, ToolReport
+from topkapi.analysis.report.page.svg import forest
+from topkapi.analysis.report.schema import Answers, Figure, PairRow, Person, Report, ToolReport
 
 MOST_IN_GRID = 16  # assessors shown as a grid of pairs; above, the pairs that agree least
 MOST_PAIRS = 20

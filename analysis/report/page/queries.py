@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from analysis.data.exports import ConsensusList
-from analysis.report.schema import QueryRow, Report, ToolReport
+from topkapi.analysis.data.exports import ConsensusList
+from topkapi.analysis.report.schema import QueryRow, Report, ToolReport
 
 MOST_QUERIES = 100
 MOST_DOCUMENTS = 5

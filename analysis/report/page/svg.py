@@ -6,8 +6,8 @@ from math import ceil, floor, log10
 
 from markupsafe import Markup, escape
 
-from analysis.report.page.numbers import decimals, percent
-from analysis.report.schema import Course, Effort, Person
+from topkapi.analysis.report.page.numbers import decimals, percent
+from topkapi.analysis.report.schema import Course, Effort, Person
 
 WIDTH = 560
 NAMES = 118.0  # width of the names at the left

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from analysis.agreement import Scores, topk_scores
-from analysis.data.exports.topk import TopK
-from analysis.errors import BadData
+from topkapi.analysis.agreement import Scores, topk_scores
+from topkapi.analysis.data.exports.topk import TopK
+from topkapi.analysis.errors import BadData
 
 
 def tie_groups(one: TopK) -> list[tuple[str, ...]]:

@@ -5,11 +5,11 @@ from itertools import groupby
 
 import numpy as np
 
-from analysis.agreement import Scores
-from analysis.data.exports import Label, LoggedEntry
-from analysis.efficiency import Sessions, Timings
-from analysis.efficiency.logs import TimedAnswer, timed_answers
-from analysis.errors import BadData
+from topkapi.analysis.agreement import Scores
+from topkapi.analysis.data.exports import Label, LoggedEntry
+from topkapi.analysis.efficiency import Sessions, Timings
+from topkapi.analysis.efficiency.logs import TimedAnswer, timed_answers
+from topkapi.analysis.errors import BadData
 
 ANSWER_CODES = {"left": 1, "tie": 0, "right": -1}
 Key = tuple[str, str, str, int]  # tool, query, assessor, round

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
-from analysis.agreement import Judgments
-from analysis.data.exports import Label, TopK
-from analysis.report.reading.lists import list_scores
-from analysis.report.reading.logs import Key, Log, effort_of_log, grade_scores, graded_pages
-from analysis.report.study import StudyData, ToolData
+from topkapi.analysis.agreement import Judgments
+from topkapi.analysis.data.exports import Label, TopK
+from topkapi.analysis.report.reading.lists import list_scores
+from topkapi.analysis.report.reading.logs import Key, Log, effort_of_log, grade_scores, graded_pages
+from topkapi.analysis.report.study import StudyData, ToolData
 
 
 class Row(NamedTuple):

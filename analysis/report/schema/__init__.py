@@ -1,11 +1,11 @@
 """Types of a report, from computation to page.
 
 The fields of each dataclass are in the order of the keys in ``report.json``;
-``analysis.report.serialise`` turns them into JSON.
+``topkapi.analysis.report.serialise`` turns them into JSON.
 """
 
-from analysis.report.schema.agreement import Agreement, Matrix, PairRow, QueryRow
-from analysis.report.schema.answers import (
+from topkapi.analysis.report.schema.agreement import Agreement, Matrix, PairRow, QueryRow
+from topkapi.analysis.report.schema.answers import (
     Answers,
     ConsistencyThird,
     IntransitiveTriads,
@@ -14,10 +14,10 @@ from analysis.report.schema.answers import (
     SelfConsistency,
     UnansweredThird,
 )
-from analysis.report.schema.effort import AssessorTimes, Course, Effort, NoEffort, Spread
-from analysis.report.schema.figures import Figure, Interval, Reason
-from analysis.report.schema.lists import LeftPreference, ListReport, StudyName, SystemRow
-from analysis.report.schema.report import (
+from topkapi.analysis.report.schema.effort import AssessorTimes, Course, Effort, NoEffort, Spread
+from topkapi.analysis.report.schema.figures import Figure, Interval, Reason
+from topkapi.analysis.report.schema.lists import LeftPreference, ListReport, StudyName, SystemRow
+from topkapi.analysis.report.schema.report import (
     Compared,
     Comparison,
     ConfidenceSection,

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from analysis.report.schema.figures import Figure
-from analysis.report.schema.keys import INLINE
+from topkapi.analysis.report.schema.figures import Figure
+from topkapi.analysis.report.schema.keys import INLINE
 
 Counts = tuple[tuple[int, ...], ...]
 

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from analysis.report.schema.agreement import Counts
-from analysis.report.schema.figures import Figure
-from analysis.report.schema.keys import INLINE, OPTIONAL, key
+from topkapi.analysis.report.schema.agreement import Counts
+from topkapi.analysis.report.schema.figures import Figure
+from topkapi.analysis.report.schema.keys import INLINE, OPTIONAL, key
 
 
 @dataclass(frozen=True, slots=True)

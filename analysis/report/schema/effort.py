@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from analysis.report.schema.figures import Figure, Reason
+from topkapi.analysis.report.schema.figures import Figure, Reason
 
 Numbers = tuple[float | None, ...]
 

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from analysis.report.schema.figures import Figure
-from analysis.report.schema.keys import OPTIONAL
+from topkapi.analysis.report.schema.figures import Figure
+from topkapi.analysis.report.schema.keys import OPTIONAL
 
 if TYPE_CHECKING:
-    from analysis.dcglearn import Learned
+    from topkapi.analysis.dcglearn import Learned
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, field
 
-from analysis.data.exports import ConsensusList
-from analysis.report.options import Options
-from analysis.report.schema.agreement import Agreement, PairRow, QueryRow
-from analysis.report.schema.answers import Answers, Person
-from analysis.report.schema.effort import Effort, NoEffort
-from analysis.report.schema.figures import Figure, Reason
-from analysis.report.schema.keys import OPTIONAL, key
+from topkapi.analysis.data.exports import ConsensusList
+from topkapi.analysis.report.options import Options
+from topkapi.analysis.report.schema.agreement import Agreement, PairRow, QueryRow
+from topkapi.analysis.report.schema.answers import Answers, Person
+from topkapi.analysis.report.schema.effort import Effort, NoEffort
+from topkapi.analysis.report.schema.figures import Figure, Reason
+from topkapi.analysis.report.schema.keys import OPTIONAL, key
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.agreement import (
+from topkapi.analysis.agreement import (
     Judgments,
     Repeated,
     Resamples,
@@ -14,12 +14,18 @@ from analysis.agreement import (
     left_bias,
     repeated,
 )
-from analysis.agreement.ratios import ratio
-from analysis.report.schema import Figure, IntransitiveTriads, LeftShare, Reason, SelfConsistency
-from analysis.report.sections.figures import figure, why_none
-from analysis.report.sections.pooled import nested
-from analysis.report.study import ToolData
-from analysis.typing import BoolArray, IntArray
+from topkapi.analysis.agreement.ratios import ratio
+from topkapi.analysis.report.schema import (
+    Figure,
+    IntransitiveTriads,
+    LeftShare,
+    Reason,
+    SelfConsistency,
+)
+from topkapi.analysis.report.sections.figures import figure, why_none
+from topkapi.analysis.report.sections.pooled import nested
+from topkapi.analysis.report.study import ToolData
+from topkapi.analysis.typing import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from analysis.agreement import PairTables, agreed, chi_square, permute_queries
-from analysis.agreement.ratios import ratio
-from analysis.report.options import Options
-from analysis.report.schema import Compared, Comparison, Figure, Reason
-from analysis.report.sections.figures import figure, why_none
-from analysis.typing import FloatArray
+from topkapi.analysis.agreement import PairTables, agreed, chi_square, permute_queries
+from topkapi.analysis.agreement.ratios import ratio
+from topkapi.analysis.report.options import Options
+from topkapi.analysis.report.schema import Compared, Comparison, Figure, Reason
+from topkapi.analysis.report.sections.figures import figure, why_none
+from topkapi.analysis.typing import FloatArray
 
 
 def comparison(

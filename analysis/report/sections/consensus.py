@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from analysis.aggregation import Consensus, consensus_lists, consensus_of
-from analysis.agreement import PairTables, Preferences, agreement, rest_counts
-from analysis.report.schema import Departure, Reason, ToolConsensus
-from analysis.report.sections.figures import figure
-from analysis.report.study import StudyData
-from analysis.typing import FloatArray
+from topkapi.analysis.aggregation import Consensus, consensus_lists, consensus_of
+from topkapi.analysis.agreement import PairTables, Preferences, agreement, rest_counts
+from topkapi.analysis.report.schema import Departure, Reason, ToolConsensus
+from topkapi.analysis.report.sections.figures import figure
+from topkapi.analysis.report.study import StudyData
+from topkapi.analysis.typing import FloatArray
 
 
 def agreement_weights(tables: PairTables) -> FloatArray:

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from analysis.agreement import agreement
-from analysis.report.schema import ConsistencyThird, Figure, Reason, UnansweredThird
-from analysis.report.sections.answers import AnswerQuality
-from analysis.report.sections.figures import figure
-from analysis.typing import FloatArray
+from topkapi.analysis.agreement import agreement
+from topkapi.analysis.report.schema import ConsistencyThird, Figure, Reason, UnansweredThird
+from topkapi.analysis.report.sections.answers import AnswerQuality
+from topkapi.analysis.report.sections.figures import figure
+from topkapi.analysis.typing import FloatArray
 
 PARTS = ("first third", "second third", "last third")
 

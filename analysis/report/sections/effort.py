@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from analysis.agreement import Resamples, same_assessors
-from analysis.efficiency import Course as MeasuredCourse
-from analysis.efficiency import Spread as MeasuredSpread
-from analysis.efficiency import by_assessor, course, drift, effort
-from analysis.report.options import Options
-from analysis.report.schema import AssessorTimes, Course, Effort, NoEffort, Reason, Spread
-from analysis.report.sections.figures import figure, numbers, why_none
-from analysis.report.study import StudyData, ToolData
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.agreement import Resamples, same_assessors
+from topkapi.analysis.efficiency import Course as MeasuredCourse
+from topkapi.analysis.efficiency import Spread as MeasuredSpread
+from topkapi.analysis.efficiency import by_assessor, course, drift, effort
+from topkapi.analysis.report.options import Options
+from topkapi.analysis.report.schema import AssessorTimes, Course, Effort, NoEffort, Reason, Spread
+from topkapi.analysis.report.sections.figures import figure, numbers, why_none
+from topkapi.analysis.report.study import StudyData, ToolData
+from topkapi.analysis.typing import FloatArray, IntArray
 
 
 def effort_of(study: StudyData, tool: ToolData, options: Options) -> Effort | NoEffort:

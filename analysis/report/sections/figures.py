@@ -6,9 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analysis.agreement import Resamples, agreement, alpha_of_table, cohen_kappa, gwet_ac1_of_table
-from analysis.report.schema import Figure, Interval, Reason
-from analysis.typing import FloatArray
+from topkapi.analysis.agreement import (
+    Resamples,
+    agreement,
+    alpha_of_table,
+    cohen_kappa,
+    gwet_ac1_of_table,
+)
+from topkapi.analysis.report.schema import Figure, Interval, Reason
+from topkapi.analysis.typing import FloatArray
 
 UNDEFINED = (np.nan, np.nan)
 """Ends of an interval that is undefined."""

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.agreement import ListSimilarity, PairTables, Resamples, grouped_sums, tau_b
-from analysis.report.schema import Figure, PairRow, Reason
-from analysis.report.sections.figures import (
+from topkapi.analysis.agreement import ListSimilarity, PairTables, Resamples, grouped_sums, tau_b
+from topkapi.analysis.report.schema import Figure, PairRow, Reason
+from topkapi.analysis.report.sections.figures import (
     ALPHA,
     COHEN_KAPPA,
     GWET_AC1,
@@ -18,8 +18,8 @@ from analysis.report.sections.figures import (
     figure,
     why_none,
 )
-from analysis.report.sections.pooled import defined_columns, matrix, mean_of
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.report.sections.pooled import defined_columns, matrix, mean_of
+from topkapi.analysis.typing import FloatArray, IntArray
 
 CELLS = 4_000_000  # of the tables of one chunk: resamples x pairs x 9
 RESAMPLED = 2_500_000  # resamples x pairs of assessors in all; more pairs get fewer resamples

@@ -4,15 +4,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.agreement import PairTables, Resamples, error_rates, grouped_sums, rest_counts, tau_b
-from analysis.report.schema import Figure, Person, Reason
-from analysis.report.sections.answers import (
+from topkapi.analysis.agreement import (
+    PairTables,
+    Resamples,
+    error_rates,
+    grouped_sums,
+    rest_counts,
+    tau_b,
+)
+from topkapi.analysis.report.schema import Figure, Person, Reason
+from topkapi.analysis.report.sections.answers import (
     AnswerQuality,
     intransitive_triads,
     left_share,
     self_consistency,
 )
-from analysis.report.sections.figures import (
+from topkapi.analysis.report.sections.figures import (
     COHEN_KAPPA,
     OVERALL,
     UNDEFINED,
@@ -21,8 +28,8 @@ from analysis.report.sections.figures import (
     figure,
     why_none,
 )
-from analysis.report.sections.pooled import defined_columns, mean_of
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.report.sections.pooled import defined_columns, mean_of
+from topkapi.analysis.typing import FloatArray, IntArray
 
 RATE_DRAWS = 200  # resamples of the least-squares fit, one solution each
 

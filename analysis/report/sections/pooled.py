@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analysis.agreement import (
+from topkapi.analysis.agreement import (
     ListSimilarity,
     PairTables,
     RatingSums,
@@ -13,9 +13,9 @@ from analysis.agreement import (
     krippendorff_alpha,
     tau_b,
 )
-from analysis.agreement.ratios import ratio
-from analysis.report.schema import Agreement, Figure, Matrix, Reason
-from analysis.report.sections.figures import (
+from topkapi.analysis.agreement.ratios import ratio
+from topkapi.analysis.report.schema import Agreement, Figure, Matrix, Reason
+from topkapi.analysis.report.sections.figures import (
     COHEN_KAPPA,
     OVERALL,
     WITHOUT_TIES,
@@ -23,7 +23,7 @@ from analysis.report.sections.figures import (
     measured,
     numbers,
 )
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.typing import FloatArray, IntArray
 
 FLEISS_KAPPA = Measure(lambda sums: fleiss_kappa(RatingSums(sums)), Reason.ONE_CATEGORY)
 ALPHA = Measure(lambda sums: krippendorff_alpha(RatingSums(sums)), Reason.ONE_CATEGORY)

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from analysis.agreement import ListSimilarity, PairTables, Preferences, agreement, tau_b
-from analysis.report.schema import QueryRow, Reason
-from analysis.report.sections.figures import figure
-from analysis.report.sections.pooled import mean_of, mean_sums, nested
-from analysis.report.study import StudyData
+from topkapi.analysis.agreement import ListSimilarity, PairTables, Preferences, agreement, tau_b
+from topkapi.analysis.report.schema import QueryRow, Reason
+from topkapi.analysis.report.sections.figures import figure
+from topkapi.analysis.report.sections.pooled import mean_of, mean_sums, nested
+from topkapi.analysis.report.study import StudyData
 
 
 def query_rows(

@@ -17,5 +17,5 @@ def register(cli: typer.Typer) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     group = typer.Typer(help=SUMMARY, rich_markup_mode=None)
     for module in ("everyday", "experiments"):
-        import_module(f"app.cli.rank.{module}").add_to(group)
+        import_module(f"topkapi.app.cli.rank.{module}").add_to(group)
     cli.add_typer(group, name="rank")

@@ -8,18 +8,18 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from analysis.data import RankingData, read_letor, read_qrels, to_topk
-from analysis.data.normalise import normalise_by_query
-from analysis.data.runs import data_of_judgments, format_run, read_run, run_scores
-from analysis.experiments.tuning import tune
-from analysis.metrics import Gains, evaluate, load_gains
-from analysis.metrics.registry import Ties
-from analysis.models import MODELS, RankNet, load_model, model_class
-from analysis.papers.bounds import check_bounds, counterexample, lemma_1
-from analysis.typing import FloatArray
-from app.cli.common import AsJson, say
-from app.cli.failures import Refused
-from app.cli.rank.sources import Assessor, Study, StudyLabels, one_source, study_data
+from topkapi.analysis.data import RankingData, read_letor, read_qrels, to_topk
+from topkapi.analysis.data.normalise import normalise_by_query
+from topkapi.analysis.data.runs import data_of_judgments, format_run, read_run, run_scores
+from topkapi.analysis.experiments.tuning import tune
+from topkapi.analysis.metrics import Gains, evaluate, load_gains
+from topkapi.analysis.metrics.registry import Ties
+from topkapi.analysis.models import MODELS, RankNet, load_model, model_class
+from topkapi.analysis.papers.bounds import check_bounds, counterexample, lemma_1
+from topkapi.analysis.typing import FloatArray
+from topkapi.app.cli.common import AsJson, say
+from topkapi.app.cli.failures import Refused
+from topkapi.app.cli.rank.sources import Assessor, Study, StudyLabels, one_source, study_data
 
 Measures = Annotated[str, typer.Option(help="Measures with commas, such as ndcg@10,kappa-err.")]
 TopK = Annotated[

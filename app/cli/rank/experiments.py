@@ -8,27 +8,27 @@ from typing import Annotated, Any
 
 import typer
 
-from analysis.experiments.compare import Entry, compare_tasks
-from analysis.experiments.folds import FoldSet, Truth, load_fold_set
-from analysis.experiments.grids import TABLE_ORDER
-from analysis.experiments.store import Progress, Row, Store, Task, run_tasks
-from analysis.experiments.tables import FORMATS, Table
-from analysis.metrics import load_gains
-from analysis.models import model_class
-from analysis.papers.comparison import (
+from topkapi.analysis.experiments.compare import Entry, compare_tasks
+from topkapi.analysis.experiments.folds import FoldSet, Truth, load_fold_set
+from topkapi.analysis.experiments.grids import TABLE_ORDER
+from topkapi.analysis.experiments.store import Progress, Row, Store, Task, run_tasks
+from topkapi.analysis.experiments.tables import FORMATS, Table
+from topkapi.analysis.metrics import load_gains
+from topkapi.analysis.models import model_class
+from topkapi.analysis.papers.comparison import (
     comparison_table,
     niu_columns,
     parents_table,
     seconds_table,
     xia_columns,
 )
-from analysis.papers.sweep_plots import beta_figure, k_figure, save
-from analysis.papers.sweep_tables import beta_table, k_table
-from analysis.papers.sweeps import KS, beta_tasks, k_tasks, synthetic_fold_set
-from analysis.papers.toprank import toprank_tables, toprank_tasks
-from app.cli.common import AsJson, say
-from app.cli.failures import Refused
-from app.cli.rank.sources import Assessor, Study, first_folds, fold_sets_by_truth, truths_of
+from topkapi.analysis.papers.sweep_plots import beta_figure, k_figure, save
+from topkapi.analysis.papers.sweep_tables import beta_table, k_table
+from topkapi.analysis.papers.sweeps import KS, beta_tasks, k_tasks, synthetic_fold_set
+from topkapi.analysis.papers.toprank import toprank_tables, toprank_tasks
+from topkapi.app.cli.common import AsJson, say
+from topkapi.app.cli.failures import Refused
+from topkapi.app.cli.rank.sources import Assessor, Study, first_folds, fold_sets_by_truth, truths_of
 
 Data = Annotated[
     str, typer.Argument(help="Folder with Fold1, Fold2, ..., or one LETOR file (split by query).")

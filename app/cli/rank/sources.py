@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from analysis.data import RankingData
-from analysis.experiments.folds import FoldSet, Truth, load_fold_set
-from app.cli.bars import late_bar
-from app.cli.common import open_sessions
-from app.cli.failures import Refused
-from app.services.results.exports import ExportOptions, StudySource, export_session
-from app.services.results.ranking import TOOLS, StudyRanking, ranking_of
+from topkapi.analysis.data import RankingData
+from topkapi.analysis.experiments.folds import FoldSet, Truth, load_fold_set
+from topkapi.app.cli.bars import late_bar
+from topkapi.app.cli.common import open_sessions
+from topkapi.app.cli.failures import Refused
+from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
+from topkapi.app.services.results.ranking import TOOLS, StudyRanking, ranking_of
 
 Study = Annotated[
     str | None, typer.Option(help="Slug of a study to learn from, in place of a file.")

@@ -5,12 +5,12 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.bars import late_bar
-from app.cli.common import AsJson, open_sessions, say
-from app.cli.failures import Refused
-from app.cli.study import work
-from app.db.queries.studies.studies import studies_with_counts
-from app.services.importing import (
+from topkapi.app.cli.bars import late_bar
+from topkapi.app.cli.common import AsJson, open_sessions, say
+from topkapi.app.cli.failures import Refused
+from topkapi.app.cli.study import work
+from topkapi.app.db.queries.studies.studies import studies_with_counts
+from topkapi.app.services.importing import (
     ImportReport,
     StudyRefused,
     import_study,

@@ -6,17 +6,17 @@ from typing import Annotated, Any
 import typer
 from sqlalchemy.orm import Session
 
-from app.cli.common import AsJson, open_sessions, say
-from app.cli.failures import Refused
-from app.db.models import Assignment
-from app.db.queries.assignments import assignments as assigned
-from app.db.queries.progress import Ordered
-from app.services.accounts.users import user_of_email
-from app.services.assignments import manual_assignment
-from app.services.assignments.csv_file import CsvRefused, assign_csv
-from app.services.progress import study_progress
-from app.services.progress.study_progress import Line
-from app.services.studies import lifecycle
+from topkapi.app.cli.common import AsJson, open_sessions, say
+from topkapi.app.cli.failures import Refused
+from topkapi.app.db.models import Assignment
+from topkapi.app.db.queries.assignments import assignments as assigned
+from topkapi.app.db.queries.progress import Ordered
+from topkapi.app.services.accounts.users import user_of_email
+from topkapi.app.services.assignments import manual_assignment
+from topkapi.app.services.assignments.csv_file import CsvRefused, assign_csv
+from topkapi.app.services.progress import study_progress
+from topkapi.app.services.progress.study_progress import Line
+from topkapi.app.services.studies import lifecycle
 
 Slug = Annotated[str, typer.Argument(help="Slug of the study.")]
 _ALL = 1_000_000

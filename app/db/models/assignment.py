@@ -6,11 +6,11 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.db.base import Base, BigInt, Json, now
-from app.db.models.study import Query
-from app.db.models.user import User
-from app.domain.enums import Tool
-from app.domain.plan_digest import plan_digest
+from topkapi.app.db.base import Base, BigInt, Json, now
+from topkapi.app.db.models.study import Query
+from topkapi.app.db.models.user import User
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.plan_digest import plan_digest
 
 
 def _digest_of_plan(context: Any) -> str:

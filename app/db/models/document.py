@@ -3,8 +3,8 @@
 from sqlalchemy import ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.db.base import Base, BigInt, Json
-from app.db.models.study import Query, Study
+from topkapi.app.db.base import Base, BigInt, Json
+from topkapi.app.db.models.study import Query, Study
 
 
 class Content(Base):

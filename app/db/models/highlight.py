@@ -3,7 +3,7 @@
 from sqlalchemy import JSON, ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.base import Base
+from topkapi.app.db.base import Base
 
 
 class Highlight(Base):

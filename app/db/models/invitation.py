@@ -5,8 +5,8 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.db.base import Base, now
-from app.db.models.user import User
+from topkapi.app.db.base import Base, now
+from topkapi.app.db.models.user import User
 
 
 class Invitation(Base):

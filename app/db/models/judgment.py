@@ -5,10 +5,10 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.db.base import Base, BigInt, now
-from app.db.models.assignment import Assignment
-from app.domain.log import EntryKind
-from app.domain.pairs.answers import QuestionKind
+from topkapi.app.db.base import Base, BigInt, now
+from topkapi.app.db.models.assignment import Assignment
+from topkapi.app.domain.log import EntryKind
+from topkapi.app.domain.pairs.answers import QuestionKind
 
 
 class JudgmentRow(Base):

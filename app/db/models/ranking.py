@@ -3,8 +3,8 @@
 from sqlalchemy import JSON, ForeignKey, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.db.base import Base
-from app.db.models.study import Query
+from topkapi.app.db.base import Base
+from topkapi.app.db.models.study import Query
 
 
 class Ranking(Base):

@@ -5,9 +5,9 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.db.base import Base, BigInt, now
-from app.db.models.assignment import Assignment
-from app.domain.enums import TimerKind
+from topkapi.app.db.base import Base, BigInt, now
+from topkapi.app.db.models.assignment import Assignment
+from topkapi.app.domain.enums import TimerKind
 
 
 class TimerEvent(Base):

@@ -5,8 +5,8 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.db.base import Base, Json, now
-from app.domain.enums import Role
+from topkapi.app.db.base import Base, Json, now
+from topkapi.app.domain.enums import Role
 
 
 class User(Base):

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session, joinedload
 
-from app.db.models import AuditEvent, User
+from topkapi.app.db.models import AuditEvent, User
 
 
 def events_page(

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import BigInteger, ColumnElement, Row, Select, case, cast, func, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Assignment, Query, User
-from app.domain.enums import Tool
+from topkapi.app.db.models import Assignment, Query, User
+from topkapi.app.domain.enums import Tool
 
 
 class Sums(NamedTuple):

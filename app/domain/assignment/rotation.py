@@ -9,9 +9,9 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from app.domain.draws import shuffled
-from app.domain.enums import Tool
-from app.domain.errors import Conflict, Invalid
+from topkapi.app.domain.draws import shuffled
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Conflict, Invalid
 
 A = TypeVar("A", bound=Hashable)
 Q = TypeVar("Q", bound=Hashable)

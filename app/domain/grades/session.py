@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from app.domain.errors import AnswerNotAllowed, Invalid, OutOfTurn
-from app.domain.log import Entry, LoggedSession
-from app.domain.pairs.answers import ItemId
+from topkapi.app.domain.errors import AnswerNotAllowed, Invalid, OutOfTurn
+from topkapi.app.domain.log import Entry, LoggedSession
+from topkapi.app.domain.pairs.answers import ItemId
 
 DEFAULT_GRADES = ("bad", "fair", "good", "excellent", "perfect")
 UNJUDGEABLE = "unjudgeable"

@@ -6,9 +6,9 @@ from enum import StrEnum
 from itertools import combinations
 from typing import Any, Self
 
-from app.domain.draws import draw_integer, shuffled
-from app.domain.errors import Conflict, Invalid
-from app.domain.pairs.answers import ItemId
+from topkapi.app.domain.draws import draw_integer, shuffled
+from topkapi.app.domain.errors import Conflict, Invalid
+from topkapi.app.domain.pairs.answers import ItemId
 
 RankingId = int
 SidedPair = tuple[RankingId, RankingId]

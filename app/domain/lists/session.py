@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from app.domain.errors import OutOfTurn
-from app.domain.lists.plan import ListPlan, RankingId, ShownList, SidedPair, unordered
-from app.domain.log import Entry, LoggedSession
-from app.domain.pairs.answers import ItemId
+from topkapi.app.domain.errors import OutOfTurn
+from topkapi.app.domain.lists.plan import ListPlan, RankingId, ShownList, SidedPair, unordered
+from topkapi.app.domain.log import Entry, LoggedSession
+from topkapi.app.domain.pairs.answers import ItemId
 
 
 class ListAnswer(StrEnum):

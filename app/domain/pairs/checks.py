@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from app.domain.draws import draw_below, draw_fraction
-from app.domain.pairs.answers import Judgment, Question, QuestionKind
-from app.domain.pairs.plan import Plan
+from topkapi.app.domain.draws import draw_below, draw_fraction
+from topkapi.app.domain.pairs.answers import Judgment, Question, QuestionKind
+from topkapi.app.domain.pairs.plan import Plan
 
 
 def due_check(plan: Plan, done: Sequence[Judgment], answered: int) -> Question | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from app.domain.pairs.answers import ItemId
+from topkapi.app.domain.pairs.answers import ItemId
 
 
 @dataclass(frozen=True, slots=True)

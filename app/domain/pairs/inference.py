@@ -3,7 +3,7 @@
 from copy import copy
 from typing import Self
 
-from app.domain.pairs.answers import ItemId, Pair, Preference
+from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
 
 
 class Closure:

@@ -8,14 +8,14 @@ out. This is many times quicker than a session, for those who read thousands of 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.domain.grades.session import UNJUDGEABLE, GradePlan, Grading
-from app.domain.log import answer
-from app.domain.pairs.answers import ItemId, Judgment
-from app.domain.pairs.pending_question import step_from_json
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.session import Finished, PairSession, Result, result_of
-from app.domain.pairs.sorters.registry import SORTERS
-from app.domain.pairs.strategy import Done, sorter_run_after
+from topkapi.app.domain.grades.session import UNJUDGEABLE, GradePlan, Grading
+from topkapi.app.domain.log import answer
+from topkapi.app.domain.pairs.answers import ItemId, Judgment
+from topkapi.app.domain.pairs.pending_question import step_from_json
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.session import Finished, PairSession, Result, result_of
+from topkapi.app.domain.pairs.sorters.registry import SORTERS
+from topkapi.app.domain.pairs.strategy import Done, sorter_run_after
 
 
 def outcome(

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.domain.pairs.confidence import ListConfidence
-from app.domain.pairs.strategy import AskPair, Done, Step
+from topkapi.app.domain.pairs.confidence import ListConfidence
+from topkapi.app.domain.pairs.strategy import AskPair, Done, Step
 
 
 def step_to_json(step: Step, *, after: int) -> dict[str, Any]:

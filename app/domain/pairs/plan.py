@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from app.domain.errors import Invalid
-from app.domain.pairs.answers import BAD_ANSWERS, Answer, ItemId
-from app.domain.pairs.sorters.registry import SORTERS
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.domain.pairs.answers import BAD_ANSWERS, Answer, ItemId
+from topkapi.app.domain.pairs.sorters.registry import SORTERS
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from copy import copy
 from typing import Self
 
-from app.domain.pairs.answers import Answer, ItemId, Judgment, Pair, QuestionKind
+from topkapi.app.domain.pairs.answers import Answer, ItemId, Judgment, Pair, QuestionKind
 
 
 class ProgressTracker:

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.domain.draws import draw_integer
-from app.domain.errors import AnswerNotAllowed, OutOfTurn
-from app.domain.log import Entry, EntryKind, LoggedSession
-from app.domain.pairs.answers import (
+from topkapi.app.domain.draws import draw_integer
+from topkapi.app.domain.errors import AnswerNotAllowed, OutOfTurn
+from topkapi.app.domain.log import Entry, EntryKind, LoggedSession
+from topkapi.app.domain.pairs.answers import (
     BAD_ANSWERS,
     UNJUDGEABLE_ANSWERS,
     Answer,
@@ -21,13 +21,13 @@ from app.domain.pairs.answers import (
     Question,
     QuestionKind,
 )
-from app.domain.pairs.checks import due_check
-from app.domain.pairs.confidence import ListConfidence
-from app.domain.pairs.pending_question import step_from_json, step_to_json
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.progress_tracker import ProgressTracker
-from app.domain.pairs.sorters.registry import ItemClass, Ranking
-from app.domain.pairs.strategy import AskPair, Done, Step, Strategy, strategy_for
+from topkapi.app.domain.pairs.checks import due_check
+from topkapi.app.domain.pairs.confidence import ListConfidence
+from topkapi.app.domain.pairs.pending_question import step_from_json, step_to_json
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.progress_tracker import ProgressTracker
+from topkapi.app.domain.pairs.sorters.registry import ItemClass, Ranking
+from topkapi.app.domain.pairs.strategy import AskPair, Done, Step, Strategy, strategy_for
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from collections.abc import Generator, Mapping, Sequence
 from copy import copy
 from typing import Self
 
-from app.domain.pairs.answers import ItemId, Pair, Preference
-from app.domain.pairs.inference import Closure
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.sorters.registry import SORTERS, Ranking
-from app.domain.pairs.sorters.tie_groups import with_ties_grouped
+from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
+from topkapi.app.domain.pairs.inference import Closure
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.sorters.registry import SORTERS, Ranking
+from topkapi.app.domain.pairs.sorters.tie_groups import with_ties_grouped
 
 Recorded = Mapping[Pair, Sequence[Preference]]
 SorterRun = Generator[Pair, Preference, Ranking]
@@ -24,8 +24,10 @@ def run_plan(plan: Plan, items: Sequence[ItemId], recorded: Recorded) -> SorterR
     A sampled sorter weighs what it is told by itself: nothing is inferred for it.
     """
     if SORTERS[plan.sorter].sampled:
-        from app.domain.pairs.robust.sampled import sampled_sort
-        from app.domain.pairs.robust.strategy import rules_of  # NumPy, for those who need it
+        from topkapi.app.domain.pairs.robust.sampled import sampled_sort
+        from topkapi.app.domain.pairs.robust.strategy import (
+            rules_of,  # NumPy, for those who need it
+        )
 
         return sampled_sort(items, plan.k, rules_of(plan), seed=plan.seed)
     return run_sorter(plan, items, Memory(plan, recorded))

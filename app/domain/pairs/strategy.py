@@ -5,10 +5,10 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Protocol
 
-from app.domain.pairs.answers import ItemId, Judgment, Pair, Preference, QuestionKind
-from app.domain.pairs.confidence import ListConfidence
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.sorter_run import (
+from topkapi.app.domain.pairs.answers import ItemId, Judgment, Pair, Preference, QuestionKind
+from topkapi.app.domain.pairs.confidence import ListConfidence
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.sorter_run import (
     Memory,
     Recorded,
     SorterRun,
@@ -16,7 +16,7 @@ from app.domain.pairs.sorter_run import (
     run_sorter,
     sorted_pair,
 )
-from app.domain.pairs.sorters.registry import SORTERS, Ranking
+from topkapi.app.domain.pairs.sorters.registry import SORTERS, Ranking
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,9 @@ class Strategy(Protocol):
 def strategy_for(plan: Plan) -> Strategy:
     """The strategy that the plan's sorter takes, at its beginning."""
     if SORTERS[plan.sorter].sampled:
-        from app.domain.pairs.robust.strategy import RobustStrategy  # NumPy, for those who need it
+        from topkapi.app.domain.pairs.robust.strategy import (
+            RobustStrategy,  # NumPy, for those who need it
+        )
 
         return RobustStrategy(plan)
     return SorterStrategy(plan)

@@ -7,8 +7,8 @@ from math import exp
 from random import Random
 from typing import Protocol
 
-from app.domain.errors import Invalid
-from app.domain.pairs.answers import ItemId, Pair, Preference
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
 
 
 class Assessor(Protocol):

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import TypeVar
 
-from app.domain.pairs.answers import ItemId, Pair, Preference
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.sorter_run import run_plan
-from app.domain.pairs.sorters.registry import SORTERS, Ranking
-from app.domain.simulation.assessors import Assessor, Errors, SimulatedAssessor, true_worths
+from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.sorter_run import run_plan
+from topkapi.app.domain.pairs.sorters.registry import SORTERS, Ranking
+from topkapi.app.domain.simulation.assessors import Assessor, Errors, SimulatedAssessor, true_worths
 
 T = TypeVar("T")
 
@@ -35,8 +35,10 @@ class Run:
 def judge(plan: Plan, assessor: Assessor) -> tuple[int, tuple[ItemId, ...], Belief | None]:
     """Ask ``assessor`` until the contest of ``plan`` ends: questions, list, and belief in it."""
     if SORTERS[plan.sorter].sampled:
-        from app.domain.pairs.robust.sampled import sampled_run
-        from app.domain.pairs.robust.strategy import rules_of  # NumPy, for those who need it
+        from topkapi.app.domain.pairs.robust.sampled import sampled_run
+        from topkapi.app.domain.pairs.robust.strategy import (
+            rules_of,  # NumPy, for those who need it
+        )
 
         run = sampled_run(plan.order, plan.k, rules_of(plan), seed=plan.seed)
         asked, (ranking, conclusion) = _answered(run, assessor)

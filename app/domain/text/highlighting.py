@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from app.domain.text.terms import colour_of
+from topkapi.app.domain.text.terms import colour_of
 
 
 def term_pattern(terms: Sequence[str]) -> re.Pattern[str] | None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
-from app.domain.text.highlighting import split_at_terms, term_pattern
+from topkapi.app.domain.text.highlighting import split_at_terms, term_pattern
 
 LENGTH = 220
 _LEAD = 60  # characters before the first term, so that it has a context

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
 
-from app.domain.errors import Invalid
+from topkapi.app.domain.errors import Invalid
 
 MAX_TERMS = 12
 MAX_TERM_LENGTH = 60

@@ -6,15 +6,15 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
-from app.db.base import now
-from app.db.models import Invitation, User
-from app.db.queries.accounts import people as queries
-from app.domain.enums import Role
-from app.domain.errors import BadToken, Conflict, Forbidden
-from app.services import audit
-from app.services.accounts import tokens, users
-from app.services.accounts.passwords import hash_password
-from app.services.accounts.tokens import hash_token
+from topkapi.app.db.base import now
+from topkapi.app.db.models import Invitation, User
+from topkapi.app.db.queries.accounts import people as queries
+from topkapi.app.domain.enums import Role
+from topkapi.app.domain.errors import BadToken, Conflict, Forbidden
+from topkapi.app.services import audit
+from topkapi.app.services.accounts import tokens, users
+from topkapi.app.services.accounts.passwords import hash_password
+from topkapi.app.services.accounts.tokens import hash_token
 
 LIFETIME = timedelta(days=7)
 _GONE = (

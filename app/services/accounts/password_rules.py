@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable
 from itertools import chain
 
-from app.domain.errors import Invalid
+from topkapi.app.domain.errors import Invalid
 
 SHORTEST = 10
 LONGEST = 1000  # argon2 reads it all: no one may make it read megabytes

@@ -3,7 +3,7 @@
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
 
-from app.services.accounts.password_rules import LONGEST, check_password
+from topkapi.app.services.accounts.password_rules import LONGEST, check_password
 
 HASHER = PasswordHasher()
 

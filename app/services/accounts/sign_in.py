@@ -8,15 +8,15 @@ from datetime import datetime
 
 from sqlalchemy import update
 
-from app.db.base import now
-from app.db.engine import Sessions
-from app.db.models import User
-from app.db.queries.accounts import accounts as queries
-from app.db.queries.accounts.accounts import Account
-from app.domain.errors import Forbidden, WrongCredentials
-from app.services.accounts import passwords
-from app.services.accounts.throttling import Throttle, source_of, tries_left_sentence
-from app.services.late_writes import LateWrite, LateWrites
+from topkapi.app.db.base import now
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import User
+from topkapi.app.db.queries.accounts import accounts as queries
+from topkapi.app.db.queries.accounts.accounts import Account
+from topkapi.app.domain.errors import Forbidden, WrongCredentials
+from topkapi.app.services.accounts import passwords
+from topkapi.app.services.accounts.throttling import Throttle, source_of, tries_left_sentence
+from topkapi.app.services.late_writes import LateWrite, LateWrites
 
 DEMO_ELSEWHERE = (
     "This account belongs to the demo. It works only in a browser on the machine that runs Topkapi."

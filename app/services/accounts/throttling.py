@@ -24,11 +24,11 @@ from threading import Lock
 
 from sqlalchemy import Delete, Insert, delete, insert
 
-from app.db.engine import Sessions
-from app.db.models import SignInAttempt
-from app.db.queries.accounts import accounts as queries
-from app.domain.errors import TooManyAttempts
-from app.services.late_writes import LateWrite, LateWrites
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import SignInAttempt
+from topkapi.app.db.queries.accounts import accounts as queries
+from topkapi.app.domain.errors import TooManyAttempts
+from topkapi.app.services.late_writes import LateWrite, LateWrites
 
 TRIES_PER_SOURCE = 5
 TRIES_PER_ADDRESS = 30

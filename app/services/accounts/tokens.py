@@ -7,14 +7,14 @@ from datetime import datetime, timedelta
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
-from app.db.base import now
-from app.db.models import ApiToken, User
-from app.db.queries.accounts import accounts as queries
-from app.db.queries.accounts import people
-from app.db.queries.accounts.accounts import Bearer
-from app.domain.errors import Invalid, NotFound, SignInNeeded
-from app.services import audit
-from app.services.late_writes import LateWrite, LateWrites
+from topkapi.app.db.base import now
+from topkapi.app.db.models import ApiToken, User
+from topkapi.app.db.queries.accounts import accounts as queries
+from topkapi.app.db.queries.accounts import people
+from topkapi.app.db.queries.accounts.accounts import Bearer
+from topkapi.app.domain.errors import Invalid, NotFound, SignInNeeded
+from topkapi.app.services import audit
+from topkapi.app.services.late_writes import LateWrite, LateWrites
 
 PREFIX = "topkapi_"
 _NOTE_USE_EVERY = timedelta(minutes=1)

@@ -8,14 +8,14 @@ import re
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.db.base import now
-from app.db.models import User
-from app.db.queries.accounts import accounts as queries
-from app.domain.enums import Role
-from app.domain.errors import Conflict, Invalid, NotFound
-from app.services import audit
-from app.services.accounts import tokens
-from app.services.accounts.passwords import hash_password
+from topkapi.app.db.base import now
+from topkapi.app.db.models import User
+from topkapi.app.db.queries.accounts import accounts as queries
+from topkapi.app.domain.enums import Role
+from topkapi.app.domain.errors import Conflict, Invalid, NotFound
+from topkapi.app.services import audit
+from topkapi.app.services.accounts import tokens
+from topkapi.app.services.accounts.passwords import hash_password
 
 _EMAIL = re.compile(r"[^@\s,;<>]+@[^@\s,;<>]+")
 

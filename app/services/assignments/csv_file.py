@@ -8,15 +8,15 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.db.models import Assignment, Study, User
-from app.db.queries.accounts.accounts import all_users
-from app.db.queries.assignments import assignments as queries
-from app.domain.assignment.rotation import AssignmentSpec, RuleBroken, refuse_breach
-from app.domain.enums import Tool
-from app.domain.errors import Invalid
-from app.domain.study import StudySettings
-from app.services.assignments import manual_assignment, rotation
-from app.services.assignments.rotation import Spec
+from topkapi.app.db.models import Assignment, Study, User
+from topkapi.app.db.queries.accounts.accounts import all_users
+from topkapi.app.db.queries.assignments import assignments as queries
+from topkapi.app.domain.assignment.rotation import AssignmentSpec, RuleBroken, refuse_breach
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.assignments import manual_assignment, rotation
+from topkapi.app.services.assignments.rotation import Spec
 
 COLUMNS = ("query", "assessor", "tool", "round")
 MOST_PROBLEMS = 20

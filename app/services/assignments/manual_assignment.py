@@ -7,20 +7,20 @@ from collections.abc import Sequence
 
 from sqlalchemy.orm import Session
 
-from app.db.base import now
-from app.db.models import Assignment, Query, Study, User
-from app.db.queries import audit as audit_queries
-from app.db.queries.assignments import assignments as queries
-from app.db.queries.assignments import manual_assignment as named
-from app.domain.assignment.rotation import AssignmentSpec, RuleBroken, refuse_breach
-from app.domain.enums import Tool
-from app.domain.errors import Conflict, Invalid, NotFound
-from app.domain.study import StudySettings
-from app.services import audit
-from app.services.accounts.users import user_of_email
-from app.services.assignments import rotation
-from app.services.assignments.rotation import Spec
-from app.services.judging.lists import work as list_work
+from topkapi.app.db.base import now
+from topkapi.app.db.models import Assignment, Query, Study, User
+from topkapi.app.db.queries import audit as audit_queries
+from topkapi.app.db.queries.assignments import assignments as queries
+from topkapi.app.db.queries.assignments import manual_assignment as named
+from topkapi.app.domain.assignment.rotation import AssignmentSpec, RuleBroken, refuse_breach
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Conflict, Invalid, NotFound
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services import audit
+from topkapi.app.services.accounts.users import user_of_email
+from topkapi.app.services.assignments import rotation
+from topkapi.app.services.assignments.rotation import Spec
+from topkapi.app.services.judging.lists import work as list_work
 
 _BY = {Tool.PAIRS: "by pairs", Tool.GRADES: "by grades", Tool.LISTS: "by lists"}
 _NAMES = 3  # of people who are free

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from app.db.models import Query, Study, User
-from app.db.queries.assignments import assignments as queries
-from app.domain.assignment.rotation import RuleBroken, folds, legal_rounds, rotation
-from app.domain.draws import shuffled
-from app.domain.enums import Tool
-from app.domain.errors import AppError
-from app.services.assignments import manual_assignment
-from app.services.assignments import rotation as assigning
+from topkapi.app.db.models import Query, Study, User
+from topkapi.app.db.queries.assignments import assignments as queries
+from topkapi.app.domain.assignment.rotation import RuleBroken, folds, legal_rounds, rotation
+from topkapi.app.domain.draws import shuffled
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import AppError
+from topkapi.app.services.assignments import manual_assignment
+from topkapi.app.services.assignments import rotation as assigning
 
 
 @dataclass(frozen=True, slots=True)

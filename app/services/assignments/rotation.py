@@ -9,17 +9,22 @@ from secrets import token_hex
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.db.base import now
-from app.db.models import Assignment, Study
-from app.db.queries.assignments import assignments as queries
-from app.db.queries.studies.studies import hold_settings
-from app.domain.assignment.rotation import AssignmentSpec, refuse_breach, rotation, ruled_tools
-from app.domain.enums import Tool
-from app.domain.errors import Conflict, Invalid, NotFound
-from app.domain.study import StudySettings, stored_plan
-from app.services import audit
-from app.services.judging.lists.work import ListPlans, Prepared
-from app.services.judging.tool_adapters import TOOL_ADAPTERS
+from topkapi.app.db.base import now
+from topkapi.app.db.models import Assignment, Study
+from topkapi.app.db.queries.assignments import assignments as queries
+from topkapi.app.db.queries.studies.studies import hold_settings
+from topkapi.app.domain.assignment.rotation import (
+    AssignmentSpec,
+    refuse_breach,
+    rotation,
+    ruled_tools,
+)
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Conflict, Invalid, NotFound
+from topkapi.app.domain.study import StudySettings, stored_plan
+from topkapi.app.services import audit
+from topkapi.app.services.judging.lists.work import ListPlans, Prepared
+from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS
 
 Spec = AssignmentSpec[int, int]  # a user's and a query's number
 _SEEN = -1  # the round of withdrawn work: it blocks no round, but its assessor met the query

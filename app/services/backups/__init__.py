@@ -4,8 +4,8 @@ It is read from one snapshot, so it is of one moment and nobody waits for it, an
 an empty database of the same migration, all or nothing.
 """
 
-from app.services.backups.manifest import plain
-from app.services.backups.reading import read_backup
-from app.services.backups.writing import write_backup
+from topkapi.app.services.backups.manifest import plain
+from topkapi.app.services.backups.reading import read_backup
+from topkapi.app.services.backups.writing import write_backup
 
 __all__ = ["plain", "read_backup", "write_backup"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from app.domain.text.storable import storable
+from topkapi.app.domain.text.storable import storable
 
 MANIFEST = "backup.json"
 FORMAT = 2

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from sqlalchemy import Connection, Table, text
 
-from app.db.base import Base
+from topkapi.app.db.base import Base
 
 
 def last_ids(connection: Connection) -> dict[str, int]:

@@ -13,11 +13,11 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 from sqlalchemy import Connection, Engine, Table, func, insert, select
 from sqlalchemy.exc import DataError, IntegrityError
 
-from app.db.base import Base
-from app.domain.errors import Conflict, Invalid
-from app.services.backups.manifest import FORMAT, MANIFEST, Manifest, member
-from app.services.backups.numbering import go_on_behind
-from app.services.backups.rows import row_of
+from topkapi.app.db.base import Base
+from topkapi.app.domain.errors import Conflict, Invalid
+from topkapi.app.services.backups.manifest import FORMAT, MANIFEST, Manifest, member
+from topkapi.app.services.backups.numbering import go_on_behind
+from topkapi.app.services.backups.rows import row_of
 
 _ROWS = 500
 _BYTES = 4 * 1024**2  # of lines in one batch

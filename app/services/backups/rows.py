@@ -6,10 +6,10 @@ from typing import Any
 
 from sqlalchemy import Column, LargeBinary, Table
 
-from app.db.base import UtcDateTime
-from app.db.models import Assignment, Content
-from app.domain.plan_digest import plan_digest
-from app.services.importing.records.contents import content_hash
+from topkapi.app.db.base import UtcDateTime
+from topkapi.app.db.models import Assignment, Content
+from topkapi.app.domain.plan_digest import plan_digest
+from topkapi.app.services.importing.records.contents import content_hash
 
 Row = dict[str, Any]
 

@@ -8,11 +8,11 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from sqlalchemy import Connection, Engine, LargeBinary, Table, select
 
-from app.db.base import Base
-from app.db.engine import READ_ONLY
-from app.services.backups.files import private_file
-from app.services.backups.manifest import MANIFEST, Manifest, member, plain
-from app.services.backups.numbering import last_ids
+from topkapi.app.db.base import Base
+from topkapi.app.db.engine import READ_ONLY
+from topkapi.app.services.backups.files import private_file
+from topkapi.app.services.backups.manifest import MANIFEST, Manifest, member, plain
+from topkapi.app.services.backups.numbering import last_ids
 
 _ROWS = 500
 _LEVEL = 1  # a snapshot is held while it is packed, and the machine has other work

@@ -10,20 +10,20 @@ from random import Random
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-import app
-from app.db.base import now
-from app.db.models import Assignment, Candidate, Document, Query, Study, User
-from app.db.queries.studies.studies import study_of_slug
-from app.demo_accounts import DEMO_PASSWORD
-from app.domain.enums import Role, Tool
-from app.domain.errors import Conflict
-from app.domain.study import StudySettings
-from app.services.accounts.users import create_user
-from app.services.assignments.rotation import assign_rotation
-from app.services.demo.people import ASSESSORS, Assessor, Judge
-from app.services.demo.working import Sitting
-from app.services.importing import import_study, open_source
-from app.services.judging.live_sessions import LiveSessions
+import topkapi.app
+from topkapi.app.db.base import now
+from topkapi.app.db.models import Assignment, Candidate, Document, Query, Study, User
+from topkapi.app.db.queries.studies.studies import study_of_slug
+from topkapi.app.demo_accounts import DEMO_PASSWORD
+from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.domain.errors import Conflict
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.accounts.users import create_user
+from topkapi.app.services.assignments.rotation import assign_rotation
+from topkapi.app.services.demo.people import ASSESSORS, Assessor, Judge
+from topkapi.app.services.demo.working import Sitting
+from topkapi.app.services.importing import import_study, open_source
+from topkapi.app.services.judging.live_sessions import LiveSessions
 
 ROUNDS = 2
 _SEED = "demo"
@@ -58,7 +58,7 @@ class Demo:
 
 def demo_folder() -> Path:
     """Where the study lies, in a checkout and in a wheel."""
-    return Path(app.__file__).parent / "demo"
+    return Path(topkapi.app.__file__).parent / "demo"
 
 
 def is_empty(session: Session) -> bool:

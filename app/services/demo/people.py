@@ -6,9 +6,9 @@ from datetime import timedelta
 from math import exp
 from random import Random
 
-from app.domain.grades.session import UNJUDGEABLE
-from app.domain.lists.session import ListAnswer
-from app.domain.pairs.answers import Answer
+from topkapi.app.domain.grades.session import UNJUDGEABLE
+from topkapi.app.domain.lists.session import ListAnswer
+from topkapi.app.domain.pairs.answers import Answer
 
 _MUCH = 4.0  # a difference of worth from which a list is much better
 _ON_TIE = ("Both would do.", "They say the same in other words.", "Neither tells how to check it.")

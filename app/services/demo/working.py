@@ -5,17 +5,17 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.db.models import Assignment
-from app.domain.enums import TimerKind, Tool
-from app.domain.lists.session import AskingLists
-from app.domain.log import EntryKind
-from app.domain.pairs.session import Asking
-from app.services.demo.people import Judge
-from app.services.judging import labeling, timing
-from app.services.judging.labeling import AssignmentState, Submission
-from app.services.judging.live_sessions import LiveSessions
-from app.services.judging.timing import Report
-from app.services.judging.tool_adapters import SubmittedAnswer, shown_in
+from topkapi.app.db.models import Assignment
+from topkapi.app.domain.enums import TimerKind, Tool
+from topkapi.app.domain.lists.session import AskingLists
+from topkapi.app.domain.log import EntryKind
+from topkapi.app.domain.pairs.session import Asking
+from topkapi.app.services.demo.people import Judge
+from topkapi.app.services.judging import labeling, timing
+from topkapi.app.services.judging.labeling import AssignmentState, Submission
+from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.timing import Report
+from topkapi.app.services.judging.tool_adapters import SubmittedAnswer, shown_in
 
 _READ = 3  # of many results in a list only the first are read closely
 

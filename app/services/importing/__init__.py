@@ -3,11 +3,11 @@
 `open_source` finds the files, `import_study` reads and writes them, `preview_study` only reads.
 """
 
-from app.services.importing.comparing import Unchanged
-from app.services.importing.problems import Problem, StudyRefused
-from app.services.importing.service import ImportReport, import_study, preview_study
-from app.services.importing.sources.sources import Source, open_source
-from app.services.importing.sources.zipped import ZipSource
+from topkapi.app.services.importing.comparing import Unchanged
+from topkapi.app.services.importing.problems import Problem, StudyRefused
+from topkapi.app.services.importing.service import ImportReport, import_study, preview_study
+from topkapi.app.services.importing.sources.sources import Source, open_source
+from topkapi.app.services.importing.sources.zipped import ZipSource
 
 __all__ = [
     "ImportReport",

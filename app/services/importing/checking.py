@@ -10,21 +10,21 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from app.domain.enums import Tool
-from app.services.importing.problems import Place, Problems, StudyRefused
-from app.services.importing.records.contents import content_hash
-from app.services.importing.records.pages import PAGES, file_type
-from app.services.importing.records.types import (
+from topkapi.app.domain.enums import Tool
+from topkapi.app.services.importing.problems import Place, Problems, StudyRefused
+from topkapi.app.services.importing.records.contents import content_hash
+from topkapi.app.services.importing.records.pages import PAGES, file_type
+from topkapi.app.services.importing.records.types import (
     CandidateRecord,
     DocumentRecord,
     QueryRecord,
     RankingRecord,
 )
-from app.services.importing.records.values import shown
-from app.services.importing.sources import limits
-from app.services.importing.sources.bundle import Bundle, find_bundle
-from app.services.importing.sources.reader import Progress, Reader, no_progress
-from app.services.importing.sources.sources import Source
+from topkapi.app.services.importing.records.values import shown
+from topkapi.app.services.importing.sources import limits
+from topkapi.app.services.importing.sources.bundle import Bundle, find_bundle
+from topkapi.app.services.importing.sources.reader import Progress, Reader, no_progress
+from topkapi.app.services.importing.sources.sources import Source
 
 Mark = bytes
 

@@ -11,13 +11,13 @@ from typing import TypeVar
 
 from sqlalchemy.orm import Session
 
-from app.db.models import Study
-from app.db.queries.studies import importing as stored
-from app.domain.errors import Conflict
-from app.domain.study import StudySettings
-from app.services.importing.checking import Checked, candidate_mark, counting, mark_of
-from app.services.importing.problems import Place, Problems
-from app.services.importing.records.values import shown
+from topkapi.app.db.models import Study
+from topkapi.app.db.queries.studies import importing as stored
+from topkapi.app.domain.errors import Conflict
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.importing.checking import Checked, candidate_mark, counting, mark_of
+from topkapi.app.services.importing.problems import Place, Problems
+from topkapi.app.services.importing.records.values import shown
 
 K = TypeVar("K", bound=Hashable)
 

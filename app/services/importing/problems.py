@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from app.domain.errors import Invalid
+from topkapi.app.domain.errors import Invalid
 
 MOST_PROBLEMS = 20
 

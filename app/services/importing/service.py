@@ -6,15 +6,15 @@ from typing import Any, Literal
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.domain.errors import Conflict
-from app.services import audit
-from app.services.importing.checking import Checked, check_study
-from app.services.importing.comparing import Changes, compare
-from app.services.importing.problems import Problems
-from app.services.importing.sources.limits import size_in_words
-from app.services.importing.sources.reader import Progress, Reader, no_progress
-from app.services.importing.sources.sources import Source
-from app.services.importing.writing import take_turn, write_study
+from topkapi.app.domain.errors import Conflict
+from topkapi.app.services import audit
+from topkapi.app.services.importing.checking import Checked, check_study
+from topkapi.app.services.importing.comparing import Changes, compare
+from topkapi.app.services.importing.problems import Problems
+from topkapi.app.services.importing.sources.limits import size_in_words
+from topkapi.app.services.importing.sources.reader import Progress, Reader, no_progress
+from topkapi.app.services.importing.sources.sources import Source
+from topkapi.app.services.importing.writing import take_turn, write_study
 
 Action = Literal["create", "extend"]
 

@@ -6,14 +6,14 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
-from app.domain.enums import Tool
-from app.domain.errors import Invalid
-from app.domain.study import Grade, StudySettings
-from app.services.importing.problems import Place, Problems
-from app.services.importing.records.values import BadValue, kind_of, shown, words
-from app.services.importing.sources import limits
-from app.services.importing.sources.layout import GUIDELINES, ROLES, SETTINGS, Named
-from app.services.importing.sources.reader import Reader
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.domain.study import Grade, StudySettings
+from topkapi.app.services.importing.problems import Place, Problems
+from topkapi.app.services.importing.records.values import BadValue, kind_of, shown, words
+from topkapi.app.services.importing.sources import limits
+from topkapi.app.services.importing.sources.layout import GUIDELINES, ROLES, SETTINGS, Named
+from topkapi.app.services.importing.sources.reader import Reader
 
 KINDS: dict[str, type] = {
     "k": int,

@@ -8,16 +8,16 @@ from sqlalchemy import Executable, Table, insert, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from app.db.base import Base
-from app.db.models import Candidate, Content, Document, Query, Ranking, Study, StudyFile
-from app.db.queries.studies import importing as stored
-from app.domain.errors import Conflict
-from app.services.importing.checking import Checked, document_mark
-from app.services.importing.comparing import Changes
-from app.services.importing.records.contents import content_hash, content_row
-from app.services.importing.records.pages import file_type
-from app.services.importing.records.types import DocumentRecord
-from app.services.importing.sources.reader import Reader
+from topkapi.app.db.base import Base
+from topkapi.app.db.models import Candidate, Content, Document, Query, Ranking, Study, StudyFile
+from topkapi.app.db.queries.studies import importing as stored
+from topkapi.app.domain.errors import Conflict
+from topkapi.app.services.importing.checking import Checked, document_mark
+from topkapi.app.services.importing.comparing import Changes
+from topkapi.app.services.importing.records.contents import content_hash, content_row
+from topkapi.app.services.importing.records.pages import file_type
+from topkapi.app.services.importing.records.types import DocumentRecord
+from topkapi.app.services.importing.sources.reader import Reader
 
 _ROWS = 1000
 _BYTES = 4 * 1024**2  # of contents in one batch

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from app.db.queries.judging import labeling as queries
-from app.db.queries.judging.queue import work_in_study
-from app.domain.study import StudySettings
-from app.services.judging import timing
-from app.services.judging.labeling import AssignmentState, assignment_at_work
+from topkapi.app.db.queries.judging import labeling as queries
+from topkapi.app.db.queries.judging.queue import work_in_study
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.judging import timing
+from topkapi.app.services.judging.labeling import AssignmentState, assignment_at_work
 
 
 @dataclass(frozen=True, slots=True)

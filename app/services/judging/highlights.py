@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.db.models import Highlight
-from app.domain.text.terms import query_terms, with_term, without_term
+from topkapi.app.db.models import Highlight
+from topkapi.app.domain.text.terms import query_terms, with_term, without_term
 
 Terms = tuple[str, ...]
 

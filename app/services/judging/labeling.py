@@ -14,23 +14,33 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.db.base import now
-from app.db.models import JudgmentRow
-from app.db.queries.judging import labeling as queries
-from app.db.queries.judging.labeling import AssignmentHead
-from app.domain.enums import Tool
-from app.domain.errors import LogRefusal, NotFound, StaleForm, Withdrawn
-from app.domain.lists.session import ListSession
-from app.domain.log import Entry, EntryKind
-from app.domain.pairs.answers import Judgment, QuestionKind
-from app.domain.pairs.checks import self_consistency
-from app.domain.pairs.progress import Progress
-from app.domain.plan_digest import plan_digest
-from app.domain.text.terms import query_terms
-from app.services.judging import timing
-from app.services.judging.lists import work
-from app.services.judging.live_sessions import DocumentHead, LiveAssignment, LiveSessions, QueryHead
-from app.services.judging.tool_adapters import TOOL_ADAPTERS, AnyState, SubmittedAnswer, shown_in
+from topkapi.app.db.base import now
+from topkapi.app.db.models import JudgmentRow
+from topkapi.app.db.queries.judging import labeling as queries
+from topkapi.app.db.queries.judging.labeling import AssignmentHead
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import LogRefusal, NotFound, StaleForm, Withdrawn
+from topkapi.app.domain.lists.session import ListSession
+from topkapi.app.domain.log import Entry, EntryKind
+from topkapi.app.domain.pairs.answers import Judgment, QuestionKind
+from topkapi.app.domain.pairs.checks import self_consistency
+from topkapi.app.domain.pairs.progress import Progress
+from topkapi.app.domain.plan_digest import plan_digest
+from topkapi.app.domain.text.terms import query_terms
+from topkapi.app.services.judging import timing
+from topkapi.app.services.judging.lists import work
+from topkapi.app.services.judging.live_sessions import (
+    DocumentHead,
+    LiveAssignment,
+    LiveSessions,
+    QueryHead,
+)
+from topkapi.app.services.judging.tool_adapters import (
+    TOOL_ADAPTERS,
+    AnyState,
+    SubmittedAnswer,
+    shown_in,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from sys import getsizeof
 from threading import Lock
 from typing import Any
 
-from app.db.queries.judging.labeling import AssignmentKey
-from app.domain.enums import Tool
-from app.domain.pairs.progress import Progress
-from app.services.judging.tool_adapters import TOOL_ADAPTERS, AnySession, shown_in
+from topkapi.app.db.queries.judging.labeling import AssignmentKey
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.pairs.progress import Progress
+from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS, AnySession, shown_in
 
 DEFAULT_BYTES = 64 * 2**20
 _FINISHED_PART = 16

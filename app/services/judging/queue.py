@@ -6,8 +6,8 @@ from enum import StrEnum
 
 from sqlalchemy.orm import Session
 
-from app.db.queries.judging import queue as queries
-from app.domain.enums import Tool
+from topkapi.app.db.queries.judging import queue as queries
+from topkapi.app.domain.enums import Tool
 
 
 class WorkState(StrEnum):

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from app.db.queries.judging import labeling as queries
-from app.db.queries.judging.timing import count_pauses
-from app.domain.log import EntryKind
-from app.domain.pairs.answers import Answer
-from app.services.judging.labeling import AssignmentState
-from app.services.judging.queue import QueueItem, queue_of_user
+from topkapi.app.db.queries.judging import labeling as queries
+from topkapi.app.db.queries.judging.timing import count_pauses
+from topkapi.app.domain.log import EntryKind
+from topkapi.app.domain.pairs.answers import Answer
+from topkapi.app.services.judging.labeling import AssignmentState
+from topkapi.app.services.judging.queue import QueueItem, queue_of_user
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,14 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from app.db.base import now
-from app.db.models import TimerEvent
-from app.db.queries.judging import labeling as assignments
-from app.db.queries.judging import timing as queries
-from app.db.queries.judging.labeling import AssignmentHead
-from app.domain.enums import TimerKind
-from app.domain.errors import NotFound
-from app.domain.timing import Spent, Start, spent
+from topkapi.app.db.base import now
+from topkapi.app.db.models import TimerEvent
+from topkapi.app.db.queries.judging import labeling as assignments
+from topkapi.app.db.queries.judging import timing as queries
+from topkapi.app.db.queries.judging.labeling import AssignmentHead
+from topkapi.app.domain.enums import TimerKind
+from topkapi.app.domain.errors import NotFound
+from topkapi.app.domain.timing import Spent, Start, spent
 
 HEARTBEAT_SECONDS = 15
 

@@ -1,16 +1,16 @@
 """What differs between the tools of judging: plans, judgments and their rows.
 
-The log, its idempotency, undo, redo and time are shared (`app.services.judging.labeling`).
+The log, its idempotency, undo, redo and time are shared (`topkapi.app.services.judging.labeling`).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from app.db.models import JudgmentRow
-from app.domain.enums import Tool
-from app.domain.errors import AnswerNotAllowed, OutOfTurn
-from app.domain.grades.session import (
+from topkapi.app.db.models import JudgmentRow
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import AnswerNotAllowed, OutOfTurn
+from topkapi.app.domain.grades.session import (
     UNJUDGEABLE,
     AskingGrade,
     Graded,
@@ -18,13 +18,19 @@ from app.domain.grades.session import (
     GradeSession,
     Grading,
 )
-from app.domain.lists.plan import ListPlan
-from app.domain.lists.session import AskingLists, Compared, Comparison, ListAnswer, ListSession
-from app.domain.log import LoggedSession
-from app.domain.pairs.answers import Answer, Judgment, QuestionKind
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.progress import Progress, progress_of
-from app.domain.pairs.session import Asking, Finished, PairSession
+from topkapi.app.domain.lists.plan import ListPlan
+from topkapi.app.domain.lists.session import (
+    AskingLists,
+    Compared,
+    Comparison,
+    ListAnswer,
+    ListSession,
+)
+from topkapi.app.domain.log import LoggedSession
+from topkapi.app.domain.pairs.answers import Answer, Judgment, QuestionKind
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.progress import Progress, progress_of
+from topkapi.app.domain.pairs.session import Asking, Finished, PairSession
 
 AnySession = LoggedSession[Any]
 AnyState = Asking | Finished | AskingGrade | Graded | AskingLists | Compared

@@ -5,9 +5,16 @@ from collections.abc import Sequence
 
 from turbohtml import Token, TokenType
 
-from app.domain.text.highlighting import split_at_terms, term_pattern
-from app.services.pages.cleaning import DROPPED, RENAMED, end_tag, escaped, start_tag, style_text
-from app.services.pages.tokens import PageToken, page_tokens
+from topkapi.app.domain.text.highlighting import split_at_terms, term_pattern
+from topkapi.app.services.pages.cleaning import (
+    DROPPED,
+    RENAMED,
+    end_tag,
+    escaped,
+    start_tag,
+    style_text,
+)
+from topkapi.app.services.pages.tokens import PageToken, page_tokens
 
 MAX_TOKENS = 400_000
 MAX_MARKS = 20_000

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from app.services.byte_cache import ByteCache
+from topkapi.app.services.byte_cache import ByteCache
 
 CAPACITY = 64_000_000
 HEAD_SECONDS = 30

@@ -2,10 +2,10 @@
 
 from sqlalchemy.orm import Session
 
-from app.db.queries.judging import lists as queries
-from app.domain.lists.session import AskingLists
-from app.domain.text.snippets import LOOK
-from app.services.judging.labeling import AssignmentState
+from topkapi.app.db.queries.judging import lists as queries
+from topkapi.app.domain.lists.session import AskingLists
+from topkapi.app.domain.text.snippets import LOOK
+from topkapi.app.services.judging.labeling import AssignmentState
 
 
 def snippet_texts(session: Session, assignment_state: AssignmentState) -> dict[str, str]:

@@ -5,8 +5,8 @@ from sys import getsizeof
 
 from sqlalchemy.orm import Session
 
-from app.db.queries.judging import labeling as queries
-from app.services.byte_cache import ByteCache
+from topkapi.app.db.queries.judging import labeling as queries
+from topkapi.app.services.byte_cache import ByteCache
 
 
 class PageTexts:

@@ -12,9 +12,9 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.db.queries import progress as queries
-from app.db.queries.progress import Sums
-from app.domain.enums import Tool
+from topkapi.app.db.queries import progress as queries
+from topkapi.app.db.queries.progress import Sums
+from topkapi.app.domain.enums import Tool
 
 SECONDS = 5.0  # the pace of the dashboard
 PATIENCE = 20  # at most one part in so many of a process's time goes into sums

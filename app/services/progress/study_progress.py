@@ -7,12 +7,12 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.db.base import now
-from app.db.models import Query, Study, User
-from app.db.queries import progress as queries
-from app.db.queries.progress import Ordered, Sums
-from app.domain.enums import Tool
-from app.services.progress.snapshots import Snapshot, Snapshots
+from topkapi.app.db.base import now
+from topkapi.app.db.models import Query, Study, User
+from topkapi.app.db.queries import progress as queries
+from topkapi.app.db.queries.progress import Ordered, Sums
+from topkapi.app.domain.enums import Tool
+from topkapi.app.services.progress.snapshots import Snapshot, Snapshots
 
 IDLE = timedelta(days=2)
 NO_WORK = Sums(0, 0, 0, 0, 0, 0, 0, 0, None)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy.orm import Session
 
-from analysis.dcglearn import Preferences
-from analysis.typing import IntArray
-from app.domain.errors import Invalid
-from app.services.judging.lists.evidence import as_preferences, grades_of, said_in_study
-from app.services.studies.lifecycle import required_study
+from topkapi.analysis.dcglearn import Preferences
+from topkapi.analysis.typing import IntArray
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.services.judging.lists.evidence import as_preferences, grades_of, said_in_study
+from topkapi.app.services.studies.lifecycle import required_study
 
 
 @dataclass(frozen=True, slots=True)

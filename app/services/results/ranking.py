@@ -7,15 +7,15 @@ from itertools import groupby
 
 import numpy as np
 
-from analysis.data import RankingData, make_folds, normalise_by_query, to_topk
-from analysis.data.text_features import NAMES, text_features
-from analysis.experiments.folds import FoldSet, Truth, fold_set_of
-from analysis.typing import FloatArray
-from app.db.queries.results import exports as queries
-from app.db.queries.results.ranking import pages_of_query
-from app.domain.errors import Invalid
-from app.services.results.exports.labels import Labels, grade_labels, labels_by_query
-from app.services.results.exports.source import QueryHead, StudySource
+from topkapi.analysis.data import RankingData, make_folds, normalise_by_query, to_topk
+from topkapi.analysis.data.text_features import NAMES, text_features
+from topkapi.analysis.experiments.folds import FoldSet, Truth, fold_set_of
+from topkapi.analysis.typing import FloatArray
+from topkapi.app.db.queries.results import exports as queries
+from topkapi.app.db.queries.results.ranking import pages_of_query
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.services.results.exports.labels import Labels, grade_labels, labels_by_query
+from topkapi.app.services.results.exports.source import QueryHead, StudySource
 
 TOOLS: Mapping[Truth, str] = {"topk": "pairs", "graded": "grades"}
 _FEWEST = 3  # a part to train on, one to tune on, one to test on
@@ -26,7 +26,7 @@ class StudyRanking:
     """A study's data under each ground truth that it has, and the queries without labels.
 
     Features are mapped to 0..1 within each query; without any in the study (``from_text``) they
-    are those of `analysis.data.text_features`.
+    are those of `topkapi.analysis.data.text_features`.
     """
 
     slug: str

@@ -15,15 +15,15 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.metrics import kappa_ndcg_of_lists
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.robust.sampled import Rules, open_sorter
-from app.domain.pairs.robust.sorter import Told
-from app.domain.pairs.robust.strategy import rules_of
-from app.domain.pairs.sorters.registry import SORTERS, heap_questions
-from app.domain.simulation.assessors import SimulatedAssessor, true_worths
-from app.domain.simulation.runs import Run
-from app.services.simulation.sessions import CHUNK_SAMPLED, Setting, summarise, true_ranks
+from topkapi.analysis.metrics import kappa_ndcg_of_lists
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
+from topkapi.app.domain.pairs.robust.sorter import Told
+from topkapi.app.domain.pairs.robust.strategy import rules_of
+from topkapi.app.domain.pairs.sorters.registry import SORTERS, heap_questions
+from topkapi.app.domain.simulation.assessors import SimulatedAssessor, true_worths
+from topkapi.app.domain.simulation.runs import Run
+from topkapi.app.services.simulation.sessions import CHUNK_SAMPLED, Setting, summarise, true_ranks
 
 ROBUST = "robust"
 BUDGETS = (0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.5)  # shares of what the heap expects to ask

@@ -5,7 +5,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from app.services.simulation.frontier import ROBUST, Frontier, Point, write_csv
+from topkapi.app.services.simulation.frontier import ROBUST, Frontier, Point, write_csv
 
 BLUE, GREY = "#23509f", "#656057"
 MARKERS = {

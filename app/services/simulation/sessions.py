@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.metrics import kappa_ndcg_of_lists
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.sorters.registry import SORTERS
-from app.domain.simulation.assessors import Errors, by_worth
-from app.domain.simulation.runs import Belief, Run, simulate
+from topkapi.analysis.metrics import kappa_ndcg_of_lists
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.sorters.registry import SORTERS
+from topkapi.app.domain.simulation.assessors import Errors, by_worth
+from topkapi.app.domain.simulation.runs import Belief, Run, simulate
 
 IntArray = NDArray[np.int64]
 

@@ -7,15 +7,15 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.db.models import Study
-from app.db.queries.studies.importing import assigned_queries
-from app.db.queries.studies.studies import hold_settings
-from app.domain.enums import Tool
-from app.domain.errors import Conflict, Invalid
-from app.domain.study import Grade, StudySettings
-from app.services import audit
-from app.services.importing.settings import KIND_WORDS, KINDS
-from app.services.importing.sources import limits
+from topkapi.app.db.models import Study
+from topkapi.app.db.queries.studies.importing import assigned_queries
+from topkapi.app.db.queries.studies.studies import hold_settings
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Conflict, Invalid
+from topkapi.app.domain.study import Grade, StudySettings
+from topkapi.app.services import audit
+from topkapi.app.services.importing.settings import KIND_WORDS, KINDS
+from topkapi.app.services.importing.sources import limits
 
 MAX_GUIDELINES = 200_000  # characters
 _OPTIONAL = frozenset({"budget", "stop_at", "lists_size"})

@@ -11,10 +11,10 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from sqlalchemy import Select, Table, select
 from sqlalchemy.orm import Session
 
-from app.db.base import now
-from app.db.models import Assignment, Content, JudgmentRow, Study, User
-from app.db.queries.studies import study_tables
-from app.services.backups import plain
+from topkapi.app.db.base import now
+from topkapi.app.db.models import Assignment, Content, JudgmentRow, Study, User
+from topkapi.app.db.queries.studies import study_tables
+from topkapi.app.services.backups import plain
 
 FORMAT = 1
 _BATCH = 500

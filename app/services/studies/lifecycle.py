@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from app.db.base import now
-from app.db.models import AuditEvent, Content, JudgmentRow, Study
-from app.db.queries import audit as audit_queries
-from app.db.queries.studies import study_tables
-from app.db.queries.studies.studies import study_of_slug
-from app.domain.errors import Conflict, Invalid, NotFound
-from app.services import audit
-from app.services.importing.writing import take_turn
+from topkapi.app.db.base import now
+from topkapi.app.db.models import AuditEvent, Content, JudgmentRow, Study
+from topkapi.app.db.queries import audit as audit_queries
+from topkapi.app.db.queries.studies import study_tables
+from topkapi.app.db.queries.studies.studies import study_of_slug
+from topkapi.app.domain.errors import Conflict, Invalid, NotFound
+from topkapi.app.services import audit
+from topkapi.app.services.importing.writing import take_turn
 
 COPIED = "study.copy"
 _HASHES = 500  # a statement takes only so many values

@@ -3,8 +3,8 @@
 from fastapi import APIRouter
 from pydantic import BaseModel
 
-from app.domain.enums import Role
-from app.web.common.deps import ApiUser
+from topkapi.app.domain.enums import Role
+from topkapi.app.web.common.deps import ApiUser
 
 router = APIRouter(prefix="/api/v1", tags=["account"])
 

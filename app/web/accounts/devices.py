@@ -10,7 +10,7 @@ from itsdangerous import BadData, URLSafeSerializer
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.services.accounts.sign_in import Device
+from topkapi.app.services.accounts.sign_in import Device
 
 DEVICE_COOKIE = "topkapi_device"
 _MOST = 10  # people remembered per browser, the latest

@@ -2,8 +2,8 @@
 
 from pydantic import Field, field_validator
 
-from app.web.common.links import local_path
-from app.web.common.received import Received
+from topkapi.app.web.common.links import local_path
+from topkapi.app.web.common.received import Received
 
 
 class SignInForm(Received):

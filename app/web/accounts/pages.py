@@ -6,21 +6,21 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Form, Request
 from starlette.responses import RedirectResponse, Response
 
-from app.db.queries.accounts.accounts import demo_users
-from app.demo_accounts import DEMO_PASSWORD
-from app.domain.errors import AppError, Forbidden, TooManyAttempts, WrongCredentials
-from app.services.accounts import users
-from app.services.accounts.sign_in import Authenticator
-from app.web.accounts.devices import Devices
-from app.web.accounts.forms import SignInForm
-from app.web.common.cookies import Cookies
-from app.web.common.deps import CurrentUser, check_visitor_form
-from app.web.common.errors import status_of
-from app.web.common.links import local_path
-from app.web.common.templates import render
-from app.web.common.views import DemoAccount, SignInView
-from app.web.common.visitors import visitor_of
-from app.web.server.slots import TransactionLimits
+from topkapi.app.db.queries.accounts.accounts import demo_users
+from topkapi.app.demo_accounts import DEMO_PASSWORD
+from topkapi.app.domain.errors import AppError, Forbidden, TooManyAttempts, WrongCredentials
+from topkapi.app.services.accounts import users
+from topkapi.app.services.accounts.sign_in import Authenticator
+from topkapi.app.web.accounts.devices import Devices
+from topkapi.app.web.accounts.forms import SignInForm
+from topkapi.app.web.common.cookies import Cookies
+from topkapi.app.web.common.deps import CurrentUser, check_visitor_form
+from topkapi.app.web.common.errors import status_of
+from topkapi.app.web.common.links import local_path
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.common.views import DemoAccount, SignInView
+from topkapi.app.web.common.visitors import visitor_of
+from topkapi.app.web.server.slots import TransactionLimits
 
 router = APIRouter(include_in_schema=False)
 

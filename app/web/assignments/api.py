@@ -7,20 +7,20 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
-from app.db.engine import Sessions
-from app.db.models import Assignment
-from app.db.queries.assignments import assignments as assigned
-from app.db.queries.assignments import manual_assignment as queries
-from app.domain.enums import Tool
-from app.services.accounts.users import user_of_email
-from app.services.assignments import manual_assignment
-from app.services.assignments.csv_file import MOST_BYTES, CsvProblem, CsvRefused, assign_csv
-from app.services.studies import lifecycle
-from app.web.common.api_paging import Limit, Number, Offset, say_total
-from app.web.common.deps import ApiAdmin, ApiResearcher, SessionDep
-from app.web.common.early_auth import EarlyApiAdmin
-from app.web.judging.api_models import Body
-from app.web.studies.api_models import Slug
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Assignment
+from topkapi.app.db.queries.assignments import assignments as assigned
+from topkapi.app.db.queries.assignments import manual_assignment as queries
+from topkapi.app.domain.enums import Tool
+from topkapi.app.services.accounts.users import user_of_email
+from topkapi.app.services.assignments import manual_assignment
+from topkapi.app.services.assignments.csv_file import MOST_BYTES, CsvProblem, CsvRefused, assign_csv
+from topkapi.app.services.studies import lifecycle
+from topkapi.app.web.common.api_paging import Limit, Number, Offset, say_total
+from topkapi.app.web.common.deps import ApiAdmin, ApiResearcher, SessionDep
+from topkapi.app.web.common.early_auth import EarlyApiAdmin
+from topkapi.app.web.judging.api_models import Body
+from topkapi.app.web.studies.api_models import Slug
 
 router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["assignment"])
 Email = Annotated[str, Field(max_length=254, examples=["ansa@lehto.example"])]

@@ -7,23 +7,23 @@ from fastapi import APIRouter, File, Form, Query, Request, UploadFile
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from app.db.models import Study, User
-from app.db.queries.assignments import assignments as queries
-from app.db.queries.assignments import manual_assignment as named
-from app.domain.enums import Tool
-from app.domain.errors import Conflict, Invalid, NotFound
-from app.domain.study import StudySettings
-from app.services.assignments import manual_assignment, rotation
-from app.services.assignments.csv_file import MOST_BYTES, CsvRefused, assign_csv
-from app.services.assignments.preview import Preview, preview
-from app.services.studies import lifecycle
-from app.web.assignments.views import AssignView, PersonChoice
-from app.web.common.deps import AdminUser, SessionDep
-from app.web.common.errors import status_of
-from app.web.common.templates import render
-from app.web.people.forms import OneForm, PersonId, RotationForm
-from app.web.people.views import Refusal
-from app.web.studies.pages import Slug, study_head
+from topkapi.app.db.models import Study, User
+from topkapi.app.db.queries.assignments import assignments as queries
+from topkapi.app.db.queries.assignments import manual_assignment as named
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Conflict, Invalid, NotFound
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.assignments import manual_assignment, rotation
+from topkapi.app.services.assignments.csv_file import MOST_BYTES, CsvRefused, assign_csv
+from topkapi.app.services.assignments.preview import Preview, preview
+from topkapi.app.services.studies import lifecycle
+from topkapi.app.web.assignments.views import AssignView, PersonChoice
+from topkapi.app.web.common.deps import AdminUser, SessionDep
+from topkapi.app.web.common.errors import status_of
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.people.forms import OneForm, PersonId, RotationForm
+from topkapi.app.web.people.views import Refusal
+from topkapi.app.web.studies.pages import Slug, study_head
 
 router = APIRouter(prefix="/studies/{slug}/assign", include_in_schema=False)
 _REFUSALS = (Invalid, Conflict, NotFound)

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from app.db.models import Assignment, User
-from app.domain.enums import Tool
-from app.services.assignments.csv_file import CsvProblem
-from app.services.assignments.preview import Preview
-from app.web.common.paging import Choices, Paging
-from app.web.people.forms import OneForm
-from app.web.people.views import Refusal
-from app.web.studies.views import StudyHead
+from topkapi.app.db.models import Assignment, User
+from topkapi.app.domain.enums import Tool
+from topkapi.app.services.assignments.csv_file import CsvProblem
+from topkapi.app.services.assignments.preview import Preview
+from topkapi.app.web.common.paging import Choices, Paging
+from topkapi.app.web.people.forms import OneForm
+from topkapi.app.web.people.views import Refusal
+from topkapi.app.web.studies.views import StudyHead
 
 WIDEST_GRID = 16
 

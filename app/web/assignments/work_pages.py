@@ -6,21 +6,21 @@ from fastapi import APIRouter, Form, Path, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from app.db.models import User
-from app.db.queries.assignments import manual_assignment as queries
-from app.domain.enums import Tool
-from app.domain.errors import AppError, Conflict, Invalid, NotFound
-from app.services.assignments import manual_assignment
-from app.services.studies import lifecycle
-from app.web.assignments.views import WorkListView
-from app.web.common.deps import AdminUser, SessionDep
-from app.web.common.errors import status_of
-from app.web.common.links import local_path
-from app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
-from app.web.common.templates import render
-from app.web.people.forms import ReassignForm
-from app.web.people.views import Refusal
-from app.web.studies.pages import Slug, study_head
+from topkapi.app.db.models import User
+from topkapi.app.db.queries.assignments import manual_assignment as queries
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
+from topkapi.app.services.assignments import manual_assignment
+from topkapi.app.services.studies import lifecycle
+from topkapi.app.web.assignments.views import WorkListView
+from topkapi.app.web.common.deps import AdminUser, SessionDep
+from topkapi.app.web.common.errors import status_of
+from topkapi.app.web.common.links import local_path
+from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.people.forms import ReassignForm
+from topkapi.app.web.people.views import Refusal
+from topkapi.app.web.studies.pages import Slug, study_head
 
 router = APIRouter(prefix="/studies/{slug}/work", include_in_schema=False)
 SIZE = 50

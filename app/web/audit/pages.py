@@ -5,11 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from app.db.queries import audit as queries
-from app.web.common.deps import AdminUser, SessionDep
-from app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
-from app.web.common.templates import render
-from app.web.people.views import AuditView
+from topkapi.app.db.queries import audit as queries
+from topkapi.app.web.common.deps import AdminUser, SessionDep
+from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.people.views import AuditView
 
 router = APIRouter(prefix="/audit", include_in_schema=False)
 SIZE = 50

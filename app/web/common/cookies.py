@@ -15,7 +15,7 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.db.models import User
+from topkapi.app.db.models import User
 
 SESSION_COOKIE = "topkapi_session"
 VISITOR_COOKIE = "topkapi_visitor"

@@ -2,8 +2,8 @@
 
 One request is one transaction. It is committed when the route has returned, before the response
 leaves, and rolled back when the route raises. GET and HEAD read; everything else writes. Before a
-request takes a slot its body has been read (`app.web.server.gate`), and `get_place` has seen a
-signed cookie with a CSRF token, a known token, or a signed link.
+request takes a slot, its body has been read (by the gate), and `get_place` has seen a signed cookie
+with a CSRF token, a known token, or a signed link.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -15,18 +15,18 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.orm import Session
 
-from app.db.engine import Sessions, shorten_lock_wait
-from app.db.models import User
-from app.db.queries.accounts.accounts import Account, Bearer, account_of
-from app.domain.enums import Role
-from app.domain.errors import BadToken, Forbidden, SignInNeeded
-from app.services.accounts import tokens
-from app.services.accounts.sign_in import refuse_unusable
-from app.web.common.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Claim, Cookies
-from app.web.common.views import PersonView
-from app.web.common.visitors import visitor_of
-from app.web.server.admission import NO_TOKEN, KnownTokens, admit, is_api, is_visitor
-from app.web.server.slots import Lane, TransactionLimits
+from topkapi.app.db.engine import Sessions, shorten_lock_wait
+from topkapi.app.db.models import User
+from topkapi.app.db.queries.accounts.accounts import Account, Bearer, account_of
+from topkapi.app.domain.enums import Role
+from topkapi.app.domain.errors import BadToken, Forbidden, SignInNeeded
+from topkapi.app.services.accounts import tokens
+from topkapi.app.services.accounts.sign_in import refuse_unusable
+from topkapi.app.web.common.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Claim, Cookies
+from topkapi.app.web.common.views import PersonView
+from topkapi.app.web.common.visitors import visitor_of
+from topkapi.app.web.server.admission import NO_TOKEN, KnownTokens, admit, is_api, is_visitor
+from topkapi.app.web.server.slots import Lane, TransactionLimits
 
 T = TypeVar("T")
 Someone = TypeVar("Someone", User, Account, PersonView)

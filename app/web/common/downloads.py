@@ -15,9 +15,9 @@ from sqlalchemy.orm import Session
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from app.services.results.exports import Export, export_session
-from app.web.common.early_auth import ResearcherAtDoor
-from app.web.server.slots import TransactionLimits
+from topkapi.app.services.results.exports import Export, export_session
+from topkapi.app.web.common.early_auth import ResearcherAtDoor
+from topkapi.app.web.server.slots import TransactionLimits
 
 _BLOCK = 64 * 1024
 

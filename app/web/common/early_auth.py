@@ -12,10 +12,10 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.security import HTTPAuthorizationCredentials
 from sqlalchemy.orm import Session
 
-from app.db.engine import Sessions
-from app.db.queries.accounts.accounts import Bearer
-from app.domain.enums import Role
-from app.web.common.deps import (
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.queries.accounts.accounts import Bearer
+from topkapi.app.domain.enums import Role
+from topkapi.app.web.common.deps import (
     RESEARCH,
     Credentials,
     SentToken,
@@ -25,9 +25,9 @@ from app.web.common.deps import (
     renew_sign_in,
     require,
 )
-from app.web.common.views import PersonView
-from app.web.server.admission import admit, is_api, sent_token
-from app.web.server.slots import TransactionLimits
+from topkapi.app.web.common.views import PersonView
+from topkapi.app.web.server.admission import admit, is_api, sent_token
+from topkapi.app.web.server.slots import TransactionLimits
 
 T = TypeVar("T")
 

@@ -14,13 +14,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from app.domain import errors
-from app.domain.errors import AppError, SignInNeeded, TooManyAttempts
-from app.domain.text.storable import storable
-from app.web.common import htmx
-from app.web.common.templates import render
-from app.web.server.admission import is_api
-from app.web.server.slots import RETRY_SECONDS, Busy
+from topkapi.app.domain import errors
+from topkapi.app.domain.errors import AppError, SignInNeeded, TooManyAttempts
+from topkapi.app.domain.text.storable import storable
+from topkapi.app.web.common import htmx
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.server.admission import is_api
+from topkapi.app.web.server.slots import RETRY_SECONDS, Busy
 
 STATUS: Mapping[type[AppError], int] = {
     errors.NotFound: 404,

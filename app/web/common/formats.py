@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from app.db.base import now
+from topkapi.app.db.base import now
 
 
 def clock(ms: int) -> str:

@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
-from app.web.common.visitors import asks_local_name
+from topkapi.app.web.common.visitors import asks_local_name
 
 
 def public_url(request: Request, path: str) -> str:

@@ -7,8 +7,8 @@ from pydantic_core import PydanticCustomError
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.domain.text.storable import problem_with, unfit_character
-from app.web.common.errors import show
+from topkapi.app.domain.text.storable import problem_with, unfit_character
+from topkapi.app.web.common.errors import show
 
 
 class Received(BaseModel):

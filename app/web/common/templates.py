@@ -13,10 +13,10 @@ from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from app.assets import asset_dir
-from app.web.common import htmx
-from app.web.common.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Cookies
-from app.web.common.formats import FILTERS
+from topkapi.app.assets import asset_dir
+from topkapi.app.web.common import htmx
+from topkapi.app.web.common.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Cookies
+from topkapi.app.web.common.formats import FILTERS
 
 
 def make_templates() -> Environment:

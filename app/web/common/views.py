@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from app.db.models import User
-from app.db.queries.accounts.accounts import Account
-from app.domain.enums import Role
-from app.services.judging.queue import Queue, QueueItem
-from app.web.common.paging import Choices, Paging, offset_of
+from topkapi.app.db.models import User
+from topkapi.app.db.queries.accounts.accounts import Account
+from topkapi.app.domain.enums import Role
+from topkapi.app.services.judging.queue import Queue, QueueItem
+from topkapi.app.web.common.paging import Choices, Paging, offset_of
 
 
 @dataclass(frozen=True, slots=True)

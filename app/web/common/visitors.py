@@ -4,7 +4,7 @@ from ipaddress import ip_address
 
 from starlette.requests import Request
 
-from app.services.accounts.sign_in import Visitor
+from topkapi.app.services.accounts.sign_in import Visitor
 
 _LOCAL_NAMES = {"localhost", "127.0.0.1", "::1"}
 

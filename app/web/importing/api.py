@@ -6,15 +6,15 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
-from app.services.importing import ImportReport
-from app.services.studies import edit_study, lifecycle
-from app.web.common.deps import ApiAdmin, SessionDep
-from app.web.common.downloads import ExportPlace
-from app.web.common.early_auth import EarlyApiAdmin
-from app.web.importing.uploads import RECEIVING, JudgingContext, receive
-from app.web.judging.api_models import Body
-from app.web.studies.api_models import Slug
-from app.web.studies.deletion_pages import copy_response
+from topkapi.app.services.importing import ImportReport
+from topkapi.app.services.studies import edit_study, lifecycle
+from topkapi.app.web.common.deps import ApiAdmin, SessionDep
+from topkapi.app.web.common.downloads import ExportPlace
+from topkapi.app.web.common.early_auth import EarlyApiAdmin
+from topkapi.app.web.importing.uploads import RECEIVING, JudgingContext, receive
+from topkapi.app.web.judging.api_models import Body
+from topkapi.app.web.studies.api_models import Slug
+from topkapi.app.web.studies.deletion_pages import copy_response
 
 router = APIRouter(prefix="/api/v1/studies", tags=["studies"])
 _BINARY = {"schema": {"type": "string", "format": "binary"}}

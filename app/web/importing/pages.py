@@ -5,14 +5,14 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.responses import RedirectResponse, Response
 
-from app.domain.errors import Invalid
-from app.services.importing.sources import limits
-from app.services.importing.uploads import Upload
-from app.web.common.deps import AdminUser
-from app.web.common.early_auth import EarlyAdmin
-from app.web.common.templates import render
-from app.web.importing.uploads import RECEIVING, JudgingContext, receive
-from app.web.people.views import ImportsView, ImportView, Refusal
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.services.importing.sources import limits
+from topkapi.app.services.importing.uploads import Upload
+from topkapi.app.web.common.deps import AdminUser
+from topkapi.app.web.common.early_auth import EarlyAdmin
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.importing.uploads import RECEIVING, JudgingContext, receive
+from topkapi.app.web.people.views import ImportsView, ImportView, Refusal
 
 router = APIRouter(prefix="/imports", include_in_schema=False)
 UploadId = Annotated[str, Path(max_length=64)]

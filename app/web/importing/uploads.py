@@ -9,9 +9,9 @@ from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
-from app.domain.errors import Invalid
-from app.services.importing.uploads import ImportRunner, UploadStore
-from app.services.importing.uploads.store import safe_name
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.services.importing.uploads import ImportRunner, UploadStore
+from topkapi.app.services.importing.uploads.store import safe_name
 
 _NO_FILE = "Choose a .zip of the study folder, or a single LETOR file."
 

@@ -6,16 +6,23 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials
 from sqlalchemy.orm import Session
 
-from app.db.queries.judging import queue as queue_queries
-from app.domain.errors import AnswerNotAllowed, LogRefusal, Withdrawn
-from app.domain.log import EntryKind
-from app.services.judging import labeling
-from app.services.judging.labeling import AssignmentState, Submission
-from app.services.judging.live_sessions import LiveSessions
-from app.services.judging.tool_adapters import SubmittedAnswer
-from app.web.common.deps import ApiUser, Credentials, RowId, SessionDep, api_user, in_transaction
-from app.web.common.views import PersonView
-from app.web.judging.api_models import (
+from topkapi.app.db.queries.judging import queue as queue_queries
+from topkapi.app.domain.errors import AnswerNotAllowed, LogRefusal, Withdrawn
+from topkapi.app.domain.log import EntryKind
+from topkapi.app.services.judging import labeling
+from topkapi.app.services.judging.labeling import AssignmentState, Submission
+from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.tool_adapters import SubmittedAnswer
+from topkapi.app.web.common.deps import (
+    ApiUser,
+    Credentials,
+    RowId,
+    SessionDep,
+    api_user,
+    in_transaction,
+)
+from topkapi.app.web.common.views import PersonView
+from topkapi.app.web.judging.api_models import (
     AssignmentOut,
     AssignmentSummary,
     JudgmentIn,
@@ -24,7 +31,7 @@ from app.web.judging.api_models import (
     StepIn,
     StudyName,
 )
-from app.web.judging.api_views import assignment_out
+from topkapi.app.web.judging.api_views import assignment_out
 
 router = APIRouter(prefix="/api/v1/assignments", tags=["judging"])
 Number = Annotated[int, Query(ge=0, le=2**31 - 1)]

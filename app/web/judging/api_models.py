@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.domain.enums import Tool
-from app.web.common.received import Received
+from topkapi.app.domain.enums import Tool
+from topkapi.app.web.common.received import Received
 
 Name = Annotated[str, Field(max_length=300)]
 Position = Annotated[int, Field(ge=0, le=2**31 - 1, description="The log entry this is meant for.")]

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Mapping
 
 from sqlalchemy.orm import Session
 
-from app.domain.enums import Tool
-from app.domain.grades.session import UNJUDGEABLE, AskingGrade, Graded, GradePlan
-from app.domain.lists.plan import ListPlan, ShownList
-from app.domain.lists.session import AskingLists, Compared, ListAnswer
-from app.domain.pairs.confidence import ListConfidence
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.session import Asking, Finished
-from app.services.judging.labeling import AssignmentState
-from app.services.judging.tool_adapters import shown_in
-from app.services.pages.texts import PageTexts
-from app.web.judging.api_models import (
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.grades.session import UNJUDGEABLE, AskingGrade, Graded, GradePlan
+from topkapi.app.domain.lists.plan import ListPlan, ShownList
+from topkapi.app.domain.lists.session import AskingLists, Compared, ListAnswer
+from topkapi.app.domain.pairs.confidence import ListConfidence
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.session import Asking, Finished
+from topkapi.app.services.judging.labeling import AssignmentState
+from topkapi.app.services.judging.tool_adapters import shown_in
+from topkapi.app.services.pages.texts import PageTexts
+from topkapi.app.web.judging.api_models import (
     AssignmentOut,
     ComparisonOut,
     ConfidenceOut,

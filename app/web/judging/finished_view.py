@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-from app.domain.grades.session import UNJUDGEABLE, Graded, GradePlan
-from app.domain.pairs.confidence import PageConfidence
-from app.domain.pairs.session import Finished, Result
-from app.services.judging.labeling import AssignmentState
-from app.services.judging.session_summary import Summary
-from app.web.judging.views import FinishedView, Listed, SureView
+from topkapi.app.domain.grades.session import UNJUDGEABLE, Graded, GradePlan
+from topkapi.app.domain.pairs.confidence import PageConfidence
+from topkapi.app.domain.pairs.session import Finished, Result
+from topkapi.app.services.judging.labeling import AssignmentState
+from topkapi.app.services.judging.session_summary import Summary
+from topkapi.app.web.judging.views import FinishedView, Listed, SureView
 
 _NEAR = 0.1  # the chance of the top k from which a page outside the list is named
 _MOST_NEAR = 10

@@ -4,12 +4,12 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from app.domain.enums import TimerKind
-from app.domain.log import EntryKind
-from app.services.judging.labeling import Submission
-from app.services.judging.timing import Report
-from app.services.judging.tool_adapters import SubmittedAnswer
-from app.web.common.received import Received
+from topkapi.app.domain.enums import TimerKind
+from topkapi.app.domain.log import EntryKind
+from topkapi.app.services.judging.labeling import Submission
+from topkapi.app.services.judging.timing import Report
+from topkapi.app.services.judging.tool_adapters import SubmittedAnswer
+from topkapi.app.web.common.received import Received
 
 Milliseconds = Annotated[int, Field(ge=0, le=10**12)]
 Name = Annotated[str, Field(max_length=300)]

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from app.domain.lists.plan import ShownList
-from app.domain.lists.session import AskingLists
-from app.domain.text.snippets import Parts, snippet, without_markdown
-from app.services.judging.labeling import AssignmentState
-from app.services.judging.live_sessions import DocumentHead
-from app.web.judging.display_preferences import DisplayPreferences
-from app.web.judging.page_html import HTML, MARKDOWN
-from app.web.judging.page_links import PageLink, PageLinks, Theme
+from topkapi.app.domain.lists.plan import ShownList
+from topkapi.app.domain.lists.session import AskingLists
+from topkapi.app.domain.text.snippets import Parts, snippet, without_markdown
+from topkapi.app.services.judging.labeling import AssignmentState
+from topkapi.app.services.judging.live_sessions import DocumentHead
+from topkapi.app.web.judging.display_preferences import DisplayPreferences
+from topkapi.app.web.judging.page_html import HTML, MARKDOWN
+from topkapi.app.web.judging.page_links import PageLink, PageLinks, Theme
 
 _OTHER = {"left": "right", "right": "left"}
 

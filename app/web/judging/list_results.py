@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.domain.lists.session import Compared, ListAnswer
-from app.services.judging.labeling import AssignmentState
-from app.services.judging.live_sessions import QueryHead
-from app.services.judging.session_summary import Summary
+from topkapi.app.domain.lists.session import Compared, ListAnswer
+from topkapi.app.services.judging.labeling import AssignmentState
+from topkapi.app.services.judging.live_sessions import QueryHead
+from topkapi.app.services.judging.session_summary import Summary
 
 ANSWER_NAMES = {
     ListAnswer.LEFT_MUCH: "Left much better",

@@ -7,10 +7,10 @@ and Markdown are set in the reading style, which follows theme and size.
 from collections.abc import Sequence
 from html import escape
 
-from app.services.pages.rendering import rendered_html
-from app.web.common.markdown import to_html
-from app.web.common.templates import static_url
-from app.web.judging.page_links import PageLink
+from topkapi.app.services.pages.rendering import rendered_html
+from topkapi.app.web.common.markdown import to_html
+from topkapi.app.web.common.templates import static_url
+from topkapi.app.web.judging.page_links import PageLink
 
 HTML, MARKDOWN, PLAIN = "text/html", "text/markdown", "text/plain"
 MAX_MARKDOWN = 200_000  # characters; longer texts are shown as they are written

@@ -7,20 +7,20 @@ from fastapi import APIRouter, Form, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from app.db.models import User
-from app.domain.enums import Tool
-from app.domain.errors import AnswerNotAllowed, Invalid, LogRefusal, Withdrawn
-from app.domain.grades.session import GradePlan
-from app.domain.pairs.plan import Plan
-from app.domain.study import Grade
-from app.services.judging import highlights, labeling, timing
-from app.services.judging.context import judging_context
-from app.services.judging.labeling import AssignmentState, Prospect
-from app.services.judging.live_sessions import LiveSessions
-from app.services.judging.session_summary import summary_of
-from app.services.pages.snippets import snippet_texts
-from app.web.common import htmx
-from app.web.common.deps import (
+from topkapi.app.db.models import User
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import AnswerNotAllowed, Invalid, LogRefusal, Withdrawn
+from topkapi.app.domain.grades.session import GradePlan
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.study import Grade
+from topkapi.app.services.judging import highlights, labeling, timing
+from topkapi.app.services.judging.context import judging_context
+from topkapi.app.services.judging.labeling import AssignmentState, Prospect
+from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.session_summary import summary_of
+from topkapi.app.services.pages.snippets import snippet_texts
+from topkapi.app.web.common import htmx
+from topkapi.app.web.common.deps import (
     ClaimantToken,
     CurrentUser,
     RowId,
@@ -28,15 +28,15 @@ from app.web.common.deps import (
     current_person,
     in_transaction,
 )
-from app.web.common.markdown import to_html
-from app.web.common.templates import render
-from app.web.common.views import PersonView
-from app.web.judging.display_preferences import display_preferences_of
-from app.web.judging.finished_view import finished_view
-from app.web.judging.forms import EntryForm, TermsForm, TimerForm
-from app.web.judging.list_results import compared_view
-from app.web.judging.question_view import QuestionView, question_view
-from app.web.judging.views import (
+from topkapi.app.web.common.markdown import to_html
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.common.views import PersonView
+from topkapi.app.web.judging.display_preferences import display_preferences_of
+from topkapi.app.web.judging.finished_view import finished_view
+from topkapi.app.web.judging.forms import EntryForm, TermsForm, TimerForm
+from topkapi.app.web.judging.list_results import compared_view
+from topkapi.app.web.judging.question_view import QuestionView, question_view
+from topkapi.app.web.judging.views import (
     FragmentView,
     GuidelinesView,
     NextView,

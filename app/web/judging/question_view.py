@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from app.domain.enums import Tool
-from app.domain.pairs.progress import Progress
-from app.services.judging.labeling import AssignmentState
-from app.services.judging.live_sessions import DocumentHead
-from app.services.judging.tool_adapters import shown_in
-from app.web.judging.display_preferences import DisplayPreferences
-from app.web.judging.list_panes import ListPane, list_panes
-from app.web.judging.page_html import HTML
-from app.web.judging.page_links import PageLink, PageLinks, Theme
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.pairs.progress import Progress
+from topkapi.app.services.judging.labeling import AssignmentState
+from topkapi.app.services.judging.live_sessions import DocumentHead
+from topkapi.app.services.judging.tool_adapters import shown_in
+from topkapi.app.web.judging.display_preferences import DisplayPreferences
+from topkapi.app.web.judging.list_panes import ListPane, list_panes
+from topkapi.app.web.judging.page_html import HTML
+from topkapi.app.web.judging.page_links import PageLink, PageLinks, Theme
 
 _SIDES = {Tool.PAIRS: ("left", "right"), Tool.GRADES: ("page",)}
 _LABELS = {"left": "Left page", "right": "Right page", "page": "The page"}

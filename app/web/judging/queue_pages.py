@@ -5,11 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from app.services.judging.queue import queue_of_user
-from app.web.common.deps import CurrentUser, SessionDep
-from app.web.common.paging import LARGEST_PAGE, Choices, Paging
-from app.web.common.templates import render
-from app.web.common.views import QueueView
+from topkapi.app.services.judging.queue import queue_of_user
+from topkapi.app.web.common.deps import CurrentUser, SessionDep
+from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.common.views import QueueView
 
 router = APIRouter(include_in_schema=False)
 SIZE = 100

@@ -9,10 +9,10 @@ from fastapi import APIRouter, FastAPI, Header, Request
 from sqlalchemy.orm import Session
 from starlette.responses import HTMLResponse, Response
 
-from app.db.queries.judging import pages as queries
-from app.services.pages.shown import Body, BodyKey, PageHead, ShownPages
-from app.web.common.deps import in_transaction
-from app.web.judging.page_html import (
+from topkapi.app.db.queries.judging import pages as queries
+from topkapi.app.services.pages.shown import Body, BodyKey, PageHead, ShownPages
+from topkapi.app.web.common.deps import in_transaction
+from topkapi.app.web.judging.page_html import (
     HTML,
     MARKDOWN,
     PLAIN,
@@ -21,8 +21,8 @@ from app.web.judging.page_html import (
     picture_page,
     problem_page,
 )
-from app.web.judging.page_links import LinkExpired, LinkWrong, PageLink, PageLinks
-from app.web.server.admission import admit_visitor
+from topkapi.app.web.judging.page_links import LinkExpired, LinkWrong, PageLink, PageLinks
+from topkapi.app.web.server.admission import admit_visitor
 
 router = APIRouter(include_in_schema=False)
 

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.domain.enums import Tool
-from app.domain.pairs.answers import Answer
-from app.domain.pairs.confidence import PageConfidence
-from app.domain.study import Grade
-from app.services.judging.context import JudgingContext
-from app.services.judging.live_sessions import QueryHead
-from app.services.judging.session_summary import Summary
-from app.web.judging.display_preferences import DisplayPreferences
-from app.web.judging.question_view import QuestionView
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.pairs.answers import Answer
+from topkapi.app.domain.pairs.confidence import PageConfidence
+from topkapi.app.domain.study import Grade
+from topkapi.app.services.judging.context import JudgingContext
+from topkapi.app.services.judging.live_sessions import QueryHead
+from topkapi.app.services.judging.session_summary import Summary
+from topkapi.app.web.judging.display_preferences import DisplayPreferences
+from topkapi.app.web.judging.question_view import QuestionView
 
 ProspectView = tuple[list[str], QuestionView]  # answers, and what is asked after any of them
 

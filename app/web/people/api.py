@@ -6,15 +6,15 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from app.db.base import now
-from app.db.models import ApiToken, User
-from app.db.queries.accounts import people as queries
-from app.domain.enums import Role
-from app.services.accounts import invitations, tokens, users
-from app.web.common.api_paging import Limit, Number, Offset, say_total
-from app.web.common.deps import ApiAdmin, SessionDep
-from app.web.common.links import public_url
-from app.web.judging.api_models import Body
+from topkapi.app.db.base import now
+from topkapi.app.db.models import ApiToken, User
+from topkapi.app.db.queries.accounts import people as queries
+from topkapi.app.domain.enums import Role
+from topkapi.app.services.accounts import invitations, tokens, users
+from topkapi.app.web.common.api_paging import Limit, Number, Offset, say_total
+from topkapi.app.web.common.deps import ApiAdmin, SessionDep
+from topkapi.app.web.common.links import public_url
+from topkapi.app.web.judging.api_models import Body
 
 router = APIRouter(prefix="/api/v1/users", tags=["people"])
 

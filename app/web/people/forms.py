@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
-from app.domain.enums import Role, Tool
-from app.web.common.received import Received
+from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.web.common.received import Received
 
 PersonId = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Line = Annotated[str, Field(max_length=400)]

@@ -6,20 +6,20 @@ from fastapi import APIRouter, Depends, Form, Path, Request
 from fastapi.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
-from app.db.engine import Sessions
-from app.domain.errors import Invalid
-from app.services.accounts import invitations
-from app.services.accounts.sign_in import refuse_unusable
-from app.web.accounts.devices import Devices
-from app.web.common.cookies import Cookies
-from app.web.common.deps import SessionDep, check_visitor_form
-from app.web.common.errors import status_of
-from app.web.common.templates import render
-from app.web.common.visitors import visitor_of
-from app.web.people.forms import AcceptForm
-from app.web.people.views import AcceptView, Refusal
-from app.web.server.admission import admit_visitor
-from app.web.server.slots import TransactionLimits
+from topkapi.app.db.engine import Sessions
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.services.accounts import invitations
+from topkapi.app.services.accounts.sign_in import refuse_unusable
+from topkapi.app.web.accounts.devices import Devices
+from topkapi.app.web.common.cookies import Cookies
+from topkapi.app.web.common.deps import SessionDep, check_visitor_form
+from topkapi.app.web.common.errors import status_of
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.common.visitors import visitor_of
+from topkapi.app.web.people.forms import AcceptForm
+from topkapi.app.web.people.views import AcceptView, Refusal
+from topkapi.app.web.server.admission import admit_visitor
+from topkapi.app.web.server.slots import TransactionLimits
 
 router = APIRouter(prefix="/invitations", include_in_schema=False)
 Token = Annotated[str, Path(max_length=100)]

@@ -6,19 +6,19 @@ from fastapi import APIRouter, Form, Path, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from app.db.base import now
-from app.db.models import User
-from app.db.queries.accounts import people as queries
-from app.domain.enums import Role
-from app.domain.errors import AppError, Conflict, Invalid, NotFound
-from app.services.accounts import invitations, tokens, users
-from app.web.common.deps import AdminUser, SessionDep
-from app.web.common.errors import status_of
-from app.web.common.links import public_url
-from app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
-from app.web.common.templates import render
-from app.web.people.forms import InviteForm, RoleForm, TokenForm
-from app.web.people.views import Link, PeopleView, PersonPageView, PersonRow, Refusal
+from topkapi.app.db.base import now
+from topkapi.app.db.models import User
+from topkapi.app.db.queries.accounts import people as queries
+from topkapi.app.domain.enums import Role
+from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
+from topkapi.app.services.accounts import invitations, tokens, users
+from topkapi.app.web.common.deps import AdminUser, SessionDep
+from topkapi.app.web.common.errors import status_of
+from topkapi.app.web.common.links import public_url
+from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.people.forms import InviteForm, RoleForm, TokenForm
+from topkapi.app.web.people.views import Link, PeopleView, PersonPageView, PersonRow, Refusal
 
 router = APIRouter(prefix="/people", include_in_schema=False)
 SIZE = 50

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.db.models import ApiToken, AuditEvent, Invitation, User
-from app.domain.enums import Role
-from app.domain.errors import AppError
-from app.services.importing.uploads import Upload
-from app.web.common.paging import Choices, Paging
-from app.web.people.forms import InviteForm
+from topkapi.app.db.models import ApiToken, AuditEvent, Invitation, User
+from topkapi.app.domain.enums import Role
+from topkapi.app.domain.errors import AppError
+from topkapi.app.services.importing.uploads import Upload
+from topkapi.app.web.common.paging import Choices, Paging
+from topkapi.app.web.people.forms import InviteForm
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,15 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel
 
-from app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
-from app.db.queries.studies import study_pages
-from app.services.progress import study_progress
-from app.services.progress.study_progress import Line
-from app.services.studies import lifecycle
-from app.web.common.api_paging import Limit, Offset, say_total
-from app.web.common.deps import ApiResearcher, SessionDep
-from app.web.judging.api_models import QueryOut
-from app.web.studies.api_models import Slug
+from topkapi.app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
+from topkapi.app.db.queries.studies import study_pages
+from topkapi.app.services.progress import study_progress
+from topkapi.app.services.progress.study_progress import Line
+from topkapi.app.services.studies import lifecycle
+from topkapi.app.web.common.api_paging import Limit, Offset, say_total
+from topkapi.app.web.common.deps import ApiResearcher, SessionDep
+from topkapi.app.web.judging.api_models import QueryOut
+from topkapi.app.web.studies.api_models import Slug
 
 router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["progress"])
 Search = Annotated[str, Query(max_length=200)]

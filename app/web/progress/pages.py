@@ -8,17 +8,17 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import HTMLResponse, Response
 
-from app.db.models import Study, User
-from app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
-from app.domain.enums import Role
-from app.services.progress import study_progress
-from app.services.studies import lifecycle
-from app.web.common.deps import ResearcherUser, SessionDep
-from app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
-from app.web.common.templates import render, to_text
-from app.web.progress.views import PARTS, PersonLine, ProgressView
-from app.web.studies.pages import Slug
-from app.web.studies.views import head_of
+from topkapi.app.db.models import Study, User
+from topkapi.app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
+from topkapi.app.domain.enums import Role
+from topkapi.app.services.progress import study_progress
+from topkapi.app.services.studies import lifecycle
+from topkapi.app.web.common.deps import ResearcherUser, SessionDep
+from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
+from topkapi.app.web.common.templates import render, to_text
+from topkapi.app.web.progress.views import PARTS, PersonLine, ProgressView
+from topkapi.app.web.studies.pages import Slug
+from topkapi.app.web.studies.views import head_of
 
 router = APIRouter(prefix="/studies/{slug}/progress", include_in_schema=False)
 PEOPLE, QUERIES = 25, 20

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from app.db.models import Query, User
-from app.services.progress.study_progress import Cell, Finished, Line, Overview
-from app.web.common.paging import Choices, Paging
-from app.web.studies.views import StudyHead
+from topkapi.app.db.models import Query, User
+from topkapi.app.services.progress.study_progress import Cell, Finished, Line, Overview
+from topkapi.app.web.common.paging import Choices, Paging
+from topkapi.app.web.studies.views import StudyHead
 
 PARTS = ("stats", "matrix", "people", "queries", "latest")
 

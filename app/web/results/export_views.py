@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.services.results.exports import Completeness, ExportFormat
-from app.web.studies.views import StudyHead
+from topkapi.app.services.results.exports import Completeness, ExportFormat
+from topkapi.app.web.studies.views import StudyHead
 
 
 @dataclass(frozen=True, slots=True)

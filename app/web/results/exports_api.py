@@ -5,17 +5,17 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import StreamingResponse
 
-from app.services.results.exports import (
+from topkapi.app.services.results.exports import (
     EXPORTS,
     ExportOptions,
     StudySource,
     completeness,
     open_export,
 )
-from app.web.common.deps import ApiResearcher, SessionDep
-from app.web.common.downloads import ExportSession, SpooledResponse, download
-from app.web.common.early_auth import ApiResearcherAtDoor
-from app.web.studies.api_models import ExportOut, Slug
+from topkapi.app.web.common.deps import ApiResearcher, SessionDep
+from topkapi.app.web.common.downloads import ExportSession, SpooledResponse, download
+from topkapi.app.web.common.early_auth import ApiResearcherAtDoor
+from topkapi.app.web.studies.api_models import ExportOut, Slug
 
 router = APIRouter(prefix="/api/v1/studies/{slug}/exports", tags=["exports"])
 _BYTES: dict[int | str, dict[str, Any]] = {

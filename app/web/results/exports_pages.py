@@ -6,19 +6,19 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from app.services.results.exports import (
+from topkapi.app.services.results.exports import (
     EXPORTS,
     ExportOptions,
     StudySource,
     completeness,
     open_export,
 )
-from app.web.common.deps import ResearcherUser, SessionDep
-from app.web.common.downloads import ExportSession, download
-from app.web.common.early_auth import ResearcherAtDoor
-from app.web.common.templates import render
-from app.web.results.export_views import ExportLine, ExportsView
-from app.web.studies.pages import study_head
+from topkapi.app.web.common.deps import ResearcherUser, SessionDep
+from topkapi.app.web.common.downloads import ExportSession, download
+from topkapi.app.web.common.early_auth import ResearcherAtDoor
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.results.export_views import ExportLine, ExportsView
+from topkapi.app.web.studies.pages import study_head
 
 router = APIRouter(prefix="/studies/{slug}/exports", include_in_schema=False)
 Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$")]

@@ -4,10 +4,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from app.services.results.reports import ListReports, ReportCache, as_json
-from app.web.common.downloads import ExportSession
-from app.web.common.early_auth import ApiResearcherAtDoor
-from app.web.studies.api_models import Slug
+from topkapi.app.services.results.reports import ListReports, ReportCache, as_json
+from topkapi.app.web.common.downloads import ExportSession
+from topkapi.app.web.common.early_auth import ApiResearcherAtDoor
+from topkapi.app.web.studies.api_models import Slug
 
 router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["reports"])
 _JSON: dict[int | str, dict[str, Any]] = {

@@ -5,22 +5,22 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
-from app.domain.enums import Tool
-from app.domain.errors import Invalid
-from app.domain.study import StudySettings
-from app.services.results.reports import (
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.results.reports import (
     ListReports,
     ReportCache,
     as_markup,
     lists_as_markup,
     zipped,
 )
-from app.services.studies import lifecycle
-from app.web.common.downloads import ExportSession
-from app.web.common.early_auth import ResearcherAtDoor
-from app.web.common.templates import render
-from app.web.results.report_views import ListReportView, ReportView
-from app.web.studies.pages import study_head
+from topkapi.app.services.studies import lifecycle
+from topkapi.app.web.common.downloads import ExportSession
+from topkapi.app.web.common.early_auth import ResearcherAtDoor
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.results.report_views import ListReportView, ReportView
+from topkapi.app.web.studies.pages import study_head
 
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$")]

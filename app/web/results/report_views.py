@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.web.studies.views import StudyHead
+from topkapi.app.web.studies.views import StudyHead
 
 
 @dataclass(frozen=True, slots=True)

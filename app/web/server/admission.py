@@ -13,11 +13,11 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.security.utils import get_authorization_scheme_param
 from starlette.requests import Request
 
-from app.db.engine import Sessions
-from app.domain.errors import SignInNeeded
-from app.services.accounts import tokens
-from app.web.common.cookies import Cookies
-from app.web.server.slots import Lane
+from topkapi.app.db.engine import Sessions
+from topkapi.app.domain.errors import SignInNeeded
+from topkapi.app.services.accounts import tokens
+from topkapi.app.web.common.cookies import Cookies
+from topkapi.app.web.server.slots import Lane
 
 KNOWN_SECONDS = 60.0
 MOST_KNOWN = 10_000

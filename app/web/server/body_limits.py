@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from app.services.assignments.csv_file import MOST_BYTES as MOST_CSV
-from app.services.importing.sources.limits import MAX_UNPACKED
+from topkapi.app.services.assignments.csv_file import MOST_BYTES as MOST_CSV
+from topkapi.app.services.importing.sources.limits import MAX_UNPACKED
 
 KB = 1024
 FORM_ROOM = 1024 * KB  # what a form adds to its file

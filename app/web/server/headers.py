@@ -5,7 +5,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.web.common.cookies import Cookies
+from topkapi.app.web.common.cookies import Cookies
 
 CSP = "; ".join(
     (

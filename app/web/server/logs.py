@@ -17,7 +17,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.web.common.errors import show_unexpected
+from topkapi.app.web.common.errors import show_unexpected
 
 _log = logging.getLogger("topkapi.requests")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")

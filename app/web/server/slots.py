@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 
 from anyio import CapacityLimiter, WouldBlock, fail_after
 
-from app.db.engine import POOL_SIZE
+from topkapi.app.db.engine import POOL_SIZE
 
 QUEUE_SECONDS = 3.5  # with the wait for a lock of the database, nobody waits more than 5
 RETRY_SECONDS = 2

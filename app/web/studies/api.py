@@ -4,13 +4,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
-from app.db.models import Study
-from app.db.queries.studies import studies as queries
-from app.domain.errors import NotFound
-from app.domain.study import StudySettings
-from app.services.results.exports import StudySource, completeness
-from app.web.common.deps import ApiResearcher, SessionDep
-from app.web.studies.api_models import Slug, StudyDetail, StudyOut, ToolProgress
+from topkapi.app.db.models import Study
+from topkapi.app.db.queries.studies import studies as queries
+from topkapi.app.domain.errors import NotFound
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.results.exports import StudySource, completeness
+from topkapi.app.web.common.deps import ApiResearcher, SessionDep
+from topkapi.app.web.studies.api_models import Slug, StudyDetail, StudyOut, ToolProgress
 
 router = APIRouter(prefix="/api/v1/studies", tags=["studies"])
 COUNTS = ("queries", "documents", "candidates", "assignments", "finished")

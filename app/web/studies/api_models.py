@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import Path
 from pydantic import BaseModel
 
-from app.domain.enums import Tool
+from topkapi.app.domain.enums import Tool
 
 Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$", description="The study's slug.")]
 

@@ -9,18 +9,18 @@ from sqlalchemy.orm import Session
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, RedirectResponse, Response
 
-from app.db.engine import Sessions
-from app.domain.errors import Conflict, Invalid
-from app.services.studies import full_copy, lifecycle
-from app.web.common.deps import AdminUser, SessionDep
-from app.web.common.downloads import ExportPlace
-from app.web.common.early_auth import EarlyAdmin
-from app.web.common.errors import status_of
-from app.web.common.templates import render
-from app.web.people.forms import ConfirmForm
-from app.web.people.views import Refusal
-from app.web.studies.pages import Slug, study_head
-from app.web.studies.views import DeleteView
+from topkapi.app.db.engine import Sessions
+from topkapi.app.domain.errors import Conflict, Invalid
+from topkapi.app.services.studies import full_copy, lifecycle
+from topkapi.app.web.common.deps import AdminUser, SessionDep
+from topkapi.app.web.common.downloads import ExportPlace
+from topkapi.app.web.common.early_auth import EarlyAdmin
+from topkapi.app.web.common.errors import status_of
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.people.forms import ConfirmForm
+from topkapi.app.web.people.views import Refusal
+from topkapi.app.web.studies.pages import Slug, study_head
+from topkapi.app.web.studies.views import DeleteView
 
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from app.db.models import Study
-from app.domain.errors import Invalid
-from app.domain.study import StudySettings
-from app.services.studies.edit_study import version_of
-from app.web.people.forms import SettingsForm
+from topkapi.app.db.models import Study
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.studies.edit_study import version_of
+from topkapi.app.web.people.forms import SettingsForm
 
 _FLAGS = (
     *("allow_ties", "allow_bad", "reuse_answers", "infer_transitive"),

@@ -6,19 +6,19 @@ from fastapi import APIRouter, Path, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from app.db.models import Study, User
-from app.db.queries.progress import work_counts
-from app.db.queries.studies import study_pages as queries
-from app.db.queries.studies.studies import studies_with_counts
-from app.domain.enums import Role
-from app.domain.study import StudySettings
-from app.services.studies import lifecycle
-from app.web.common.deps import AdminUser, ResearcherUser, SessionDep
-from app.web.common.markdown import to_html
-from app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
-from app.web.common.templates import render
-from app.web.common.views import PersonView
-from app.web.studies.views import (
+from topkapi.app.db.models import Study, User
+from topkapi.app.db.queries.progress import work_counts
+from topkapi.app.db.queries.studies import study_pages as queries
+from topkapi.app.db.queries.studies.studies import studies_with_counts
+from topkapi.app.domain.enums import Role
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.studies import lifecycle
+from topkapi.app.web.common.deps import AdminUser, ResearcherUser, SessionDep
+from topkapi.app.web.common.markdown import to_html
+from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.common.views import PersonView
+from topkapi.app.web.studies.views import (
     GuidelinesPageView,
     StudiesView,
     StudyHead,

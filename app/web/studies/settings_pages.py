@@ -6,18 +6,18 @@ from fastapi import APIRouter, Form, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from app.db.models import User
-from app.domain.errors import AppError, Conflict, Invalid
-from app.domain.pairs.sorters.registry import SORTERS
-from app.services.studies import edit_study, lifecycle
-from app.web.common.deps import AdminUser, SessionDep
-from app.web.common.errors import status_of
-from app.web.common.templates import render
-from app.web.people.forms import GuidelinesForm, SettingsForm
-from app.web.people.views import Refusal
-from app.web.studies.forms import form_of, settings_in
-from app.web.studies.pages import Slug, study_head, to_study
-from app.web.studies.views import GuidelinesFormView, SettingsView
+from topkapi.app.db.models import User
+from topkapi.app.domain.errors import AppError, Conflict, Invalid
+from topkapi.app.domain.pairs.sorters.registry import SORTERS
+from topkapi.app.services.studies import edit_study, lifecycle
+from topkapi.app.web.common.deps import AdminUser, SessionDep
+from topkapi.app.web.common.errors import status_of
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.people.forms import GuidelinesForm, SettingsForm
+from topkapi.app.web.people.views import Refusal
+from topkapi.app.web.studies.forms import form_of, settings_in
+from topkapi.app.web.studies.pages import Slug, study_head, to_study
+from topkapi.app.web.studies.views import GuidelinesFormView, SettingsView
 
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 

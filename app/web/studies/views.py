@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.db.models import Study
-from app.domain.study import StudySettings
-from app.services.studies.lifecycle import Deletion
-from app.web.common.paging import Choices, Paging
-from app.web.people.forms import GuidelinesForm, SettingsForm
-from app.web.people.views import Refusal
+from topkapi.app.db.models import Study
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.studies.lifecycle import Deletion
+from topkapi.app.web.common.paging import Choices, Paging
+from topkapi.app.web.people.forms import GuidelinesForm, SettingsForm
+from topkapi.app.web.people.views import Refusal
 
 
 @dataclass(frozen=True, slots=True)

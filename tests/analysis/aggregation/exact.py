@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from analysis.typing import FloatArray
+from topkapi.analysis.typing import FloatArray
 
 
 def exact_cost(votes: FloatArray) -> float:

@@ -1,12 +1,12 @@
 import numpy as np
 
-from analysis.aggregation import (
+from topkapi.analysis.aggregation import (
     consensus_lists,
     consensus_of,
     consensus_qrels,
     known_weights,
 )
-from analysis.agreement import Scores, from_scores, topk_scores
+from topkapi.analysis.agreement import Scores, from_scores, topk_scores
 
 
 def of_lists(lists: list[list[int]], n: int, k: int, weights: list[float]) -> tuple[list[int], ...]:

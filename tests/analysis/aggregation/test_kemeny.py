@@ -6,16 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csgraph
 
-from analysis.aggregation import (
+from tests.analysis.aggregation.exact import exact_cost
+from topkapi.analysis.aggregation import (
     kemeny_cost,
     kemeny_order,
     majority_table,
     supervised_kemeny,
     votes_of_scores,
 )
-from analysis.errors import BadData
-from analysis.typing import FloatArray
-from tests.analysis.aggregation.exact import exact_cost
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.typing import FloatArray
 
 
 def cheapest(votes: FloatArray) -> float:

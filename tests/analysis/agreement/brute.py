@@ -5,8 +5,8 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from analysis.agreement import MISSING, Block, Preferences
-from analysis.typing import FloatArray
+from topkapi.analysis.agreement import MISSING, Block, Preferences
+from topkapi.analysis.typing import FloatArray
 
 Unit = tuple[int, int, int]
 SubmittedAnswer = dict[int, int]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.agreement import (
+from tests.analysis.agreement import brute
+from topkapi.analysis.agreement import (
     Judgments,
     count_triads,
     error_rates,
@@ -15,8 +16,7 @@ from analysis.agreement import (
     resamples,
     rest_counts,
 )
-from analysis.agreement.assessors import identified
-from tests.analysis.agreement import brute
+from topkapi.analysis.agreement.assessors import identified
 
 
 def test_error_rates_of_a_ring_of_five_are_recovered() -> None:
@@ -110,7 +110,7 @@ def first_answers(asked: Judgments, who: int, query: int) -> dict[tuple[int, int
 def test_triads_equal_looking_at_every_triple(
     seed: int, dense: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("analysis.agreement.transitivity.DENSE_UP_TO", dense)
+    monkeypatch.setattr("topkapi.analysis.agreement.transitivity.DENSE_UP_TO", dense)
     asked = random_session(seed)
     found = count_triads(asked)
     for row, (who, query) in enumerate(zip(found.assessor, found.query, strict=True)):

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis.agreement import agreed, chi_square, permute_queries
-from analysis.errors import BadData
-from analysis.typing import FloatArray
 from tests.analysis.agreement.test_coefficients import TABLE_2, TABLE_3
+from topkapi.analysis.agreement import agreed, chi_square, permute_queries
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.typing import FloatArray
 
 
 @pytest.mark.parametrize(

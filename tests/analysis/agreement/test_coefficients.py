@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from analysis.agreement import (
+from tests.analysis.agreement import brute
+from topkapi.analysis.agreement import (
     Preferences,
     Scores,
     agreement_matrix,
@@ -18,9 +19,8 @@ from analysis.agreement import (
     pair_tables,
     rating_sums,
 )
-from analysis.agreement.coefficients import RatingSums
-from analysis.typing import FloatArray
-from tests.analysis.agreement import brute
+from topkapi.analysis.agreement.coefficients import RatingSums
+from topkapi.analysis.typing import FloatArray
 
 TABLE_2 = np.array([[737, 302, 53], [355, 2557, 207], [72, 260, 356]])
 TABLE_3 = np.array([[1262, 586, 164], [372, 689, 256], [241, 601, 729]])

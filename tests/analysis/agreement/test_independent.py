@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 from sklearn.metrics import cohen_kappa_score
 
-from analysis.aggregation import consensus_of
-from analysis.agreement import (
+from tests.analysis.agreement import brute
+from topkapi.analysis.aggregation import consensus_of
+from topkapi.analysis.agreement import (
     Judgments,
     Preferences,
     Scores,
@@ -34,11 +35,10 @@ from analysis.agreement import (
     resamples,
     tau_b,
 )
-from analysis.efficiency import Sessions, Timings, drift
-from analysis.report.sections.pooled import pooled
-from analysis.report.serialise import record_of
-from analysis.typing import FloatArray, IntArray
-from tests.analysis.agreement import brute
+from topkapi.analysis.efficiency import Sessions, Timings, drift
+from topkapi.analysis.report.sections.pooled import pooled
+from topkapi.analysis.report.serialise import record_of
+from topkapi.analysis.typing import FloatArray, IntArray
 
 seeds = st.integers(0, 10**6)
 cell = st.sampled_from([0, 0, 0, 1, 2, 7, 40])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis.agreement import (
+from topkapi.analysis.agreement import (
     Scores,
     from_scores,
     list_similarity,
@@ -14,7 +14,7 @@ from analysis.agreement import (
     rbo_matrix,
     tau_b,
 )
-from analysis.typing import FloatArray
+from topkapi.analysis.typing import FloatArray
 
 
 @given(seed=st.integers(0, 10**6), grades=st.integers(1, 6), documents=st.integers(2, 9))

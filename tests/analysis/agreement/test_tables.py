@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.agreement import (
+from tests.analysis.agreement import brute
+from topkapi.analysis.agreement import (
     MISSING,
     Block,
     Judgments,
@@ -16,8 +17,7 @@ from analysis.agreement import (
     pair_tables,
     topk_scores,
 )
-from analysis.errors import BadData
-from tests.analysis.agreement import brute
+from topkapi.analysis.errors import BadData
 
 
 @given(seed=st.integers(0, 10**6), assessors=st.integers(1, 5), queries=st.integers(1, 4))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import optimize
 from scipy.optimize import LinearConstraint
 
-from analysis.dcglearn import (
+from topkapi.analysis.dcglearn import (
     DCGLearn,
     Preferences,
     accuracy,
@@ -19,11 +19,11 @@ from analysis.dcglearn import (
     load_gains,
     t_similarity,
 )
-from analysis.dcglearn.gains import rank_one, utilities
-from analysis.dcglearn.solver import Penalty, Problem, penalty_matrix, solve
-from analysis.errors import BadData, NotFittedError
-from analysis.papers.dcg.simulated import random_pairs, true_gains
-from analysis.typing import FloatArray
+from topkapi.analysis.dcglearn.gains import rank_one, utilities
+from topkapi.analysis.dcglearn.solver import Penalty, Problem, penalty_matrix, solve
+from topkapi.analysis.errors import BadData, NotFittedError
+from topkapi.analysis.papers.dcg.simulated import random_pairs, true_gains
+from topkapi.analysis.typing import FloatArray
 
 minimize: Any = optimize.minimize  # its stubs do not know jac=True with a lambda
 

@@ -6,16 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.dcglearn import DCGLearn, Preferences, learn_gains
-from analysis.dcglearn.files import (
+from bench.image_search import convert
+from topkapi.analysis.dcglearn import DCGLearn, Preferences, learn_gains
+from topkapi.analysis.dcglearn.files import (
     cut_scores,
     even_cuts,
     graded_preferences,
     read_list_preferences,
     read_scores,
 )
-from analysis.dcglearn.intervals import bootstrap_intervals, shares_of_best
-from analysis.dcglearn.validation import (
+from topkapi.analysis.dcglearn.intervals import bootstrap_intervals, shares_of_best
+from topkapi.analysis.dcglearn.validation import (
     by_training_size,
     choose_c,
     cross_validate,
@@ -23,9 +24,8 @@ from analysis.dcglearn.validation import (
     tie_sweep,
     usual_margins,
 )
-from analysis.errors import BadData
-from analysis.papers.dcg.simulated import random_pairs, true_gains
-from bench.image_search import convert
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.papers.dcg.simulated import random_pairs, true_gains
 
 IMAGE_SEARCH = Path(__file__).parents[4] / "shared/data/prefs-image-search"
 

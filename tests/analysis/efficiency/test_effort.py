@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.agreement import resamples
-from analysis.efficiency import (
+from topkapi.analysis.agreement import resamples
+from topkapi.analysis.efficiency import (
     Sessions,
     Timings,
     by_assessor,
@@ -16,7 +16,7 @@ from analysis.efficiency import (
     resampled_medians,
     spread,
 )
-from analysis.errors import BadData
+from topkapi.analysis.errors import BadData
 
 
 def two_sessions() -> tuple[Timings, Sessions]:

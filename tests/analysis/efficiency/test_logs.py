@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.efficiency.logs import timed_answers
-from app.domain.log import Entry, EntryKind, stacks
+from topkapi.analysis.efficiency.logs import timed_answers
+from topkapi.app.domain.log import Entry, EntryKind, stacks
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.data import RankingData, read_letor
-from analysis.dcglearn import DCGLearn, Gains, by_uncertainty, usual_gains
-from analysis.dcglearn.active import label_actively
-from analysis.dcglearn.gains import utilities
-from analysis.dcglearn.solver import Penalty
-from analysis.errors import BadData
-from analysis.papers.dcg.coherence import coherence
-from analysis.papers.dcg.curves import Curves
-from analysis.papers.dcg.figures import (
+from topkapi.analysis.data import RankingData, read_letor
+from topkapi.analysis.dcglearn import DCGLearn, Gains, by_uncertainty, usual_gains
+from topkapi.analysis.dcglearn.active import label_actively
+from topkapi.analysis.dcglearn.gains import utilities
+from topkapi.analysis.dcglearn.solver import Penalty
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.papers.dcg.coherence import coherence
+from topkapi.analysis.papers.dcg.curves import Curves
+from topkapi.analysis.papers.dcg.figures import (
     FIGURES,
     actively,
     by_difference,
@@ -26,13 +26,13 @@ from analysis.papers.dcg.figures import (
     with_noise,
     with_the_best,
 )
-from analysis.papers.dcg.letor_figures import LETOR_FIGURES, QueryPool
-from analysis.papers.dcg.list_experiment import (
+from topkapi.analysis.papers.dcg.letor_figures import LETOR_FIGURES, QueryPool
+from topkapi.analysis.papers.dcg.list_experiment import (
     ListExperiment,
     accuracy_by_judgments,
     judgments_needed,
 )
-from analysis.papers.dcg.simulated import permuted, random_pairs, true_gains
+from topkapi.analysis.papers.dcg.simulated import permuted, random_pairs, true_gains
 
 MSLR = Path(__file__).parents[4] / "shared/data/MSLR-sample/msn1.fold1.train.5k.txt.gz"
 

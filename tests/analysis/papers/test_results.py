@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.data import Fold, read_folds, to_topk
-from analysis.experiments.compare import Entry, compare_cell
-from analysis.experiments.folds import load_fold_set
-from analysis.metrics import evaluate
-from analysis.models import RankNet
 from bench.results import HEAD, sections
+from topkapi.analysis.data import Fold, read_folds, to_topk
+from topkapi.analysis.experiments.compare import Entry, compare_cell
+from topkapi.analysis.experiments.folds import load_fold_set
+from topkapi.analysis.metrics import evaluate
+from topkapi.analysis.models import RankNet
 
 ROOT = Path(__file__).parents[3]
 SHARED = ROOT.parent / "shared" / "data"

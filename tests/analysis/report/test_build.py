@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.agreement import Judgments, Scores
-from analysis.errors import BadData
-from analysis.report import Options, StudyData, ToolData, build_report
-from analysis.report.page import render_page
-from analysis.report.serialise import record_of, to_json
-from analysis.report.simulated import simulated_study
 from tests.analysis.agreement import brute
+from topkapi.analysis.agreement import Judgments, Scores
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.report import Options, StudyData, ToolData, build_report
+from topkapi.analysis.report.page import render_page
+from topkapi.analysis.report.serialise import record_of, to_json
+from topkapi.analysis.report.simulated import simulated_study
 
 FEW = Options(draws=100, exchanges=199)
 
@@ -80,7 +80,7 @@ def test_many_pairs_in_chunks_give_what_one_chunk_gives(monkeypatch: pytest.Monk
     graded = ToolData("grades", "T2", tuple(scores(2, q, 6, 5) for q in range(4)))
     made = study((graded,), 6, 4, 5)
     whole = record_of(build_report(made, FEW))["tools"][0]["pairs"]
-    monkeypatch.setattr("analysis.report.sections.pairs.CELLS", 2000)
+    monkeypatch.setattr("topkapi.analysis.report.sections.pairs.CELLS", 2000)
     assert record_of(build_report(made, FEW))["tools"][0]["pairs"] == whole
 
 

@@ -9,10 +9,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
-from analysis.report import Options, build_report
-from analysis.report.files import write_report
-from analysis.report.page.svg import ticks
-from analysis.report.simulated import simulated_study
+from topkapi.analysis.report import Options, build_report
+from topkapi.analysis.report.files import write_report
+from topkapi.analysis.report.page.svg import ticks
+from topkapi.analysis.report.simulated import simulated_study
 
 FEW = Options(draws=100, exchanges=199)
 ERRORS = [0.03, 0.08, 0.12, 0.17, 0.22]

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from analysis.dcglearn import Preferences
-from analysis.papers.dcg.simulated import random_pairs, true_gains
-from analysis.report.page.lists import render_lists
-from analysis.report.preferences import Duels, list_report, system_table
-from analysis.report.serialise import record_of, to_json
+from topkapi.analysis.dcglearn import Preferences
+from topkapi.analysis.papers.dcg.simulated import random_pairs, true_gains
+from topkapi.analysis.report.page.lists import render_lists
+from topkapi.analysis.report.preferences import Duels, list_report, system_table
+from topkapi.analysis.report.serialise import record_of, to_json
 
 
 def duels(*rows: tuple[int, int, int, int], systems: tuple[str, ...] = ("a", "b", "c")) -> Duels:

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.agreement import agreement, from_scores, pair_tables, resamples
-from analysis.report.sections.answers import answer_quality
-from analysis.report.sections.people import people
-from analysis.report.simulated import noise_of, simulated_study
-from analysis.typing import FloatArray, IntArray
+from topkapi.analysis.agreement import agreement, from_scores, pair_tables, resamples
+from topkapi.analysis.report.sections.answers import answer_quality
+from topkapi.analysis.report.sections.people import people
+from topkapi.analysis.report.simulated import noise_of, simulated_study
+from topkapi.analysis.typing import FloatArray, IntArray
 
 ERRORS = (0.02, 0.10, 0.17, 0.24, 0.32)
 

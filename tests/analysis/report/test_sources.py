@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from analysis.data.exports import PairAnswer, TopK, pair_lines, topk_lines
-from analysis.errors import BadData
-from analysis.report import Options, build_report
-from analysis.report.serialise import record_of
-from analysis.report.sources import read_preferences
 from tests.analysis.agreement import brute
+from topkapi.analysis.data.exports import PairAnswer, TopK, pair_lines, topk_lines
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.report import Options, build_report
+from topkapi.analysis.report.serialise import record_of
+from topkapi.analysis.report.sources import read_preferences
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 FEW = Options(draws=100, exchanges=99)

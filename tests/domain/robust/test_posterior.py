@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from analysis.metrics import kappa_ndcg_of_lists
-from app.domain.pairs.answers import Pair, Preference
-from app.domain.pairs.robust.conclusion import conclude
-from app.domain.pairs.robust.gains import discounts, gains, interest
-from app.domain.pairs.robust.gibbs import TIE_WIDTH
-from app.domain.pairs.robust.posterior import ERROR_PRIOR, Posterior
-from app.domain.pairs.robust.question import best_question, worths
-from app.domain.pairs.robust.sampled import Rules, open_sorter
-from app.domain.pairs.robust.sorter import Removed, RobustSorter, Told
-from app.domain.simulation.assessors import SimulatedAssessor, by_worth, true_worths
+from topkapi.analysis.metrics import kappa_ndcg_of_lists
+from topkapi.app.domain.pairs.answers import Pair, Preference
+from topkapi.app.domain.pairs.robust.conclusion import conclude
+from topkapi.app.domain.pairs.robust.gains import discounts, gains, interest
+from topkapi.app.domain.pairs.robust.gibbs import TIE_WIDTH
+from topkapi.app.domain.pairs.robust.posterior import ERROR_PRIOR, Posterior
+from topkapi.app.domain.pairs.robust.question import best_question, worths
+from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
+from topkapi.app.domain.pairs.robust.sorter import Removed, RobustSorter, Told
+from topkapi.app.domain.simulation.assessors import SimulatedAssessor, by_worth, true_worths
 
 FloatArray = NDArray[np.float64]
 FIRST, SECOND, TIE = Preference.FIRST, Preference.SECOND, Preference.TIE

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from app.domain.errors import Invalid, OutOfTurn
-from app.domain.log import Entry, EntryKind, answer
-from app.domain.pairs.answers import Answer, Judgment, Question
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.progress import progress_of
-from app.domain.pairs.robust.list_confidence import confidence_in, confidence_of
-from app.domain.pairs.session import Asking, Finished, PairSession
-from app.domain.pairs.sorters.registry import heap_questions
-from app.domain.study import StudySettings
 from tests.domain.people import answer_all, answer_once, capricious, truthful
 from tests.strategies import orders, seeds
+from topkapi.app.domain.errors import Invalid, OutOfTurn
+from topkapi.app.domain.log import Entry, EntryKind, answer
+from topkapi.app.domain.pairs.answers import Answer, Judgment, Question
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.progress import progress_of
+from topkapi.app.domain.pairs.robust.list_confidence import confidence_in, confidence_of
+from topkapi.app.domain.pairs.session import Asking, Finished, PairSession
+from topkapi.app.domain.pairs.sorters.registry import heap_questions
+from topkapi.app.domain.study import StudySettings
 
 UNDO: Entry[Judgment] = Entry(EntryKind.UNDO)
 REDO: Entry[Judgment] = Entry(EntryKind.REDO)

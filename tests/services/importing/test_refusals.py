@@ -5,12 +5,12 @@ import pytest
 from sqlalchemy import Engine, MetaData, select
 from sqlalchemy.orm import Session
 
-from app.db.engine import Sessions
-from app.services.importing import StudyRefused, import_study, open_source
-from app.services.importing.checking import check_study
-from app.services.importing.problems import MOST_PROBLEMS
 from tests.services.importing.malformed import CASES, Case
 from tests.studies import append, query, small_study, write_jsonl
+from topkapi.app.db.engine import Sessions
+from topkapi.app.services.importing import StudyRefused, import_study, open_source
+from topkapi.app.services.importing.checking import check_study
+from topkapi.app.services.importing.problems import MOST_PROBLEMS
 
 
 def spoilt(case: Case, folder: Path) -> Path:
@@ -98,8 +98,8 @@ def test_problems_of_several_files_come_together(tmp_path: Path) -> None:
 def test_a_file_that_changes_between_the_readings_is_refused(
     session: Session, tmp_path: Path
 ) -> None:
-    from app.domain.errors import Conflict
-    from app.services.importing.service import store_study
+    from topkapi.app.domain.errors import Conflict
+    from topkapi.app.services.importing.service import store_study
 
     study = small_study(tmp_path / "study")
     with open_source(study) as source:

@@ -6,28 +6,6 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.db.models import (
-    AuditEvent,
-    Candidate,
-    Content,
-    Document,
-    Query,
-    Ranking,
-    Study,
-    StudyFile,
-)
-from app.domain.enums import Tool
-from app.domain.study import StudySettings
-from app.services.importing import (
-    ImportReport,
-    StudyRefused,
-    Unchanged,
-    ZipSource,
-    import_study,
-    open_source,
-    preview_study,
-)
-from app.services.importing.records.contents import content_hash
 from tests.factories import make_assignment
 from tests.studies import (
     STUDY,
@@ -40,6 +18,28 @@ from tests.studies import (
     write_jsonl,
     zipped,
 )
+from topkapi.app.db.models import (
+    AuditEvent,
+    Candidate,
+    Content,
+    Document,
+    Query,
+    Ranking,
+    Study,
+    StudyFile,
+)
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.importing import (
+    ImportReport,
+    StudyRefused,
+    Unchanged,
+    ZipSource,
+    import_study,
+    open_source,
+    preview_study,
+)
+from topkapi.app.services.importing.records.contents import content_hash
 
 
 def load(session: Session, path: Path) -> ImportReport:

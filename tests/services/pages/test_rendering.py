@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from turbohtml import parse, tokenize
 
-from app.services.pages import rendering
-from app.services.pages.rendering import rendered_html
+from topkapi.app.services.pages import rendering
+from topkapi.app.services.pages.rendering import rendered_html
 
 _MARK = re.compile(r'<mark data-mark="\d">|</mark>')
 ORDINARY = [

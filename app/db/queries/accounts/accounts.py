@@ -7,9 +7,9 @@ from datetime import datetime
 from sqlalchemy import bindparam, or_, select
 from sqlalchemy.orm import Session
 
-from app.db.engine import connection_of
-from app.db.models import ApiToken, SignInAttempt, User
-from app.domain.enums import Role
+from topkapi.app.db.engine import connection_of
+from topkapi.app.db.models import ApiToken, SignInAttempt, User
+from topkapi.app.domain.enums import Role
 
 
 def user_by_email(session: Session, email: str) -> User | None:

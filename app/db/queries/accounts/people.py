@@ -7,8 +7,8 @@ from typing import TypeVar
 from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session, joinedload
 
-from app.db.models import ApiToken, Assignment, Invitation, User
-from app.domain.enums import Role
+from topkapi.app.db.models import ApiToken, Assignment, Invitation, User
+from topkapi.app.domain.enums import Role
 
 Row = TypeVar("Row")
 SORTS = {"name": User.name, "email": User.email, "role": User.role, "created": User.created_at}

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import Assignment, Candidate, Query, User
+from topkapi.app.db.models import Assignment, Candidate, Query, User
 
 
 def assignments_of_study(session: Session, study_id: int) -> Sequence[Assignment]:

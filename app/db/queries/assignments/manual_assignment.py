@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from sqlalchemy import ColumnElement, Row, func, select
 from sqlalchemy.orm import Session, contains_eager
 
-from app.db.models import Assignment, Query, User
-from app.domain.enums import Role, Tool
+from topkapi.app.db.models import Assignment, Query, User
+from topkapi.app.domain.enums import Role, Tool
 
 
 def assignment_of_study(session: Session, study_id: int, assignment_id: int) -> Assignment | None:

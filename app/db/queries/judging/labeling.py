@@ -13,9 +13,9 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, joinedload
 from sqlalchemy.orm.util import identity_key
 
-from app.db.base import Base
-from app.db.engine import connection_of
-from app.db.models import (
+from topkapi.app.db.base import Base
+from topkapi.app.db.engine import connection_of
+from topkapi.app.db.models import (
     Assignment,
     Content,
     Document,
@@ -24,7 +24,7 @@ from app.db.models import (
     Query,
     TimerEvent,
 )
-from app.domain.enums import TimerKind, Tool
+from topkapi.app.domain.enums import TimerKind, Tool
 
 AssignmentKey = tuple[int, datetime, str]
 

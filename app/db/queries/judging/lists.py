@@ -6,10 +6,10 @@ from typing import cast
 from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session
 
-from app.db.base import Json
-from app.db.models import Assignment, Candidate, Content, JudgmentRow, Query, Ranking
-from app.domain.enums import Tool
-from app.domain.log import EntryKind
+from topkapi.app.db.base import Json
+from topkapi.app.db.models import Assignment, Candidate, Content, JudgmentRow, Query, Ranking
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.log import EntryKind
 
 _MOST = 5000  # numbers in one statement
 

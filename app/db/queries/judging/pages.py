@@ -3,7 +3,7 @@
 from sqlalchemy import Row, select
 from sqlalchemy.orm import Session, undefer
 
-from app.db.models import Content, Document, StudyFile
+from topkapi.app.db.models import Content, Document, StudyFile
 
 
 def document_head(

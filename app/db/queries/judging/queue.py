@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Row, select
 from sqlalchemy.orm import Session, contains_eager, defer
 
-from app.db.models import Assignment, Query, Study
+from topkapi.app.db.models import Assignment, Query, Study
 
 
 def work_of_user(session: Session, user_id: int) -> Sequence[Row[*tuple[Any, ...]]]:

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
-from app.db.models import TimerEvent
-from app.db.queries.judging.labeling import AssignmentHead
-from app.domain.enums import TimerKind
+from topkapi.app.db.models import TimerEvent
+from topkapi.app.db.queries.judging.labeling import AssignmentHead
+from topkapi.app.domain.enums import TimerKind
 
 _BEFORE_ALL = datetime(1970, 1, 1, tzinfo=UTC)
 _SINCE_ENTRY = (

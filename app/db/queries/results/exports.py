@@ -10,7 +10,7 @@ from typing import Any, cast
 from sqlalchemy import ColumnElement, Row, String, func, select, type_coerce
 from sqlalchemy.orm import Session
 
-from app.db.models import (
+from topkapi.app.db.models import (
     Assignment,
     Candidate,
     Content,
@@ -20,7 +20,7 @@ from app.db.models import (
     TimerEvent,
     User,
 )
-from app.domain.enums import TimerKind, Tool
+from topkapi.app.domain.enums import TimerKind, Tool
 
 _BATCH = 200
 

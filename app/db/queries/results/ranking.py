@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Candidate, Content, Document
+from topkapi.app.db.models import Candidate, Content, Document
 
 
 def pages_of_query(session: Session, query_id: int) -> Sequence[Row[str, str, str | None]]:

@@ -5,7 +5,7 @@ from collections.abc import Hashable
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Assignment, Candidate, Query
+from topkapi.app.db.models import Assignment, Candidate, Query
 
 
 def work_state(session: Session, study_id: int) -> Hashable:

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Assignment, Candidate, Document, Query, Ranking, Study, StudyFile
+from topkapi.app.db.models import Assignment, Candidate, Document, Query, Ranking, Study, StudyFile
 
 
 def study_of_slug(session: Session, slug: str) -> Study | None:

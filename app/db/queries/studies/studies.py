@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Assignment, Candidate, Document, Query, Study
+from topkapi.app.db.models import Assignment, Candidate, Document, Query, Study
 
 
 def studies_with_counts(

@@ -6,7 +6,15 @@ from typing import Any
 from sqlalchemy import Row, func, or_, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Assignment, Candidate, Content, Document, Query, Ranking, StudyFile
+from topkapi.app.db.models import (
+    Assignment,
+    Candidate,
+    Content,
+    Document,
+    Query,
+    Ranking,
+    StudyFile,
+)
 
 Rows = Sequence[Row[Any, Any, Any, Any]]
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import ColumnElement, ForeignKeyConstraint, Table, func, select
 from sqlalchemy.orm import Session
 
-from app.db.base import Base
-from app.db.models import Content, Document, Study, StudyFile
+from topkapi.app.db.base import Base
+from topkapi.app.db.models import Content, Document, Study, StudyFile
 
 
 def tables_of_study() -> Sequence[Table]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.domain.pairs.robust.gains import discounts, gains
-from app.domain.pairs.robust.posterior import Posterior
+from topkapi.app.domain.pairs.robust.gains import discounts, gains
+from topkapi.app.domain.pairs.robust.posterior import Posterior
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]

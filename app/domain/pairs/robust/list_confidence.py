@@ -5,12 +5,12 @@ It stands beside the list that the assessor's sorter concluded, and never in its
 
 from collections.abc import Sequence
 
-from app.domain.pairs.answers import ItemId, Judgment
-from app.domain.pairs.confidence import ListConfidence
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.robust.page_confidence import confidence_from
-from app.domain.pairs.robust.strategy import RobustStrategy
-from app.domain.pairs.session import Finished, PairSession
+from topkapi.app.domain.pairs.answers import ItemId, Judgment
+from topkapi.app.domain.pairs.confidence import ListConfidence
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.robust.page_confidence import confidence_from
+from topkapi.app.domain.pairs.robust.strategy import RobustStrategy
+from topkapi.app.domain.pairs.session import Finished, PairSession
 
 
 def confidence_in(session: PairSession) -> ListConfidence:

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from app.domain.pairs.answers import ItemId, Judgment
-from app.domain.pairs.confidence import ListConfidence, PageConfidence
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.robust.conclusion import Conclusion, ItemPosterior
-from app.domain.pairs.robust.gains import discounts
+from topkapi.app.domain.pairs.answers import ItemId, Judgment
+from topkapi.app.domain.pairs.confidence import ListConfidence, PageConfidence
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.robust.conclusion import Conclusion, ItemPosterior
+from topkapi.app.domain.pairs.robust.gains import discounts
 
 _LEAST = 0.001  # pages with a smaller chance of the top k are not told of
 _DIGITS = 4  # more would tell of the sampling, not of the pages

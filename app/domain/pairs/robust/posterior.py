@@ -5,7 +5,7 @@ and uniform on (0, 1). An answer "a is better than b" is true with probability 1
 weighed by (1 - e)^right e^wrong. A tie weighs by the square root of e / (1 - e) the chains that
 hold the two more than `TIE_WIDTH` apart. The error rate is estimated along, from the answers that
 contradict a chain, under a Beta(2, 18) prior. Chains move by exact draws of one score given all
-others, the mathematics of which is in `app.domain.pairs.robust.gibbs`.
+others, the mathematics of which is in `topkapi.app.domain.pairs.robust.gibbs`.
 """
 
 from collections.abc import Iterable
@@ -14,8 +14,8 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
-from app.domain.pairs.answers import Pair, Preference
-from app.domain.pairs.robust.gibbs import Opponents, draw_scores
+from topkapi.app.domain.pairs.answers import Pair, Preference
+from topkapi.app.domain.pairs.robust.gibbs import Opponents, draw_scores
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.intp]

@@ -21,9 +21,9 @@ that answer, and what the best question then would settle is added.
 import numpy as np
 from numpy.typing import NDArray
 
-from app.domain.pairs.answers import Pair
-from app.domain.pairs.robust.gains import interest
-from app.domain.pairs.robust.posterior import Posterior
+from topkapi.app.domain.pairs.answers import Pair
+from topkapi.app.domain.pairs.robust.gains import interest
+from topkapi.app.domain.pairs.robust.posterior import Posterior
 
 FloatArray = NDArray[np.float64]
 SingleArray = NDArray[np.float32]

@@ -3,12 +3,12 @@
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
-from app.domain.draws import draw_integer
-from app.domain.pairs.answers import ItemId, Pair, Preference
-from app.domain.pairs.robust.conclusion import Conclusion
-from app.domain.pairs.robust.sorter import RobustSorter, Told
-from app.domain.pairs.sorters.registry import Ranking, heap_questions, singly
-from app.domain.pairs.sorters.tie_groups import with_ties_grouped
+from topkapi.app.domain.draws import draw_integer
+from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
+from topkapi.app.domain.pairs.robust.conclusion import Conclusion
+from topkapi.app.domain.pairs.robust.sorter import RobustSorter, Told
+from topkapi.app.domain.pairs.sorters.registry import Ranking, heap_questions, singly
+from topkapi.app.domain.pairs.sorters.tie_groups import with_ties_grouped
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.domain.pairs.answers import Pair, Preference
-from app.domain.pairs.robust.conclusion import Conclusion, conclude, quality_now
-from app.domain.pairs.robust.posterior import CHAINS, Posterior
-from app.domain.pairs.robust.question import best_question, fade_at, worths
+from topkapi.app.domain.pairs.answers import Pair, Preference
+from topkapi.app.domain.pairs.robust.conclusion import Conclusion, conclude, quality_now
+from topkapi.app.domain.pairs.robust.posterior import CHAINS, Posterior
+from topkapi.app.domain.pairs.robust.question import best_question, fade_at, worths
 
 REFRESHED = 7  # promising documents, and as many others, whose scores are drawn anew at every step
 KEPT_BYTES = 160_000  # for the states before the last steps, so that undo need not begin again

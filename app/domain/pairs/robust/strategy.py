@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Sequence
 from copy import copy
 
-from app.domain.pairs.answers import ItemId, Judgment, Pair, Preference, QuestionKind
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.robust.conclusion import Conclusion
-from app.domain.pairs.robust.page_confidence import confidence_from
-from app.domain.pairs.robust.sampled import Rules, next_pair, open_sorter, ranking_of
-from app.domain.pairs.robust.sorter import Event, Removed, RobustSorter, Told
-from app.domain.pairs.strategy import AskPair, Done, Step
+from topkapi.app.domain.pairs.answers import ItemId, Judgment, Pair, Preference, QuestionKind
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.robust.conclusion import Conclusion
+from topkapi.app.domain.pairs.robust.page_confidence import confidence_from
+from topkapi.app.domain.pairs.robust.sampled import Rules, next_pair, open_sorter, ranking_of
+from topkapi.app.domain.pairs.robust.sorter import Event, Removed, RobustSorter, Told
+from topkapi.app.domain.pairs.strategy import AskPair, Done, Step
 
 
 def rules_of(plan: Plan) -> Rules:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Generator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from app.domain.draws import shuffled
-from app.domain.pairs.answers import ItemId, Pair, Preference
+from topkapi.app.domain.draws import shuffled
+from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
 
 Sort = Callable[[Sequence[ItemId], int], Generator[Pair, Preference, Any]]
 

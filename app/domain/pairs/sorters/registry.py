@@ -8,9 +8,9 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from app.domain.pairs.answers import ItemId, Pair, Preference
-from app.domain.pairs.sorters.bounds import heap_bound, insertion_bound, tournament_bound
-from app.domain.pairs.sorters.budget import mean_questions
+from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
+from topkapi.app.domain.pairs.sorters.bounds import heap_bound, insertion_bound, tournament_bound
+from topkapi.app.domain.pairs.sorters.budget import mean_questions
 
 ItemClass = tuple[ItemId, ...]
 Ranking = tuple[ItemClass, ...]
@@ -192,7 +192,10 @@ class SorterInfo:
 
 def robust(items: Sequence[ItemId], k: int) -> Sorter:
     """The robust sorter with its usual budget and each pair asked once at most."""
-    from app.domain.pairs.robust.sampled import Rules, sampled_sort  # NumPy, for those who need it
+    from topkapi.app.domain.pairs.robust.sampled import (  # NumPy, for those who need it
+        Rules,
+        sampled_sort,
+    )
 
     return sampled_sort(items, k, Rules(heap_questions(len(items), k)), seed="")
 

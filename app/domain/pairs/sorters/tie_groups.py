@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from app.domain.pairs.answers import ItemId, Pair, Preference
-from app.domain.pairs.sorters.registry import Ranking
+from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
+from topkapi.app.domain.pairs.sorters.registry import Ranking
 
 
 def with_ties_grouped(ranking: Ranking, told: Mapping[Pair, Preference]) -> Ranking:

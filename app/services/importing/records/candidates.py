@@ -3,12 +3,18 @@
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from app.services.importing.problems import Place
-from app.services.importing.records import letor
-from app.services.importing.records.jsonl import records
-from app.services.importing.records.types import CandidateRecord
-from app.services.importing.records.values import BadValue, features, grade, identifier, shown
-from app.services.importing.sources.reader import Reader
+from topkapi.app.services.importing.problems import Place
+from topkapi.app.services.importing.records import letor
+from topkapi.app.services.importing.records.jsonl import records
+from topkapi.app.services.importing.records.types import CandidateRecord
+from topkapi.app.services.importing.records.values import (
+    BadValue,
+    features,
+    grade,
+    identifier,
+    shown,
+)
+from topkapi.app.services.importing.sources.reader import Reader
 
 Candidates = Iterator[tuple[Place, CandidateRecord]]
 CandidateFormat = Literal["jsonl", "letor", "qrels", "run"]

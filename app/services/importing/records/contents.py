@@ -3,8 +3,8 @@
 from hashlib import sha256
 from typing import Any
 
-from app.services.importing.records.plain_text import plain_text
-from app.services.importing.records.types import HTML, MARKDOWN, PLAIN
+from topkapi.app.services.importing.records.plain_text import plain_text
+from topkapi.app.services.importing.records.types import HTML, MARKDOWN, PLAIN
 
 
 def content_hash(media_type: str, data: bytes) -> str:

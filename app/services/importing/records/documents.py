@@ -4,13 +4,20 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from app.services.importing.problems import Place
-from app.services.importing.records.jsonl import records
-from app.services.importing.records.pages import PAGES, in_utf8, page_type
-from app.services.importing.records.types import HTML, MARKDOWN, PLAIN, DocumentRecord
-from app.services.importing.records.values import BadValue, address, body, identifier, shown, words
-from app.services.importing.sources import limits
-from app.services.importing.sources.reader import Reader
+from topkapi.app.services.importing.problems import Place
+from topkapi.app.services.importing.records.jsonl import records
+from topkapi.app.services.importing.records.pages import PAGES, in_utf8, page_type
+from topkapi.app.services.importing.records.types import HTML, MARKDOWN, PLAIN, DocumentRecord
+from topkapi.app.services.importing.records.values import (
+    BadValue,
+    address,
+    body,
+    identifier,
+    shown,
+    words,
+)
+from topkapi.app.services.importing.sources import limits
+from topkapi.app.services.importing.sources.reader import Reader
 
 Documents = Iterator[tuple[Place, DocumentRecord]]
 _CONTENT = {"text": PLAIN, "html": HTML, "markdown": MARKDOWN}

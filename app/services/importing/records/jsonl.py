@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from app.services.importing.problems import Place, Problems
-from app.services.importing.records.values import BadValue, kind_of, only_known
-from app.services.importing.sources.reader import Reader
+from topkapi.app.services.importing.problems import Place, Problems
+from topkapi.app.services.importing.records.values import BadValue, kind_of, only_known
+from topkapi.app.services.importing.sources.reader import Reader
 
 T = TypeVar("T")
 

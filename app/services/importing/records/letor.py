@@ -6,11 +6,17 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from app.services.importing.problems import Place
-from app.services.importing.records.types import HTML, CandidateRecord, DocumentRecord
-from app.services.importing.records.values import BadValue, Features, grade, identifier, shown
-from app.services.importing.sources import limits
-from app.services.importing.sources.reader import Reader
+from topkapi.app.services.importing.problems import Place
+from topkapi.app.services.importing.records.types import HTML, CandidateRecord, DocumentRecord
+from topkapi.app.services.importing.records.values import (
+    BadValue,
+    Features,
+    grade,
+    identifier,
+    shown,
+)
+from topkapi.app.services.importing.sources import limits
+from topkapi.app.services.importing.sources.reader import Reader
 
 _DOCID = re.compile(r"\bdocid\s*=\s*(\S+)")
 

@@ -4,8 +4,8 @@ import codecs
 import re
 from pathlib import PurePosixPath
 
-from app.services.importing.records.types import HTML, MARKDOWN, PLAIN
-from app.services.importing.records.values import BadValue
+from topkapi.app.services.importing.records.types import HTML, MARKDOWN, PLAIN
+from topkapi.app.services.importing.records.values import BadValue
 
 PAGES = "pages/"
 _PAGE_TYPES = {

@@ -4,7 +4,7 @@ import re
 
 from turbohtml import Token, TokenType
 
-from app.services.pages.tokens import page_tokens
+from topkapi.app.services.pages.tokens import page_tokens
 
 _BLOCK_NAMES = """
     address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset

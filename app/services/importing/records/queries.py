@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from app.services.importing.problems import Place
-from app.services.importing.records.jsonl import records
-from app.services.importing.records.types import QueryRecord
-from app.services.importing.records.values import BadValue, identifier, words
-from app.services.importing.sources import limits
-from app.services.importing.sources.reader import Reader
+from topkapi.app.services.importing.problems import Place
+from topkapi.app.services.importing.records.jsonl import records
+from topkapi.app.services.importing.records.types import QueryRecord
+from topkapi.app.services.importing.records.values import BadValue, identifier, words
+from topkapi.app.services.importing.sources import limits
+from topkapi.app.services.importing.sources.reader import Reader
 
 Queries = Iterator[tuple[Place, QueryRecord]]
 _KNOWN = frozenset({"id", "text", "description", "narrative"})

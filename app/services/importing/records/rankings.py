@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from app.services.importing.problems import Place
-from app.services.importing.records.candidates import columns
-from app.services.importing.records.jsonl import records
-from app.services.importing.records.types import RankingRecord
-from app.services.importing.records.values import BadValue, identifier, kind_of, shown
-from app.services.importing.sources.reader import Reader
+from topkapi.app.services.importing.problems import Place
+from topkapi.app.services.importing.records.candidates import columns
+from topkapi.app.services.importing.records.jsonl import records
+from topkapi.app.services.importing.records.types import RankingRecord
+from topkapi.app.services.importing.records.values import BadValue, identifier, kind_of, shown
+from topkapi.app.services.importing.sources.reader import Reader
 
 Rankings = Iterator[tuple[Place, RankingRecord]]
 _KNOWN = frozenset({"query", "system", "documents"})

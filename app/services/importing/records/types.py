@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from app.services.importing.records.values import Features
+from topkapi.app.services.importing.records.values import Features
 
 HTML, PLAIN, MARKDOWN = "text/html", "text/plain", "text/markdown"
 

@@ -5,8 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from app.domain.text.storable import unfit_character
-from app.services.importing.sources import limits
+from topkapi.app.domain.text.storable import unfit_character
+from topkapi.app.services.importing.sources import limits
 
 _ID = re.compile(r"[^\s\x00-\x1f\x7f\ud800-\udfff]+")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?!\d)")

@@ -3,17 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from app.services.importing.problems import Place
-from app.services.importing.records import candidates, documents, letor, queries, rankings
-from app.services.importing.records.types import (
+from topkapi.app.services.importing.problems import Place
+from topkapi.app.services.importing.records import candidates, documents, letor, queries, rankings
+from topkapi.app.services.importing.records.types import (
     CandidateRecord,
     DocumentRecord,
     QueryRecord,
     RankingRecord,
 )
-from app.services.importing.settings import StudyHead, head_of_file, read_head
-from app.services.importing.sources.layout import Layout, find_layout, single_layout
-from app.services.importing.sources.reader import Reader
+from topkapi.app.services.importing.settings import StudyHead, head_of_file, read_head
+from topkapi.app.services.importing.sources.layout import Layout, find_layout, single_layout
+from topkapi.app.services.importing.sources.reader import Reader
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from app.services.importing.problems import Place
-from app.services.importing.records.candidates import CandidateFormat, candidate_format
-from app.services.importing.records.pages import PAGES
-from app.services.importing.sources.reader import Reader
+from topkapi.app.services.importing.problems import Place
+from topkapi.app.services.importing.records.candidates import CandidateFormat, candidate_format
+from topkapi.app.services.importing.records.pages import PAGES
+from topkapi.app.services.importing.sources.reader import Reader
 
 SETTINGS, GUIDELINES = "study.toml", "guidelines.md"
 ROLES: Mapping[str, frozenset[str]] = {

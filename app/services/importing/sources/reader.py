@@ -7,10 +7,10 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from typing import BinaryIO, cast
 
-from app.services.importing.problems import NullProblems, Place, Problems, refusal
-from app.services.importing.sources import limits
-from app.services.importing.sources.sources import Source
-from app.services.importing.sources.zipped import DAMAGE, damaged
+from topkapi.app.services.importing.problems import NullProblems, Place, Problems, refusal
+from topkapi.app.services.importing.sources import limits
+from topkapi.app.services.importing.sources.sources import Source
+from topkapi.app.services.importing.sources.zipped import DAMAGE, damaged
 
 Progress = Callable[[str, int, int], None]  # what is being done, bytes done, bytes in all
 _BUFFER = 1 << 18

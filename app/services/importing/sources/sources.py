@@ -11,9 +11,9 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import BinaryIO, Protocol, Self
 
-from app.domain.errors import NotFound
-from app.services.importing.problems import Place, Problems
-from app.services.importing.sources import limits
+from topkapi.app.domain.errors import NotFound
+from topkapi.app.services.importing.problems import Place, Problems
+from topkapi.app.services.importing.sources import limits
 
 _LITTER = frozenset({"Thumbs.db", "desktop.ini", "__MACOSX"})
 
@@ -102,7 +102,7 @@ class FileSource(Closing):
 
 def open_source(path: Path) -> Source:
     """The source at ``path``, by what it is."""
-    from app.services.importing.sources.zipped import ZipSource
+    from topkapi.app.services.importing.sources.zipped import ZipSource
 
     if not path.exists():
         raise NotFound(f"There is no file or folder {path}.")

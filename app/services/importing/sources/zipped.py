@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
-from app.services.importing.problems import Place, Problems, StudyRefused, refusal
-from app.services.importing.sources import limits
-from app.services.importing.sources.sources import Closing, check_sizes, is_litter
+from topkapi.app.services.importing.problems import Place, Problems, StudyRefused, refusal
+from topkapi.app.services.importing.sources import limits
+from topkapi.app.services.importing.sources.sources import Closing, check_sizes, is_litter
 
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, struct.error)
 _END = struct.Struct("<4s4H2LH")  # the record at the end of every archive

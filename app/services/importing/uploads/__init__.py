@@ -1,6 +1,6 @@
 """Studies sent over the network: kept as files, checked first, imported when confirmed."""
 
-from app.services.importing.uploads.runner import ImportRunner
-from app.services.importing.uploads.store import Stage, Upload, UploadStore
+from topkapi.app.services.importing.uploads.runner import ImportRunner
+from topkapi.app.services.importing.uploads.store import Stage, Upload, UploadStore
 
 __all__ = ["ImportRunner", "Stage", "Upload", "UploadStore"]

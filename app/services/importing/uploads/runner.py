@@ -8,19 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from app.db.base import now
-from app.db.engine import Sessions
-from app.domain.errors import AppError, Conflict
-from app.services.importing import (
+from topkapi.app.db.base import now
+from topkapi.app.db.engine import Sessions
+from topkapi.app.domain.errors import AppError, Conflict
+from topkapi.app.services.importing import (
     ImportReport,
     Source,
     StudyRefused,
     import_study,
     preview_study,
 )
-from app.services.importing.sources.sources import FileSource
-from app.services.importing.sources.zipped import ZipSource
-from app.services.importing.uploads.store import Stage, Upload, UploadStore
+from topkapi.app.services.importing.sources.sources import FileSource
+from topkapi.app.services.importing.sources.zipped import ZipSource
+from topkapi.app.services.importing.uploads.store import Stage, Upload, UploadStore
 
 _EVERY = 0.5  # seconds between two notes of progress
 _log = logging.getLogger("topkapi.uploads")

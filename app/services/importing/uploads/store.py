@@ -17,9 +17,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from app.db.base import now
-from app.domain.errors import Conflict, Invalid, NotFound
-from app.services.importing.sources import limits
+from topkapi.app.db.base import now
+from topkapi.app.domain.errors import Conflict, Invalid, NotFound
+from topkapi.app.services.importing.sources import limits
 
 KEEP = timedelta(days=1)
 SILENCE = timedelta(minutes=15)  # a job that says nothing for so long has died with its process

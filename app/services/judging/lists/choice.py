@@ -1,8 +1,8 @@
 """Which two rankings to ask about next: those of which the study can learn most.
 
-What has been said of lists so far, in the whole study, teaches the worth of grades at positions
-(`analysis.dcglearn`); the pair whose answer that leaves most open is asked next. While little is
-known, or nothing of the pages' grades, the pair is drawn at random.
+Gains and discounts are learned from all answers about lists in the study so far
+(`topkapi.analysis.dcglearn`), and the pair whose answer is least certain under them is asked next.
+With few answers, or without grades of the pages, the pair is drawn at random.
 """
 
 from collections.abc import Collection, Sequence
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.orm import Session
 
-from app.domain.draws import draw_integer
-from app.domain.lists.plan import SidedPair
-from app.domain.lists.session import ListSession
-from app.services.judging.lists.evidence import (
+from topkapi.app.domain.draws import draw_integer
+from topkapi.app.domain.lists.plan import SidedPair
+from topkapi.app.domain.lists.session import ListSession
+from topkapi.app.services.judging.lists.evidence import (
     SubmittedAnswer,
     as_preferences,
     grades_of,
@@ -22,7 +22,7 @@ from app.services.judging.lists.evidence import (
 )
 
 if TYPE_CHECKING:
-    from analysis.dcglearn import DCGLearn, Preferences
+    from topkapi.analysis.dcglearn import DCGLearn, Preferences
 
 Learned = tuple["DCGLearn | None", int]  # and the number of grades it knows
 
@@ -61,7 +61,9 @@ class Chooser:
         self, own: Sequence[SubmittedAnswer], pool: Sequence[SubmittedAnswer], depth: int, seed: int
     ) -> int:
         """The place in ``pool`` of the pair whose answer is most open."""
-        from analysis.dcglearn import by_uncertainty  # slow to import, and few studies choose
+        from topkapi.analysis.dcglearn import (
+            by_uncertainty,  # slow to import, and few studies choose
+        )
 
         if depth not in self._learned:
             said = said_in_study(self._session, self._study_id, depth, but=self._but)
@@ -76,7 +78,7 @@ class Chooser:
 
 def _learn(session: Session, said: Sequence[SubmittedAnswer], depth: int) -> Learned:
     """What the answers teach; nothing while they are few or no page has a grade."""
-    from analysis.dcglearn.active import RANDOM_START
+    from topkapi.analysis.dcglearn.active import RANDOM_START
 
     if len(said) < RANDOM_START:
         return None, 0
@@ -87,8 +89,8 @@ def _learn(session: Session, said: Sequence[SubmittedAnswer], depth: int) -> Lea
 
 
 def _model(judged: "Preferences") -> "DCGLearn | None":
-    from analysis.dcglearn import DCGLearn
-    from analysis.errors import DidNotConverge
+    from topkapi.analysis.dcglearn import DCGLearn
+    from topkapi.analysis.errors import DidNotConverge
 
     try:
         return DCGLearn(c_ties=1.0).fit_differences(

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.orm import Session
 
-from app.db.queries.judging import lists as queries
-from app.domain.grades.session import UNJUDGEABLE
-from app.domain.lists.session import ListAnswer
-from app.domain.log import Entry, effective
+from topkapi.app.db.queries.judging import lists as queries
+from topkapi.app.domain.grades.session import UNJUDGEABLE
+from topkapi.app.domain.lists.session import ListAnswer
+from topkapi.app.domain.log import Entry, effective
 
 if TYPE_CHECKING:
-    from analysis.dcglearn import Preferences
+    from topkapi.analysis.dcglearn import Preferences
 
 PageOfQuery = tuple[int, int]
 
@@ -94,8 +94,11 @@ def _given(
 
 def as_preferences(said: Sequence[SubmittedAnswer], grades: Grades, depth: int) -> "Preferences":
     """The lists as grades by position; an open answer counts as the same."""
-    from analysis.dcglearn import ANSWERS, Preferences  # slow to import, and few studies need it
-    from analysis.dcglearn.preferences import UNGRADED
+    from topkapi.analysis.dcglearn import (  # slow to import, and few studies need it
+        ANSWERS,
+        Preferences,
+    )
+    from topkapi.analysis.dcglearn.preferences import UNGRADED
 
     def graded(each: SubmittedAnswer, pages: tuple[int, ...]) -> list[int]:
         return [grades.of.get((each.query_id, page), UNGRADED) for page in pages]

@@ -7,14 +7,21 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.db.models import Assignment, Query, Study
-from app.db.queries.judging import lists as queries
-from app.db.queries.judging.labeling import AssignmentHead
-from app.domain.enums import Tool
-from app.domain.errors import Conflict
-from app.domain.lists.plan import ListPlan, ListRules, ShownList, SidedPair, plan_lists, unordered
-from app.domain.lists.session import ListSession
-from app.services.judging.lists.choice import Chooser
+from topkapi.app.db.models import Assignment, Query, Study
+from topkapi.app.db.queries.judging import lists as queries
+from topkapi.app.db.queries.judging.labeling import AssignmentHead
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Conflict
+from topkapi.app.domain.lists.plan import (
+    ListPlan,
+    ListRules,
+    ShownList,
+    SidedPair,
+    plan_lists,
+    unordered,
+)
+from topkapi.app.domain.lists.session import ListSession
+from topkapi.app.services.judging.lists.choice import Chooser
 
 
 @dataclass(frozen=True, slots=True)

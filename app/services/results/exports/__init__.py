@@ -4,8 +4,8 @@
 it in.
 """
 
-from app.services.results.exports.formats import EXPORTS, ExportFormat
-from app.services.results.exports.service import (
+from topkapi.app.services.results.exports.formats import EXPORTS, ExportFormat
+from topkapi.app.services.results.exports.service import (
     Completeness,
     Export,
     completeness,
@@ -13,7 +13,7 @@ from app.services.results.exports.service import (
     format_of,
     open_export,
 )
-from app.services.results.exports.source import ExportOptions, StudySource
+from topkapi.app.services.results.exports.source import ExportOptions, StudySource
 
 __all__ = [
     "EXPORTS",

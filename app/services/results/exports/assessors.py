@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from app.db.queries.results import exports as queries
-from app.domain.errors import NotFound
+from topkapi.app.db.queries.results import exports as queries
+from topkapi.app.domain.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)

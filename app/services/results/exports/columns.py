@@ -6,10 +6,10 @@ from math import nan
 
 import numpy as np
 
-from analysis.agreement import Judgments
-from analysis.efficiency import Sessions, Timings
-from app.domain.pairs.answers import Answer
-from app.services.results.exports.logs import CHECK, Answers
+from topkapi.analysis.agreement import Judgments
+from topkapi.analysis.efficiency import Sessions, Timings
+from topkapi.app.domain.pairs.answers import Answer
+from topkapi.app.services.results.exports.logs import CHECK, Answers
 
 _SAID = {Answer.LEFT.value: 1, Answer.TIE.value: 0, Answer.RIGHT.value: -1}
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from analysis.data.exports import ConfidenceList, confidence_lines
-from app.db.models import Assignment, JudgmentRow
-from app.domain.enums import Tool
-from app.domain.log import Entry, EntryKind
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.session import Finished, PairSession
-from app.services.judging.tool_adapters import TOOL_ADAPTERS
-from app.services.results.exports.source import AssignmentRecord, StudySource
+from topkapi.analysis.data.exports import ConfidenceList, confidence_lines
+from topkapi.app.db.models import Assignment, JudgmentRow
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.log import Entry, EntryKind
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.session import Finished, PairSession
+from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS
+from topkapi.app.services.results.exports.source import AssignmentRecord, StudySource
 
 
 def confidence(source: StudySource) -> Iterator[str]:
@@ -27,9 +27,7 @@ def sure_lists(source: StudySource) -> Iterator[tuple[AssignmentRecord, Confiden
 
 def sure_list(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> ConfidenceList | None:
     """The session as a record; None if it is not finished. Its own list is never replaced."""
-    from app.domain.pairs.robust.list_confidence import (
-        confidence_in,  # NumPy, for those who need it
-    )
+    from topkapi.app.domain.pairs.robust.list_confidence import confidence_in
 
     session = _replayed(work.assignment, rows)
     state = session.state

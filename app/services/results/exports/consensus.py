@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from analysis.data.exports import ConsensusList, consensus_lines
-from app.domain.enums import Tool
-from app.services.results.exports.source import StudySource
+from topkapi.analysis.data.exports import ConsensusList, consensus_lines
+from topkapi.app.domain.enums import Tool
+from topkapi.app.services.results.exports.source import StudySource
 
 if TYPE_CHECKING:
-    from analysis.agreement import Scores
-    from analysis.report import StudyData
+    from topkapi.analysis.agreement import Scores
+    from topkapi.analysis.report import StudyData
 
 
 def consensus_lists(source: StudySource) -> Iterator[ConsensusList]:
@@ -20,10 +20,10 @@ def consensus_lists(source: StudySource) -> Iterator[ConsensusList]:
     are read before the first is handed out; they are kept as numbers, a few kilobytes a query.
     """
     # Loaded here: a server starts without the numerical libraries.
-    from analysis.aggregation import consensus_lists as lists_of
-    from analysis.agreement import pair_tables
-    from analysis.report.sections.consensus import consensus
-    from app.services.results.exports.gathering import gather
+    from topkapi.analysis.aggregation import consensus_lists as lists_of
+    from topkapi.analysis.agreement import pair_tables
+    from topkapi.analysis.report.sections.consensus import consensus
+    from topkapi.app.services.results.exports.gathering import gather
 
     study = gather(source, tools=(Tool.PAIRS,), logs=False)
     votes = study.preferences(study.tools[0])

@@ -7,7 +7,7 @@ in `analysis` and whatever it has to read.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from analysis.data.exports import (
+from topkapi.analysis.data.exports import (
     ClockEvent,
     Preference,
     judgment_lines,
@@ -16,17 +16,17 @@ from analysis.data.exports import (
     timer_lines,
     topk_lines,
 )
-from app.db.queries.results import exports as queries
-from app.domain.enums import Tool
-from app.services.results.exports import confidence, consensus, labels, lists
-from app.services.results.exports.records import (
+from topkapi.app.db.queries.results import exports as queries
+from topkapi.app.domain.enums import Tool
+from topkapi.app.services.results.exports import confidence, consensus, labels, lists
+from topkapi.app.services.results.exports.records import (
     clock_record,
     log_records,
     pair_records,
     preferences_in,
     topk_record,
 )
-from app.services.results.exports.source import AssignmentRecord, StudySource
+from topkapi.app.services.results.exports.source import AssignmentRecord, StudySource
 
 _JSONL = "application/jsonl; charset=utf-8"
 _TEXT = "text/plain; charset=utf-8"

@@ -7,20 +7,20 @@ from math import nan
 
 import numpy as np
 
-from analysis.agreement import Scores, topk_scores
-from analysis.report import StudyData, ToolData
-from analysis.typing import FloatArray
-from app.db.queries.results import exports as queries
-from app.domain.enums import Tool
-from app.domain.grades.session import GradePlan
-from app.domain.pairs.outcome import grades_given, outcome
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.session import Result
-from app.domain.pairs.sorters.registry import SORTERS
-from app.domain.study import StudySettings
-from app.services.results.exports.columns import JudgmentColumns, SessionColumns
-from app.services.results.exports.logs import Answers, answers_of, read_answers
-from app.services.results.exports.source import AssignmentRecord, QueryHead, StudySource
+from topkapi.analysis.agreement import Scores, topk_scores
+from topkapi.analysis.report import StudyData, ToolData
+from topkapi.analysis.typing import FloatArray
+from topkapi.app.db.queries.results import exports as queries
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.grades.session import GradePlan
+from topkapi.app.domain.pairs.outcome import grades_given, outcome
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.session import Result
+from topkapi.app.domain.pairs.sorters.registry import SORTERS
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.results.exports.columns import JudgmentColumns, SessionColumns
+from topkapi.app.services.results.exports.logs import Answers, answers_of, read_answers
+from topkapi.app.services.results.exports.source import AssignmentRecord, QueryHead, StudySource
 
 TITLES = {Tool.PAIRS: "T1 pairs", Tool.GRADES: "T2 grades"}
 

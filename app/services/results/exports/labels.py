@@ -5,13 +5,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
 
-from analysis.data.exports import Label, LetorRow, letor_lines, qrels_lines
-from app.db.queries.results import exports as queries
-from app.domain.enums import Tool
-from app.domain.errors import Invalid
-from app.services.results.exports.consensus import consensus_lists
-from app.services.results.exports.records import grades_of, topk_record
-from app.services.results.exports.source import QueryHead, StudySource
+from topkapi.analysis.data.exports import Label, LetorRow, letor_lines, qrels_lines
+from topkapi.app.db.queries.results import exports as queries
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.services.results.exports.consensus import consensus_lists
+from topkapi.app.services.results.exports.records import grades_of, topk_record
+from topkapi.app.services.results.exports.source import QueryHead, StudySource
 
 Labels = Mapping[str, int]
 _MOST_QID = 2**31 - 1

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from analysis.data.exports import ListAnswer, list_lines
-from app.db.models import JudgmentRow
-from app.db.queries.judging import labeling as queries
-from app.domain.enums import Tool
-from app.domain.lists.plan import ListPlan
-from app.domain.log import Entry, effective
-from app.services.results.exports.source import AssignmentRecord, StudySource
+from topkapi.analysis.data.exports import ListAnswer, list_lines
+from topkapi.app.db.models import JudgmentRow
+from topkapi.app.db.queries.judging import labeling as queries
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.lists.plan import ListPlan
+from topkapi.app.domain.log import Entry, effective
+from topkapi.app.services.results.exports.source import AssignmentRecord, StudySource
 
 
 def list_preferences(source: StudySource) -> Iterator[str]:

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy.orm import Session
 
-from analysis.efficiency.logs import timed_answers
-from app.db.queries.results import exports as queries
-from app.domain.grades.session import Grading
-from app.domain.log import EntryKind
-from app.domain.pairs.answers import Answer, Judgment, QuestionKind
-from app.domain.timing import elapsed_ms
+from topkapi.analysis.efficiency.logs import timed_answers
+from topkapi.app.db.queries.results import exports as queries
+from topkapi.app.domain.grades.session import Grading
+from topkapi.app.domain.log import EntryKind
+from topkapi.app.domain.pairs.answers import Answer, Judgment, QuestionKind
+from topkapi.app.domain.timing import elapsed_ms
 
 _KIND = {kind.value: kind for kind in QuestionKind} | {None: QuestionKind.SORT}
 _ANSWER = {answer.value: answer for answer in Answer}

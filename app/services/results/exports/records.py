@@ -3,17 +3,17 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from analysis.data.exports import ClockEvent, LoggedEntry, PairAnswer, TopK
-from app.db.models import Assignment, JudgmentRow, TimerEvent
-from app.domain.enums import Tool
-from app.domain.grades.session import GradePlan
-from app.domain.log import Entry, EntryKind, effective, stacks
-from app.domain.pairs.answers import BAD_ANSWERS, Answer, ItemId, Judgment, QuestionKind
-from app.domain.pairs.outcome import grades_given, outcome
-from app.domain.pairs.plan import Plan
-from app.domain.pairs.session import Result
-from app.services.judging.tool_adapters import TOOL_ADAPTERS
-from app.services.results.exports.source import AssignmentRecord
+from topkapi.analysis.data.exports import ClockEvent, LoggedEntry, PairAnswer, TopK
+from topkapi.app.db.models import Assignment, JudgmentRow, TimerEvent
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.grades.session import GradePlan
+from topkapi.app.domain.log import Entry, EntryKind, effective, stacks
+from topkapi.app.domain.pairs.answers import BAD_ANSWERS, Answer, ItemId, Judgment, QuestionKind
+from topkapi.app.domain.pairs.outcome import grades_given, outcome
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.session import Result
+from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS
+from topkapi.app.services.results.exports.source import AssignmentRecord
 
 _PREFERENCE = {Answer.LEFT: "a", Answer.RIGHT: "b", Answer.TIE: "tie"}
 _OWN_FIELDS = frozenset({"order", "k", "sorter", "sorter_version", "seed"})

@@ -6,12 +6,17 @@ from dataclasses import asdict, dataclass
 
 from sqlalchemy.orm import Session
 
-from app.db.engine import Sessions
-from app.db.queries.results import exports as queries
-from app.domain.enums import Tool
-from app.domain.errors import NotFound
-from app.services.results.exports.formats import EXPORTS, ExportFormat
-from app.services.results.exports.source import ExportOptions, Progress, StudySource, no_progress
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.queries.results import exports as queries
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import NotFound
+from topkapi.app.services.results.exports.formats import EXPORTS, ExportFormat
+from topkapi.app.services.results.exports.source import (
+    ExportOptions,
+    Progress,
+    StudySource,
+    no_progress,
+)
 
 _CHUNK = 64 * 1024
 _OPEN = "open exports"

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from sqlalchemy.orm import Session
 
-from app.db.models import Assignment, JudgmentRow, Study
-from app.db.queries.results import exports as queries
-from app.db.queries.studies.studies import study_of_slug
-from app.domain.enums import Tool
-from app.domain.errors import NotFound
-from app.services.results.exports.assessors import Assessors
+from topkapi.app.db.models import Assignment, JudgmentRow, Study
+from topkapi.app.db.queries.results import exports as queries
+from topkapi.app.db.queries.studies.studies import study_of_slug
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import NotFound
+from topkapi.app.services.results.exports.assessors import Assessors
 
 Progress = Callable[[str, int, int], None]
 _SESSIONS = 20  # whose logs are in memory at once

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.orm import Session
 
-from app.db.queries.results import reports as queries
-from app.domain.enums import Tool
-from app.domain.errors import Invalid
-from app.services.results.exports import ExportOptions, StudySource, completeness
-from app.services.results.reports.names import names_of
+from topkapi.app.db.queries.results import reports as queries
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.services.results.exports import ExportOptions, StudySource, completeness
+from topkapi.app.services.results.reports.names import names_of
 
 if TYPE_CHECKING:
-    from analysis.report import Report
+    from topkapi.analysis.report import Report
 
 MOST_SURE = 300  # sessions whose answers are weighed while somebody waits: a minute and a half
 
@@ -39,7 +39,7 @@ class ReportCache:
         with self._lock:
             kept = self._kept.get(key)
             if kept is None or kept[0] != state:
-                from app.services.results.reports.service import make_report
+                from topkapi.app.services.results.reports.service import make_report
 
                 made = make_report(source, pseudonyms=pseudonyms, confidence=confidence)
                 kept = (state, made)

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from analysis.report.schema import ConfidenceSection, ListConfidence, MeanConfidence
-from app.services.results.exports import StudySource
-from app.services.results.exports.confidence import sure_lists
+from topkapi.analysis.report.schema import ConfidenceSection, ListConfidence, MeanConfidence
+from topkapi.app.services.results.exports import StudySource
+from topkapi.app.services.results.exports.confidence import sure_lists
 
 
 def confidence_section(source: StudySource, people: Mapping[int, str] | None) -> ConfidenceSection:

@@ -5,33 +5,33 @@ from typing import TYPE_CHECKING
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 if TYPE_CHECKING:
-    from analysis.report import ListReport, Report
+    from topkapi.analysis.report import ListReport, Report
 
 
 def as_json(report: "Report | ListReport") -> str:
     """The report as JSON, the same as `topkapi report` writes."""
-    from analysis.report.serialise import to_json
+    from topkapi.analysis.report.serialise import to_json
 
     return to_json(report)
 
 
 def as_markup(report: "Report") -> str:
     """What stands under the head of a study's page; every name in it is escaped."""
-    from analysis.report.page import render_body
+    from topkapi.analysis.report.page import render_body
 
     return render_body(report, framed=True)
 
 
 def lists_as_markup(report: "ListReport") -> str:
     """The report on lists under the head of a study's page; every name in it is escaped."""
-    from analysis.report.page.lists import render_lists
+    from topkapi.analysis.report.page.lists import render_lists
 
     return render_lists(report)
 
 
 def zipped(report: "Report") -> bytes:
     """The files of a report but its plots; the same report gives the same bytes."""
-    from analysis.report.files import report_texts
+    from topkapi.analysis.report.files import report_texts
 
     made = BytesIO()
     with ZipFile(made, "w", ZIP_DEFLATED) as archive:

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.orm import Session
 
-from app.db.queries.judging import lists as queries
-from app.domain.errors import Invalid
-from app.domain.lists.session import ListAnswer
-from app.domain.study import StudySettings
-from app.services.judging.lists.evidence import (
+from topkapi.app.db.queries.judging import lists as queries
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.domain.lists.session import ListAnswer
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.judging.lists.evidence import (
     SubmittedAnswer,
     as_preferences,
     grades_of,
     said_in_study,
 )
-from app.services.results.exports import StudySource
-from app.services.results.reports.cache import state_of
+from topkapi.app.services.results.exports import StudySource
+from topkapi.app.services.results.reports.cache import state_of
 
 if TYPE_CHECKING:
-    from analysis.report import ListReport
-    from analysis.report.preferences import Duels
+    from topkapi.analysis.report import ListReport
+    from topkapi.analysis.report.preferences import Duels
 
 _NO_GRADES = (
     "no page of the lists has a grade. Have them graded with the tool 'grades', or import grades "
@@ -54,8 +54,8 @@ class ListReports:
 
 def make_list_report(source: StudySource) -> "ListReport":
     """Which systems win and what their lists teach; refused while nobody has compared any."""
-    from analysis.report.preferences import list_report
-    from analysis.report.schema import StudyName
+    from topkapi.analysis.report.preferences import list_report
+    from topkapi.analysis.report.schema import StudyName
 
     study = source.study
     depth = StudySettings.from_json(study.settings).k
@@ -71,8 +71,8 @@ def make_list_report(source: StudySource) -> "ListReport":
 def _duels(session: Session, said: list[SubmittedAnswer]) -> "Duels":
     import numpy as np
 
-    from analysis.dcglearn import ANSWERS
-    from analysis.report.preferences import Duels
+    from topkapi.analysis.dcglearn import ANSWERS
+    from topkapi.analysis.report.preferences import Duels
 
     lists = queries.rankings_by_id(session, {n for each in said for n in each.rankings})
     names = sorted({row.system for row in lists.values()})

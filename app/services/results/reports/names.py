@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from app.services.results.exports import StudySource
+from topkapi.app.services.results.exports import StudySource
 
 
 def names_of(source: StudySource) -> dict[int, str]:

@@ -1,7 +1,7 @@
 """What a report lacks, in plain words, and what would mend it."""
 
-from analysis.report import StudyData, ToolData
-from app.services.results.exports import Completeness
+from topkapi.analysis.report import StudyData, ToolData
+from topkapi.app.services.results.exports import Completeness
 
 
 def notes_on(study: StudyData, state: Completeness) -> list[str]:

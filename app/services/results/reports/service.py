@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from analysis.report import Options, Report, build_report
-from app.domain.enums import Tool
-from app.domain.study import StudySettings
-from app.services.results.exports import StudySource, completeness
-from app.services.results.exports.gathering import TITLES, gather
-from app.services.results.reports.confidence import confidence_section
-from app.services.results.reports.names import names_of
-from app.services.results.reports.notes import notes_on
+from topkapi.analysis.report import Options, Report, build_report
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.results.exports import StudySource, completeness
+from topkapi.app.services.results.exports.gathering import TITLES, gather
+from topkapi.app.services.results.reports.confidence import confidence_section
+from topkapi.app.services.results.reports.names import names_of
+from topkapi.app.services.results.reports.notes import notes_on
 
 
 def make_report(

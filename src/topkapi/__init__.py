@@ -1,0 +1,1 @@
+"""Topkapi: top-k preference labeling, and the analysis of its labels."""
