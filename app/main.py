@@ -22,6 +22,8 @@ from topkapi.app.services.pages.shown import ShownPages
 from topkapi.app.services.pages.texts import PageTexts
 from topkapi.app.services.progress.snapshots import Snapshots
 from topkapi.app.services.results.reports import ListReports, ReportCache
+from topkapi.app.web.access.admission import KnownTokens
+from topkapi.app.web.access.slots import TransactionLimits
 from topkapi.app.web.accounts.devices import Devices
 from topkapi.app.web.common.cookies import Cookies
 from topkapi.app.web.common.errors import add_error_handlers
@@ -30,12 +32,10 @@ from topkapi.app.web.common.templates import Static, make_templates
 from topkapi.app.web.judging import stored_pages
 from topkapi.app.web.judging.page_links import PageLinks
 from topkapi.app.web.routers import ROUTERS
-from topkapi.app.web.server.admission import KnownTokens
 from topkapi.app.web.server.gate import Gate
 from topkapi.app.web.server.headers import Headers
 from topkapi.app.web.server.logs import RequestLog, configure_logs
 from topkapi.app.web.server.openapi import describe
-from topkapi.app.web.server.slots import TransactionLimits
 
 
 def create_app(settings: Settings) -> FastAPI:

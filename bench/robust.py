@@ -25,7 +25,12 @@ from topkapi.app.domain.pairs.answers import Preference
 from topkapi.app.domain.pairs.robust.conclusion import Conclusion
 from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
 from topkapi.app.domain.pairs.robust.sorter import RobustSorter, Told
-from topkapi.app.domain.simulation.assessors import Errors, SimulatedAssessor, by_worth, true_worths
+from topkapi.app.domain.pairs.simulated_assessors import (
+    Errors,
+    SimulatedAssessor,
+    by_worth,
+    true_worths,
+)
 
 N, K = 50, 10
 

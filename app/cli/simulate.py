@@ -12,8 +12,8 @@ import typer
 
 from topkapi.app.cli.failures import Refused
 from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.simulated_assessors import Errors
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
-from topkapi.app.domain.simulation.assessors import Errors
 from topkapi.app.services.simulation.sessions import Setting, Summary, summarise
 
 REPEATS = 6  # how often a sampled sorter may ask a pair whose errors are independent

@@ -25,7 +25,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from topkapi.app.db.storable import dump_json, refuse_unstorable
 
 POOL_SIZE = (
-    20  # connections per process; topkapi.app.web.server.slots admits fewer requests at once
+    20  # connections per process; topkapi.app.web.access.slots admits fewer requests at once
 )
 BUSY_MS = 30_000  # how long commands and imports wait for a lock
 REQUEST_BUSY_MS = 4_000  # how long a request does, its wait for a slot included

@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Any, Generic, Self, TypeVar
 
 from topkapi.app.domain.errors import NothingToRedo, NothingToUndo
-from topkapi.app.domain.pairs.answers import ItemId
 
 J = TypeVar("J")
 
@@ -66,7 +65,7 @@ class LoggedSession(ABC, Generic[J]):
     def __init__(self) -> None:
         self.length = 0
         self.last: Entry[J] | None = None
-        self.seen: set[ItemId] = set()
+        self.seen: set[int] = set()
         self._done: list[J] = []
         self._undone: list[J] = []
 

@@ -7,7 +7,7 @@ from starlette.datastructures import State
 from starlette.responses import JSONResponse
 
 from topkapi.app.db import migrations
-from topkapi.app.web.server.slots import TransactionLimits
+from topkapi.app.web.access.slots import TransactionLimits
 
 router = APIRouter(include_in_schema=False)
 

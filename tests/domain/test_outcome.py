@@ -10,7 +10,7 @@ from tests.domain.test_session import wander
 from tests.strategies import plans
 from topkapi.app.domain.grades.session import GradePlan, GradeSession, Grading
 from topkapi.app.domain.log import Entry, EntryKind, answer, stacks
-from topkapi.app.domain.pairs.outcome import grades_given, outcome
+from topkapi.app.domain.outcome import grades_given, outcome
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Finished, PairSession
 

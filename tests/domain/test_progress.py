@@ -12,7 +12,7 @@ from topkapi.app.domain.pairs.answers import Judgment
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.progress import progress_of
 from topkapi.app.domain.pairs.session import PairSession
-from topkapi.app.domain.simulation.assessors import SimulatedAssessor, true_worths
+from topkapi.app.domain.pairs.simulated_assessors import SimulatedAssessor, true_worths
 
 UNDO: Entry[Judgment] = Entry(EntryKind.UNDO)
 

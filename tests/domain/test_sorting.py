@@ -22,7 +22,9 @@ def prefer(worth: Mapping[int, float], pair: Pair) -> Preference:
 def sort_all(
     name: str, items: Sequence[int], k: int, worth: Mapping[int, float]
 ) -> tuple[Ranking, list[Pair]]:
-    sorter = SORTERS[name].sort(items, k)
+    sort = SORTERS[name].sort
+    assert sort is not None
+    sorter = sort(items, k)
     asked: list[Pair] = []
     try:
         pair = next(sorter)
@@ -93,9 +95,11 @@ def test_bounds_worked_by_hand() -> None:
 def test_the_bound_of_three_items_is_reached(name: str) -> None:
     """A bound that no answers can reach would prove little: try every way of answering."""
     most = 0
+    sort = SORTERS[name].sort
+    assert sort is not None
     for code in range(3**8):
         answers = [list(Preference)[code // 3**place % 3] for place in range(8)]
-        sorter = SORTERS[name].sort((1, 2, 3), 3)
+        sorter = sort((1, 2, 3), 3)
         asked = 0
         try:
             next(sorter)

@@ -16,8 +16,8 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import User
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import tokens
+from topkapi.app.web.access.deps import SAFE_METHODS
 from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE
-from topkapi.app.web.common.deps import SAFE_METHODS
 
 EVERYONE = "everyone"  # signed in or not
 LINK = "whoever has the link"  # a signed link in the path: a made-up one is refused to all

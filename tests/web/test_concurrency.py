@@ -8,15 +8,15 @@ from tests.clients import open_client
 from tests.factories import make_study, make_user, sign_in
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Study
-from topkapi.app.web.common.deps import CurrentUser, SessionDep
+from topkapi.app.web.access.deps import CurrentUser, SessionDep
 
 
 def test_many_writes_at_once_all_count_and_none_fails(
     app: FastAPI, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A busy machine is no failure here.
-    monkeypatch.setattr("topkapi.app.web.server.slots.QUEUE_SECONDS", 60.0)
-    monkeypatch.setattr("topkapi.app.web.common.deps._LONG_WAIT", 60.0)
+    monkeypatch.setattr("topkapi.app.web.access.slots.QUEUE_SECONDS", 60.0)
+    monkeypatch.setattr("topkapi.app.web.access.deps._LONG_WAIT", 60.0)
     router = APIRouter()
 
     @router.post("/count/{study_id}")

@@ -11,7 +11,7 @@ from tests.factories import make_study, make_user, sign_in
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Study, User
 from topkapi.app.domain import errors
-from topkapi.app.web.common.deps import CurrentUser, SessionDep
+from topkapi.app.web.access.deps import CurrentUser, SessionDep
 from topkapi.app.web.common.errors import STATUS, status_of
 from topkapi.app.web.server.headers import CSP
 from topkapi.app.web.server.logs import JsonLines

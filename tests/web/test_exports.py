@@ -14,7 +14,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.results.exports import EXPORTS
-from topkapi.app.web.server.slots import TransactionLimits
+from topkapi.app.web.access.slots import TransactionLimits
 
 ANSA = "ansa@tulips.example"
 API = "/api/v1/studies/tulips/exports"
@@ -156,7 +156,7 @@ def test_too_many_downloads_at_once_are_asked_to_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert client.get(f"{API}/pairs.tsv", headers=headers).status_code == 200
-    monkeypatch.setattr("topkapi.app.web.server.slots.QUEUE_SECONDS", 0.01)
+    monkeypatch.setattr("topkapi.app.web.access.slots.QUEUE_SECONDS", 0.01)
     limiter = app.state.transaction_limits.export.limiter
     for number in range(int(limiter.total_tokens)):
         limiter.acquire_on_behalf_of_nowait(number)

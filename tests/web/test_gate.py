@@ -19,10 +19,10 @@ from topkapi.app.db.models import User
 from topkapi.app.db.queries.accounts.accounts import Bearer
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import tokens
+from topkapi.app.web.access.slots import Lane, TransactionLimits
 from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
 from topkapi.app.web.server import gate
 from topkapi.app.web.server.body_limits import DEFAULT, VISITOR, limit_of
-from topkapi.app.web.server.slots import Lane, TransactionLimits
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 NOTHING_SENT = {**FORM, "Content-Length": "5"}

@@ -17,8 +17,9 @@ from topkapi.app.db.engine import (
     shorten_lock_wait,
 )
 from topkapi.app.db.models import User
-from topkapi.app.web.server import slots as places
-from topkapi.app.web.server.slots import QUEUE_SECONDS, Busy, Lane, TransactionLimits
+from topkapi.app.web.access import slots as places
+from topkapi.app.web.access.slots import QUEUE_SECONDS, Lane, TransactionLimits
+from topkapi.app.web.common.busy import Busy
 
 
 def test_a_queue_is_served_in_the_order_of_coming() -> None:
@@ -94,9 +95,9 @@ def test_a_held_lock_is_not_waited_for_longer_than_a_request_may(
     app: FastAPI, user: User, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What waited in the queue has the less time for the lock: together 4 s, here 1 ms."""
-    monkeypatch.setattr("topkapi.app.web.common.deps._LONG_WAIT", -1.0)
+    monkeypatch.setattr("topkapi.app.web.access.deps._LONG_WAIT", -1.0)
     monkeypatch.setattr(
-        "topkapi.app.web.common.deps.shorten_lock_wait",
+        "topkapi.app.web.access.deps.shorten_lock_wait",
         lambda session, _waited: shorten_lock_wait(session, REQUEST_BUSY_MS / 1000),
     )
     engine = make_engine(database_url)

@@ -18,8 +18,8 @@ from topkapi.app.domain.pairs.answers import Preference
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.progress_tracker import ProgressTracker
 from topkapi.app.domain.pairs.session import Asking, PairSession
+from topkapi.app.domain.pairs.simulated_assessors import SimulatedAssessor, true_worths
 from topkapi.app.domain.pairs.sorter_run import run_plan
-from topkapi.app.domain.simulation.assessors import SimulatedAssessor, true_worths
 
 _QUESTIONS_SIMULATED = (
     50_000  # holds the time of a table at a fraction of a second, for any n and k

@@ -35,7 +35,9 @@ def run_plan(plan: Plan, items: Sequence[ItemId], recorded: Recorded) -> SorterR
 
 def run_sorter(plan: Plan, items: Sequence[ItemId], memory: "Memory") -> SorterRun:
     """Run the plan's sorter from where ``memory`` is, and keep ``memory`` up to date."""
-    sorter = SORTERS[plan.sorter].sort(items, plan.k)
+    sort = SORTERS[plan.sorter].sort
+    assert sort is not None, "a sampled sorter has a strategy of its own"
+    sorter = sort(items, plan.k)
     try:
         pair = next(sorter)
         for verdict in memory.verdicts:

@@ -7,9 +7,14 @@ from typing import TypeVar
 
 from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
 from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.simulated_assessors import (
+    Assessor,
+    Errors,
+    SimulatedAssessor,
+    true_worths,
+)
 from topkapi.app.domain.pairs.sorter_run import run_plan
 from topkapi.app.domain.pairs.sorters.registry import SORTERS, Ranking
-from topkapi.app.domain.simulation.assessors import Assessor, Errors, SimulatedAssessor, true_worths
 
 T = TypeVar("T")
 

@@ -6,7 +6,8 @@
 from topkapi.app.services.importing.comparing import Unchanged
 from topkapi.app.services.importing.problems import Problem, StudyRefused
 from topkapi.app.services.importing.service import ImportReport, import_study, preview_study
-from topkapi.app.services.importing.sources.sources import Source, open_source
+from topkapi.app.services.importing.sources.folders import Source
+from topkapi.app.services.importing.sources.opening import open_source
 from topkapi.app.services.importing.sources.zipped import ZipSource
 
 __all__ = [

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from topkapi.app.domain.enums import Tool
+from topkapi.app.services.importing.bundle import Bundle, find_bundle
 from topkapi.app.services.importing.problems import Place, Problems, StudyRefused
 from topkapi.app.services.importing.records.contents import content_hash
 from topkapi.app.services.importing.records.pages import PAGES, file_type
@@ -22,9 +23,8 @@ from topkapi.app.services.importing.records.types import (
 )
 from topkapi.app.services.importing.records.values import shown
 from topkapi.app.services.importing.sources import limits
-from topkapi.app.services.importing.sources.bundle import Bundle, find_bundle
+from topkapi.app.services.importing.sources.folders import Source
 from topkapi.app.services.importing.sources.reader import Progress, Reader, no_progress
-from topkapi.app.services.importing.sources.sources import Source
 
 Mark = bytes
 

@@ -11,9 +11,9 @@ from topkapi.app.services import audit
 from topkapi.app.services.importing.checking import Checked, check_study
 from topkapi.app.services.importing.comparing import Changes, compare
 from topkapi.app.services.importing.problems import Problems
+from topkapi.app.services.importing.sources.folders import Source
 from topkapi.app.services.importing.sources.limits import size_in_words
 from topkapi.app.services.importing.sources.reader import Progress, Reader, no_progress
-from topkapi.app.services.importing.sources.sources import Source
 from topkapi.app.services.importing.writing import take_turn, write_study
 
 Action = Literal["create", "extend"]

@@ -9,10 +9,10 @@ from typing import Any
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.study import Grade, StudySettings
+from topkapi.app.services.importing.layout import GUIDELINES, ROLES, SETTINGS, Named
 from topkapi.app.services.importing.problems import Place, Problems
 from topkapi.app.services.importing.records.values import BadValue, kind_of, shown, words
 from topkapi.app.services.importing.sources import limits
-from topkapi.app.services.importing.sources.layout import GUIDELINES, ROLES, SETTINGS, Named
 from topkapi.app.services.importing.sources.reader import Reader
 
 KINDS: dict[str, type] = {

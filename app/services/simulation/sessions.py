@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from topkapi.analysis.metrics import kappa_ndcg_of_lists
 from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.simulated_assessors import Errors, by_worth
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
-from topkapi.app.domain.simulation.assessors import Errors, by_worth
 from topkapi.app.domain.simulation.runs import Belief, Run, simulate
 
 IntArray = NDArray[np.int64]

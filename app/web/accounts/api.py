@@ -4,7 +4,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 
 from topkapi.app.domain.enums import Role
-from topkapi.app.web.common.deps import ApiUser
+from topkapi.app.web.access.deps import ApiUser
 
 router = APIRouter(prefix="/api/v1", tags=["account"])
 

@@ -11,16 +11,16 @@ from topkapi.app.demo_accounts import DEMO_PASSWORD
 from topkapi.app.domain.errors import AppError, Forbidden, TooManyAttempts, WrongCredentials
 from topkapi.app.services.accounts import users
 from topkapi.app.services.accounts.sign_in import Authenticator
+from topkapi.app.web.access.deps import CurrentUser, check_visitor_form
+from topkapi.app.web.access.slots import TransactionLimits
 from topkapi.app.web.accounts.devices import Devices
 from topkapi.app.web.accounts.forms import SignInForm
 from topkapi.app.web.common.cookies import Cookies
-from topkapi.app.web.common.deps import CurrentUser, check_visitor_form
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.links import local_path
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import DemoAccount, SignInView
 from topkapi.app.web.common.visitors import visitor_of
-from topkapi.app.web.server.slots import TransactionLimits
 
 router = APIRouter(include_in_schema=False)
 

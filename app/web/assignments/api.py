@@ -16,10 +16,10 @@ from topkapi.app.services.accounts.users import user_of_email
 from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.assignments.csv_file import MOST_BYTES, CsvProblem, CsvRefused, assign_csv
 from topkapi.app.services.studies import lifecycle
+from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, SessionDep
+from topkapi.app.web.access.early_auth import EarlyApiAdmin
 from topkapi.app.web.common.api_paging import Limit, Number, Offset, say_total
-from topkapi.app.web.common.deps import ApiAdmin, ApiResearcher, SessionDep
-from topkapi.app.web.common.early_auth import EarlyApiAdmin
-from topkapi.app.web.judging.api_models import Body
+from topkapi.app.web.common.received import Body
 from topkapi.app.web.studies.api_models import Slug
 
 router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["assignment"])

@@ -17,8 +17,8 @@ from topkapi.app.services.assignments import manual_assignment, rotation
 from topkapi.app.services.assignments.csv_file import MOST_BYTES, CsvRefused, assign_csv
 from topkapi.app.services.assignments.preview import Preview, preview
 from topkapi.app.services.studies import lifecycle
+from topkapi.app.web.access.deps import AdminUser, SessionDep
 from topkapi.app.web.assignments.views import AssignView, PersonChoice
-from topkapi.app.web.common.deps import AdminUser, SessionDep
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.people.forms import OneForm, PersonId, RotationForm

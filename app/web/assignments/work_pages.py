@@ -12,8 +12,8 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
 from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.studies import lifecycle
+from topkapi.app.web.access.deps import AdminUser, SessionDep
 from topkapi.app.web.assignments.views import WorkListView
-from topkapi.app.web.common.deps import AdminUser, SessionDep
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.links import local_path
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of

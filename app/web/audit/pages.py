@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from topkapi.app.db.queries import audit as queries
-from topkapi.app.web.common.deps import AdminUser, SessionDep
+from topkapi.app.web.access.deps import AdminUser, SessionDep
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.people.views import AuditView

@@ -18,9 +18,9 @@ from topkapi.app.domain import errors
 from topkapi.app.domain.errors import AppError, SignInNeeded, TooManyAttempts
 from topkapi.app.domain.text.storable import storable
 from topkapi.app.web.common import htmx
+from topkapi.app.web.common.busy import RETRY_SECONDS, Busy
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.server.admission import is_api
-from topkapi.app.web.server.slots import RETRY_SECONDS, Busy
+from topkapi.app.web.common.visitors import is_api
 
 STATUS: Mapping[type[AppError], int] = {
     errors.NotFound: 404,

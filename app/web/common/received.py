@@ -2,7 +2,7 @@
 
 from urllib.parse import parse_qsl
 
-from pydantic import BaseModel, field_validator
+from pydantic import BaseModel, ConfigDict, field_validator
 from pydantic_core import PydanticCustomError
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -23,6 +23,12 @@ class Received(BaseModel):
                 "unstorable", "{problem}", {"problem": f"The value {problem}"}
             )
         return value
+
+
+class Body(Received):
+    """A body with a field we do not know is a mistake, not something to pass over."""
+
+    model_config = ConfigDict(extra="forbid")
 
 
 class AddressCheck:

@@ -35,3 +35,8 @@ def _is_loopback(address: str) -> bool:
         return ip_address(address).is_loopback
     except ValueError:
         return False
+
+
+def is_api(request: Request) -> bool:
+    """Whether a program asks, with a token; pages are asked for with a cookie."""
+    return str(request.scope["path"]).startswith("/api/")

@@ -8,11 +8,11 @@ from starlette.concurrency import run_in_threadpool
 
 from topkapi.app.services.importing import ImportReport
 from topkapi.app.services.studies import edit_study, lifecycle
-from topkapi.app.web.common.deps import ApiAdmin, SessionDep
-from topkapi.app.web.common.downloads import ExportPlace
-from topkapi.app.web.common.early_auth import EarlyApiAdmin
+from topkapi.app.web.access.deps import ApiAdmin, SessionDep
+from topkapi.app.web.access.downloads import ExportPlace
+from topkapi.app.web.access.early_auth import EarlyApiAdmin
+from topkapi.app.web.common.received import Body
 from topkapi.app.web.importing.uploads import RECEIVING, JudgingContext, receive
-from topkapi.app.web.judging.api_models import Body
 from topkapi.app.web.studies.api_models import Slug
 from topkapi.app.web.studies.deletion_pages import copy_response
 

@@ -8,8 +8,8 @@ from starlette.responses import RedirectResponse, Response
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.uploads import Upload
-from topkapi.app.web.common.deps import AdminUser
-from topkapi.app.web.common.early_auth import EarlyAdmin
+from topkapi.app.web.access.deps import AdminUser
+from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.importing.uploads import RECEIVING, JudgingContext, receive
 from topkapi.app.web.people.views import ImportsView, ImportView, Refusal

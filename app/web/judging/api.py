@@ -13,7 +13,7 @@ from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import AssignmentState, Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.tool_adapters import SubmittedAnswer
-from topkapi.app.web.common.deps import (
+from topkapi.app.web.access.deps import (
     ApiUser,
     Credentials,
     RowId,

@@ -2,19 +2,13 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from topkapi.app.domain.enums import Tool
-from topkapi.app.web.common.received import Received
+from topkapi.app.web.common.received import Body
 
 Name = Annotated[str, Field(max_length=300)]
 Position = Annotated[int, Field(ge=0, le=2**31 - 1, description="The log entry this is meant for.")]
-
-
-class Body(Received):
-    """A body with a field we do not know is a mistake, not something to pass over."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class StudyName(BaseModel):

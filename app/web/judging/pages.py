@@ -19,8 +19,7 @@ from topkapi.app.services.judging.labeling import AssignmentState, Prospect
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.session_summary import summary_of
 from topkapi.app.services.pages.snippets import snippet_texts
-from topkapi.app.web.common import htmx
-from topkapi.app.web.common.deps import (
+from topkapi.app.web.access.deps import (
     ClaimantToken,
     CurrentUser,
     RowId,
@@ -28,6 +27,7 @@ from topkapi.app.web.common.deps import (
     current_person,
     in_transaction,
 )
+from topkapi.app.web.common import htmx
 from topkapi.app.web.common.markdown import to_html
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView

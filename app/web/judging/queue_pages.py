@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from topkapi.app.services.judging.queue import queue_of_user
-from topkapi.app.web.common.deps import CurrentUser, SessionDep
+from topkapi.app.web.access.deps import CurrentUser, SessionDep
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import QueueView

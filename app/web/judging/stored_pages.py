@@ -11,7 +11,8 @@ from starlette.responses import HTMLResponse, Response
 
 from topkapi.app.db.queries.judging import pages as queries
 from topkapi.app.services.pages.shown import Body, BodyKey, PageHead, ShownPages
-from topkapi.app.web.common.deps import in_transaction
+from topkapi.app.web.access.admission import admit_visitor
+from topkapi.app.web.access.deps import in_transaction
 from topkapi.app.web.judging.page_html import (
     HTML,
     MARKDOWN,
@@ -22,7 +23,6 @@ from topkapi.app.web.judging.page_html import (
     problem_page,
 )
 from topkapi.app.web.judging.page_links import LinkExpired, LinkWrong, PageLink, PageLinks
-from topkapi.app.web.server.admission import admit_visitor
 
 router = APIRouter(include_in_schema=False)
 

@@ -11,10 +11,10 @@ from topkapi.app.db.models import ApiToken, User
 from topkapi.app.db.queries.accounts import people as queries
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import invitations, tokens, users
+from topkapi.app.web.access.deps import ApiAdmin, SessionDep
 from topkapi.app.web.common.api_paging import Limit, Number, Offset, say_total
-from topkapi.app.web.common.deps import ApiAdmin, SessionDep
 from topkapi.app.web.common.links import public_url
-from topkapi.app.web.judging.api_models import Body
+from topkapi.app.web.common.received import Body
 
 router = APIRouter(prefix="/api/v1/users", tags=["people"])
 

@@ -10,16 +10,16 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.accounts import invitations
 from topkapi.app.services.accounts.sign_in import refuse_unusable
+from topkapi.app.web.access.admission import admit_visitor
+from topkapi.app.web.access.deps import SessionDep, check_visitor_form
+from topkapi.app.web.access.slots import TransactionLimits
 from topkapi.app.web.accounts.devices import Devices
 from topkapi.app.web.common.cookies import Cookies
-from topkapi.app.web.common.deps import SessionDep, check_visitor_form
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.visitors import visitor_of
 from topkapi.app.web.people.forms import AcceptForm
 from topkapi.app.web.people.views import AcceptView, Refusal
-from topkapi.app.web.server.admission import admit_visitor
-from topkapi.app.web.server.slots import TransactionLimits
 
 router = APIRouter(prefix="/invitations", include_in_schema=False)
 Token = Annotated[str, Path(max_length=100)]

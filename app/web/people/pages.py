@@ -12,7 +12,7 @@ from topkapi.app.db.queries.accounts import people as queries
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
 from topkapi.app.services.accounts import invitations, tokens, users
-from topkapi.app.web.common.deps import AdminUser, SessionDep
+from topkapi.app.web.access.deps import AdminUser, SessionDep
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.links import public_url
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of

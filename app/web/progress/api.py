@@ -11,8 +11,8 @@ from topkapi.app.db.queries.studies import study_pages
 from topkapi.app.services.progress import study_progress
 from topkapi.app.services.progress.study_progress import Line
 from topkapi.app.services.studies import lifecycle
+from topkapi.app.web.access.deps import ApiResearcher, SessionDep
 from topkapi.app.web.common.api_paging import Limit, Offset, say_total
-from topkapi.app.web.common.deps import ApiResearcher, SessionDep
 from topkapi.app.web.judging.api_models import QueryOut
 from topkapi.app.web.studies.api_models import Slug
 

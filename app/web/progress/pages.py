@@ -13,7 +13,7 @@ from topkapi.app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.progress import study_progress
 from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.common.deps import ResearcherUser, SessionDep
+from topkapi.app.web.access.deps import ResearcherUser, SessionDep
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render, to_text
 from topkapi.app.web.progress.views import PARTS, PersonLine, ProgressView

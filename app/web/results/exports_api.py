@@ -12,9 +12,9 @@ from topkapi.app.services.results.exports import (
     completeness,
     open_export,
 )
-from topkapi.app.web.common.deps import ApiResearcher, SessionDep
-from topkapi.app.web.common.downloads import ExportSession, SpooledResponse, download
-from topkapi.app.web.common.early_auth import ApiResearcherAtDoor
+from topkapi.app.web.access.deps import ApiResearcher, SessionDep
+from topkapi.app.web.access.downloads import ExportSession, SpooledResponse, download
+from topkapi.app.web.access.early_auth import ApiResearcherAtDoor
 from topkapi.app.web.studies.api_models import ExportOut, Slug
 
 router = APIRouter(prefix="/api/v1/studies/{slug}/exports", tags=["exports"])

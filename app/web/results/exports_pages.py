@@ -13,9 +13,9 @@ from topkapi.app.services.results.exports import (
     completeness,
     open_export,
 )
-from topkapi.app.web.common.deps import ResearcherUser, SessionDep
-from topkapi.app.web.common.downloads import ExportSession, download
-from topkapi.app.web.common.early_auth import ResearcherAtDoor
+from topkapi.app.web.access.deps import ResearcherUser, SessionDep
+from topkapi.app.web.access.downloads import ExportSession, download
+from topkapi.app.web.access.early_auth import ResearcherAtDoor
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.results.export_views import ExportLine, ExportsView
 from topkapi.app.web.studies.pages import study_head

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from topkapi.app.services.results.reports import ListReports, ReportCache, as_json
-from topkapi.app.web.common.downloads import ExportSession
-from topkapi.app.web.common.early_auth import ApiResearcherAtDoor
+from topkapi.app.web.access.downloads import ExportSession
+from topkapi.app.web.access.early_auth import ApiResearcherAtDoor
 from topkapi.app.web.studies.api_models import Slug
 
 router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["reports"])

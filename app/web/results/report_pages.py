@@ -16,8 +16,8 @@ from topkapi.app.services.results.reports import (
     zipped,
 )
 from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.common.downloads import ExportSession
-from topkapi.app.web.common.early_auth import ResearcherAtDoor
+from topkapi.app.web.access.downloads import ExportSession
+from topkapi.app.web.access.early_auth import ResearcherAtDoor
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.results.report_views import ListReportView, ReportView
 from topkapi.app.web.studies.pages import study_head

@@ -17,12 +17,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import AppError
 from topkapi.app.services.importing.sources.limits import size_in_words
-from topkapi.app.web.common.deps import SAFE_METHODS
-from topkapi.app.web.common.early_auth import person_at_door
+from topkapi.app.web.access.admission import admit
+from topkapi.app.web.access.deps import SAFE_METHODS
+from topkapi.app.web.access.early_auth import person_at_door
+from topkapi.app.web.common.busy import Busy
 from topkapi.app.web.common.errors import show_app_error, show_busy, show_http_error
-from topkapi.app.web.server.admission import admit
 from topkapi.app.web.server.body_limits import BodyLimit, is_for_visitors, limit_of
-from topkapi.app.web.server.slots import Busy
 
 IDLE_SECONDS = 30.0  # without a byte of a large body
 _CLOSE = {"Connection": "close"}

@@ -9,7 +9,7 @@ from topkapi.app.db.queries.studies import studies as queries
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.results.exports import StudySource, completeness
-from topkapi.app.web.common.deps import ApiResearcher, SessionDep
+from topkapi.app.web.access.deps import ApiResearcher, SessionDep
 from topkapi.app.web.studies.api_models import Slug, StudyDetail, StudyOut, ToolProgress
 
 router = APIRouter(prefix="/api/v1/studies", tags=["studies"])

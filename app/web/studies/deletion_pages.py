@@ -12,9 +12,9 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from topkapi.app.db.engine import Sessions
 from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.services.studies import full_copy, lifecycle
-from topkapi.app.web.common.deps import AdminUser, SessionDep
-from topkapi.app.web.common.downloads import ExportPlace
-from topkapi.app.web.common.early_auth import EarlyAdmin
+from topkapi.app.web.access.deps import AdminUser, SessionDep
+from topkapi.app.web.access.downloads import ExportPlace
+from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.people.forms import ConfirmForm

@@ -13,7 +13,7 @@ from topkapi.app.db.queries.studies.studies import studies_with_counts
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.common.deps import AdminUser, ResearcherUser, SessionDep
+from topkapi.app.web.access.deps import AdminUser, ResearcherUser, SessionDep
 from topkapi.app.web.common.markdown import to_html
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render

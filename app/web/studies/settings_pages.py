@@ -10,7 +10,7 @@ from topkapi.app.db.models import User
 from topkapi.app.domain.errors import AppError, Conflict, Invalid
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
 from topkapi.app.services.studies import edit_study, lifecycle
-from topkapi.app.web.common.deps import AdminUser, SessionDep
+from topkapi.app.web.access.deps import AdminUser, SessionDep
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.people.forms import GuidelinesForm, SettingsForm

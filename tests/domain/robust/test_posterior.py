@@ -18,7 +18,7 @@ from topkapi.app.domain.pairs.robust.posterior import ERROR_PRIOR, Posterior
 from topkapi.app.domain.pairs.robust.question import best_question, worths
 from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
 from topkapi.app.domain.pairs.robust.sorter import Removed, RobustSorter, Told
-from topkapi.app.domain.simulation.assessors import SimulatedAssessor, by_worth, true_worths
+from topkapi.app.domain.pairs.simulated_assessors import SimulatedAssessor, by_worth, true_worths
 
 FloatArray = NDArray[np.float64]
 FIRST, SECOND, TIE = Preference.FIRST, Preference.SECOND, Preference.TIE

@@ -12,9 +12,9 @@ from tests.strategies import orders, seeds
 from topkapi.app.domain.errors import Invalid, OutOfTurn
 from topkapi.app.domain.log import Entry, EntryKind, answer
 from topkapi.app.domain.pairs.answers import Answer, Judgment, Question
+from topkapi.app.domain.pairs.list_confidence import confidence_in, confidence_of
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.progress import progress_of
-from topkapi.app.domain.pairs.robust.list_confidence import confidence_in, confidence_of
 from topkapi.app.domain.pairs.session import Asking, Finished, PairSession
 from topkapi.app.domain.pairs.sorters.registry import heap_questions
 from topkapi.app.domain.study import StudySettings

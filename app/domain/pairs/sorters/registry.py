@@ -180,24 +180,15 @@ class SorterInfo:
     """A sorter, its version, the most questions it can ever need, and a line for people.
 
     ``sampled``: it draws its questions at random, asks as many as a budget allows, and its list is
-    the most probable one; the others are exact if every answer is right.
+    the most probable one; it has a strategy of its own, and no ``sort``. The others are exact if
+    every answer is right.
     """
 
     version: int
-    sort: Callable[[Sequence[ItemId], int], Sorter]
+    sort: Callable[[Sequence[ItemId], int], Sorter] | None
     bound: Callable[[int, int], int]
     summary: str
     sampled: bool = False
-
-
-def robust(items: Sequence[ItemId], k: int) -> Sorter:
-    """The robust sorter with its usual budget and each pair asked once at most."""
-    from topkapi.app.domain.pairs.robust.sampled import (  # NumPy, for those who need it
-        Rules,
-        sampled_sort,
-    )
-
-    return sampled_sort(items, k, Rules(heap_questions(len(items), k)), seed="")
 
 
 SORTERS: dict[str, SorterInfo] = {
@@ -207,6 +198,6 @@ SORTERS: dict[str, SorterInfo] = {
     "tournament": SorterInfo(1, tournament, tournament_bound, "a winner tree: fewest questions"),
     "buckets": SorterInfo(1, buckets, tournament_bound, "a winner tree that merges ties"),
     "robust": SorterInfo(
-        1, robust, heap_questions, "doubts answers; a set number of questions", True
+        1, None, heap_questions, "doubts answers; a set number of questions", True
     ),
 }

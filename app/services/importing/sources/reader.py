@@ -9,7 +9,7 @@ from typing import BinaryIO, cast
 
 from topkapi.app.services.importing.problems import NullProblems, Place, Problems, refusal
 from topkapi.app.services.importing.sources import limits
-from topkapi.app.services.importing.sources.sources import Source
+from topkapi.app.services.importing.sources.folders import Source
 from topkapi.app.services.importing.sources.zipped import DAMAGE, damaged
 
 Progress = Callable[[str, int, int], None]  # what is being done, bytes done, bytes in all

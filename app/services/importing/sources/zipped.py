@@ -10,7 +10,7 @@ from typing import BinaryIO, cast
 
 from topkapi.app.services.importing.problems import Place, Problems, StudyRefused, refusal
 from topkapi.app.services.importing.sources import limits
-from topkapi.app.services.importing.sources.sources import Closing, check_sizes, is_litter
+from topkapi.app.services.importing.sources.folders import Closing, check_sizes, is_litter
 
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, struct.error)
 _END = struct.Struct("<4s4H2LH")  # the record at the end of every archive

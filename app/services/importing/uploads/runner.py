@@ -18,7 +18,7 @@ from topkapi.app.services.importing import (
     import_study,
     preview_study,
 )
-from topkapi.app.services.importing.sources.sources import FileSource
+from topkapi.app.services.importing.sources.folders import FileSource
 from topkapi.app.services.importing.sources.zipped import ZipSource
 from topkapi.app.services.importing.uploads.store import Stage, Upload, UploadStore
 

@@ -27,7 +27,7 @@ def sure_lists(source: StudySource) -> Iterator[tuple[AssignmentRecord, Confiden
 
 def sure_list(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> ConfidenceList | None:
     """The session as a record; None if it is not finished. Its own list is never replaced."""
-    from topkapi.app.domain.pairs.robust.list_confidence import confidence_in
+    from topkapi.app.domain.pairs.list_confidence import confidence_in
 
     session = _replayed(work.assignment, rows)
     state = session.state

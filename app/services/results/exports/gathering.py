@@ -13,7 +13,7 @@ from topkapi.analysis.typing import FloatArray
 from topkapi.app.db.queries.results import exports as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.grades.session import GradePlan
-from topkapi.app.domain.pairs.outcome import grades_given, outcome
+from topkapi.app.domain.outcome import grades_given, outcome
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Result
 from topkapi.app.domain.pairs.sorters.registry import SORTERS

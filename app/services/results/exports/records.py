@@ -8,8 +8,8 @@ from topkapi.app.db.models import Assignment, JudgmentRow, TimerEvent
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.grades.session import GradePlan
 from topkapi.app.domain.log import Entry, EntryKind, effective, stacks
+from topkapi.app.domain.outcome import grades_given, outcome
 from topkapi.app.domain.pairs.answers import BAD_ANSWERS, Answer, ItemId, Judgment, QuestionKind
-from topkapi.app.domain.pairs.outcome import grades_given, outcome
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Result
 from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS

@@ -14,8 +14,9 @@ from topkapi.app.domain.pairs.answers import ItemId, Judgment
 from topkapi.app.domain.pairs.pending_question import step_from_json
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Finished, PairSession, Result, result_of
+from topkapi.app.domain.pairs.sorter_strategy import sorter_run_after
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
-from topkapi.app.domain.pairs.strategy import Done, sorter_run_after
+from topkapi.app.domain.pairs.strategy import Done
 
 
 def outcome(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from topkapi.app.services.importing.layout import Layout, find_layout, single_layout
 from topkapi.app.services.importing.problems import Place
 from topkapi.app.services.importing.records import candidates, documents, letor, queries, rankings
 from topkapi.app.services.importing.records.types import (
@@ -12,7 +13,6 @@ from topkapi.app.services.importing.records.types import (
     RankingRecord,
 )
 from topkapi.app.services.importing.settings import StudyHead, head_of_file, read_head
-from topkapi.app.services.importing.sources.layout import Layout, find_layout, single_layout
 from topkapi.app.services.importing.sources.reader import Reader
 
 

@@ -16,8 +16,9 @@ from starlette.requests import Request
 from topkapi.app.db.engine import Sessions
 from topkapi.app.domain.errors import SignInNeeded
 from topkapi.app.services.accounts import tokens
+from topkapi.app.web.access.slots import Lane
 from topkapi.app.web.common.cookies import Cookies
-from topkapi.app.web.server.slots import Lane
+from topkapi.app.web.common.visitors import is_api
 
 KNOWN_SECONDS = 60.0
 MOST_KNOWN = 10_000
@@ -82,11 +83,6 @@ def admit_visitor(request: Request) -> None:
 def is_visitor(request: Request) -> bool:
     """Whether the request was let in by a link."""
     return getattr(request.state, "visitor", False)
-
-
-def is_api(request: Request) -> bool:
-    """Whether a program asks, with a token; pages are asked for with a cookie."""
-    return str(request.scope["path"]).startswith("/api/")
 
 
 def sent_token(request: Request) -> str:

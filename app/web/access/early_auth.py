@@ -15,7 +15,8 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.queries.accounts.accounts import Bearer
 from topkapi.app.domain.enums import Role
-from topkapi.app.web.common.deps import (
+from topkapi.app.web.access.admission import admit, sent_token
+from topkapi.app.web.access.deps import (
     RESEARCH,
     Credentials,
     SentToken,
@@ -25,9 +26,9 @@ from topkapi.app.web.common.deps import (
     renew_sign_in,
     require,
 )
+from topkapi.app.web.access.slots import TransactionLimits
 from topkapi.app.web.common.views import PersonView
-from topkapi.app.web.server.admission import admit, is_api, sent_token
-from topkapi.app.web.server.slots import TransactionLimits
+from topkapi.app.web.common.visitors import is_api
 
 T = TypeVar("T")
 

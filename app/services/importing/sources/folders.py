@@ -1,4 +1,4 @@
-"""Where a study comes from: a folder, a zip archive, or a single file. Nothing is unpacked to disk.
+"""Sources of a study: a folder or a single file, and the protocol that archives share.
 
 A source lists its files before any is opened, and refuses what could lead outside the study or
 fill the machine: path traversal, links, bombs.
@@ -11,7 +11,6 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import BinaryIO, Protocol, Self
 
-from topkapi.app.domain.errors import NotFound
 from topkapi.app.services.importing.problems import Place, Problems
 from topkapi.app.services.importing.sources import limits
 
@@ -98,21 +97,6 @@ class FileSource(Closing):
         """The bytes of the file."""
         assert path == self.name
         return self._path.open("rb")
-
-
-def open_source(path: Path) -> Source:
-    """The source at ``path``, by what it is."""
-    from topkapi.app.services.importing.sources.zipped import ZipSource
-
-    if not path.exists():
-        raise NotFound(f"There is no file or folder {path}.")
-    if path.is_dir():
-        return FolderSource(path)
-    with path.open("rb") as stream:
-        packed = stream.read(4)[:2] == b"PK"
-    if packed or path.suffix.lower() == ".zip":
-        return ZipSource(path, name=path.name)
-    return FileSource(path)
 
 
 def is_litter(path: str) -> bool:

@@ -22,11 +22,11 @@ from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import BadToken, Forbidden, SignInNeeded
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.accounts.sign_in import refuse_unusable
+from topkapi.app.web.access.admission import NO_TOKEN, KnownTokens, admit, is_visitor
+from topkapi.app.web.access.slots import Lane, TransactionLimits
 from topkapi.app.web.common.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Claim, Cookies
 from topkapi.app.web.common.views import PersonView
-from topkapi.app.web.common.visitors import visitor_of
-from topkapi.app.web.server.admission import NO_TOKEN, KnownTokens, admit, is_api, is_visitor
-from topkapi.app.web.server.slots import Lane, TransactionLimits
+from topkapi.app.web.common.visitors import is_api, visitor_of
 
 T = TypeVar("T")
 Someone = TypeVar("Someone", User, Account, PersonView)

@@ -16,8 +16,8 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from topkapi.app.services.results.exports import Export, export_session
-from topkapi.app.web.common.early_auth import ResearcherAtDoor
-from topkapi.app.web.server.slots import TransactionLimits
+from topkapi.app.web.access.early_auth import ResearcherAtDoor
+from topkapi.app.web.access.slots import TransactionLimits
 
 _BLOCK = 64 * 1024
 

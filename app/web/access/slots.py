@@ -12,13 +12,9 @@ from contextlib import asynccontextmanager
 from anyio import CapacityLimiter, WouldBlock, fail_after
 
 from topkapi.app.db.engine import POOL_SIZE
+from topkapi.app.web.common.busy import Busy
 
 QUEUE_SECONDS = 3.5  # with the wait for a lock of the database, nobody waits more than 5
-RETRY_SECONDS = 2
-
-
-class Busy(Exception):
-    """No slot was free in time; nothing was done, and trying again is right."""
 
 
 class Lane:

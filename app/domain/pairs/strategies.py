@@ -1,0 +1,15 @@
+"""The strategy of each sorter."""
+
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.sorter_strategy import SorterStrategy
+from topkapi.app.domain.pairs.sorters.registry import SORTERS
+from topkapi.app.domain.pairs.strategy import Strategy
+
+
+def strategy_for(plan: Plan) -> Strategy:
+    """Return the strategy of the plan's sorter, at its beginning."""
+    if SORTERS[plan.sorter].sampled:
+        from topkapi.app.domain.pairs.robust.strategy import RobustStrategy  # loads NumPy
+
+        return RobustStrategy(plan)
+    return SorterStrategy(plan)

@@ -1,0 +1,20 @@
+"""Opening a study: a folder, a zip archive, or a single file. Nothing is unpacked to disk."""
+
+from pathlib import Path
+
+from topkapi.app.domain.errors import NotFound
+from topkapi.app.services.importing.sources.folders import FileSource, FolderSource, Source
+from topkapi.app.services.importing.sources.zipped import ZipSource
+
+
+def open_source(path: Path) -> Source:
+    """Open the source at ``path``: a folder, a zip archive, or a single file."""
+    if not path.exists():
+        raise NotFound(f"There is no file or folder {path}.")
+    if path.is_dir():
+        return FolderSource(path)
+    with path.open("rb") as stream:
+        packed = stream.read(4)[:2] == b"PK"
+    if packed or path.suffix.lower() == ".zip":
+        return ZipSource(path, name=path.name)
+    return FileSource(path)
