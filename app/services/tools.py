@@ -42,10 +42,14 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Answers after which the same is asked, and one of them as a judgment."""
+    """Answers after which the same is asked, and one of them as a judgment.
+
+    ``rare``: seldom given, and costly to follow because the sorter starts again without a page.
+    """
 
     answers: tuple[str, ...]
     judgment: Any
+    rare: bool = False
 
 
 class ToolKit(Protocol):
@@ -153,6 +157,7 @@ class PairsKit:
             Choice(
                 tuple(answer.value for answer in group),
                 Judgment(asked.kind, asked.left, asked.right, group[0]),
+                rare=not group[0].is_preference,
             )
             for group in groups
             if group
