@@ -14,22 +14,7 @@ from analysis.agreement import (
     rating_sums,
     same_assessors,
 )
-from analysis.report.answers import (
-    AnswerQuality,
-    answer_quality,
-    intransitive_triads,
-    left_share,
-    self_consistency,
-)
-from analysis.report.comparison import comparison
-from analysis.report.consensus import consensus, consensus_section
-from analysis.report.course import consistency_course
-from analysis.report.effort import effort_of
 from analysis.report.options import Options
-from analysis.report.pairs import pair_rows
-from analysis.report.people import people
-from analysis.report.pooled import pooled
-from analysis.report.queries import query_rows
 from analysis.report.schema import (
     Answers,
     Comparison,
@@ -39,6 +24,21 @@ from analysis.report.schema import (
     StudySummary,
     ToolReport,
 )
+from analysis.report.sections.answers import (
+    AnswerQuality,
+    answer_quality,
+    intransitive_triads,
+    left_share,
+    self_consistency,
+)
+from analysis.report.sections.comparison import comparison
+from analysis.report.sections.consensus import consensus, consensus_section
+from analysis.report.sections.course import consistency_course
+from analysis.report.sections.effort import effort_of
+from analysis.report.sections.pairs import pair_rows
+from analysis.report.sections.people import people
+from analysis.report.sections.pooled import pooled
+from analysis.report.sections.queries import query_rows
 from analysis.report.study import StudyData, ToolData
 from analysis.typing import IntArray
 

@@ -7,9 +7,9 @@ from scipy.stats import binomtest
 
 from analysis.dcglearn import ANSWERS, Learned, Preferences, learn_gains
 from analysis.errors import AnalysisError
-from analysis.report.figures import UNDEFINED, figure
-from analysis.report.pooled import nested
 from analysis.report.schema import LeftPreference, ListReport, Reason, SystemRow
+from analysis.report.sections.figures import UNDEFINED, figure
+from analysis.report.sections.pooled import nested
 from analysis.resampling import draw_counts, percentiles
 from analysis.typing import FloatArray, IntArray
 

@@ -26,8 +26,8 @@ from analysis.data.exports.cells import read_tsv
 from analysis.data.exports.topk import TopK, read_topk
 from analysis.data.letor import read_bytes
 from analysis.errors import BadData
-from analysis.report.logs import read_log, stated
-from analysis.report.parts import Parts, Row, study_of
+from analysis.report.reading.logs import read_log, stated
+from analysis.report.reading.parts import Parts, Row, study_of
 from analysis.report.study import StudyData
 
 HEADER = ("query", "a", "b", "preference", "assessor")

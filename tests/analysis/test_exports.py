@@ -266,7 +266,11 @@ def test_an_id_with_a_blank_is_refused_where_blanks_separate(lines: Iterator[str
         (read_pairs, "query\ta\tb\n", "line 1: the header is not"),
         (read_pairs, "query\ta\tb\tpreference\tassessor\nq\tx\ty\tz\tp\n", "line 2: .* tie"),
         (read_pairs, "query\ta\tb\tpreference\tassessor\nq\tx\ty\n", "line 2: 3 columns"),
-        (read_pairs, "query\ta\tb\tpreference\tassessor\nq\\x\tx\ty\ta\tp\n", "nothing"),
+        (
+            read_pairs,
+            "query\ta\tb\tpreference\tassessor\nq\\x\tx\ty\ta\tp\n",
+            "not an escape sequence",
+        ),
         (read_preferences, '{"prompt": "x"}\n', "line 1: the field 'chosen' is missing"),
         (read_preferences, '{"prompt": 3}\n', "line 1: prompt is 3, not a text"),
         (read_preferences, "{\n", "line 1: not JSON"),

@@ -55,7 +55,7 @@ def test_labels_over_a_thousand_do_not_overflow() -> None:
 
 
 def test_gains_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(BadData, match="reach position 3: a cut at 10"):
+    with pytest.raises(BadData, match="reach position 3: k = 10"):
         evaluate(DATA, SCORES, ["ndcg@10"], gains=usual_gains(4, 3))
     with pytest.raises(BadData, match="none of which"):
         evaluate(DATA, SCORES, ["map"], gains=usual_gains(4, 3))

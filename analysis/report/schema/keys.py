@@ -1,7 +1,5 @@
 """Field metadata that the serialiser reads."""
 
-from typing import Any
-
 INLINE = {"inline": True}
 """Metadata of a field whose keys belong to the record around it."""
 
@@ -9,6 +7,6 @@ OPTIONAL = {"optional": True}
 """Metadata of a field that is left out of the JSON while it is None."""
 
 
-def key(name: str) -> dict[str, Any]:
+def key(name: str) -> dict[str, str]:
     """Return metadata that stores a field under another key."""
     return {"key": name}

@@ -22,7 +22,7 @@ def consensus_lists(source: StudySource) -> Iterator[ConsensusList]:
     # Loaded here: a server starts without the numerical libraries.
     from analysis.aggregation import consensus_lists as lists_of
     from analysis.agreement import pair_tables
-    from analysis.report.consensus import consensus
+    from analysis.report.sections.consensus import consensus
     from app.services.exports.gathering import gather
 
     study = gather(source, tools=(Tool.PAIRS,), logs=False)

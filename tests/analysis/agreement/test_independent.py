@@ -35,7 +35,7 @@ from analysis.agreement import (
     tau_b,
 )
 from analysis.efficiency import Sessions, Timings, drift
-from analysis.report.pooled import pooled
+from analysis.report.sections.pooled import pooled
 from analysis.report.serialise import record_of
 from analysis.typing import FloatArray, IntArray
 from tests.analysis.agreement import brute

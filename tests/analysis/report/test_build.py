@@ -80,7 +80,7 @@ def test_many_pairs_in_chunks_give_what_one_chunk_gives(monkeypatch: pytest.Monk
     graded = ToolData("grades", "T2", tuple(scores(2, q, 6, 5) for q in range(4)))
     made = study((graded,), 6, 4, 5)
     whole = record_of(build_report(made, FEW))["tools"][0]["pairs"]
-    monkeypatch.setattr("analysis.report.pairs.CELLS", 2000)
+    monkeypatch.setattr("analysis.report.sections.pairs.CELLS", 2000)
     assert record_of(build_report(made, FEW))["tools"][0]["pairs"] == whole
 
 

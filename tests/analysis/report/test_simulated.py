@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from analysis.agreement import agreement, from_scores, pair_tables, resamples
-from analysis.report.answers import answer_quality
-from analysis.report.people import people
+from analysis.report.sections.answers import answer_quality
+from analysis.report.sections.people import people
 from analysis.report.simulated import noise_of, simulated_study
 from analysis.typing import FloatArray, IntArray
 
@@ -56,7 +56,7 @@ def share(sums: FloatArray) -> FloatArray:
 
 def by_query(seed: int, queries: int = 50) -> list[tuple[FloatArray, IntArray]]:
     """Return tables and strata of every query, for each tool."""
-    made = simulated_study(ERRORS, queries=queries, documents=50, rounds=2, answers=0, seed=seed)
+    made = simulated_study(ERRORS, queries=queries, documents=20, rounds=2, answers=0, seed=seed)
     tables = [pair_tables(from_scores(tool.scores, 5, queries)) for tool in made.tools]
     return [(each.by_query().reshape(queries, 9).astype(float), each.strata()) for each in tables]
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analysis.agreement import ListSimilarity, PairTables, Resamples, grouped_sums, tau_b
-from analysis.report.figures import (
+from analysis.report.schema import Figure, PairRow, Reason
+from analysis.report.sections.figures import (
     ALPHA,
     COHEN_KAPPA,
     GWET_AC1,
@@ -17,8 +18,7 @@ from analysis.report.figures import (
     figure,
     why_none,
 )
-from analysis.report.pooled import defined_columns, matrix, mean_of
-from analysis.report.schema import Figure, PairRow, Reason
+from analysis.report.sections.pooled import defined_columns, matrix, mean_of
 from analysis.typing import FloatArray, IntArray
 
 CELLS = 4_000_000  # of the tables of one chunk: resamples x pairs x 9

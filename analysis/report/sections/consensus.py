@@ -4,8 +4,8 @@ import numpy as np
 
 from analysis.aggregation import Consensus, consensus_lists, consensus_of
 from analysis.agreement import PairTables, Preferences, agreement, rest_counts
-from analysis.report.figures import figure
 from analysis.report.schema import Departure, Reason, ToolConsensus
+from analysis.report.sections.figures import figure
 from analysis.report.study import StudyData
 from analysis.typing import FloatArray
 

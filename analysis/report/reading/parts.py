@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from analysis.agreement import Judgments
 from analysis.data.exports import Label, TopK
-from analysis.report.lists import list_scores
-from analysis.report.logs import Key, Log, effort_of_log, grade_scores, graded_pages
+from analysis.report.reading.lists import list_scores
+from analysis.report.reading.logs import Key, Log, effort_of_log, grade_scores, graded_pages
 from analysis.report.study import StudyData, ToolData
 
 

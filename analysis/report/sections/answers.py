@@ -15,9 +15,9 @@ from analysis.agreement import (
     repeated,
 )
 from analysis.agreement.ratios import ratio
-from analysis.report.figures import figure, why_none
-from analysis.report.pooled import nested
 from analysis.report.schema import Figure, IntransitiveTriads, LeftShare, Reason, SelfConsistency
+from analysis.report.sections.figures import figure, why_none
+from analysis.report.sections.pooled import nested
 from analysis.report.study import ToolData
 from analysis.typing import BoolArray, IntArray
 

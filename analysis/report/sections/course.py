@@ -3,9 +3,9 @@
 import numpy as np
 
 from analysis.agreement import agreement
-from analysis.report.answers import AnswerQuality
-from analysis.report.figures import figure
 from analysis.report.schema import ConsistencyThird, Figure, Reason, UnansweredThird
+from analysis.report.sections.answers import AnswerQuality
+from analysis.report.sections.figures import figure
 from analysis.typing import FloatArray
 
 PARTS = ("first third", "second third", "last third")

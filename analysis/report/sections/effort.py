@@ -6,9 +6,9 @@ from analysis.agreement import Resamples, same_assessors
 from analysis.efficiency import Course as MeasuredCourse
 from analysis.efficiency import Spread as MeasuredSpread
 from analysis.efficiency import by_assessor, course, drift, effort
-from analysis.report.figures import figure, numbers, why_none
 from analysis.report.options import Options
 from analysis.report.schema import AssessorTimes, Course, Effort, NoEffort, Reason, Spread
+from analysis.report.sections.figures import figure, numbers, why_none
 from analysis.report.study import StudyData, ToolData
 from analysis.typing import FloatArray, IntArray
 

@@ -14,8 +14,15 @@ from analysis.agreement import (
     tau_b,
 )
 from analysis.agreement.ratios import ratio
-from analysis.report.figures import COHEN_KAPPA, OVERALL, WITHOUT_TIES, Measure, measured, numbers
 from analysis.report.schema import Agreement, Figure, Matrix, Reason
+from analysis.report.sections.figures import (
+    COHEN_KAPPA,
+    OVERALL,
+    WITHOUT_TIES,
+    Measure,
+    measured,
+    numbers,
+)
 from analysis.typing import FloatArray, IntArray
 
 FLEISS_KAPPA = Measure(lambda sums: fleiss_kappa(RatingSums(sums)), Reason.ONE_CATEGORY)

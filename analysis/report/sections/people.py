@@ -5,13 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.agreement import PairTables, Resamples, error_rates, grouped_sums, rest_counts, tau_b
-from analysis.report.answers import (
+from analysis.report.schema import Figure, Person, Reason
+from analysis.report.sections.answers import (
     AnswerQuality,
     intransitive_triads,
     left_share,
     self_consistency,
 )
-from analysis.report.figures import (
+from analysis.report.sections.figures import (
     COHEN_KAPPA,
     OVERALL,
     UNDEFINED,
@@ -20,8 +21,7 @@ from analysis.report.figures import (
     figure,
     why_none,
 )
-from analysis.report.pooled import defined_columns, mean_of
-from analysis.report.schema import Figure, Person, Reason
+from analysis.report.sections.pooled import defined_columns, mean_of
 from analysis.typing import FloatArray, IntArray
 
 RATE_DRAWS = 200  # resamples of the least-squares fit, one solution each

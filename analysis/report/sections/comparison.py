@@ -4,9 +4,9 @@ import numpy as np
 
 from analysis.agreement import PairTables, agreed, chi_square, permute_queries
 from analysis.agreement.ratios import ratio
-from analysis.report.figures import figure, why_none
 from analysis.report.options import Options
 from analysis.report.schema import Compared, Comparison, Figure, Reason
+from analysis.report.sections.figures import figure, why_none
 from analysis.typing import FloatArray
 
 

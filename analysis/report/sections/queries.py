@@ -3,9 +3,9 @@
 import numpy as np
 
 from analysis.agreement import ListSimilarity, PairTables, Preferences, agreement, tau_b
-from analysis.report.figures import figure
-from analysis.report.pooled import mean_of, mean_sums, nested
 from analysis.report.schema import QueryRow, Reason
+from analysis.report.sections.figures import figure
+from analysis.report.sections.pooled import mean_of, mean_sums, nested
 from analysis.report.study import StudyData
 
 

@@ -1,0 +1,1 @@
+"""Parts of a study that preference files hold."""
