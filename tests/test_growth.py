@@ -46,6 +46,7 @@ MATCHED = {  # patterns that are only held against a whole value, not searched f
     "app.services.importing.queries._LABEL", "app.services.pages.cleaning._NAME",
     "app.services.pages.cleaning._ATTRIBUTE", "app.services.pages.cleaning._ELSEWHERE",
     "app.services.pages.rendering._DOCTYPE_ID", "analysis.metrics.registry._NAME",
+    "analysis.data.exports.cells._RUN",
 }  # fmt: skip
 
 

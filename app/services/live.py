@@ -19,7 +19,7 @@ from app.services.tools import KITS, AnySession, shown_in
 
 DEFAULT_BYTES = 64 * 2**20
 _FINISHED_PART = 16
-_BYTES, _BYTES_PER_PAGE, _BYTES_PER_ANSWER = 6000, 160, 480
+_BYTES, _BYTES_PER_PAGE, _BYTES_PER_ANSWER = 4000, 160, 120
 
 
 @dataclass(frozen=True, slots=True)
