@@ -52,6 +52,7 @@ MATCHED = {  # patterns that are only held against a whole value, not searched f
     "topkapi.app.services.pages.cleaning._ELSEWHERE",
     "topkapi.app.services.pages.rendering._DOCTYPE_ID",
     "topkapi.analysis.metrics.registry._NAME",
+    "topkapi.analysis.data.exports.cells._RUN",
 }
 
 

@@ -26,7 +26,7 @@ SLACK = 3_000_000  # bytes; ten times the log would take many times as much
 EXPORT_AND_TELL = """
 import resource, sys
 from pathlib import Path
-from app.cli import main
+from topkapi.app.cli import main
 
 try:
     main(sys.argv[1:])

@@ -61,6 +61,7 @@ class Finished:
 
 
 State = Asking | Finished
+_SORTER_BYTES_PER_ANSWER = 360
 _QUICKLY_REPLAYED = 500  # answers; a replay of so many takes about a millisecond
 
 
@@ -144,8 +145,8 @@ class PairSession(LoggedSession[Judgment]):
 
     @property
     def nbytes(self) -> int:
-        """The bytes of a sampled sorter's chains."""
-        return self._strategy.nbytes
+        """Estimate the bytes of the sorter's memory, and of a sampled sorter's chains."""
+        return _SORTER_BYTES_PER_ANSWER * self.answered + self._strategy.nbytes
 
     @property
     def trusts_log(self) -> bool:

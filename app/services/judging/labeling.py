@@ -119,17 +119,21 @@ def peek(
 
 
 def _ahead(
-    live: LiveAssignment, assignment: AssignmentHead, active_ms: int
+    live: LiveAssignment, assignment: AssignmentHead, active_ms: int, *, rare: bool = True
 ) -> tuple[Prospect, ...]:
     return tuple(
         (words, _assignment_state(_after(live, entry), assignment, active_ms))
-        for words, entry in _possible(live)
+        for words, entry in _possible(live, rare=rare)
     )
 
 
-def _possible(live: LiveAssignment) -> Iterator[tuple[tuple[str, ...], Entry[Any]]]:
+def _possible(live: LiveAssignment, *, rare: bool) -> Iterator[tuple[tuple[str, ...], Entry[Any]]]:
+    """Yield entries that can come next; without ``rare`` only answers that are often given."""
     for choice in TOOL_ADAPTERS[live.tool].choices(live.session):
-        yield choice.answers, Entry(EntryKind.ANSWER, choice.judgment)
+        if rare or not choice.rare:
+            yield choice.answers, Entry(EntryKind.ANSWER, choice.judgment)
+    if not rare:
+        return
     if live.session.can_undo:
         yield (EntryKind.UNDO.value,), Entry(EntryKind.UNDO)
     if live.session.can_redo:
@@ -154,7 +158,7 @@ def submit(
 ) -> AssignmentState:
     """Append ``submission`` to the log and return the state after it; repeated, change nothing.
 
-    With ``look_ahead`` the state says what may come next, where that costs little.
+    With ``look_ahead`` the state says what often comes next, where that costs little.
     """
     locked = queries.assignment_for_update(session, assignment_id, user_id)
     assignment = _required(locked, assignment_id)
@@ -171,7 +175,7 @@ def submit(
         raise
     result = _assignment_state(current, assignment, active_ms)
     if look_ahead and current.session.foresees:
-        result = replace(result, ahead=_ahead(current, assignment, active_ms))
+        result = replace(result, ahead=_ahead(current, assignment, active_ms, rare=False))
     live.put(current)
     return result
 

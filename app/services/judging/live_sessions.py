@@ -19,7 +19,7 @@ from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS, AnySession
 
 DEFAULT_BYTES = 64 * 2**20
 _FINISHED_PART = 16
-_BYTES, _BYTES_PER_PAGE, _BYTES_PER_ANSWER = 6000, 160, 480
+_BYTES, _BYTES_PER_PAGE, _BYTES_PER_ANSWER = 4000, 160, 120
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,10 +48,14 @@ class SubmittedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Answers after which the same is asked, and one of them as a judgment."""
+    """Answers after which the same is asked, and one of them as a judgment.
+
+    ``rare``: seldom given, and costly to follow because the sorter starts again without a page.
+    """
 
     answers: tuple[str, ...]
     judgment: Any
+    rare: bool = False
 
 
 class ToolAdapter(Protocol):
@@ -161,6 +165,7 @@ class PairsAdapter:
             Choice(
                 tuple(answer.value for answer in group),
                 Judgment(asked.kind, asked.left, asked.right, group[0]),
+                rare=not group[0].is_preference,
             )
             for group in groups
             if group

@@ -8,6 +8,7 @@ pressed, although it leads nowhere from inside a frame: it keeps its looks and l
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 Attributes = Iterable[tuple[str, str]]
 
@@ -35,6 +36,8 @@ _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*+:|[/\\]{2}", re.IGNORECASE)
 
 def start_tag(name: str, attributes: Attributes, *, closes: bool, links: bool) -> str:
     """Return the tag written again, or nothing; without ``links`` it leads nowhere."""
+    if not attributes:
+        return _bare_tag(name, closes)
     if name in DROPPED or not _NAME.fullmatch(name):
         return ""
     kept = _kept(name, [each for each in attributes if _is_harmless(each[0])], links=links)
@@ -44,6 +47,14 @@ def start_tag(name: str, attributes: Attributes, *, closes: bool, links: bool) -
     return f"<{RENAMED.get(name, name)}{written}{'/' if closes else ''}>"
 
 
+@lru_cache(maxsize=512)
+def _bare_tag(name: str, closes: bool) -> str:
+    if name in DROPPED or not _NAME.fullmatch(name) or _kept(name, (), links=True) is None:
+        return ""
+    return f"<{RENAMED.get(name, name)}{'/' if closes else ''}>"
+
+
+@lru_cache(maxsize=512)
 def end_tag(name: str) -> str:
     """Return the end tag written again, or nothing."""
     if name in DROPPED or not _NAME.fullmatch(name):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from turbohtml import Token, TokenType
 
 from topkapi.app.domain.text.highlighting import split_at_terms, term_pattern
+from topkapi.app.domain.text.terms import colour_of
 from topkapi.app.services.pages.cleaning import (
     DROPPED,
     RENAMED,
@@ -22,6 +23,7 @@ MAX_MARKED = 1_000_000  # characters in which terms are looked for
 _UNMARKED = frozenset(("svg", "math", "select", "template"))  # a mark inside would not be seen
 _UNSEEN = DROPPED | {"iframe"}
 _CLOSED_BY_END_TAG = frozenset(("style", "title", "textarea", "iframe"))
+_ESCAPED = re.compile(r"[&<>\0\r]")  # what `escaped` changes
 _DOCTYPE_ID = re.compile(r"[^\"<>&\0\r]*")
 _CUT = "<p>This page is too long to be shown as a whole. The rest is left out.</p>"
 
@@ -45,6 +47,9 @@ class _Writer:
 
     def __init__(self, terms: Sequence[str], *, links: bool) -> None:
         self._pattern = term_pattern(terms)
+        self._opening = {
+            f"t{at}": f'<mark data-mark="{colour_of(at)}">' for at in range(len(terms))
+        }
         self._links = links
         self._parts: list[str] = []
         self._begun = False
@@ -109,6 +114,12 @@ class _Writer:
             self._marked_text(text, self._pattern)
 
     def _marked_text(self, text: str, pattern: re.Pattern[str]) -> None:
+        if len(text) <= self._unread and self._marks > 0 and not _ESCAPED.search(text):
+            shown, marks = pattern.subn(self._mark, text, count=self._marks)
+            self._parts.append(shown)
+            self._marks -= marks
+            self._unread -= len(text)
+            return
         for stretch, colour in split_at_terms(text[: self._unread], pattern):
             is_marked = colour is not None and self._marks > 0
             self._marks -= is_marked
@@ -116,6 +127,9 @@ class _Writer:
             self._parts.append(f'<mark data-mark="{colour}">{shown}</mark>' if is_marked else shown)
         self._parts.append(escaped(text[self._unread :]))
         self._unread = max(0, self._unread - len(text))
+
+    def _mark(self, found: re.Match[str]) -> str:
+        return f"{self._opening[found.lastgroup or 't0']}{found[0]}</mark>"
 
 
 def _doctype(token: Token) -> str:
