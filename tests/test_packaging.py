@@ -92,6 +92,25 @@ def test_the_wheel_loads_the_demo_and_serves_it(
     assert where.stdout.startswith(str(installed)), "the checkout was used, not the wheel"
 
 
+def test_the_package_works_in_a_project_with_folders_of_the_same_names(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    for name in ("app", "analysis"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise ImportError('not this one')\n")
+    code = (
+        "from topkapi.analysis.data import read_topk\n"
+        "from topkapi.analysis.models import MODELS\n"
+        "assert read_topk and MODELS\n"
+    )
+    commands = ([sys.executable, "-c", code], topkapi("--version"), topkapi("demo", "--help"))
+    for command in commands:
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+
+
 @contextmanager
 def _serving(environment: dict[str, str], folder: Path) -> Iterator[str]:
     port = free_port()
