@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup setup-dev run test check fix lock audit results wheel clean
+.PHONY: help setup setup-dev run test explore check fix lock audit results wheel clean
 
 help:
 	@sed -n 's/^# make/  make/p' Makefile
@@ -50,6 +50,11 @@ check: setup $(VENV)/.dev
 test: export OPENBLAS_NUM_THREADS := 1
 test: setup-dev check
 	$(BIN)/pytest -n $(WORKERS)
+
+# make explore  the property tests with new random examples, many more of them
+explore: export OPENBLAS_NUM_THREADS := 1
+explore: setup-dev
+	HYPOTHESIS_PROFILE=explore $(BIN)/pytest -n $(WORKERS) $$(grep -lr '@given' tests --include='*.py')
 
 fix: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

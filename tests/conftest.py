@@ -20,7 +20,7 @@ from tests.live import LiveServer, serving
 from topkapi.app.config import Settings
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 
-settings.register_profile("dev", deadline=None)
+settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.register_profile(
     "ci",
     derandomize=True,

@@ -1,13 +1,14 @@
+from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy import func, inspect, select
 
 from tests.databases import PostgresqlTemplate
-from tests.factories import make_assignment
+from tests.factories import make_assignment, make_study
 from topkapi.app.db import migrations
 from topkapi.app.db.base import Base
 from topkapi.app.db.engine import make_engine, make_sessions
-from topkapi.app.db.models import AuditEvent
+from topkapi.app.db.models import AuditEvent, Study
 from topkapi.app.services import audit
 
 
@@ -99,3 +100,28 @@ def test_pages_are_stored_uncompressed_on_postgresql(
             found = connection.exec_driver_sql(statement).all()
         engine.dispose()
     assert [tuple(row) for row in found] == [("data", "e"), ("text", "e")]
+
+
+def test_a_study_takes_its_state_over_from_the_audit_log(empty_database_url: str) -> None:
+    url = empty_database_url
+    migrations.upgrade(url)
+    engine = make_engine(url)
+    with make_sessions(engine).write.begin() as session:
+        study = make_study(session, slug="tulips", queries=1, documents=2)
+        for people in ([1, 2], [2, 1]):
+            audit.record(
+                session, None, "study.assign", "tulips", people=people, seed="s", lists=False
+            )
+        audit.record(session, None, "study.assign", "tulips", assignments=1)
+        audit.record(session, None, "study.copy", "tulips", file="a.zip", bytes=5, judgments=3)
+        audit.record(session, None, "study.copy", "roses", file="b.zip", bytes=5, judgments=3)
+        number = study.id
+    migrations.downgrade(url, "0008")
+    migrations.upgrade(url)
+    with make_sessions(engine).read() as session:
+        study = session.get_one(Study, number)
+        assert study.rotations == {"ruled": {"people": [2, 1], "seed": "s"}}
+        assert study.full_copy is not None
+        assert (study.full_copy["file"], study.full_copy["judgments"]) == ("a.zip", 3)
+        assert datetime.fromisoformat(study.full_copy["at"]).tzinfo is not None
+    engine.dispose()

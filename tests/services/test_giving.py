@@ -161,7 +161,7 @@ def test_the_grid_shows_every_fold_once_per_tool_and_round(session: Session, stu
         ]
     manual_assignment.assign_rotation(session, study, ids, rounds=1)
     assert preview(session, study, ids, rounds=2, seed=None).new == 8
-    assert manual_assignment.last_rotation(session, study) == (ids, "tulips")
+    assert manual_assignment.last_rotation(study) == (ids, "tulips")
 
 
 def test_an_impossible_rotation_is_a_preview_with_its_reason(

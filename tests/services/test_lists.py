@@ -210,7 +210,7 @@ def test_lists_go_round_on_their_own(session: Session) -> None:
     made = assign_rotation(session, study, people, rounds=2, lists=True)
     assert {row.tool for row in made} == {Tool.LISTS}
     assert len(made) == 12
-    assert manual_assignment.last_rotation(session, study, lists=True)[0] == people
+    assert manual_assignment.last_rotation(study, lists=True)[0] == people
     only = make_ranked_study(session, slug="only", tools=(Tool.LISTS,))
     assert len(assign_rotation(session, only, people[:1], rounds=1)) == 1
 

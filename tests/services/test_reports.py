@@ -1,7 +1,9 @@
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from itertools import count
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -228,6 +230,27 @@ def test_a_report_is_kept_until_the_study_changes(
         study = session.scalars(select(Study)).one()
         study.settings = {**study.settings, "k": 2}
     assert [ask(), ask()] == [5, 5]
+
+
+def test_reports_with_other_options_are_made_at_the_same_time(
+    judged: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both_are_made = Barrier(2, timeout=20)  # with one lock for all, nobody would pass it
+    empty = build_report(StudyData("", (), (), (), ()))
+
+    def build(*_: Any) -> Any:
+        both_are_made.wait()
+        return empty
+
+    monkeypatch.setattr(service, "build_report", build)
+    cache = ReportCache()
+
+    def ask(pseudonyms: bool) -> None:
+        with export_session(judged) as session:
+            cache.report(session, "tulips", pseudonyms=pseudonyms)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(ask, (False, True)))
 
 
 def test_an_unknown_study_is_refused(judged: Sessions) -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from tests.factories import make_assignment, make_study, queries_of
@@ -95,6 +95,14 @@ def test_judged_work_is_deleted_only_when_a_copy_holds_all_of_it(
     assert rows["judgments"] == 2
     event = session.scalars(select(AuditEvent).where(AuditEvent.action == "study.delete")).one()
     assert event.detail["copy"] == copy.name
+
+
+def test_no_rule_reads_the_audit_log(session: Session, tmp_path: Path) -> None:
+    study = judged(session)
+    lifecycle.archive(session, study)
+    note(session, study, tmp_path / "copy.zip")
+    session.execute(delete(AuditEvent))
+    assert lifecycle.look_at_deletion(session, study).missing is None
 
 
 def test_a_copy_of_an_older_study_of_the_same_name_does_not_count(

@@ -9,7 +9,11 @@ from topkapi.app.db.base import Base, Json, now
 
 
 class Study(Base):
-    """Queries, candidates, guidelines and settings; ``slug`` is its public name."""
+    """Queries, candidates, guidelines and settings; ``slug`` is its public name.
+
+    ``rotations`` holds people and seed of the latest rotation of each kind, so that a later round
+    continues from it; ``full_copy`` describes the latest full copy, which a deletion requires.
+    """
 
     __tablename__ = "studies"
     __table_args__ = (UniqueConstraint("slug"),)
@@ -21,6 +25,8 @@ class Study(Base):
     content_hash: Mapped[str] = mapped_column(String(64), default="")
     created_at: Mapped[datetime] = mapped_column(default=now)
     archived_at: Mapped[datetime | None]
+    rotations: Mapped[Json | None]
+    full_copy: Mapped[Json | None]
 
 
 class Query(Base):

@@ -43,15 +43,3 @@ def actors(session: Session) -> Sequence[User]:
     """The people that did something, by name."""
     acted = select(AuditEvent.user_id).where(AuditEvent.user_id.is_not(None))
     return session.scalars(select(User).where(User.id.in_(acted)).order_by(User.name)).all()
-
-
-def all_of(session: Session, action: str, subject: str) -> Sequence[AuditEvent]:
-    """Every time ``action`` was done to ``subject``, latest first."""
-    statement = select(AuditEvent).where(AuditEvent.action == action, AuditEvent.subject == subject)
-    return session.scalars(statement.order_by(AuditEvent.id.desc())).all()
-
-
-def latest_of(session: Session, action: str, subject: str) -> AuditEvent | None:
-    """The last time ``action`` was done to ``subject``."""
-    statement = select(AuditEvent).where(AuditEvent.action == action, AuditEvent.subject == subject)
-    return session.scalar(statement.order_by(AuditEvent.id.desc()).limit(1))

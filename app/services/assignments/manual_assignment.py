@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
 from topkapi.app.db.models import Assignment, Query, Study, User
-from topkapi.app.db.queries import audit as audit_queries
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.assignments import manual_assignment as named
 from topkapi.app.domain.assignment.rotation import AssignmentSpec, RuleBroken, refuse_breach
@@ -63,12 +62,11 @@ def preview_rotation(
         raise explained(session, study, broken) from broken
 
 
-def last_rotation(session: Session, study: Study, *, lists: bool = False) -> tuple[list[int], str]:
-    """People in their order and the seed of the latest rotation; nobody if there was none."""
-    for event in audit_queries.all_of(session, "study.assign", study.slug):
-        if "people" in event.detail and bool(event.detail.get("lists")) == lists:
-            return list(event.detail["people"]), str(event.detail["seed"])
-    return [], ""
+def last_rotation(study: Study, *, lists: bool = False) -> tuple[list[int], str]:
+    """Return people in their order and the seed of the latest rotation; nobody without one."""
+    kind = rotation.LISTS_ROTATION if lists else rotation.RULED_ROTATION
+    latest = (study.rotations or {}).get(kind)
+    return (list(latest["people"]), str(latest["seed"])) if latest else ([], "")
 
 
 def assign_one(

@@ -26,6 +26,7 @@ from topkapi.app.services import audit
 from topkapi.app.services.judging.lists.work import ListPlans, Prepared
 from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS
 
+RULED_ROTATION, LISTS_ROTATION = "ruled", "lists"  # keys of `Study.rotations`
 Spec = AssignmentSpec[int, int]  # a user's and a query's number
 _SEEN = -1  # the round of withdrawn work: it blocks no round, but its assessor met the query
 
@@ -130,8 +131,17 @@ def assign(
             "Some of this work was given out at the same time by someone else, or was withdrawn "
             "from the same assessor before. Nothing was assigned; look again."
         ) from error
+    if rotated is not None:
+        _remember(study, rotated)
     _note(session, study, wanted, actor_id, rotated or {})
     return made
+
+
+def _remember(study: Study, rotated: Mapping[str, object]) -> None:
+    """Store people and seed of a rotation, for a later round to continue from."""
+    kind = LISTS_ROTATION if rotated["lists"] else RULED_ROTATION
+    latest = {"people": rotated["people"], "seed": rotated["seed"]}
+    study.rotations = {**(study.rotations or {}), kind: latest}
 
 
 def _prepared(

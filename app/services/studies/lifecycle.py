@@ -1,21 +1,30 @@
 """Studies: looked at, archived, and deleted, which needs a copy of the judged work first."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
-from topkapi.app.db.models import AuditEvent, Content, JudgmentRow, Study
-from topkapi.app.db.queries import audit as audit_queries
+from topkapi.app.db.models import Content, JudgmentRow, Study
 from topkapi.app.db.queries.studies import study_tables
 from topkapi.app.db.queries.studies.studies import study_of_slug
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.services import audit
 from topkapi.app.services.importing.writing import take_turn
 
-COPIED = "study.copy"
 _HASHES = 500  # a statement takes only so many values
+
+
+@dataclass(frozen=True, slots=True)
+class FullCopy:
+    """A full copy of a study that was downloaded."""
+
+    file: str
+    size: int
+    judgments: int
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +32,7 @@ class Deletion:
     """What deleting a study would remove, and what is missing before it may."""
 
     rows: dict[str, int]
-    copy: AuditEvent | None
+    copy: FullCopy | None
     missing: str | None
 
     @property
@@ -65,27 +74,20 @@ def note_copy(
     actor_id: int | None = None,
 ) -> None:
     """Note that a full copy of the study was handed out, and how many log entries it holds."""
-    audit.record(
-        session,
-        actor_id,
-        COPIED,
-        study.slug,
-        file=file,
-        bytes=size,
-        sha256=sha256,
-        judgments=judgments,
-    )
+    facts = {"file": file, "bytes": size, "sha256": sha256, "judgments": judgments}
+    study.full_copy = {**facts, "at": now().isoformat()}
+    audit.record(session, actor_id, "study.copy", study.slug, **facts)
 
 
 def look_at_deletion(session: Session, study: Study) -> Deletion:
     """What a deletion would remove, the copy that holds it, and what must be done before."""
     rows = study_tables.count_rows(session, study.id)
-    copy = _copy_of(session, study)
+    copy = _copy_of(study)
     judged = rows.get(JudgmentRow.__tablename__, 0)
     missing = None
     if study.archived_at is None:
         missing = "Archive the study first; a study at work is not deleted."
-    elif judged and (copy is None or copy.detail["judgments"] != judged):
+    elif judged and (copy is None or copy.judgments != judged):
         held = "no copy holds them" if copy is None else "the latest copy lacks some of them"
         missing = (
             f"There are {judged:,} entries of judged work, and {held}. Download a full copy first."
@@ -110,15 +112,18 @@ def delete_study(
         session.execute(delete(table).where(study_tables.rows_of_study(table, study.id)))
     rows = {**seen.rows, Content.__tablename__: _drop_unused(session, hashes)}
     session.expunge(study)
-    copy = seen.copy.detail["file"] if seen.copy is not None else None
+    copy = seen.copy.file if seen.copy is not None else None
     audit.record(session, actor_id, "study.delete", study.slug, rows=_said(rows), copy=copy)
     return rows
 
 
-def _copy_of(session: Session, study: Study) -> AuditEvent | None:
-    """The latest copy of this very study; one of an older study by the same name does not count."""
-    found = audit_queries.latest_of(session, COPIED, study.slug)
-    return found if found is not None and found.at >= study.created_at else None
+def _copy_of(study: Study) -> FullCopy | None:
+    """Return the latest full copy of the study."""
+    kept = study.full_copy
+    if kept is None:
+        return None
+    at = datetime.fromisoformat(kept["at"])
+    return FullCopy(kept["file"], kept["bytes"], kept["judgments"], at)
 
 
 def _drop_unused(session: Session, hashes: list[str]) -> int:

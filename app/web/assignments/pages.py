@@ -151,7 +151,7 @@ def _view(
     offered = {person.id: person for person in named.active_assessors(session)}
     known = queries.users_by_id(session, {*workers, *(people or [])})
     offered |= {number: known[number] for number in known if known[number].disabled_at is None}
-    before, last_seed = manual_assignment.last_rotation(session, study, lists=lists)
+    before, last_seed = manual_assignment.last_rotation(study, lists=lists)
     chosen = set(people if people is not None else before or workers or offered)
     if people is None and not seed and before:
         seed = "" if last_seed == study.slug else last_seed

@@ -16,38 +16,46 @@ from topkapi.app.services.results.reports.names import names_of
 if TYPE_CHECKING:
     from topkapi.analysis.report import Report
 
+ReportKey = tuple[int, bool, bool]  # study, pseudonyms, confidence
 MOST_SURE = 300  # sessions whose answers are weighed while somebody waits: a minute and a half
 
 
 class ReportCache:
-    """The latest reports of a process; one is made at a time, and whoever wants the same waits."""
+    """The latest reports of a process. Each study and set of options has a lock of its own."""
 
     def __init__(self, capacity: int = 16) -> None:
         self._capacity = capacity
-        self._lock = Lock()
-        self._kept: OrderedDict[tuple[int, bool, bool], tuple[Hashable, Report]] = OrderedDict()
+        self._lock = Lock()  # of the two dictionaries, held for a moment
+        self._locks: dict[ReportKey, Lock] = {}
+        self._kept: OrderedDict[ReportKey, tuple[Hashable, Report]] = OrderedDict()
 
     def report(
         self, session: Session, slug: str, *, pseudonyms: bool = False, confidence: bool = False
     ) -> "Report":
-        """The report of a study as it is now; nobody may change what they are given."""
+        """Return the report of a study as it is now, made once for all who ask meanwhile."""
         source = StudySource(session, slug, ExportOptions(pseudonyms=pseudonyms))
         if confidence:
             _refuse_if_long(source)
         key = (source.study.id, pseudonyms, confidence)
         state = state_of(source)
         with self._lock:
+            own = self._locks.setdefault(key, Lock())
+        with own:
             kept = self._kept.get(key)
             if kept is None or kept[0] != state:
                 from topkapi.app.services.results.reports.service import make_report
 
-                made = make_report(source, pseudonyms=pseudonyms, confidence=confidence)
-                kept = (state, made)
-                self._kept[key] = kept
+                kept = (state, make_report(source, pseudonyms=pseudonyms, confidence=confidence))
+            self._keep(key, kept)
+        return kept[1]
+
+    def _keep(self, key: ReportKey, kept: "tuple[Hashable, Report]") -> None:
+        with self._lock:
+            self._kept[key] = kept
             self._kept.move_to_end(key)
             while len(self._kept) > self._capacity:
-                self._kept.popitem(last=False)
-            return kept[1]
+                oldest, _ = self._kept.popitem(last=False)
+                self._locks.pop(oldest, None)
 
 
 def _refuse_if_long(source: StudySource) -> None:
