@@ -168,7 +168,7 @@ def test_without_repeats_no_two_people_are_asked_the_same(
                 lists_of(5), rules, str(person), query="q", taken=taken, reserved=reserved
             )
         except Conflict:
-            assert reserved == 10, "all pairs are given out"
+            assert reserved == 10, "all pairs are assigned"
             break
         live = ListSession(plan)
         at_work.append(live)
@@ -195,13 +195,13 @@ def test_with_repeats_everyone_is_asked_everything() -> None:
 def test_what_cannot_be_compared_is_refused_with_the_reason() -> None:
     with pytest.raises(Conflict, match="q7 has none"):
         plan_lists([], ListRules(), "", query="q7")
-    with pytest.raises(Conflict, match="q7 has only the one of 's0'"):
+    with pytest.raises(Conflict, match="q7 has only one, by 's0'"):
         plan_lists(lists_of(1), ListRules(), "", query="q7")
     same = [ShownList(1, "a", (1, 2, 3)), ShownList(2, "b", (1, 2, 4))]
     with pytest.raises(Conflict, match="the same pages in the same order"):
         plan_lists(same, ListRules(depth=2), "", query="q7")
     assert plan_lists(same, ListRules(depth=3), "", query="q7").size == 1
-    with pytest.raises(Invalid, match="needs its size"):
+    with pytest.raises(Invalid, match="needs a size"):
         ListRules(PairChoice.RANDOM)
     with pytest.raises(Invalid, match="at least 1"):
         ListRules(size=0)

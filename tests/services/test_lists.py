@@ -194,7 +194,7 @@ def test_a_query_without_two_rankings_is_refused_when_it_is_assigned(session: Se
     ).all()[1:]:
         session.delete(ranking)
     session.flush()
-    with pytest.raises(Conflict, match="q1 has only the one of 'system-0'"):
+    with pytest.raises(Conflict, match="q1 has only one, by 'system-0'"):
         give_lists(session, study, queries_of(session, study)[1])
     people = [make_user(session).id, make_user(session).id]
     with pytest.raises(Conflict, match="Import rankings of at least two systems"):

@@ -56,9 +56,9 @@ def test_chances_ranks_and_quality_are_those_of_all_orders_enumerated() -> None:
     for order, chance in exact.items():
         expected[list(order[:k])] += chance * gain
     for each in found.item_posteriors:
-        chance = sum(p for order, p in exact.items() if each.place in order[:k])
+        chance = sum(p for order, p in exact.items() if each.index in order[:k])
         assert each.in_top == pytest.approx(chance, abs=0.02)
-        ranks = np.array([order.index(each.place) + 1 for order in exact])
+        ranks = np.array([order.index(each.index) + 1 for order in exact])
         shares = np.array(list(exact.values()))
         assert shares[(ranks >= each.low) & (ranks <= each.high)].sum() >= 0.9 - 0.02
     best = np.sort(expected)[::-1][:k]
@@ -83,9 +83,9 @@ def test_a_removed_document_leaves_as_if_nothing_had_been_said_about_it() -> Non
     others = [0, 2, 3, 4]
     answers = [(others.index(a), others.index(b)) for a, b in ANSWERS if 1 not in (a, b)]
     exact = enumerated(4, answers)
-    assert [each.place for each in found.item_posteriors] == others
+    assert [each.index for each in found.item_posteriors] == others
     for each in found.item_posteriors:
-        place = others.index(each.place)
+        place = others.index(each.index)
         chance = sum(p for order, p in exact.items() if place in order[:2])
         assert each.in_top == pytest.approx(chance, abs=0.025)
 
@@ -142,9 +142,9 @@ def test_the_question_and_the_next_one_lower_the_variances_most(seed: int, limit
 def test_a_tie_draws_two_documents_together_as_much_as_its_weight_says() -> None:
     sorter = RobustSorter(2, 1, seed=1, span=20, chains=4000)
     sorter.take(Told((0, 1), TIE))
-    near = np.abs(sorter._beliefs.scores[0] - sorter._beliefs.scores[1]) <= TIE_WIDTH
+    near = np.abs(sorter._posterior.scores[0] - sorter._posterior.scores[1]) <= TIE_WIDTH
     area = 1 - (1 - TIE_WIDTH) ** 2
-    errors = sorter._beliefs.errors
+    errors = sorter._posterior.errors
     doubted = np.sqrt(errors / (1 - errors))
     expected = float((area / (area + (1 - area) * doubted)).mean())
     assert float(near.mean()) == pytest.approx(expected, abs=0.03)
