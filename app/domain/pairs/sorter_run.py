@@ -1,7 +1,7 @@
 """Runs of a sorter: a pair whose answer is recorded or implied is not asked again.
 
-A sorter run is a generator like a sorter. It uses the answers recorded so far first, so a restart
-without a removed page or an undone answer loses nothing.
+A sorter run is a generator like a sorter. It uses the answers recorded so far first, so
+restarting it after the removal of a page or an undo loses nothing.
 """
 
 from collections.abc import Generator, Mapping, Sequence
