@@ -1,7 +1,8 @@
-"""How many steps a regular expression takes: the backtracking of Python's `re`, counted.
+"""Step counter for regular expressions: a model of the backtracking of Python's `re`.
 
-Growth is told by counting, never by time. A step is a character held against a part of a pattern,
-or a repetition given back. Python's engine does the same with shortcuts, so it takes no more.
+Growth is measured by counting steps, not by time. A step compares a character with a part of a
+pattern, or backtracks over a repetition. Python's engine does the same with optimizations, so it
+does not take more steps.
 """
 
 import importlib
@@ -20,7 +21,7 @@ _CATEGORIES = {
     _ops.CATEGORY_NOT_DIGIT: re.compile(r"\D"),
     _ops.CATEGORY_NOT_WORD: re.compile(r"\W"),
 }
-_SIGNS = (_ops.LITERAL, _ops.NOT_LITERAL, _ops.ANY, _ops.IN)
+_CHARACTERS = (_ops.LITERAL, _ops.NOT_LITERAL, _ops.ANY, _ops.IN)
 _REPEATS = (_ops.MAX_REPEAT, _ops.MIN_REPEAT, _ops.POSSESSIVE_REPEAT)
 
 
@@ -35,12 +36,12 @@ class Steps:
             source if isinstance(source, str) else source.decode("latin-1"),
             pattern.flags & ~re.UNICODE if isinstance(source, bytes) else pattern.flags,
         )
-        self._taken: dict[Any, bool] = {}
+        self._match_cache: dict[Any, bool] = {}
         self.count = 0
         sys.setrecursionlimit(max(sys.getrecursionlimit(), 60_000))
 
     def of_search(self) -> int:
-        """Return the steps to find every match."""
+        """Return the number of steps to find every match."""
         position = 0
         while position <= len(self._text):
             end = next(self._ends(self._parts, 0, position), None)
@@ -48,7 +49,7 @@ class Steps:
         return self.count
 
     def of_match(self) -> int:
-        """Return the steps to match from the start, to the end of the text if need be."""
+        """Return the number of steps to match the whole text from its start."""
         any(end == len(self._text) for end in self._ends(self._parts, 0, 0))
         return self.count
 
@@ -63,7 +64,7 @@ class Steps:
     def _part_ends(self, op: Any, argument: Any, position: int) -> Iterator[int]:
         self.count += 1
         if op in _REPEATS:
-            yield from self._repeated(op, argument, position)
+            yield from self._repeat_ends(op, argument, position)
         elif op is _ops.SUBPATTERN:
             yield from self._ends(argument[3], 0, position)
         elif op is _ops.BRANCH:
@@ -77,34 +78,36 @@ class Steps:
         elif op is _ops.AT:
             if self._is_at(argument, position):
                 yield position
-        elif position < len(self._text) and self._takes(op, argument, self._text[position]):
+        elif position < len(self._text) and self._matches(op, argument, self._text[position]):
             yield position + 1
 
-    def _repeated(self, op: Any, how: Any, position: int) -> Iterator[int]:
-        ways = self._ways(how[0], how[1], how[2], position)
+    def _repeat_ends(self, op: Any, how: Any, position: int) -> Iterator[int]:
+        ends = self._repetition_ends(how[0], how[1], how[2], position)
         if op is not _ops.POSSESSIVE_REPEAT:
-            yield from ways
-        elif (end := next(ways, None)) is not None:
+            yield from ends
+        elif (end := next(ends, None)) is not None:
             yield end
 
-    def _ways(self, least: int, most: Any, parts: Any, position: int) -> Iterator[int]:
-        """Yield where repetitions may end, the longest first."""
-        if len(parts) == 1 and parts[0][0] in _SIGNS:
-            yield from self._sign_ways(least, most, parts[0], position)
+    def _repetition_ends(self, least: int, most: Any, parts: Any, position: int) -> Iterator[int]:
+        """Yield the possible ends of a repetition, the longest first."""
+        if len(parts) == 1 and parts[0][0] in _CHARACTERS:
+            yield from self._character_repetitions(least, most, parts[0], position)
             return
         if most > 0:
             for end in self._ends(parts, 0, position):
                 if end > position:
-                    yield from self._ways(max(0, least - 1), most - 1, parts, end)
+                    yield from self._repetition_ends(max(0, least - 1), most - 1, parts, end)
         self.count += 1
         if least <= 0:
             yield position
 
-    def _sign_ways(self, least: int, most: Any, part: Any, position: int) -> Iterator[int]:
-        """Yield the same for a repeated character, without a call per character."""
+    def _character_repetitions(
+        self, least: int, most: Any, part: Any, position: int
+    ) -> Iterator[int]:
+        """Yield the possible ends of a repeated character, without a call per character."""
         (op, argument), end = part, position
         stop = min(len(self._text), position + most)
-        while end < stop and self._takes(op, argument, self._text[end]):
+        while end < stop and self._matches(op, argument, self._text[end]):
             end += 1
         self.count += end - position + 1
         for each in range(end, position + least - 1, -1):
@@ -123,31 +126,31 @@ class Steps:
         before, after = text[position - 1 : position] if position else "", text[position:][:1]
         return _is_word(before) != _is_word(after)
 
-    def _takes(self, op: Any, argument: Any, sign: str) -> bool:
-        key = (op, id(argument) if op is _ops.IN else argument, sign)
-        if key not in self._taken:
-            self._taken[key] = self._would_take(op, argument, sign)
-        return self._taken[key]
+    def _matches(self, op: Any, argument: Any, character: str) -> bool:
+        key = (op, id(argument) if op is _ops.IN else argument, character)
+        if key not in self._match_cache:
+            self._match_cache[key] = self._compute_match(op, argument, character)
+        return self._match_cache[key]
 
-    def _would_take(self, op: Any, argument: Any, sign: str) -> bool:
+    def _compute_match(self, op: Any, argument: Any, character: str) -> bool:
         if op is _ops.ANY:
-            return sign != "\n" or bool(self._flags & re.DOTALL)
+            return character != "\n" or bool(self._flags & re.DOTALL)
         if op is _ops.IN:
             negated = argument[0][0] is _ops.NEGATE
             kinds = argument[1:] if negated else argument
-            return negated != any(self._takes(kind, each, sign) for kind, each in kinds)
+            return negated != any(self._matches(kind, each, character) for kind, each in kinds)
         if op is _ops.RANGE:
-            return any(argument[0] <= ord(each) <= argument[1] for each in self._cases(sign))
+            return any(argument[0] <= ord(each) <= argument[1] for each in self._cases(character))
         if op is _ops.CATEGORY:
-            return _CATEGORIES[argument].match(sign) is not None
-        same = any(ord(each) == argument for each in self._cases(sign))
+            return _CATEGORIES[argument].match(character) is not None
+        same = any(ord(each) == argument for each in self._cases(character))
         return same == (op is _ops.LITERAL)
 
-    def _cases(self, sign: str) -> set[str]:
+    def _cases(self, character: str) -> set[str]:
         folds = self._flags & re.IGNORECASE
-        cases = {sign, sign.lower(), sign.upper()} if folds else {sign}
+        cases = {character, character.lower(), character.upper()} if folds else {character}
         return {each for each in cases if len(each) == 1}
 
 
-def _is_word(sign: str) -> bool:
-    return sign.isalnum() or sign == "_"
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"

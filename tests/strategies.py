@@ -1,4 +1,4 @@
-"""Hypothesis strategies shared by the tests of the engine."""
+"""Hypothesis strategies shared by the tests of the domain."""
 
 from hypothesis import strategies as st
 
@@ -12,14 +12,14 @@ seeds = st.text("0123456789abcdef", min_size=1, max_size=8)
 
 @st.composite
 def orders(draw: st.DrawFn, max_size: int = 24) -> tuple[int, ...]:
-    """Distinct document numbers in any order."""
+    """Draw distinct document numbers in any order."""
     numbers = st.lists(st.integers(1, 999), unique=True, max_size=max_size)
     return tuple(draw(numbers))
 
 
 @st.composite
 def plans(draw: st.DrawFn, max_size: int = 16) -> Plan:
-    """Any plan the engine accepts, small."""
+    """Draw a small valid plan with a deterministic sorter."""
     return Plan(
         order=draw(orders(max_size)),
         k=draw(st.integers(1, 12)),

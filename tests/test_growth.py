@@ -1,6 +1,6 @@
-"""The work on what strangers send grows no faster than what they send. Steps are counted.
+"""Processing of untrusted input takes a number of steps linear in its size.
 
-Each family is a piece repeated. Four times as many pieces may take four times the steps, and a
+Each input is a repeated piece. Four times as many pieces may take four times the steps, and a
 little more.
 """
 
@@ -38,7 +38,7 @@ PIECES = [
     "@", ":", "=", "docid", "docid ", "docid=", "charset", "<meta ", "<meta charset=", "charset= ",
     "qid:", "1:", "1:2 ", "\\", "#docid = a query = ", "<top>", "-", "'", '"', "a:", "é",
 ]  # fmt: skip
-MATCHED = {  # patterns that are only held against a whole value, not searched for
+MATCHED = {  # patterns that are only matched with a whole value, not searched for
     "topkapi.app.services.accounts.users._EMAIL",
     "topkapi.app.services.importing.records.values._SCHEME",
     "topkapi.app.services.importing.records.values._ID",
@@ -59,12 +59,12 @@ MATCHED = {  # patterns that are only held against a whole value, not searched f
 BOUNDED = {"topkapi.app.services.importing.records.pages._CHARSET"}  # searched for in 2 kB only
 
 
-def grows_evenly(steps: Callable[[int], int], few: int = 50) -> bool:
+def grows_linearly(steps: Callable[[int], int], few: int = 50) -> bool:
     return steps(4 * few) <= 4.5 * steps(few) + 500
 
 
 class Counted:
-    """Calls of functions, Python's and C's, and what the tokenizer is given to read."""
+    """Counts calls of Python and C functions, and the characters passed to the tokenizer."""
 
     def __init__(self) -> None:
         self.steps = 0
@@ -72,18 +72,18 @@ class Counted:
     def run(self, act: Callable[[str], object], text: str) -> int:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(tokens, "tokenize", self._tokenize)
-            sys.setprofile(self._note)
+            sys.setprofile(self._count_call)
             try:
-                made = act(text)
+                result = act(text)
             finally:
                 sys.setprofile(None)
-        return self.steps + (len(made) if isinstance(made, str) else 0)
+        return self.steps + (len(result) if isinstance(result, str) else 0)
 
     def _tokenize(self, source: str) -> Iterator[Token]:
         self.steps += len(source)
         return tokenize(source)
 
-    def _note(self, _frame: FrameType, kind: str, _what: object) -> None:
+    def _count_call(self, _frame: FrameType, kind: str, _what: object) -> None:
         self.steps += kind in ("call", "c_call")
 
 
@@ -103,15 +103,15 @@ def calls(act: str, piece: str) -> Callable[[int], int]:
 
 @pytest.mark.parametrize("act", ACTS)
 def test_hostile_pages_take_no_more_steps_than_others(act: str) -> None:
-    few = 200 if act == "markdown" else 50  # it takes more steps until its limit of nesting
-    assert [piece for piece in PIECES if not grows_evenly(calls(act, piece), few)] == []
+    few = 200 if act == "markdown" else 50  # it takes more steps until it reaches its nesting limit
+    assert [piece for piece in PIECES if not grows_linearly(calls(act, piece), few)] == []
 
 
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=3).map("".join))
 @settings(max_examples=60)
-def test_nor_do_pages_of_mixed_pieces(piece: str) -> None:
+def test_pages_of_mixed_pieces_take_linear_steps(piece: str) -> None:
     for act in ("rendered", "plain text", "snippet"):
-        assert grows_evenly(calls(act, piece))
+        assert grows_linearly(calls(act, piece))
 
 
 def patterns() -> Iterator[tuple[str, re.Pattern[Any]]]:
@@ -141,7 +141,7 @@ def test_no_pattern_takes_more_steps_than_its_text_is_long() -> None:
         for name, pattern in patterns()
         if name not in BOUNDED
         for piece in PIECES
-        if not grows_evenly(steps_of(pattern, piece, whole=name in MATCHED), 25)
+        if not grows_linearly(steps_of(pattern, piece, whole=name in MATCHED), 25)
     ]
     assert uneven == []
 
@@ -154,7 +154,7 @@ def test_no_pattern_takes_more_steps_than_its_text_is_long() -> None:
         (r"(?:a+)+b", "a", 3),
     ],
 )
-def test_the_counter_of_steps_tells_patterns_that_backtrack(
+def test_the_step_counter_detects_patterns_that_backtrack(
     source: str, piece: str, few: int
 ) -> None:
-    assert not grows_evenly(steps_of(re.compile(source), piece), few)
+    assert not grows_linearly(steps_of(re.compile(source), piece), few)

@@ -1,1 +1,1 @@
-"""The pure core: sorters, the log and its replay, draws, progress, timing, simulated assessors."""
+"""The pure core: sorters, log and replay, random draws, progress, timing, simulated assessors."""

@@ -1,10 +1,10 @@
-"""Words that several layers share: roles of people, tools of assessors, events of a clock."""
+"""Enumerations shared by several layers: user roles, judging tools, timer events."""
 
 from enum import StrEnum
 
 
 class Role(StrEnum):
-    """What a person may do; the table of pages and roles is in the web layer."""
+    """What a user may do; the table of pages and roles is in the web layer."""
 
     ASSESSOR = "assessor"
     RESEARCHER = "researcher"
@@ -20,7 +20,7 @@ class Tool(StrEnum):
 
 
 class TimerKind(StrEnum):
-    """What happened to a session's clock."""
+    """Events of a session's timer."""
 
     START = "start"
     PAUSE = "pause"

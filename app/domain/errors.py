@@ -1,51 +1,51 @@
-"""Every refusal of the product. An error says what went wrong and knows no HTTP.
+"""Error classes of the application. An error says what went wrong and is independent of HTTP.
 
 AppError
-├── NotFound            there is no such thing, or it is not yours to see
-├── Forbidden           the role does not allow it
-├── SignInNeeded        nobody is signed in, or the sign-in has ended
-│   └── WrongCredentials  e-mail and password do not belong together
-├── TooManyAttempts     wait before the next sign-in
-├── BadToken            a form or link whose signature or age is wrong
-├── Invalid             a value that breaks a rule; says which field and what to mend
-│   └── Unstorable      a text or number that the databases cannot store
-├── Conflict            it contradicts what is already there
-└── LogRefusal          the session's log does not take the entry
-    ├── StaleForm       the log has another entry at that position, or is not that far yet
-    ├── OutOfTurn       the answer is about a question that is not being asked
+├── NotFound            the object does not exist, or the user may not see it
+├── Forbidden           the user's role does not allow the action
+├── SignInNeeded        the user is not signed in, or the sign-in has expired
+│   └── WrongCredentials  the e-mail address or the password is wrong
+├── TooManyAttempts     too many failed sign-ins; wait before the next one
+├── BadToken            the form or link has a wrong signature or has expired
+├── Invalid             a value breaks a rule; names the field and how to fix it
+│   └── Unstorable      the databases cannot store a text or a number
+├── Conflict            the request contradicts stored data
+└── LogRefusal          the session's log does not accept the entry
+    ├── StaleForm       the form was made for another position of the log
+    ├── OutOfTurn       the answer is not to the current question
     ├── AnswerNotAllowed  the study does not offer this answer
-    ├── NothingToUndo
-    ├── NothingToRedo
-    └── Withdrawn       the assignment was taken back by an administrator
+    ├── NothingToUndo   there is no answer to undo
+    ├── NothingToRedo   no answer was undone since the last new one
+    └── Withdrawn       an administrator withdrew the assignment
 """
 
 
 class AppError(Exception):
-    """A refusal with a stable code for programs and a sentence for people."""
+    """Base class: a stable code for programs and a message for people."""
 
     code = "error"
 
 
 class NotFound(AppError):
-    """There is no such thing, or it is not the asker's to see."""
+    """The object does not exist, or the user may not see it."""
 
     code = "not_found"
 
 
 class Forbidden(AppError):
-    """The role does not allow it."""
+    """The user's role does not allow the action."""
 
     code = "forbidden"
 
 
 class SignInNeeded(AppError):
-    """Nobody is signed in, or the sign-in has ended."""
+    """The user is not signed in, or the sign-in has expired."""
 
     code = "sign_in_needed"
 
 
 class WrongCredentials(SignInNeeded):
-    """E-mail and password do not belong together."""
+    """The e-mail address or the password is wrong."""
 
     code = "wrong_credentials"
 
@@ -61,13 +61,13 @@ class TooManyAttempts(AppError):
 
 
 class BadToken(AppError):
-    """A form or a link whose signature or age is wrong."""
+    """The form or link has a wrong signature or has expired."""
 
     code = "bad_token"
 
 
 class Invalid(AppError):
-    """A value that breaks a rule; ``field`` names it."""
+    """A value breaks a rule; ``field`` names the value."""
 
     code = "invalid"
 
@@ -77,31 +77,31 @@ class Invalid(AppError):
 
 
 class Unstorable(Invalid):
-    """A text or a number that the databases cannot store."""
+    """The databases cannot store a text or a number."""
 
     code = "unstorable"
 
 
 class Conflict(AppError):
-    """It contradicts what is already there."""
+    """The request contradicts stored data."""
 
     code = "conflict"
 
 
 class LogRefusal(AppError):
-    """The session's log does not take the entry."""
+    """The session's log does not accept the entry."""
 
     code = "log_refusal"
 
 
 class StaleForm(LogRefusal):
-    """The form was drawn for another position of the log than the one that is next."""
+    """The form was made for a position of the log other than the next one."""
 
     code = "stale_form"
 
 
 class OutOfTurn(LogRefusal):
-    """The answer is about a question that is not being asked."""
+    """The answer is not to the current question."""
 
     code = "out_of_turn"
 
@@ -113,18 +113,18 @@ class AnswerNotAllowed(LogRefusal):
 
 
 class NothingToUndo(LogRefusal):
-    """No answer is left to take back."""
+    """There is no answer to undo."""
 
     code = "nothing_to_undo"
 
 
 class NothingToRedo(LogRefusal):
-    """Nothing was taken back since the last answer."""
+    """No answer was undone since the last new one."""
 
     code = "nothing_to_redo"
 
 
 class Withdrawn(LogRefusal):
-    """The assignment was taken back by an administrator; its log is kept."""
+    """An administrator withdrew the assignment; its log is kept."""
 
     code = "withdrawn"

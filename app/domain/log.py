@@ -1,4 +1,4 @@
-"""The append-only log of a session, and the two stacks that undo and redo make of it."""
+"""The append-only log of a session, and the undo and redo stacks derived from it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ J = TypeVar("J")
 
 
 class EntryKind(StrEnum):
-    """The three things a log can hold."""
+    """The three kinds of log entries."""
 
     ANSWER = "answer"
     UNDO = "undo"
@@ -22,24 +22,24 @@ class EntryKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry(Generic[J]):
-    """One line of a log; only an answer carries a judgment."""
+    """One entry of a log; only an answer carries a judgment."""
 
     kind: EntryKind
     judgment: J | None = None
 
 
 def answer(judgment: J) -> Entry[J]:
-    """An entry that answers a question."""
+    """Return a log entry for an answer."""
     return Entry(EntryKind.ANSWER, judgment)
 
 
 def effective(log: Iterable[Entry[J]]) -> list[J]:
-    """The answers that stand after every undo and redo."""
+    """Return the effective answers: those left after every undo and redo."""
     return stacks(log)[0]
 
 
 def stacks(log: Iterable[Entry[J]]) -> tuple[list[J], list[J]]:
-    """The answers that stand, and those taken back that a redo would bring back."""
+    """Return the effective answers, and the undone answers that can be redone."""
     done: list[J] = []
     undone: list[J] = []
     for entry in log:
@@ -55,11 +55,11 @@ def stacks(log: Iterable[Entry[J]]) -> tuple[list[J], list[J]]:
 
 
 class LoggedSession(ABC, Generic[J]):
-    """A session kept alive: it takes one entry at a time, or refuses it and stays as it was.
+    """A live session: it applies one entry at a time, or rejects it and stays unchanged.
 
-    ``seen`` holds every page an answer was ever given about, taken back or not.
+    ``seen`` holds every page that was ever answered about, including undone answers.
 
-    Nothing but the log is ever stored; a session built anew from the same log is the same session.
+    Only the log is stored; a session rebuilt from the same log is in the same state.
     """
 
     def __init__(self) -> None:
@@ -71,61 +71,67 @@ class LoggedSession(ABC, Generic[J]):
 
     @abstractmethod
     def validate(self, judgment: J) -> None:
-        """Refuse an answer to a question that is not asked, or one the study does not offer."""
+        """Raise if the answer is not to the current question or is not allowed by the study."""
 
     @abstractmethod
     def _take(self, judgment: J) -> None:
-        """Go on from an answer that now stands; it is the last of ``_done``."""
+        """Advance by an answer that has become effective; it is the last of ``_done``."""
 
     @abstractmethod
     def _take_back(self, judgment: J) -> None:
-        """Go back behind an answer that no longer stands; it has left ``_done``."""
+        """Revert an answer that is no longer effective; it has been removed from ``_done``."""
 
     @property
     def trusts_log(self) -> bool:
-        """Whether recorded answers are taken without holding them against the question asked."""
+        """Whether recorded answers are applied without validating them against the question."""
         return False
 
     @property
     def foresees(self) -> bool:
-        """Whether it is told quickly what follows each answer, so that a reply can wait for it."""
+        """Whether the possible next questions are fast to compute, so a reply can include them."""
         return True
 
     @property
     def nbytes(self) -> int:
-        """The bytes this session takes beyond what any of its length does, about."""
+        """Approximate memory in bytes beyond that of any session of this length."""
         return 0
 
     @property
     def offered(self) -> dict[str, Any] | None:
-        """What is to be stored beside the log, where the next question is drawn at random."""
+        """Pending question to store beside the log, where it cannot be derived from the log."""
         return None
 
     def recall(self, offered: Mapping[str, Any] | None) -> None:
-        """Ask what was ``offered`` when the log was this long; most sessions know it anyway."""
+        """Restore the pending question from ``offered``.
+
+        Most sessions derive their question from the log and ignore it.
+        """
 
     @property
     def effective(self) -> Sequence[J]:
-        """The answers that stand."""
+        """The effective answers."""
         return tuple(self._done)
 
     @property
     def answered(self) -> int:
-        """How many answers stand."""
+        """Number of effective answers."""
         return len(self._done)
 
     @property
     def can_undo(self) -> bool:
-        """Whether an answer is there to take back."""
+        """Whether there is an answer to undo."""
         return bool(self._done)
 
     @property
     def can_redo(self) -> bool:
-        """Whether an answer was taken back and nothing said since."""
+        """Whether an answer was undone and no new one given since."""
         return bool(self._undone)
 
     def append(self, entry: Entry[J], *, recorded: bool = False) -> None:
-        """Take one entry, or refuse it and stay as before; ``recorded``: the log has it already."""
+        """Apply one entry, or raise and stay unchanged.
+
+        ``recorded``: the entry comes from the stored log.
+        """
         if entry.kind is EntryKind.UNDO:
             self._undo()
         elif entry.kind is EntryKind.REDO:
@@ -135,40 +141,40 @@ class LoggedSession(ABC, Generic[J]):
             if not (recorded and self.trusts_log):
                 self.validate(entry.judgment)
             self._undone.clear()
-            self._stand(entry.judgment)
+            self._make_effective(entry.judgment)
         self.length += 1
         self.last = entry
 
     def extend(self, log: Iterable[Entry[J]]) -> None:
-        """Take the entries of a log."""
+        """Apply the entries of a stored log."""
         for entry in log:
             self.append(entry, recorded=True)
 
     def fork(self) -> Self:
-        """A session at the same place that can go on without this one."""
+        """Return an independent copy of the session in the same state."""
         twin = copy(self)
         twin.seen = set(self.seen)
         twin._done = list(self._done)
         twin._undone = list(self._undone)
-        twin._part()
+        twin._unshare()
         return twin
 
     @abstractmethod
-    def _part(self) -> None:
-        """Let go of what is shared with the session this one was copied from."""
+    def _unshare(self) -> None:
+        """Copy the mutable state shared with the session that this one was copied from."""
 
     def _undo(self) -> None:
         if not self._done:
-            raise NothingToUndo("No answer is left to take back.")
+            raise NothingToUndo("There is no answer to undo.")
         judgment = self._done.pop()
         self._undone.append(judgment)
         self._take_back(judgment)
 
     def _redo(self) -> None:
         if not self._undone:
-            raise NothingToRedo("Nothing was taken back since the last answer.")
-        self._stand(self._undone.pop())
+            raise NothingToRedo("There is nothing to redo.")
+        self._make_effective(self._undone.pop())
 
-    def _stand(self, judgment: J) -> None:
+    def _make_effective(self, judgment: J) -> None:
         self._done.append(judgment)
         self._take(judgment)

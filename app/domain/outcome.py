@@ -1,8 +1,8 @@
-"""What came of a session, told from its recorded answers without asking its questions again.
+"""The result of a session, computed from its recorded answers without replaying its questions.
 
-A recorded answer was held against its question when it was given. So the contest can be handed all
-answers that stand at once, which is what undo does too; sides, checks and progress are not worked
-out. This is many times quicker than a session, for those who read thousands of them.
+A recorded answer was validated against its question when it was given. So the sorter run can take
+all effective answers at once, as undo does; sides, checks and progress are not computed. This is
+many times faster than rebuilding a session, for callers that read thousands of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,10 +26,10 @@ def outcome(
     undone: int = 0,
     offered: Mapping[str, Any] | None = None,
 ) -> Result | None:
-    """The ground truth that the answers that stand have led to; None while there is none.
+    """Return the ground truth that the effective answers lead to; None if unfinished.
 
-    ``undone`` answers wait for a redo; ``offered`` is what was stored where questions are sampled,
-    and then the answer taken back last is asked again.
+    ``undone`` is the number of answers that can be redone. ``offered`` is the stored pending
+    question of a sampled sorter, for which the last undone answer is asked again.
     """
     if SORTERS[plan.sorter].sampled:
         return None if undone else _sampled(plan, done, offered)
@@ -43,7 +43,7 @@ def outcome(
 def _sampled(
     plan: Plan, done: Sequence[Judgment], offered: Mapping[str, Any] | None
 ) -> Result | None:
-    """The same from what was stored with the last answer, or by sampling once more."""
+    """Return the result stored with the last answer, or compute it by sampling again."""
     if offered is not None:
         after, step = step_from_json(offered)
         if after == len(done):
@@ -53,8 +53,8 @@ def _sampled(
 
 
 def grades_given(plan: GradePlan, done: Sequence[Grading]) -> dict[ItemId, int] | None:
-    """The grades that stand, from 0, by page; None while a page waits for one."""
+    """Return the effective grades by page, counted from 0; None while one is missing."""
     if len(done) < len(plan.order):
         return None
-    steps = {name: step for step, name in enumerate(plan.grades)}
-    return {each.document: steps[each.grade] for each in done if each.grade != UNJUDGEABLE}
+    levels = {name: level for level, name in enumerate(plan.grades)}
+    return {each.document: levels[each.grade] for each in done if each.grade != UNJUDGEABLE}

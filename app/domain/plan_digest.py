@@ -1,4 +1,4 @@
-"""The digest by which a plan is recognised."""
+"""The digest that identifies a plan."""
 
 import hashlib
 import json

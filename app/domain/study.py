@@ -1,4 +1,4 @@
-"""A study's settings, and the plan of an assignment that follows from them."""
+"""A study's settings, and the plans of assignments derived from them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -19,7 +19,7 @@ IDLE_RANGE = (10, 3600)
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """One step of the five-grade tool, and when to choose it."""
+    """One grade of the grading tool, and when to choose it."""
 
     name: str
     description: str = ""
@@ -27,12 +27,12 @@ class Grade:
 
 @dataclass(frozen=True, slots=True)
 class StudySettings:
-    """What a study decides about judging; ``grades`` go from worst to best.
+    """Judging settings of a study; ``grades`` go from worst to best.
 
-    The sorter and its options are those of `Plan`. ``idle_seconds`` is how long nothing may move
-    before the clock stops by itself. ``lists_in_rotation`` puts the tool `lists` under the rule
-    that nobody meets a query under two tools; ``lists_pairs``, ``lists_size`` and ``lists_repeats``
-    are the `ListRules`, whose depth is ``k``.
+    The sorter and its options are those of `Plan`. ``idle_seconds`` is the time without activity
+    after which the timer pauses. ``lists_in_rotation`` applies the rule that no assessor judges a
+    query with two tools to the tool `lists` as well. ``lists_pairs``, ``lists_size`` and
+    ``lists_repeats`` are the `ListRules`, whose depth is ``k``.
     """
 
     k: int = 10
@@ -63,15 +63,15 @@ class StudySettings:
         low, high = IDLE_RANGE
         if not low <= self.idle_seconds <= high:
             raise Invalid(
-                f"idle_seconds is {self.idle_seconds}; it must lie between {low} and {high}.",
+                f"idle_seconds is {self.idle_seconds}; it must be between {low} and {high}.",
                 field="idle_seconds",
             )
         self._pairs((), "")
         self._grades((), "")
-        _ = self.list_rules  # refuses what cannot be
+        _ = self.list_rules  # raises if invalid
 
     def as_json(self) -> dict[str, Any]:
-        """A plain dictionary that `from_json` reads back."""
+        """Return a plain dictionary that `from_json` reads back."""
         stored = asdict(self)
         stored["tools"] = [tool.value for tool in self.tools]
         stored["grades"] = [asdict(grade) for grade in self.grades]
@@ -79,7 +79,7 @@ class StudySettings:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """The settings that `as_json` wrote; what an older version did not know has its default."""
+        """Read the settings that `as_json` wrote; missing ones get their defaults."""
         known = {field.name for field in fields(cls)}
         values = {name: value for name, value in stored.items() if name in known}
         if "tools" in values:
@@ -89,7 +89,10 @@ class StudySettings:
         return cls(**values)
 
     def frozen_settings(self) -> dict[str, Any]:
-        """What sessions are made from: all but the idle limit and the words that explain grades."""
+        """Return the settings that determine sessions.
+
+        These are all settings except the idle limit and the descriptions of grades.
+        """
         stored = self.as_json()
         del stored["idle_seconds"]
         stored["grades"] = [grade.name for grade in self.grades]
@@ -116,7 +119,7 @@ class StudySettings:
         )
 
     def _budget(self, n: int) -> int | None:
-        """The number of questions, fixed when the plan is made, for the sorter that needs one."""
+        """Return the number of questions for a sampled sorter, fixed when the plan is made."""
         if self.budget is None and n > 1 and self.sorter in SORTERS:
             sorter = SORTERS[self.sorter]
             return max(1, sorter.bound(n, self.k)) if sorter.sampled else None
@@ -128,7 +131,7 @@ class StudySettings:
 
     @property
     def list_rules(self) -> ListRules:
-        """What the study decides about its lists."""
+        """Rules for comparing lists."""
         if self.lists_pairs not in list(PairChoice):
             known = ", ".join(PairChoice)
             raise Invalid(
@@ -142,18 +145,18 @@ class StudySettings:
         )
 
     def plan(self, documents: Sequence[ItemId], seed: str) -> Plan:
-        """The plan of a session over ``documents`` in an order drawn from ``seed``."""
+        """Return the plan of a session over ``documents`` in an order drawn from ``seed``."""
         return self._pairs(shuffled(documents, seed, "order"), seed)
 
     def grade_plan(self, documents: Sequence[ItemId], seed: str) -> GradePlan:
-        """The plan of a grading session over ``documents`` in an order drawn from ``seed``."""
+        """Return the plan of a grading session over ``documents`` in an order from ``seed``."""
         return self._grades(shuffled(documents, seed, "order"), seed)
 
 
 def stored_plan(
     settings: StudySettings, tool: Tool, documents: Sequence[ItemId], seed: str
 ) -> dict[str, Any]:
-    """What an assignment keeps so that its session replays: the plan of its tool, as JSON."""
+    """Return the plan of ``tool`` as JSON, stored with an assignment to replay its session."""
     if tool is Tool.GRADES:
         return settings.grade_plan(documents, seed).as_json()
     return settings.plan(documents, seed).as_json()

@@ -1,15 +1,15 @@
-"""What counts as time: the browser's active milliseconds, capped by the server's wall clock."""
+"""Time spent on answers: the browser's active milliseconds, capped by the server's wall clock."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-# A browser's clock starts when its pages are shown, and the server hears of it a little later.
+# The browser's timer starts when the pages are shown; the server receives the event a little later.
 START_SLACK_MS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Time of one entry of the log, in milliseconds; active is never more than wall."""
+    """Time of one log entry in milliseconds; active time never exceeds wall time."""
 
     active_ms: int
     wall_ms: int
@@ -17,17 +17,17 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """When a clock was started, and what it stood at."""
+    """When a timer was started, and its value at that moment."""
 
     at: datetime
     active_ms: int
 
 
 def spent(active_ms: int, *, since: datetime, now: datetime, start: Start | None = None) -> Spent:
-    """The time to keep: what the browser's clock says, but no more than can have passed.
+    """Return the time to record: the browser's active time, at most the time that has passed.
 
-    ``since`` is the entry before; ``start`` is the last start of a clock after it, if there was
-    one: the person left in between, and the time away is not time at work.
+    ``since`` is the time of the previous entry. ``start`` is the last start of a timer after it, if
+    there was one: the assessor left in between, and the time away is not counted.
     """
     wall_ms = max(0, elapsed_ms(since, now))
     most = wall_ms
@@ -37,5 +37,5 @@ def spent(active_ms: int, *, since: datetime, now: datetime, start: Start | None
 
 
 def elapsed_ms(start: datetime, end: datetime) -> int:
-    """Whole milliseconds from ``start`` to ``end``."""
+    """Return the whole milliseconds from ``start`` to ``end``."""
     return (end - start) // timedelta(milliseconds=1)

@@ -1,4 +1,4 @@
-"""People who judge in tests: they hold a truth and answer from it, or at random."""
+"""Simulated people for tests: they answer from known worths, or at random."""
 
 from collections.abc import Callable, Mapping
 from random import Random
@@ -11,30 +11,30 @@ Person = Callable[[Question], Answer]
 
 
 def truthful(worth: Mapping[int, float]) -> Person:
-    """Prefers the greater worth; equal worths are a tie."""
+    """Return a person who prefers the greater worth; equal worths are a tie."""
 
-    def says(question: Question) -> Answer:
+    def answers(question: Question) -> Answer:
         left, right = worth[question.left], worth[question.right]
         if left == right:
             return Answer.TIE
         return Answer.LEFT if left > right else Answer.RIGHT
 
-    return says
+    return answers
 
 
-def capricious(random: Random, *, removals: float = 0.1) -> Person:
-    """Says anything, taking a page out now and then."""
+def answering_at_random(random: Random, *, removals: float = 0.1) -> Person:
+    """Return a person who answers at random, removing a page with probability ``removals``."""
     comparing = [Answer.LEFT, Answer.RIGHT, Answer.TIE]
     removing = [each for each in Answer if not each.is_preference]
 
-    def says(_question: Question) -> Answer:
+    def answers(_question: Question) -> Answer:
         return random.choice(removing if random.random() < removals else comparing)
 
-    return says
+    return answers
 
 
 def answer_once(session: PairSession, person: Person) -> bool:
-    """Answer the open question; False when none is open."""
+    """Answer the current question; return False if there is none."""
     state = session.state
     if not isinstance(state, Asking):
         return False
@@ -44,7 +44,7 @@ def answer_once(session: PairSession, person: Person) -> bool:
 
 
 def answer_all(session: PairSession, person: Person, limit: int = 20_000) -> int:
-    """Answer until the session ends; the number of answers."""
+    """Answer until the session ends; return the number of answers."""
     for count in range(limit):
         if not answer_once(session, person):
             return count

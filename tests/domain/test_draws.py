@@ -1,4 +1,4 @@
-"""Draws: fixed by seed and name, uniform enough, and the same years later."""
+"""Random draws: determined by seed and name, uniform, and reproducible."""
 
 from collections import Counter
 
@@ -9,7 +9,7 @@ from topkapi.app.domain.draws import draw_below, draw_fraction, draw_integer, sh
 
 
 def test_draws_are_the_same_years_later() -> None:
-    """Stored sessions depend on these very values."""
+    """Compare with fixed values, on which stored sessions depend."""
     assert draw_integer("seed", "sides", 3) == 17576034767342337595
     assert shuffled(range(8), "seed", "order") == [1, 5, 4, 7, 6, 3, 2, 0]
 
@@ -25,12 +25,12 @@ def test_shuffling_keeps_every_item(items: list[int], seed: str) -> None:
     assert Counter(shuffled(items, seed, "order")) == Counter(items)
 
 
-def test_fractions_and_places_are_spread_evenly() -> None:
+def test_fractions_and_integers_are_spread_evenly() -> None:
     counts = Counter(int(10 * draw_fraction("s", "f", number)) for number in range(5000))
     assert set(counts) == set(range(10))
     assert max(counts.values()) < 600
-    places = Counter(draw_below(6, "s", "p", number) for number in range(6000))
-    assert max(places.values()) - min(places.values()) < 200
+    counts_below = Counter(draw_below(6, "s", "p", number) for number in range(6000))
+    assert max(counts_below.values()) - min(counts_below.values()) < 200
 
 
 def test_every_order_of_three_is_about_as_likely() -> None:

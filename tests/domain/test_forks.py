@@ -1,4 +1,4 @@
-"""Forks of a session: what they cost."""
+"""Forks of a session: their cost."""
 
 from collections.abc import Generator, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from topkapi.app.domain.pairs.sorters.registry import SORTERS, heap
 
 
 def answered(session: PairSession, count: int, answer: Answer = Answer.LEFT) -> PairSession:
-    """The session after so many answers."""
+    """Return the session after ``count`` equal answers."""
     for _ in range(count):
         assert isinstance(session.state, Asking)
         asked = session.state.question
@@ -25,10 +25,10 @@ def answered(session: PairSession, count: int, answer: Answer = Answer.LEFT) -> 
 
 
 class Counted:
-    """The heap, and how often one was begun and how often the memory was asked."""
+    """Counts how often a heap sorter was started and how often the memory was queried."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.begun = self.asked = 0
+        self.started = self.asked = 0
         known = sorter_run.Memory.known
         monkeypatch.setitem(SORTERS, "heap", replace(SORTERS["heap"], sort=self._sort))
 
@@ -39,22 +39,22 @@ class Counted:
         monkeypatch.setattr(sorter_run.Memory, "known", counted)
 
     def _sort(self, items: Sequence[int], k: int) -> Generator[Any, Any, Any]:
-        self.begun += 1
+        self.started += 1
         return heap(items, k)
 
 
-def test_a_fork_asks_its_memory_for_nothing_it_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fork_does_not_query_its_memory_for_past_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     session = answered(PairSession(Plan(order=tuple(range(50)), k=10, seed="s")), 60)
     counted = Counted(monkeypatch)
     twin = session.fork()
-    assert (counted.begun, counted.asked) == (0, 0)
+    assert (counted.started, counted.asked) == (0, 0)
     answered(twin, 1)
-    assert counted.begun == 1
-    assert counted.asked <= 4  # the pair that was open, and what the answer leads to
+    assert counted.started == 1
+    assert counted.asked <= 4  # the current pair, and those that the answer leads to
 
 
-def test_a_fork_that_loses_a_page_begins_one_sorter(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fork_that_loses_a_page_starts_one_sorter(monkeypatch: pytest.MonkeyPatch) -> None:
     session = answered(PairSession(Plan(order=tuple(range(50)), k=10, seed="s")), 60)
     counted = Counted(monkeypatch)
     answered(session.fork(), 1, Answer.LEFT_BAD)
-    assert counted.begun == 1
+    assert counted.started == 1

@@ -1,4 +1,4 @@
-"""Tool T3 as a pure session: every prefix replays, sides are even, no pair comes twice."""
+"""Sessions of tool T3: every prefix replays, sides are balanced, no pair is repeated."""
 
 from collections import Counter
 from itertools import combinations
@@ -31,7 +31,7 @@ KINDS = st.sampled_from(PairChoice)
 
 
 def lists_of(systems: int, depth: int = 4) -> list[ShownList]:
-    """Rankings that all differ: each begins with another page."""
+    """Return distinct rankings: each starts with another page."""
     pages = list(range(100, 100 + max(systems, depth)))
     return [
         ShownList(number + 1, f"s{number}", tuple(pages[number:] + pages[:number])[:depth])
@@ -46,14 +46,14 @@ def make_plan(
     return plan_lists(lists_of(systems), rules, seed, query="q")
 
 
-def say(session: ListSession, what: ListAnswer = ListAnswer.LEFT) -> Entry[Comparison]:
+def answer_to(session: ListSession, what: ListAnswer = ListAnswer.LEFT) -> Entry[Comparison]:
     state = session.state
     assert isinstance(state, AskingLists)
     return answer(Comparison(state.left.id, state.right.id, what))
 
 
 def offer(session: ListSession, pick: int = 0) -> None:
-    """What the service does: choose a pair where one is due."""
+    """Choose a pair if one is needed, as the service does."""
     if session.needs_pair:
         free = [pair for pair in session.plan.pairs if pair not in session.asked]
         session.offer(free[pick % len(free)])
@@ -83,7 +83,7 @@ def test_every_prefix_of_a_log_replays_to_the_question_asked_next(
             if isinstance(move, tuple):
                 if isinstance(live.state, Compared):
                     continue
-                entry = say(live, move[0])
+                entry = answer_to(live, move[0])
             else:
                 entry = Entry(move)
             live.append(entry)
@@ -108,7 +108,7 @@ def test_undo_then_redo_changes_nothing_and_undo_asks_the_same_pair(
     for what in answers:
         offer(live)
         shown.append(live.state)
-        live.append(say(live, what))
+        live.append(answer_to(live, what))
     offer(live)
     before = live.state, live.effective
     for state in reversed(shown):
@@ -122,11 +122,11 @@ def test_undo_then_redo_changes_nothing_and_undo_asks_the_same_pair(
 def test_another_answer_after_undo_leads_to_the_pair_that_was_chosen_before() -> None:
     live = ListSession(make_plan(PairChoice.ACTIVE))
     offer(live, 3)
-    live.append(say(live))
+    live.append(answer_to(live))
     offer(live, 5)
     second = live.state
     live.append(Entry(EntryKind.UNDO))
-    live.append(say(live, ListAnswer.RIGHT_MUCH))
+    live.append(answer_to(live, ListAnswer.RIGHT_MUCH))
     assert not live.can_redo
     assert live.state == second
 
@@ -139,7 +139,7 @@ def test_no_pair_comes_twice_and_sides_are_even(
     turned = 0
     while isinstance(state := live.state, AskingLists):
         turned += state.left.id > state.right.id
-        live.append(say(live))
+        live.append(answer_to(live))
         offer(live)
         if live.answered % 2 == 0:
             assert turned * 2 == live.answered
@@ -168,7 +168,7 @@ def test_without_repeats_no_two_people_are_asked_the_same(
                 lists_of(5), rules, str(person), query="q", taken=taken, reserved=reserved
             )
         except Conflict:
-            assert reserved == 10, "all pairs are given out"
+            assert reserved == 10, "all pairs are assigned"
             break
         live = ListSession(plan)
         at_work.append(live)
@@ -181,7 +181,7 @@ def test_without_repeats_no_two_people_are_asked_the_same(
             live.offer(free[pick % len(free)])
             taken[free[pick % len(free)]] += 1
         elif isinstance(live.state, AskingLists):
-            live.append(say(live))
+            live.append(answer_to(live))
     assert max(taken.values()) == 1
 
 
@@ -195,13 +195,13 @@ def test_with_repeats_everyone_is_asked_everything() -> None:
 def test_what_cannot_be_compared_is_refused_with_the_reason() -> None:
     with pytest.raises(Conflict, match="q7 has none"):
         plan_lists([], ListRules(), "", query="q7")
-    with pytest.raises(Conflict, match="q7 has only the one of 's0'"):
+    with pytest.raises(Conflict, match="q7 has only one, by 's0'"):
         plan_lists(lists_of(1), ListRules(), "", query="q7")
     same = [ShownList(1, "a", (1, 2, 3)), ShownList(2, "b", (1, 2, 4))]
     with pytest.raises(Conflict, match="the same pages in the same order"):
         plan_lists(same, ListRules(depth=2), "", query="q7")
     assert plan_lists(same, ListRules(depth=3), "", query="q7").size == 1
-    with pytest.raises(Invalid, match="needs its size"):
+    with pytest.raises(Invalid, match="needs a size"):
         ListRules(PairChoice.RANDOM)
     with pytest.raises(Invalid, match="at least 1"):
         ListRules(size=0)
@@ -214,7 +214,7 @@ def test_an_answer_about_other_lists_is_refused() -> None:
     with pytest.raises(OutOfTurn):
         live.append(answer(Comparison(state.right.id, state.left.id, ListAnswer.SAME)))
     while isinstance(live.state, AskingLists):
-        last = say(live)
+        last = answer_to(live)
         live.append(last)
     with pytest.raises(OutOfTurn, match="finished"):
         live.append(last)
@@ -224,7 +224,7 @@ def test_a_fork_goes_its_own_way() -> None:
     live = ListSession(make_plan(PairChoice.ACTIVE))
     offer(live)
     twin = live.fork()
-    twin.append(say(twin))
+    twin.append(answer_to(twin))
     offer(twin)
     assert (live.answered, len(live.asked)) == (0, 1)
     assert (twin.answered, len(twin.asked)) == (1, 2)

@@ -1,4 +1,4 @@
-"""Terms in plain text: stretches that together are the text, each match with its colour."""
+"""Highlighting in plain text: parts that joined are the text, each match with its colour."""
 
 from hypothesis import given
 from hypothesis import strategies as st

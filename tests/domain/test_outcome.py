@@ -1,12 +1,12 @@
-"""What came of a session is the same, told from its answers or by the session itself."""
+"""The result of a session is the same, computed from its answers or by the session itself."""
 
 from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.domain.people import answer_all, capricious
-from tests.domain.test_session import wander
+from tests.domain.people import answer_all, answering_at_random
+from tests.domain.test_session import random_session
 from tests.strategies import plans
 from topkapi.app.domain.grades.session import GradePlan, GradeSession, Grading
 from topkapi.app.domain.log import Entry, EntryKind, answer, stacks
@@ -24,9 +24,9 @@ from topkapi.app.domain.pairs.session import Finished, PairSession
 def test_the_outcome_of_any_log_is_that_of_its_session(
     plan: Plan, random: Random, steps: int, to_the_end: bool
 ) -> None:
-    session, log = wander(plan, random, steps)
+    session, log = random_session(plan, random, steps)
     if to_the_end:
-        answer_all(session, capricious(random))
+        answer_all(session, answering_at_random(random))
         log = [answer(judgment) for judgment in session.effective]
     done, undone = stacks(log)
     state = session.state
@@ -40,7 +40,7 @@ def test_the_outcome_of_any_log_is_that_of_its_session(
 def test_a_sampled_list_is_the_one_that_was_stored(random: Random, back: int) -> None:
     plan = Plan(order=tuple(range(1, 7)), k=2, sorter="robust", budget=5, seed="s")
     session = PairSession(plan)
-    answer_all(session, capricious(random, removals=0.0))
+    answer_all(session, answering_at_random(random, removals=0.0))
     state, offered = session.state, session.offered
     assert isinstance(state, Finished)
     assert outcome(plan, session.effective, offered=offered) == state.result

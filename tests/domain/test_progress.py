@@ -1,4 +1,4 @@
-"""Progress: never backwards but by undo, a range that keeps its promise, and quick."""
+"""Progress: it decreases only by undo, and its range has the promised coverage."""
 
 from random import Random
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.domain.people import answer_all, answer_once, capricious, truthful
+from tests.domain.people import answer_all, answer_once, answering_at_random, truthful
 from topkapi.app.domain.log import Entry, EntryKind
 from topkapi.app.domain.pairs.answers import Judgment
 from topkapi.app.domain.pairs.plan import Plan
@@ -28,7 +28,7 @@ def test_the_share_answered_never_falls_whatever_is_answered(
     n: int, k: int, sorter: str, random: Random
 ) -> None:
     session = PairSession(Plan(tuple(range(n)), k, sorter, seed="p"))
-    person = capricious(random, removals=0.1)
+    person = answering_at_random(random, removals=0.1)
     share = 0.0
     while answer_once(session, person):
         progress = progress_of(session)
@@ -49,14 +49,14 @@ def test_a_rebuilt_session_tells_the_same_progress() -> None:
     while answer_once(session, person):
         assert session.last is not None
         log.append(session.last)
-        told = progress_of(session)
-        assert progress_of(PairSession(plan, log)) == told
+        progress = progress_of(session)
+        assert progress_of(PairSession(plan, log)) == progress
     session.append(UNDO)
     assert progress_of(session) == progress_of(PairSession(plan, [*log, UNDO]))
 
 
 def covered(sorter: str, error: float, grades: int, share: float) -> float:
-    """How often the range told at ``share`` of a session holds the number that was truly left."""
+    """Return how often the range at ``share`` of a session covers the true number left."""
     hits, runs = 0, 250
     plan = Plan(tuple(range(50)), 10, sorter, seed="c")
     for number in range(runs):
@@ -74,14 +74,14 @@ def covered(sorter: str, error: float, grades: int, share: float) -> float:
 def _judge(session: PairSession, assessor: SimulatedAssessor) -> list[Entry[Judgment]]:
     from topkapi.app.domain.pairs.answers import Answer, Preference, Question
 
-    words = {
+    answers = {
         Preference.FIRST: Answer.LEFT,
         Preference.SECOND: Answer.RIGHT,
         Preference.TIE: Answer.TIE,
     }
 
     def person(question: Question) -> Answer:
-        return words[assessor.prefer((question.left, question.right))]
+        return answers[assessor.prefer((question.left, question.right))]
 
     log: list[Entry[Judgment]] = []
     while answer_once(session, person):
@@ -94,7 +94,7 @@ def _judge(session: PairSession, assessor: SimulatedAssessor) -> list[Entry[Judg
 @pytest.mark.parametrize("error", [0.0, 0.1])
 @pytest.mark.parametrize("sorter", ["heap", "insertion"])
 def test_nine_in_ten_sessions_end_within_the_range(sorter: str, error: float, share: float) -> None:
-    """85 to 95 % are promised; 250 runs have a standard error of 2 %."""
+    """Allow for sampling: 85 to 95 % are promised, with a standard error of 2 % for 250 runs."""
     assert 0.83 <= covered(sorter, error, 0, share) <= 0.97
 
 

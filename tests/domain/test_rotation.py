@@ -1,3 +1,5 @@
+"""Rotation: folds, rounds, and the rule that no assessor judges a query with two tools."""
+
 from collections import Counter
 
 import pytest
@@ -58,7 +60,7 @@ def test_totals_of_a_round_differ_by_at_most_one(
 
 
 @given(m=assessor_counts, n=query_counts)
-def test_one_round_more_than_legal_is_refused_with_what_to_mend(m: int, n: int) -> None:
+def test_one_round_more_than_legal_is_refused_with_how_to_fix_it(m: int, n: int) -> None:
     for tools in (BOTH, (Tool.PAIRS,)):
         rounds = legal_rounds(m, len(tools)) + 1
         with pytest.raises(Invalid, match=f"at least {rounds * len(tools)} assessors"):
@@ -101,7 +103,7 @@ def test_the_grid_of_a_small_study_by_hand() -> None:
 
 
 def test_one_assessor_cannot_serve_two_tools() -> None:
-    with pytest.raises(Invalid, match="nobody may meet a query under two tools"):
+    with pytest.raises(Invalid, match="no assessor may judge a query with two tools"):
         rotation(range(4), ["a"], BOTH, rounds=1, seed="")
 
 
@@ -136,20 +138,20 @@ def test_nonsense_is_refused(
     assert refused.value.field == field
 
 
-def test_lists_stand_outside_the_rule_unless_the_study_says_otherwise() -> None:
+def test_lists_are_outside_the_rule_unless_the_study_says_otherwise() -> None:
     assert ruled_tools(ALL, lists_in_rotation=False) == BOTH
     assert ruled_tools((Tool.LISTS, Tool.PAIRS), lists_in_rotation=True) == (Tool.PAIRS, Tool.LISTS)
     taken = [AssignmentSpec("a", 1, Tool.PAIRS, 0)]
     refuse_breach(AssignmentSpec("a", 1, Tool.LISTS, 0), taken, BOTH)
-    with pytest.raises(RuleBroken, match="under two tools"):
+    with pytest.raises(RuleBroken, match="with two tools"):
         refuse_breach(AssignmentSpec("a", 1, Tool.LISTS, 0), taken, ALL)
 
 
-def test_breaches_are_told_apart() -> None:
+def test_each_breach_has_its_own_message() -> None:
     taken = [AssignmentSpec("a", 1, Tool.PAIRS, 0)]
     with pytest.raises(RuleBroken, match="already has this query"):
         refuse_breach(AssignmentSpec("a", 1, Tool.PAIRS, 1), taken, BOTH)
-    with pytest.raises(RuleBroken, match="under two tools"):
+    with pytest.raises(RuleBroken, match="with two tools"):
         refuse_breach(AssignmentSpec("a", 1, Tool.GRADES, 1), taken, BOTH)
     with pytest.raises(RuleBroken, match=r"In round 1 .* someone else"):
         refuse_breach(AssignmentSpec("b", 1, Tool.PAIRS, 0), taken, BOTH)

@@ -1,4 +1,4 @@
-"""Sessions: replay, undo and redo, pages taken out, checks, sides."""
+"""Sessions: replay, undo and redo, removed pages, checks, sides."""
 
 from collections import Counter
 from random import Random
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.domain.people import answer_all, answer_once, capricious, truthful
+from tests.domain.people import answer_all, answer_once, answering_at_random, truthful
 from tests.strategies import plans
 from topkapi.app.domain.errors import AnswerNotAllowed, NothingToRedo, NothingToUndo, OutOfTurn
 from topkapi.app.domain.log import Entry, EntryKind, answer, effective
@@ -21,11 +21,13 @@ UNDO: Entry[Judgment] = Entry(EntryKind.UNDO)
 REDO: Entry[Judgment] = Entry(EntryKind.REDO)
 
 
-def wander(plan: Plan, random: Random, steps: int) -> tuple[PairSession, list[Entry[Judgment]]]:
-    """A session driven by caprice: answers, pages taken out, undo and redo."""
+def random_session(
+    plan: Plan, random: Random, steps: int
+) -> tuple[PairSession, list[Entry[Judgment]]]:
+    """Return a session after random answers, removals, undos and redos, and its log."""
     session = PairSession(plan)
     log: list[Entry[Judgment]] = []
-    person = capricious(random)
+    person = answering_at_random(random)
     for _ in range(steps):
         draw = random.random()
         if draw < 0.15 and session.can_undo:
@@ -51,7 +53,7 @@ def result_of(session: PairSession) -> Result:
 def test_every_prefix_of_a_log_replays_to_the_same_question(
     plan: Plan, random: Random, steps: int
 ) -> None:
-    _, log = wander(plan, random, steps)
+    _, log = random_session(plan, random, steps)
     alive = PairSession(plan)
     for length in range(len(log) + 1):
         rebuilt = PairSession(plan, log[:length])
@@ -64,16 +66,16 @@ def test_every_prefix_of_a_log_replays_to_the_same_question(
 
 @given(plan=plans(), random=st.randoms(use_true_random=False), steps=st.integers(0, 40))
 def test_undo_then_redo_is_the_identity(plan: Plan, random: Random, steps: int) -> None:
-    session, _ = wander(plan, random, steps)
+    session, _ = random_session(plan, random, steps)
     assume(session.can_undo)
-    before, stands = session.state, session.effective
+    before, answers = session.state, session.effective
     back = random.randint(1, session.answered)
     for _ in range(back):
         session.append(UNDO)
-    assert session.effective == stands[: len(stands) - back]
+    assert session.effective == answers[: len(answers) - back]
     for _ in range(back):
         session.append(REDO)
-    assert (session.state, session.effective) == (before, stands)
+    assert (session.state, session.effective) == (before, answers)
 
 
 @given(
@@ -86,7 +88,7 @@ def test_the_result_is_a_correct_top_k_of_the_pages_that_remain(
     plan: Plan, random: Random, grades: int, removals: float
 ) -> None:
     worth = {item: float(random.randrange(grades)) for item in plan.order}
-    honest, wild = truthful(worth), capricious(random, removals=1.0)
+    honest, wild = truthful(worth), answering_at_random(random, removals=1.0)
 
     def person(question: Question) -> Answer:
         return wild(question) if random.random() < removals else honest(question)
@@ -108,7 +110,7 @@ def test_the_result_is_a_correct_top_k_of_the_pages_that_remain(
 def test_with_reused_answers_no_pair_is_asked_twice(plan: Plan, random: Random) -> None:
     assume(plan.reuse_answers and plan.best_of == 1 and plan.recheck == 0)
     session = PairSession(plan)
-    answer_all(session, capricious(random))
+    answer_all(session, answering_at_random(random))
     pairs = Counter(
         frozenset((judgment.left, judgment.right))
         for judgment in session.effective
@@ -121,7 +123,7 @@ def test_with_reused_answers_no_pair_is_asked_twice(plan: Plan, random: Random) 
 def test_without_removals_the_bound_holds_for_any_answers(plan: Plan, random: Random) -> None:
     assume(plan.check_share == 0)
     session = PairSession(plan)
-    asked = answer_all(session, capricious(random, removals=0.0))
+    asked = answer_all(session, answering_at_random(random, removals=0.0))
     n = len(plan.order)
     bound = SORTERS[plan.sorter].bound(n, plan.k) * plan.best_of
     assert asked <= bound + plan.recheck * max(0, min(plan.k, n) - 1)
@@ -131,19 +133,19 @@ def test_without_removals_the_bound_holds_for_any_answers(plan: Plan, random: Ra
 def test_sides_are_balanced_and_not_all_alike(name: str) -> None:
     plan = Plan(tuple(range(40)), 10, name, seed="sides")
     session = PairSession(plan)
-    turned = []
+    swapped = []
     worth = {item: float(item * 7 % 41) for item in plan.order}
     person = truthful(worth)
     while isinstance(session.state, Asking):
         question = session.state.question
         step = session.strategy.step()
         assert isinstance(step, AskPair)
-        turned.append((question.left, question.right) != step.pair)
+        swapped.append((question.left, question.right) != step.pair)
         answer_once(session, person)
-    assert abs(sum(turned) - len(turned) / 2) <= 0.5
-    for start in range(0, len(turned) - 1, 2):
-        assert turned[start] != turned[start + 1]
-    assert len({turned[start] for start in range(0, len(turned), 2)}) == 2
+    assert abs(sum(swapped) - len(swapped) / 2) <= 0.5
+    for start in range(0, len(swapped) - 1, 2):
+        assert swapped[start] != swapped[start + 1]
+    assert len({swapped[start] for start in range(0, len(swapped), 2)}) == 2
 
 
 def test_checks_ask_an_earlier_pair_with_sides_swapped_and_do_not_feed_the_sorter() -> None:
@@ -173,10 +175,10 @@ def test_a_contradicting_check_changes_nothing_in_the_list() -> None:
     honest = truthful(worth)
 
     def fickle(question: Question) -> Answer:
-        said = honest(question)
+        true = honest(question)
         if question.kind is QuestionKind.CHECK:
-            return Answer.RIGHT if said is Answer.LEFT else Answer.LEFT
-        return said
+            return Answer.RIGHT if true is Answer.LEFT else Answer.LEFT
+        return true
 
     session = PairSession(Plan(tuple(range(12)), 4, check_share=1.0, seed="y"))
     answer_all(session, fickle)
@@ -184,7 +186,7 @@ def test_a_contradicting_check_changes_nothing_in_the_list() -> None:
 
 
 def test_a_page_called_bad_leaves_without_trace_of_its_answers() -> None:
-    """One wrong answer raised a page; taking the page out leaves the order of the others intact."""
+    """Remove a page raised by a wrong answer: the order of the others stays intact."""
     worth = {item: float(item) for item in range(8)}
     honest = truthful(worth)
 

@@ -1,3 +1,5 @@
+"""Snippets: the passage with the most terms, and Markdown as plain text."""
+
 from hypothesis import given
 from hypothesis import strategies as st
 

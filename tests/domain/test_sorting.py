@@ -1,4 +1,4 @@
-"""Sorters: a correct top k from any truth, within the proven number of questions."""
+"""Sorters: a correct top k for any true order, within the proven number of questions."""
 
 from collections.abc import Mapping, Sequence
 
@@ -93,12 +93,12 @@ def test_bounds_worked_by_hand() -> None:
 
 @pytest.mark.parametrize("name", EXACT_SORTERS)
 def test_the_bound_of_three_items_is_reached(name: str) -> None:
-    """A bound that no answers can reach would prove little: try every way of answering."""
+    """Try all sequences of answers: the bound must be reached, or nearly."""
     most = 0
     sort = SORTERS[name].sort
     assert sort is not None
     for code in range(3**8):
-        answers = [list(Preference)[code // 3**place % 3] for place in range(8)]
+        answers = [list(Preference)[code // 3**digit % 3] for digit in range(8)]
         sorter = sort((1, 2, 3), 3)
         asked = 0
         try:

@@ -1,4 +1,4 @@
-"""Terms to highlight."""
+"""Terms to highlight: extraction from a query, adding, removing, colours."""
 
 import pytest
 from hypothesis import given
@@ -15,7 +15,7 @@ from topkapi.app.domain.text.terms import (
 )
 
 
-def test_a_query_is_marked_by_its_telling_words() -> None:
+def test_a_query_is_highlighted_by_its_informative_words() -> None:
     assert query_terms("how to keep cut tulips from drooping") == (
         "keep",
         "cut",
@@ -45,7 +45,7 @@ def test_terms_are_added_once_and_removed_whatever_their_case() -> None:
 
 
 @pytest.mark.parametrize("term", ["", "  ", "x" * (MAX_TERM_LENGTH + 1)])
-def test_a_term_that_cannot_be_is_refused(term: str) -> None:
+def test_an_invalid_term_is_refused(term: str) -> None:
     with pytest.raises(Invalid):
         with_term((), term)
 
@@ -56,5 +56,5 @@ def test_too_many_terms_are_refused() -> None:
         with_term(terms, "one more")
 
 
-def test_colours_go_round() -> None:
-    assert [colour_of(place) for place in range(6)] == [1, 2, 3, 4, 1, 2]
+def test_colours_repeat() -> None:
+    assert [colour_of(index) for index in range(6)] == [1, 2, 3, 4, 1, 2]

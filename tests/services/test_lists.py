@@ -129,7 +129,8 @@ def test_people_in_turn_are_never_offered_the_same_pair(session: Session) -> Non
             judge.say()
     asked = [pair for work in works for pair in asked_of(session, work)]
     assert len(asked) == len(set(asked)) == 10
-    with pytest.raises(Conflict, match=r"10 pairs of lists of q0 is given out .* lists_repeats"):
+    refusal = r"10 pairs of lists of q0 are already assigned.* lists_repeats"
+    with pytest.raises(Conflict, match=refusal):
         give_lists(session, study, round=3)
 
 
@@ -172,7 +173,7 @@ def test_withdrawn_pairs_are_free_and_taken_up_only_while_they_are(session: Sess
     ansa, bao = make_user(session), make_user(session)
     work = give_lists(session, study, user=ansa)
     Judge(session, work, LiveSessions()).say()
-    with pytest.raises(Conflict, match="given out already"):
+    with pytest.raises(Conflict, match="are already assigned"):
         give_lists(session, study, user=bao, round=1)
     manual_assignment.withdraw(session, study, work.id)
     back = manual_assignment.assign_one(
@@ -194,10 +195,10 @@ def test_a_query_without_two_rankings_is_refused_when_it_is_assigned(session: Se
     ).all()[1:]:
         session.delete(ranking)
     session.flush()
-    with pytest.raises(Conflict, match="q1 has only the one of 'system-0'"):
+    with pytest.raises(Conflict, match="q1 has only one, by 'system-0'"):
         give_lists(session, study, queries_of(session, study)[1])
     people = [make_user(session).id, make_user(session).id]
-    with pytest.raises(Conflict, match="Import rankings of at least two systems"):
+    with pytest.raises(Conflict, match="Import rankings by at least two systems"):
         preview_rotation(session, study, people, rounds=1, lists=True)
     assert session.scalars(select(Assignment)).all() == []
 

@@ -32,14 +32,14 @@ def stored(desk: Desk) -> dict[str, Any] | None:
 
 
 def another_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From now on the sampler draws another pair: the last two pages in the contest."""
+    """Make the sampler draw another pair: the last two remaining pages."""
 
-    def stage(self: RobustStrategy) -> AskPair:
-        out = {judgment.removed for judgment in self._heard}
+    def step(self: RobustStrategy) -> AskPair:
+        out = {judgment.removed for judgment in self._answers}
         first, second = [item for item in self._plan.order if item not in out][-2:]
         return AskPair((first, second))
 
-    monkeypatch.setattr(RobustStrategy, "stage", stage)
+    monkeypatch.setattr(RobustStrategy, "step", step)
 
 
 def shown(assignment_state: AssignmentState) -> tuple[int, int]:

@@ -1,8 +1,9 @@
-"""Who judges what (Niu et al. 2012, section 4.1.1): queries in folds, folds going round.
+"""Assignment of queries to assessors by rotating folds (Niu et al. 2012, section 4.1.1).
 
-With m assessors the queries, in an order drawn from a seed, are cut into m folds as even as can be.
-In round r, assessor i gets fold (i + t r + j) mod m under the j-th of t tools. So nobody ever meets
-a query under two tools, every query is judged once per tool and round, and m // t rounds fit.
+With m assessors the queries, in an order drawn from a seed, are split into m folds of nearly equal
+size. In round r, assessor i gets fold (i + t r + j) mod m with the j-th of t tools. So no assessor
+judges a query with two tools, every query is judged once per tool and round, and m // t rounds are
+possible.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -19,7 +20,7 @@ Q = TypeVar("Q", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class AssignmentSpec(Generic[A, Q]):
-    """One piece of work: who judges which query with which tool in which round."""
+    """One assignment: who judges which query with which tool in which round."""
 
     assessor: A
     query: Q
@@ -28,9 +29,9 @@ class AssignmentSpec(Generic[A, Q]):
 
 
 class RuleBroken(Conflict):
-    """An assignment that the rotation's rule forbids; the message gives the reason.
+    """The rotation's rule forbids an assignment; the message gives the reason.
 
-    ``share`` is what was wanted, ``other`` the work it cannot stand beside.
+    ``share`` is the requested assignment, ``other`` the one that it conflicts with.
     """
 
     code = "rule_broken"
@@ -48,20 +49,20 @@ class RuleBroken(Conflict):
 
 
 def ruled_tools(tools: Iterable[Tool], *, lists_in_rotation: bool) -> tuple[Tool, ...]:
-    """The tools under the rule, in the order of their numbers T1, T2, T3."""
-    given = set(tools)
+    """Return the tools that the rule applies to, in the order T1, T2, T3."""
+    chosen = set(tools)
     return tuple(
-        tool for tool in Tool if tool in given and (lists_in_rotation or tool is not Tool.LISTS)
+        tool for tool in Tool if tool in chosen and (lists_in_rotation or tool is not Tool.LISTS)
     )
 
 
 def legal_rounds(assessors: int, tools: int) -> int:
-    """How many rounds fit before someone would meet a query twice."""
+    """Return how many rounds are possible before an assessor would judge a query twice."""
     return assessors // tools if tools else 0
 
 
 def folds(queries: Sequence[Q], count: int) -> list[Sequence[Q]]:
-    """``queries`` cut into ``count`` folds whose sizes differ by at most one."""
+    """Split ``queries`` into ``count`` folds whose sizes differ by at most one."""
     n = len(queries)
     return [queries[fold * n // count : (fold + 1) * n // count] for fold in range(count)]
 
@@ -74,15 +75,15 @@ def rotation(
     rounds: int,
     seed: str,
 ) -> list[AssignmentSpec[A, Q]]:
-    """The shares of rounds 0 to ``rounds`` - 1; what cannot be is refused with the reason."""
+    """Return the assignments of rounds 0 to ``rounds`` - 1; raise if they are impossible."""
     _refuse_impossible(queries, assessors, tools, rounds)
-    cut = folds(shuffled(queries, seed, "rotation"), len(assessors))
+    parts = folds(shuffled(queries, seed, "rotation"), len(assessors))
     return [
         AssignmentSpec(assessor, query, tool, number)
         for number in range(rounds)
-        for place, assessor in enumerate(assessors)
+        for index, assessor in enumerate(assessors)
         for offset, tool in enumerate(tools)
-        for query in cut[(place + len(tools) * number + offset) % len(assessors)]
+        for query in parts[(index + len(tools) * number + offset) % len(assessors)]
     ]
 
 
@@ -96,12 +97,12 @@ def _refuse_impossible(
     if len(set(queries)) != len(queries):
         raise Invalid("A query is named twice.", field="queries")
     if rounds < 1:
-        raise Invalid(f"{rounds} rounds were asked for; at least one is needed.", field="rounds")
+        raise Invalid(f"rounds is {rounds}; it must be at least 1.", field="rounds")
     m, most = len(assessors), legal_rounds(len(assessors), len(tools))
     if most == 0:
         raise Invalid(
-            f"{_counted(m, 'assessor')} cannot serve {_counted(len(tools), 'tool')}: nobody may "
-            f"meet a query under two tools. Name at least {len(tools)} assessors.",
+            f"{_counted(m, 'assessor')} cannot serve {_counted(len(tools), 'tool')}: no "
+            f"assessor may judge a query with two tools. Name at least {len(tools)} assessors.",
             field="assessors",
         )
     if rounds > most:
@@ -120,7 +121,10 @@ def _counted(number: int, noun: str) -> str:
 def refuse_breach(
     share: AssignmentSpec[A, Q], taken: Iterable[AssignmentSpec[A, Q]], ruled: Sequence[Tool]
 ) -> None:
-    """Refuse ``share`` if, with what is ``taken``, it breaks the rule; other tools are free."""
+    """Raise if ``share`` breaks the rule, given the assignments ``taken``.
+
+    Only the ``ruled`` tools exclude each other.
+    """
     for other in taken:
         if other.query != share.query:
             continue
@@ -133,8 +137,8 @@ def refuse_breach(
             )
         if mine and other.tool in ruled and share.tool in ruled:
             raise RuleBroken(
-                f"This assessor has this query with the tool {other.tool.value!r}; nobody may meet "
-                "a query under two tools.",
+                f"This assessor has this query with the tool {other.tool.value!r}; no assessor may "
+                "judge a query with two tools.",
                 share=share,
                 other=other,
             )

@@ -1,1 +1,1 @@
-"""T2: one page, one grade."""
+"""Tool T2: one grade per page."""

@@ -1,4 +1,4 @@
-"""Tool T2 at work: one page, one grade, in an order drawn for the assignment."""
+"""Sessions of tool T2: one grade per page, in an order drawn for the assignment."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -14,7 +14,7 @@ UNJUDGEABLE = "unjudgeable"
 
 @dataclass(frozen=True, slots=True)
 class GradePlan:
-    """The pages in the order they are shown, and the grades from worst to best."""
+    """The pages in the order in which they are shown, and the grades from worst to best."""
 
     order: tuple[ItemId, ...]
     grades: tuple[str, ...] = DEFAULT_GRADES
@@ -26,22 +26,22 @@ class GradePlan:
         if UNJUDGEABLE in self.grades:
             raise Invalid(f"{UNJUDGEABLE!r} cannot be the name of a grade.", field="grades")
         if len(set(self.order)) != len(self.order):
-            raise Invalid("A document stands twice in the order.", field="order")
+            raise Invalid("A document appears twice in the order.", field="order")
 
     def as_json(self) -> dict[str, Any]:
-        """A plain dictionary that `from_json` reads back."""
+        """Return a plain dictionary that `from_json` reads back."""
         return {**asdict(self), "order": list(self.order), "grades": list(self.grades)}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """The plan that `as_json` wrote."""
+        """Read the plan that `as_json` wrote."""
         known = {field.name for field in fields(cls)}
         return cls(**{name: _tuple(value) for name, value in stored.items() if name in known})
 
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """One page and the grade it was given, or that it cannot be judged."""
+    """One page and its grade, or that it cannot be judged."""
 
     document: ItemId
     grade: str
@@ -56,13 +56,13 @@ class AskingGrade:
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """Every page has its grade; undo reopens the session."""
+    """Every page has a grade; undo reopens the session."""
 
     grades: tuple[Grading, ...]
 
 
 class GradeSession(LoggedSession[Grading]):
-    """A plan and a log, alive; `append` an entry, read `state`."""
+    """A live session of a plan: `append` entries, read `state`."""
 
     def __init__(self, plan: GradePlan, log: Iterable[Entry[Grading]] = ()) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ class GradeSession(LoggedSession[Grading]):
         return AskingGrade(self.plan.order[self.answered])
 
     def validate(self, judgment: Grading) -> None:
-        """Refuse a grade for another page, or one that the study does not have."""
+        """Raise if the grade is for another page or does not exist in the study."""
         state = self.state
         if not isinstance(state, AskingGrade):
             raise OutOfTurn("This query is finished; no page waits for a grade.")
@@ -93,10 +93,10 @@ class GradeSession(LoggedSession[Grading]):
         self.seen.add(judgment.document)
 
     def _take_back(self, judgment: Grading) -> None:
-        """The page before is asked again; that it was seen stays true."""
+        """Do nothing: the page is asked again, and it remains in ``seen``."""
 
-    def _part(self) -> None:
-        """The plan never changes, and the rest is copied."""
+    def _unshare(self) -> None:
+        """Do nothing: the plan is immutable, and `fork` copies the rest."""
 
 
 def _tuple(value: Any) -> Any:

@@ -1,1 +1,1 @@
-"""T3: which of two rankings is better."""
+"""Tool T3: which of two rankings is better."""

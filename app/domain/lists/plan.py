@@ -1,4 +1,4 @@
-"""The plan of a session with lists: which rankings are shown, and which pairs of them are asked."""
+"""The plan of a list session: which rankings are shown, and which pairs of them are asked."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -15,7 +15,7 @@ SidedPair = tuple[RankingId, RankingId]
 
 
 class PairChoice(StrEnum):
-    """Which pairs of a query's rankings are asked: every one, a sample, or those that tell most."""
+    """Which pairs of a query's rankings are asked: all, a sample, or the most informative."""
 
     ALL = "all"
     RANDOM = "random"
@@ -24,7 +24,7 @@ class PairChoice(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ShownList:
-    """A ranking as far as it is shown, best page first; ``system`` made it."""
+    """The shown part of a ranking by ``system``, best page first."""
 
     id: RankingId
     system: str
@@ -33,10 +33,10 @@ class ShownList:
 
 @dataclass(frozen=True, slots=True)
 class ListRules:
-    """What a study decides about its lists.
+    """Rules of a study for comparing lists.
 
-    ``size`` is the number of pairs an assessor is asked (None: all that are free), ``depth`` how
-    many results of a list are shown, ``repeats`` whether a pair may be asked of several assessors.
+    ``size`` is the number of pairs per assessor (None: all that are free), ``depth`` the number of
+    results shown per list, ``repeats`` whether several assessors may be asked the same pair.
     """
 
     choice: PairChoice = PairChoice.ALL
@@ -49,14 +49,14 @@ class ListRules:
             raise Invalid(f"lists_size is {self.size}; it must be at least 1.", field="lists_size")
         if self.choice is PairChoice.RANDOM and self.size is None:
             raise Invalid(
-                "A random sample of pairs of lists needs its size: set lists_size.",
+                "A random sample of pairs of lists needs a size: set lists_size.",
                 field="lists_size",
             )
 
 
 @dataclass(frozen=True, slots=True)
 class ListPlan:
-    """The rankings and the pairs to ask in their order; under `active` the pairs to choose from."""
+    """The rankings and the ordered pairs to ask; with `active`, the pairs to choose from."""
 
     lists: tuple[ShownList, ...]
     pairs: tuple[SidedPair, ...]
@@ -71,17 +71,20 @@ class ListPlan:
         return self.choice is PairChoice.ACTIVE
 
     def on_sides(self, pair: SidedPair, number: int) -> SidedPair:
-        """The pair as question ``number``: of every two questions one is turned, by the seed."""
+        """Return the pair as (left, right) for question ``number``.
+
+        Of every two questions the sides of one are swapped, depending on the seed.
+        """
         first, second = unordered(pair)
-        turned = draw_integer(self.seed, "sides", number // 2) + number & 1
-        return (second, first) if turned else (first, second)
+        swapped = draw_integer(self.seed, "sides", number // 2) + number & 1
+        return (second, first) if swapped else (first, second)
 
     def sided(self) -> list[SidedPair]:
-        """All pairs in their order, each on its sides."""
+        """Return all pairs in their order, each as (left, right)."""
         return [self.on_sides(pair, number) for number, pair in enumerate(self.pairs)]
 
     def as_json(self) -> dict[str, Any]:
-        """A plain dictionary that `from_json` reads back; ``order`` are all pages shown."""
+        """Return a plain dictionary that `from_json` reads back; ``order`` has all shown pages."""
         pages = dict.fromkeys(page for each in self.lists for page in each.documents)
         return {
             **asdict(self),
@@ -93,7 +96,7 @@ class ListPlan:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """The plan that `as_json` wrote."""
+        """Read the plan that `as_json` wrote."""
         return cls(
             lists=tuple(
                 ShownList(each["id"], each["system"], tuple(each["documents"]))
@@ -108,7 +111,7 @@ class ListPlan:
 
 
 def unordered(pair: SidedPair) -> SidedPair:
-    """The pair without its sides."""
+    """Return the pair with the smaller number first, regardless of sides."""
     return (pair[0], pair[1]) if pair[0] < pair[1] else (pair[1], pair[0])
 
 
@@ -121,10 +124,10 @@ def plan_lists(
     taken: Collection[SidedPair] = (),
     reserved: int = 0,
 ) -> ListPlan:
-    """The plan of one assessor for ``query``, or a refusal that says what to mend.
+    """Return the plan of one assessor for ``query``; raise `Conflict` if no pair is free.
 
-    ``taken`` are pairs that others ask, ``reserved`` how many pairs they will ask in all; neither
-    counts where pairs may be asked again.
+    ``taken`` are the pairs assigned to others, ``reserved`` the number of pairs that they will be
+    asked in total; neither matters if pairs may be repeated.
     """
     shown = [ShownList(each.id, each.system, each.documents[: rules.depth]) for each in lists]
     pool = [
@@ -133,15 +136,15 @@ def plan_lists(
         if first.documents != second.documents
     ]
     _refuse_too_few(shown, pool, query)
-    room = len(pool) if rules.repeats else len(pool) - reserved
+    available = len(pool) if rules.repeats else len(pool) - reserved
     free = [pair for pair in pool if rules.repeats or pair not in taken]
     wanted = None if rules.choice is PairChoice.ALL else rules.size
-    size = min(room, len(free)) if wanted is None else min(wanted, room, len(free))
+    size = min(available, len(free)) if wanted is None else min(wanted, available, len(free))
     if size < 1:
         raise Conflict(
-            f"Each of the {len(pool)} pairs of lists of {query} is given out already. Set "
+            f"All {len(pool)} pairs of lists of {query} are already assigned. Set "
             "lists_repeats = true in study.toml to have pairs compared by several assessors, or "
-            "lists_size to give each assessor fewer."
+            "lists_size to assign fewer pairs to each assessor."
         )
     drawn = shuffled(pool if rules.choice is PairChoice.ACTIVE else free, seed, "pairs")
     return ListPlan(
@@ -156,10 +159,10 @@ def plan_lists(
 
 def _refuse_too_few(lists: Sequence[ShownList], pool: Sequence[SidedPair], query: str) -> None:
     if len(lists) < 2:
-        has = f"only the one of {lists[0].system!r}" if lists else "none"
+        has = f"only one, by {lists[0].system!r}" if lists else "none"
         raise Conflict(
-            f"Two rankings are needed to compare lists, and {query} has {has}. Import rankings of "
-            "at least two systems for it."
+            f"Comparing lists needs at least two rankings, but {query} has {has}. Import rankings "
+            "by at least two systems for it."
         )
     if not pool:
         raise Conflict(

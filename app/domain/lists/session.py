@@ -1,8 +1,8 @@
-"""Tool T3 at work: two rankings side by side, which one serves better, on five points.
+"""Sessions of tool T3: which of two rankings side by side is better, on a five-point scale.
 
-The pairs of a session are fixed when its plan is made, or, where the most informative one is asked
-next (`active`), offered one by one by whoever knows what the whole study has said. The pair asked
-at a place of the session, once offered, stays there: through undo, redo, leaving and resuming.
+The pairs of a session are fixed when its plan is made, or, where the most informative pair is asked
+next (`active`), chosen one by one by the service, which knows the answers of the whole study. A
+pair, once chosen, keeps its index in the session: through undo, redo, leaving and resuming.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ from topkapi.app.domain.pairs.answers import ItemId
 
 
 class ListAnswer(StrEnum):
-    """What a person can say about two rankings, as they stand on the screen."""
+    """Possible answers about two rankings, as shown on the screen."""
 
     LEFT_MUCH = "left_much"
     LEFT = "left"
@@ -28,7 +28,7 @@ class ListAnswer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two rankings as they were shown, and what was said of them."""
+    """Two rankings as they were shown, and the answer about them."""
 
     left: RankingId
     right: RankingId
@@ -44,19 +44,19 @@ class AskingLists:
 
     @property
     def documents(self) -> tuple[ItemId, ...]:
-        """The pages on the screen, each once."""
+        """The distinct pages on the screen."""
         return tuple(dict.fromkeys((*self.left.documents, *self.right.documents)))
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Every pair has its answer; undo reopens the session."""
+    """Every pair is answered; undo reopens the session."""
 
     answers: tuple[Comparison, ...]
 
 
 class ListSession(LoggedSession[Comparison]):
-    """A plan and a log, alive; `append` an entry, read `state`, `offer` a pair where one is due."""
+    """A live session of a plan: `append` entries, read `state`, `offer` a pair when needed."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class ListSession(LoggedSession[Comparison]):
 
     @property
     def state(self) -> AskingLists | Compared:
-        """The two rankings that are asked about, or all answers."""
+        """The current question, or all answers."""
         if self.answered >= self.plan.size:
             return Compared(tuple(self._done))
         left, right = self._pair()
@@ -81,61 +81,64 @@ class ListSession(LoggedSession[Comparison]):
 
     @property
     def ids(self) -> dict[str, RankingId]:
-        """The numbers of the rankings by the systems that made them."""
+        """Ids of the rankings by system."""
         return {each.system: number for number, each in self._lists.items()}
 
     @property
     def asked(self) -> frozenset[SidedPair]:
-        """The pairs this session asks or has asked, whichever way round."""
+        """The pairs that this session asks or has asked, regardless of sides."""
         return frozenset(unordered(pair) for pair in self._asked)
 
     @property
     def needs_pair(self) -> bool:
-        """Whether the next pair is still to be chosen."""
+        """Whether the next pair has yet to be chosen."""
         return self.answered == len(self._asked) and self.answered < self.plan.size
 
     @property
     def knows_next(self) -> bool:
-        """Whether it is known already what follows the answer to the question that is open."""
+        """Whether the pair after the current question is already known."""
         return min(self.answered + 1, self.plan.size - 1) < len(self._asked)
 
     def offer(self, pair: SidedPair) -> None:
-        """Ask about ``pair`` next, on sides drawn for its place; it has not been asked before."""
+        """Ask about ``pair`` next, on sides drawn for its index.
+
+        The pair must not have been asked before.
+        """
         assert self.needs_pair
         assert unordered(pair) not in self.asked
         self._asked.append(self.plan.on_sides(pair, len(self._asked)))
 
     @property
     def offered(self) -> dict[str, Any] | None:
-        """The last pair chosen and its place: to be stored with the log, which has the others."""
+        """The last chosen pair and its index, to store beside the log, which has the others."""
         if not self.plan.is_active or not self._asked:
             return None
         return {"after": len(self._asked) - 1, "pair": list(self._asked[-1])}
 
     def recall(self, offered: Mapping[str, Any] | None) -> None:
-        """Ask at its place the pair that was ``offered``."""
+        """Restore the chosen pair from ``offered`` at its index."""
         if offered is not None and self.plan.is_active and offered["after"] <= len(self._asked):
             left, right = offered["pair"]
             self._asked[offered["after"] :] = [(left, right)]
 
     @property
     def trusts_log(self) -> bool:
-        """A chosen pair would come out otherwise today: what is recorded was asked."""
+        """With `active` the choice is not reproducible, so recorded answers are trusted."""
         return self.plan.is_active
 
     @property
     def foresees(self) -> bool:
-        """The texts of the next lists have to be read first."""
+        """Never: the texts of the next lists must be read first."""
         return False
 
     @property
     def nbytes(self) -> int:
-        """The bytes of the rankings and of the pairs."""
+        """Approximate bytes of the rankings and of the pairs."""
         shown = sum(len(each.documents) for each in self.plan.lists)
         return 64 * shown + 200 * len(self.plan.pairs)
 
     def validate(self, judgment: Comparison) -> None:
-        """Refuse an answer about other rankings than those on the screen."""
+        """Raise if the answer is not about the two rankings on the screen."""
         state = self.state
         if not isinstance(state, AskingLists):
             raise OutOfTurn("This query is finished; no question is open.")
@@ -143,7 +146,7 @@ class ListSession(LoggedSession[Comparison]):
             raise OutOfTurn("This answer is about two lists that are not being asked now.")
 
     def _pair(self) -> SidedPair:
-        """The pair at this place; if nobody has offered one, the first of the plan not asked."""
+        """Return the current pair; if none was chosen, the first pair not asked."""
         if self.answered < len(self._asked):
             return self._asked[self.answered]
         free = next(pair for pair in self.plan.pairs if pair not in self.asked)
@@ -156,7 +159,7 @@ class ListSession(LoggedSession[Comparison]):
             self.seen |= set(self._lists[number].documents)
 
     def _take_back(self, judgment: Comparison) -> None:
-        """The pair stays at its place and is asked again."""
+        """Do nothing: the pair keeps its index and is asked again."""
 
-    def _part(self) -> None:
+    def _unshare(self) -> None:
         self._asked = list(self._asked)

@@ -1,1 +1,1 @@
-"""T1: which of two pages is better."""
+"""Tool T1: which of two pages is better."""

@@ -1,4 +1,4 @@
-"""The words of pairwise judging: pairs, preferences, answers, questions, judgments."""
+"""Types of pairwise judging: pairs, preferences, answers, questions, judgments."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,7 +8,7 @@ Pair = tuple[ItemId, ItemId]
 
 
 class Preference(StrEnum):
-    """What a sorter is told about a pair: the first, the second, or neither is better."""
+    """Input of a sorter about a pair: the first, the second, or neither is better."""
 
     FIRST = "first"
     SECOND = "second"
@@ -16,10 +16,10 @@ class Preference(StrEnum):
 
     __hash__ = (
         str.__hash__
-    )  # that of an enum is a function in Python, and answers are looked up often
+    )  # the hash of an enum is a Python function, and preferences are looked up often
 
     def swapped(self) -> "Preference":
-        """The same statement about the pair in the other order."""
+        """Return the same preference for the pair in reverse order."""
         return _SWAPPED[self]
 
 
@@ -31,7 +31,7 @@ _SWAPPED = {
 
 
 class Answer(StrEnum):
-    """What a person can say about two pages, seen from the screen."""
+    """Possible answers about two pages, as shown on the screen."""
 
     LEFT = "left"
     RIGHT = "right"
@@ -45,11 +45,11 @@ class Answer(StrEnum):
 
     @property
     def is_preference(self) -> bool:
-        """Whether the answer compares the pages, rather than taking one of them out."""
+        """Whether the answer compares the pages, rather than removing one of them."""
         return self in _PREFERENCE
 
     def preference(self) -> Preference:
-        """The answer with the left page as the first."""
+        """Return the answer as a preference, with the left page as the first."""
         return _PREFERENCE[self]
 
 
@@ -64,7 +64,7 @@ _ABOUT_LEFT = frozenset({Answer.LEFT_BAD, Answer.LEFT_UNJUDGEABLE})
 
 
 class QuestionKind(StrEnum):
-    """Why a question is asked: the sorter needs it, or it checks the assessor against herself."""
+    """Why a question is asked: for the sorter, or to check the assessor's self-consistency."""
 
     SORT = "sort"
     CHECK = "check"
@@ -95,7 +95,7 @@ class Judgment:
 
     @property
     def removed(self) -> ItemId | None:
-        """The page this answer takes out of the contest, if it takes one."""
+        """The page that this answer removes from the sorter run, if any."""
         if self.answer.is_preference:
             return None
         return self.left if self.answer in _ABOUT_LEFT else self.right

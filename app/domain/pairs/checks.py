@@ -1,4 +1,4 @@
-"""Checks: some pairs are asked once more, sides swapped; the sorter never hears of it."""
+"""Checks: some pairs are asked again with sides swapped; the sorter does not use the answers."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,10 @@ from topkapi.app.domain.pairs.plan import Plan
 
 
 def due_check(plan: Plan, done: Sequence[Judgment], answered: int) -> Question | None:
-    """The check due after ``done``, of which ``answered`` were for the sorter, if one is."""
+    """Return the check to ask after the answers ``done``; None if no check is due.
+
+    ``answered`` is the number of sorting answers among them.
+    """
     if plan.check_share == 0 or not done or done[-1].kind is QuestionKind.CHECK:
         return None
     if draw_fraction(plan.seed, "check", answered) >= plan.check_share:
@@ -21,7 +24,10 @@ def due_check(plan: Plan, done: Sequence[Judgment], answered: int) -> Question |
 
 
 def _unchecked(done: Sequence[Judgment]) -> list[tuple[int, int]]:
-    """Pairs as first shown, not the latest, not checked yet, whose pages are in the contest."""
+    """Return the pairs that can be checked, with their original sides.
+
+    These are all but the latest pair, not checked yet, and without removed pages.
+    """
     removed = {judgment.removed for judgment in done}
     checked = {
         frozenset((judgment.left, judgment.right))
@@ -39,7 +45,7 @@ def _unchecked(done: Sequence[Judgment]) -> list[tuple[int, int]]:
 
 
 def self_consistency(done: Sequence[Judgment]) -> tuple[int, int]:
-    """How many checks were answered by a preference, and how many of them as the first time."""
+    """Return the number of checks answered by a preference, and how many agreed."""
     first: dict[tuple[int, int], Judgment] = {}
     checks = agreed = 0
     for judgment in done:
@@ -47,7 +53,7 @@ def self_consistency(done: Sequence[Judgment]) -> tuple[int, int]:
             continue
         if judgment.kind is QuestionKind.SORT:
             first.setdefault((judgment.left, judgment.right), judgment)
-        elif before := first.get((judgment.right, judgment.left)):
+        elif original := first.get((judgment.right, judgment.left)):
             checks += 1
-            agreed += judgment.answer.preference() is before.answer.preference().swapped()
+            agreed += judgment.answer.preference() is original.answer.preference().swapped()
     return checks, agreed

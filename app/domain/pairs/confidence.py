@@ -1,4 +1,4 @@
-"""How far a list can be trusted, in plain values that can be stored with a session."""
+"""Confidence in a list, as plain values that can be stored with a session."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from topkapi.app.domain.pairs.answers import ItemId
 
 @dataclass(frozen=True, slots=True)
 class PageConfidence:
-    """The chance that a page is in the top k, and the ranks that nine in ten orders give it."""
+    """Probability that a page is in the top k, and its 90 % interval of ranks."""
 
     item: ItemId
     in_top: float
@@ -19,11 +19,12 @@ class PageConfidence:
 
 @dataclass(frozen=True, slots=True)
 class ListConfidence:
-    """The most probable list, and how far to trust it and the one that was concluded.
+    """The most probable list, and the confidence in it and in the sorter's list.
 
     ``quality`` is the expected kappa-NDCG of ``ranking``; ``concluded_quality`` that of the list
-    the sorter ended with. ``error_rate`` is how often the assessor seems to err. ``pages`` has the
-    listed pages first, then by chance all others with one chance in a thousand or better.
+    that the sorter returned. ``error_rate`` is the estimated error rate of the assessor. ``pages``
+    has the listed pages first, then all others whose probability of being in the top k is at least
+    0.001, by descending probability.
     """
 
     ranking: tuple[ItemId, ...]
@@ -34,7 +35,7 @@ class ListConfidence:
     pages: tuple[PageConfidence, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values that `from_json` reads back."""
+        """Return plain values that `from_json` reads back."""
         return {
             "ranking": list(self.ranking),
             "quality": self.quality,
@@ -46,7 +47,7 @@ class ListConfidence:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "ListConfidence":
-        """The confidence that `as_json` wrote."""
+        """Read the confidence that `as_json` wrote."""
         return cls(
             ranking=tuple(stored["ranking"]),
             quality=stored["quality"],

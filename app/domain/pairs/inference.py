@@ -1,4 +1,4 @@
-"""What follows from strict preferences by transitivity, kept up to date answer by answer."""
+"""Transitive closure of strict preferences, updated incrementally per answer."""
 
 from copy import copy
 from typing import Self
@@ -7,10 +7,10 @@ from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
 
 
 class Closure:
-    """The transitive closure of "is better than", one bit set of better and worse items an item.
+    """The transitive closure of "is better than": per item, bit sets of better and worse items.
 
-    Adding a preference costs one pass over the items it newly connects; asking costs one bit test.
-    Contradictions cannot enter: a pair that is implied is never asked.
+    Adding a preference costs one pass over the items that it newly connects; a lookup costs one bit
+    test. Contradictions cannot occur: a pair that is implied is never asked.
     """
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class Closure:
         self._better: list[int] = []
 
     def copied(self) -> Self:
-        """The same closure, to go on from by itself."""
+        """Return an independent copy."""
         twin = copy(self)
         twin._number = dict(self._number)
         twin._worse = list(self._worse)
@@ -27,7 +27,7 @@ class Closure:
         return twin
 
     def implied(self, pair: Pair) -> Preference | None:
-        """The preference that follows for ``pair``, if one does."""
+        """Return the preference implied for ``pair``; None if there is none."""
         first, second = self._number_of(pair[0]), self._number_of(pair[1])
         if self._worse[first] >> second & 1:
             return Preference.FIRST
@@ -36,7 +36,7 @@ class Closure:
         return None
 
     def add(self, pair: Pair, verdict: Preference) -> None:
-        """Take in one answer; a tie orders nothing."""
+        """Add one answer; a tie implies no order."""
         if verdict is Preference.TIE:
             return
         winner, loser = pair if verdict is Preference.FIRST else (pair[1], pair[0])
@@ -57,10 +57,10 @@ class Closure:
 
 
 def _bits(mask: int) -> list[int]:
-    """The places of the ones in ``mask``."""
-    places = []
+    """Return the indices of the bits set in ``mask``."""
+    indices = []
     while mask:
         lowest = mask & -mask
-        places.append(lowest.bit_length() - 1)
+        indices.append(lowest.bit_length() - 1)
         mask ^= lowest
-    return places
+    return indices

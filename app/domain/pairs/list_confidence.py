@@ -1,6 +1,6 @@
-"""What the answers of any session make probable, whichever sorter asked for them.
+"""Confidence in the list of any session, whichever sorter asked the questions.
 
-It stands beside the list that the assessor's sorter concluded, and never in its place.
+It is reported beside the list that the session's sorter returned, and never replaces it.
 """
 
 from collections.abc import Sequence
@@ -14,10 +14,10 @@ from topkapi.app.domain.pairs.session import Finished, PairSession
 
 
 def confidence_in(session: PairSession) -> ListConfidence:
-    """What the answers that stand in ``session`` make probable, finished or not.
+    """Return the confidence given the effective answers of ``session``, finished or not.
 
-    It takes some two milliseconds an answer, unless the session's own sorter is `robust`: that has
-    said how sure it is when it ended, or has its chains alive.
+    This takes about two milliseconds per answer, unless the session's own sorter is `robust`: then
+    the confidence was stored at the end of the session, or the chains are in memory.
     """
     state, strategy = session.state, session.strategy
     if isinstance(state, Finished) and state.confidence is not None:
@@ -31,9 +31,9 @@ def confidence_in(session: PairSession) -> ListConfidence:
 def confidence_of(
     plan: Plan, judgments: Sequence[Judgment], concluded: Sequence[ItemId] = ()
 ) -> ListConfidence:
-    """What ``judgments``, the answers that stand in a session of ``plan``, make probable.
+    """Return the confidence given ``judgments``, the effective answers of a session of ``plan``.
 
-    ``concluded`` is the list the session ended with, if it did. Checks count as answers.
+    ``concluded`` is the list of the finished session, if it is finished. Checks count as answers.
     """
     strategy = RobustStrategy(plan)
     done: list[Judgment] = []

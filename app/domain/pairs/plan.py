@@ -1,4 +1,4 @@
-"""The plan of a session: everything that steers its replay, fixed when the assignment is made."""
+"""The plan of a session: all inputs of its replay, fixed when the assignment is made."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
@@ -11,16 +11,17 @@ from topkapi.app.domain.pairs.sorters.registry import SORTERS
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a session asks about, and by which rules.
+    """The pages of a session and the rules for its questions.
 
-    ``reuse_answers``: nobody is asked again what they have said. ``infer_transitive``: a pair that
-    the answers so far decide is not asked. ``best_of``: a pair is asked until one side has a
-    majority of that many. ``recheck``: passes over adjacent winners at the end. ``check_share``:
-    the share of answers after which an earlier pair is asked once more, sides swapped.
+    ``reuse_answers``: a pair that was answered is not asked again. ``infer_transitive``: a pair
+    that is decided by transitivity is not asked. ``best_of``: a pair is asked until one side has a
+    majority of that many. ``recheck``: number of passes over adjacent winners at the end.
+    ``check_share``: the share of answers after which an earlier pair is asked again with sides
+    swapped.
 
-    For the sorter `robust`: ``budget`` is the number of questions (None: what the heap would expect
-    to ask), ``stop_at`` the expected kappa-NDCG at which it ends before, ``pair_limit`` how often a
-    pair is asked at most.
+    For the sorter `robust`: ``budget`` is the number of questions (None: the number that the heap
+    asks on average), ``stop_at`` the expected kappa-NDCG at which it ends early, ``pair_limit`` the
+    maximum number of times that a pair is asked.
     """
 
     order: tuple[ItemId, ...]
@@ -43,8 +44,8 @@ class Plan:
         known = SORTERS.get(self.sorter)
         if known is None or known.version != self.sorter_version:
             raise Invalid(
-                f"There is no sorter {self.sorter!r} version {self.sorter_version}; "
-                f"known are {', '.join(SORTERS)}.",
+                f"There is no sorter {self.sorter!r} version {self.sorter_version}. "
+                f"Known sorters: {', '.join(SORTERS)}.",
                 field="sorter",
             )
         if self.k < 1:
@@ -55,48 +56,48 @@ class Plan:
             raise Invalid(f"recheck is {self.recheck}; it cannot be negative.", field="recheck")
         if not 0 <= self.check_share <= 1:
             raise Invalid(
-                f"check_share is {self.check_share}; it must lie between 0 and 1.",
+                f"check_share is {self.check_share}; it must be between 0 and 1.",
                 field="check_share",
             )
         if self.budget is not None and self.budget < 1:
             raise Invalid(f"budget is {self.budget}; it must be at least 1.", field="budget")
         if self.stop_at is not None and not 0 < self.stop_at < 1:
             raise Invalid(
-                f"stop_at is {self.stop_at}; it must lie between 0 and 1.", field="stop_at"
+                f"stop_at is {self.stop_at}; it must be between 0 and 1.", field="stop_at"
             )
         if self.pair_limit < 1:
             raise Invalid(
                 f"pair_limit is {self.pair_limit}; it must be at least 1.", field="pair_limit"
             )
         if len(set(self.order)) != len(self.order):
-            raise Invalid("A document stands twice in the order.", field="order")
+            raise Invalid("A document appears twice in the order.", field="order")
 
     def allows(self, answer: Answer) -> bool:
-        """Whether the study offers ``answer``; a broken page can always be set aside."""
+        """Return whether the study offers ``answer``; "unjudgeable" is always allowed."""
         if answer is Answer.TIE:
             return self.allow_ties
         return self.allow_bad if answer in BAD_ANSWERS else True
 
     @property
     def answers(self) -> tuple[Answer, ...]:
-        """The answers the study offers, as they stand on the screen."""
+        """The answers that the study offers."""
         return tuple(answer for answer in Answer if self.allows(answer))
 
     @property
     def most_questions(self) -> int:
-        """The most sorting questions the plan's sorter can ask, or the budget it was given."""
+        """Upper bound on the number of sorting questions, or the budget if there is one."""
         n, sorter = len(self.order), SORTERS[self.sorter]
         if not sorter.sampled or self.budget is None:
             return sorter.bound(n, self.k)
         return min(self.budget, self.pair_limit * n * (n - 1) // 2)
 
     def as_json(self) -> dict[str, Any]:
-        """A plain dictionary that `from_json` reads back."""
+        """Return a plain dictionary that `from_json` reads back."""
         return {**asdict(self), "order": list(self.order)}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """The plan that `as_json` wrote."""
+        """Read the plan that `as_json` wrote."""
         known = {field.name for field in fields(cls)}
         values = {name: value for name, value in stored.items() if name in known}
         return cls(**{**values, "order": tuple(stored["order"])})

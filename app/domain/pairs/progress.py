@@ -1,9 +1,9 @@
-"""How much is left, told from simulated sessions that stood where this one stands.
+"""Estimates of the questions left, from simulated sessions that were at the same point.
 
-A milestone is the number of distinct pages met. Of the simulated sessions, those that reached it
-after about as many questions and ties as this one, and had not left it yet, show how many questions
-were still to come: their mean, and the range that holds nine in ten. The simulated assessors differ
-in error and in ties, so a real one falls among them.
+The point is the number of distinct pages shown so far. Of the simulated sessions, those that
+reached it after about as many questions and ties as this one, and had not passed it yet, give the
+number of questions left: their mean, and the range that covers 90 % of them. The simulated
+assessors differ in error rate and in ties, so that real assessors are within their range.
 """
 
 from bisect import bisect_right
@@ -22,23 +22,23 @@ from topkapi.app.domain.pairs.simulated_assessors import SimulatedAssessor, true
 from topkapi.app.domain.pairs.sorter_run import run_plan
 
 _QUESTIONS_SIMULATED = (
-    50_000  # holds the time of a table at a fraction of a second, for any n and k
+    50_000  # limits the time for a table to a fraction of a second, for any n and k
 )
 _FEWEST_SESSIONS, _MOST_SESSIONS = 12, 400
-_NEIGHBOURS = 1 / 6  # the share of the simulated sessions that an estimate looks at
-_ESTIMATES = 100  # how often in a session the estimate is made anew
-_TIE_WEIGHT = 3  # a tie more or less says more about what is to come than a question more or less
-_COVERED = 0.92  # a little over nine in ten of the few alike, so that nine in ten of all are held
-_KEPT_NEIGHBOURS = 256  # lists of neighbours kept with a table, of up to 5 kB each
+_NEIGHBOURS = 1 / 6  # share of the simulated sessions that an estimate uses
+_ESTIMATES = 100  # how often per session the estimate is recomputed
+_TIE_WEIGHT = 3  # the number of ties predicts the rest better than the number of questions
+_COVERED = 0.92  # a little over 90 % of the few neighbours, so that 90 % of all are covered
+_KEPT_NEIGHBOURS = 256  # neighbour lists cached per table, of up to 5 kB each
 _ASSESSORS = ((0.0, 0), (0.1, 0), (0.0, 5), (0.0, 0), (0.05, 0), (0.1, 5))  # (error, grades)
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Answers given, questions expected to be left, and the range that holds nine ends in ten.
+    """Number of answers, expected number of questions left, and its 90 % range.
 
-    ``quality`` is the expected quality of the list, where a session goes on until it reaches
-    ``goal``. ``exact``: the number left is known, not guessed.
+    ``quality`` is the expected quality of the list, where a session continues until it reaches
+    ``goal``. ``exact``: the number left is known, not estimated.
     """
 
     answered: int
@@ -51,7 +51,7 @@ class Progress:
 
 
 class Left(NamedTuple):
-    """Questions left: the mean of like sessions, and the range that holds nine in ten of them."""
+    """Questions left: the mean of similar sessions, and the range that covers 90 % of them."""
 
     expected: int
     low: int
@@ -59,7 +59,7 @@ class Left(NamedTuple):
 
 
 def progress_of(session: PairSession) -> Progress:
-    """How far ``session`` is; the share answered never falls but by an undo."""
+    """Return the progress of ``session``; the share answered decreases only by an undo."""
     answered = session.answered
     if not isinstance(session.state, Asking):
         return Progress(answered, 0, 0, 0)
@@ -69,18 +69,18 @@ def progress_of(session: PairSession) -> Progress:
     tracker = session.tracker
     table = _table_of(session.plan)
     left = table.left(tracker.reached, tracker.ties, tracker.sorted)
-    told = _steady_left(tracker, table)
+    expected = _steady_left(tracker, table)
     stretch = 1 + session.plan.check_share
     return Progress(
         answered,
-        round(told * stretch),
-        round(min(left.low, told) * stretch),
-        round(max(left.high, told) * stretch),
+        round(expected * stretch),
+        round(min(left.low, expected) * stretch),
+        round(max(left.high, expected) * stretch),
     )
 
 
 def _within_budget(session: PairSession, left: int) -> Progress:
-    """The rest of a budget: exact, but for checks to come and an end at some quality."""
+    """Return the rest of the budget, exact unless checks or an early end are possible."""
     share, goal = session.plan.check_share, session.plan.stop_at
     stretched = max(1, round(left * (1 + share)))
     low = max(1, left) if goal is None else 1
@@ -90,40 +90,43 @@ def _within_budget(session: PairSession, left: int) -> Progress:
 
 
 def _steady_left(tracker: ProgressTracker, table: "Table") -> int:
-    """Questions left, estimated anew at every ``stride`` answers and counted down in between.
+    """Return the questions left, re-estimated every ``stride`` answers, else counted down.
 
-    An estimate is held down so that answered / (answered + left) never falls behind the last one.
+    An estimate is capped so that answered / (answered + left) never decreases.
     """
     stride, ties = table.stride, tracker.ties
-    for count in range(len(tracker.told) * stride, tracker.sorted + 1, stride):
+    for count in range(len(tracker.estimates) * stride, tracker.sorted + 1, stride):
         left = table.left(tracker.reached, ties, count).expected
         if count > 1:
-            before = max(1, tracker.told[-1][1] - (stride - 1))
+            before = max(1, tracker.estimates[-1][1] - (stride - 1))
             left = max(1, min(left, before * count // (count - 1)))
-        tracker.told.append((count, left))
-    count, left = tracker.told[-1]
+        tracker.estimates.append((count, left))
+    count, left = tracker.estimates[-1]
     return max(1, left - (tracker.sorted - count))
 
 
 def _as_simulated(plan: Plan) -> Plan:
-    """The plan without what does not change the number of questions: one table serves many."""
+    """Return the plan without what does not affect the number of questions.
+
+    So one table can be used for many plans.
+    """
     return replace(plan, order=tuple(range(len(plan.order))), seed="", check_share=0.0)
 
 
 @lru_cache(maxsize=256)
 def _table_of(plan: Plan) -> "Table":
-    """The table for ``plan``, which is looked up with every answer."""
+    """Return the cached table for ``plan``; this is called with every answer."""
     return table_for(_as_simulated(plan))
 
 
 @lru_cache(maxsize=32)
 def table_for(plan: Plan) -> "Table":
-    """The table of ``plan``, simulated at the first call."""
+    """Return the table of ``plan``, simulated at the first call."""
     return Table(plan)
 
 
 class Table:
-    """Milestones and totals of simulated sessions under one plan."""
+    """Progress and totals of simulated sessions under one plan."""
 
     def __init__(self, plan: Plan) -> None:
         self._sessions = [(*run, len(run[1]) - 1) for run in _simulated(plan)]
@@ -133,7 +136,7 @@ class Table:
         self._near = lru_cache(maxsize=_KEPT_NEIGHBOURS)(self._nearest)
 
     def left(self, reached: Sequence[int], ties: Sequence[int], count: int) -> Left:
-        """Questions left when ``count`` sorting answers had been given."""
+        """Estimate the questions left after ``count`` sorting answers."""
         met = bisect_right(reached, count)
         since = count - (reached[met - 1] if met else 0)
         near = self._near(met, count - since, ties[count - since])
@@ -146,31 +149,34 @@ class Table:
         return Left(max(1, round(sum(lefts) / len(lefts))), max(1, low), max(1, high))
 
     def _nearest(self, met: int, at: int, tied: int) -> list[tuple[int, int]]:
-        """Stay and rest of the sessions most like one that met so many pages by then."""
+        """Return (answers until the next new page, answers left) of the most similar sessions.
+
+        ``met`` pages have been shown after ``at`` answers, ``tied`` of which were ties.
+        """
         rows = []
         for reached, ties, total in self._sessions:
             then = reached[met - 1] if met else 0
             leaves = reached[met] if met < self._n else total
-            unlike = abs(then - at) + _TIE_WEIGHT * abs(ties[then] - tied)
-            rows.append((unlike, leaves - then, total - then))
+            distance = abs(then - at) + _TIE_WEIGHT * abs(ties[then] - tied)
+            rows.append((distance, leaves - then, total - then))
         rows.sort(key=itemgetter(0))
         return [(stays, rest) for _, stays, rest in rows[: self._neighbours]]
 
 
 def _simulated(plan: Plan) -> Iterator[tuple[list[int], list[int]]]:
-    """Per session: the count at which each number of pages was met, and the ties by every count."""
+    """Yield per session the answer count at each new page, and the ties up to each count."""
     random = Random(len(plan.order) * 1009 + plan.k)
     asked = 0
     for number in range(_MOST_SESSIONS):
         if number >= _FEWEST_SESSIONS and asked > _QUESTIONS_SIMULATED:
             break
         error, grades = _ASSESSORS[number % len(_ASSESSORS)]
-        tracker = _milestones_of_run(plan, error, grades, random)
+        tracker = _tracked_run(plan, error, grades, random)
         yield tracker.reached, tracker.ties
         asked += tracker.sorted
 
 
-def _milestones_of_run(plan: Plan, error: float, grades: int, random: Random) -> ProgressTracker:
+def _tracked_run(plan: Plan, error: float, grades: int, random: Random) -> ProgressTracker:
     grades = grades if plan.allow_ties else 0
     worth = true_worths(len(plan.order), grades, random)
     assessor = SimulatedAssessor(worth, error=error, random=random)

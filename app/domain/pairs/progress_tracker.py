@@ -1,4 +1,4 @@
-"""When each page came up first: how far a session is, whatever its sorter."""
+"""Progress of a session, whatever its sorter: when each page was shown first."""
 
 from copy import copy
 from typing import Self
@@ -7,10 +7,10 @@ from topkapi.app.domain.pairs.answers import Answer, ItemId, Judgment, Pair, Que
 
 
 class ProgressTracker:
-    """For every number of distinct pages met, the count of sorting answers at which it was reached.
+    """For every number of distinct pages shown, the count of sorting answers at that point.
 
-    It is kept as stacks, so that taking an answer back costs as little as giving one. ``told``
-    holds estimates made so far, as (answers given, questions left), for later ones to keep to.
+    The data are stacks, so that undoing an answer costs as little as adding one. ``estimates``
+    holds the estimates made so far, as (answers, questions left), which limit later ones.
     """
 
     def __init__(self) -> None:
@@ -19,20 +19,20 @@ class ProgressTracker:
         self.ties = [0]  # among the first 0, 1, 2, ... sorting answers
         self.reached: list[int] = []
         self.sorted = 0
-        self.told: list[tuple[int, int]] = []
+        self.estimates: list[tuple[int, int]] = []
 
     def copied(self) -> Self:
-        """The same tracker, to go on from by themselves."""
+        """Return an independent copy."""
         twin = copy(self)
         twin._met = set(self._met)
         twin._new = list(self._new)
         twin.ties = list(self.ties)
         twin.reached = list(self.reached)
-        twin.told = list(self.told)
+        twin.estimates = list(self.estimates)
         return twin
 
     def note(self, judgment: Judgment) -> None:
-        """Count one more answer that stands; a check meets no new page."""
+        """Count one more effective answer; a check shows no new page."""
         if judgment.kind is QuestionKind.SORT:
             self.meet((judgment.left, judgment.right), tied=judgment.answer is Answer.TIE)
 
@@ -46,7 +46,7 @@ class ProgressTracker:
         self.reached.extend(self.sorted for _ in new)
 
     def forget_last(self, judgment: Judgment) -> None:
-        """Take back the answer that was noted last."""
+        """Revert the last counted answer."""
         if judgment.kind is not QuestionKind.SORT:
             return
         new = self._new.pop()
@@ -55,5 +55,5 @@ class ProgressTracker:
             del self.reached[-len(new) :]
         self.sorted -= 1
         self.ties.pop()
-        while self.told and self.told[-1][0] > self.sorted:
-            self.told.pop()
+        while self.estimates and self.estimates[-1][0] > self.sorted:
+            self.estimates.pop()

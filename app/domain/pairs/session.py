@@ -1,7 +1,7 @@
-"""Tool T1 at work: where the answers that stand leave the contest.
+"""Sessions of tool T1: the state of the sorter run after the effective answers.
 
-State is the log. A session is rebuilt from it at any time; kept alive, it takes one entry in the
-time of one question.
+The log is the state. A session can be rebuilt from it at any time; kept in memory, it applies one
+entry in the time of one question.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,9 +33,9 @@ from topkapi.app.domain.pairs.strategy import AskPair, Done, Step, Strategy
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Top-k ground truth: the ordered list, its ties, and what stands outside it.
+    """Top-k ground truth: the ordered list, its tie groups, and the pages outside it.
 
-    ``groups`` covers ``ranking`` and may reach beyond it: the last tie class is kept whole.
+    ``groups`` covers ``ranking`` and may extend beyond it: the last tie group is kept whole.
     """
 
     ranking: tuple[ItemId, ...]
@@ -54,7 +54,7 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The session has its result; undo reopens it. A sampled sorter says how sure it is."""
+    """The session has its result; undo reopens it. A sampled sorter adds its confidence."""
 
     result: Result
     confidence: ListConfidence | None = None
@@ -62,14 +62,14 @@ class Finished:
 
 State = Asking | Finished
 _SORTER_BYTES_PER_ANSWER = 360
-_QUICKLY_REPLAYED = 500  # answers; a replay of so many takes about a millisecond
+_QUICKLY_REPLAYED = 500  # answers; their replay takes about a millisecond
 
 
 class PairSession(LoggedSession[Judgment]):
-    """Tool T1 at work: a plan and a log, alive; `append` an entry, read `state`.
+    """A live session of a plan: `append` entries, read `state`.
 
-    Where the sorter samples its questions, ``offered`` is what must be stored beside the log, and
-    given back, for the same pair to be asked when the session is resumed.
+    Where the sorter samples its questions, ``offered`` is the pending question. It must be stored
+    beside the log and passed back, so that the same pair is asked when the session is resumed.
     """
 
     def __init__(
@@ -82,13 +82,13 @@ class PairSession(LoggedSession[Judgment]):
         self.plan = plan
         self.tracker = ProgressTracker()
         self._strategy = strategy_for(plan)
-        self._offer: Step | None = None
+        self._pending: Step | None = None
         self.extend(log)
         self.recall(offered)
 
     @property
     def state(self) -> State:
-        """What is asked next, or the result."""
+        """The current question, or the result."""
         step = self._step
         if isinstance(step, Done):
             return Finished(result_of(self.plan, self._done, step.ranking), step.confidence)
@@ -97,31 +97,31 @@ class PairSession(LoggedSession[Judgment]):
 
     @property
     def offered(self) -> dict[str, Any] | None:
-        """Where the last new answer led, if that was drawn at random: to be stored with the log."""
+        """The step after the last new answer, to store beside the log if it was sampled."""
         if not self._strategy.sampled or not self._done or self._undone:
             return None
         return step_to_json(self._step, after=len(self._done))
 
     def recall(self, offered: Mapping[str, Any] | None) -> None:
-        """Lead where ``offered`` says, if it is about the last new answer of this log."""
+        """Restore the pending step from ``offered``, if it belongs to the last new answer."""
         if offered is not None and self._strategy.sampled:
             after, step = step_from_json(offered)
             if after == len(self._done) + len(self._undone):
-                self._offer = step
+                self._pending = step
 
     @property
     def quality(self) -> float | None:
-        """The expected quality of the list so far, where the session goes on until it is good."""
-        told = self._offer.quality if isinstance(self._offer, AskPair) else None
-        return self._strategy.quality() if told is None or self._undone else told
+        """Expected quality of the list so far, if the session stops at some quality."""
+        stored = self._pending.quality if isinstance(self._pending, AskPair) else None
+        return self._strategy.quality() if stored is None or self._undone else stored
 
     @property
     def strategy(self) -> Strategy:
-        """What the sorter of this session makes of the answers that stand."""
+        """The strategy, after the effective answers."""
         return self._strategy
 
     def validate(self, judgment: Judgment) -> None:
-        """Refuse an answer to another question, or one that the study does not offer."""
+        """Raise if the answer is to another question or is not allowed by the study."""
         state = self.state
         if not isinstance(state, Asking):
             raise OutOfTurn("This query is finished; no question is open.")
@@ -133,24 +133,27 @@ class PairSession(LoggedSession[Judgment]):
             )
 
     def append(self, entry: Entry[Judgment], *, recorded: bool = False) -> None:
-        """Take one entry, or refuse it and stay as before; a new answer leads somewhere new."""
+        """Apply one entry, or raise and stay unchanged; a new answer clears the pending step."""
         super().append(entry, recorded=recorded)
         if entry.kind is EntryKind.ANSWER:
-            self._offer = None
+            self._pending = None
 
     @property
     def foresees(self) -> bool:
-        """A sampled sorter takes its time, and in a long log each page taken out is a replay."""
+        """False for sampled sorters, which are slow, and for long logs.
+
+        In a long log each removal of a page needs a replay.
+        """
         return not self._strategy.sampled and self.answered <= _QUICKLY_REPLAYED
 
     @property
     def nbytes(self) -> int:
-        """Estimate the bytes of the sorter's memory, and of a sampled sorter's chains."""
+        """Approximate bytes of the sorter's memory, and of a sampled sorter's chains."""
         return _SORTER_BYTES_PER_ANSWER * self.answered + self._strategy.nbytes
 
     @property
     def trusts_log(self) -> bool:
-        """A sampled question may come out otherwise elsewhere: what is recorded was asked."""
+        """True for sampled sorters: the same question may not be drawn on another machine."""
         return self._strategy.sampled
 
     def _take_back(self, judgment: Judgment) -> None:
@@ -162,31 +165,34 @@ class PairSession(LoggedSession[Judgment]):
         self.tracker.note(judgment)
         self._strategy.take(judgment, self._done)
 
-    def _part(self) -> None:
+    def _unshare(self) -> None:
         self.tracker = self.tracker.copied()
         self._strategy = self._strategy.fork()
 
     @property
     def _step(self) -> Step:
-        """Where the answers that stand lead; a sampled question, once drawn, stays."""
+        """The step after the effective answers; a sampled question, once drawn, is kept."""
         if not self._strategy.sampled:
             return self._strategy.step()
         if self._undone:
-            again = self._undone[-1]
-            return AskPair(self._on_sides((again.left, again.right)))
-        if self._offer is None:
-            self._offer = self._strategy.step()
-        return self._offer
+            last = self._undone[-1]
+            return AskPair(self._on_sides((last.left, last.right)))
+        if self._pending is None:
+            self._pending = self._strategy.step()
+        return self._pending
 
     def _on_sides(self, pair: Pair) -> Pair:
-        """The pair on its sides: of every two questions one is turned, by the seed."""
+        """Return the pair as (left, right).
+
+        Of every two questions the sides of one are swapped, depending on the seed.
+        """
         number = self.tracker.sorted
-        turned = draw_integer(self.plan.seed, "sides", number // 2) + number & 1
-        return (pair[1], pair[0]) if turned else pair
+        swapped = draw_integer(self.plan.seed, "sides", number // 2) + number & 1
+        return (pair[1], pair[0]) if swapped else pair
 
 
 def result_of(plan: Plan, done: Sequence[Judgment], ranking: Ranking) -> Result:
-    """The ground truth of a plan whose answers that stand have led to ``ranking``."""
+    """Return the ground truth from the effective answers ``done`` and the final ``ranking``."""
     listed = [item for items in ranking for item in items]
     top = tuple(listed[: plan.k])
     bad = _removed_by(done, BAD_ANSWERS)
@@ -210,7 +216,7 @@ def _removed_by(judgments: Iterable[Judgment], answers: frozenset[Answer]) -> tu
 
 
 def _covering(ranking: Ranking, k: int) -> tuple[ItemClass, ...]:
-    """The classes that hold the first ``k`` items."""
+    """Return the classes that contain the first ``k`` items."""
     groups: list[ItemClass] = []
     covered = 0
     for items in ranking:

@@ -1,4 +1,4 @@
-"""Simulated assessors: they know the truth, call equal grades a tie, and err at a rate."""
+"""Simulated assessors: they know the true worths, answer ties, and err at a given rate."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -15,12 +15,12 @@ class Assessor(Protocol):
     """Anything that can be asked which of two items is better."""
 
     def prefer(self, pair: Pair) -> Preference:
-        """The preference told about ``pair``."""
+        """Return the assessor's preference for ``pair``."""
         ...
 
 
 class Errors(StrEnum):
-    """How likely an error is: the same for every pair, or less the further apart the two are."""
+    """Error model: the same rate for every pair, or lower for items further apart."""
 
     UNIFORM = "uniform"
     BRADLEY_TERRY = "bt"
@@ -29,8 +29,8 @@ class Errors(StrEnum):
 class SimulatedAssessor:
     """Prefers the item of greater worth, calls equal worths a tie, errs at the mean rate ``error``.
 
-    An error turns a preference round; asked about equals, an erring assessor prefers one at random.
-    ``persistent``: asked about the same pair again, the assessor says the same again.
+    An error reverses a preference; for equal items, an erring assessor prefers one at random.
+    ``persistent``: the assessor gives the same answer to the same pair every time.
     """
 
     def __init__(
@@ -46,21 +46,21 @@ class SimulatedAssessor:
         self._error = error
         self._persistent = persistent
         self._random = random
-        self._said: dict[Pair, Preference] = {}
+        self._given: dict[Pair, Preference] = {}
         self._steepness: float | None = None
         if errors is Errors.BRADLEY_TERRY and error > 0:
             self._steepness = steepness(len(set(worth)), error)
 
     def prefer(self, pair: Pair) -> Preference:
-        """The preference told about ``pair``, items being places in ``worth``."""
+        """Return the assessor's preference for ``pair``, two indices into ``worth``."""
         if not self._persistent:
-            return self._fresh(pair)
-        if pair not in self._said:
-            said = self._fresh(pair)
-            self._said[pair], self._said[pair[1], pair[0]] = said, said.swapped()
-        return self._said[pair]
+            return self._draw(pair)
+        if pair not in self._given:
+            answer = self._draw(pair)
+            self._given[pair], self._given[pair[1], pair[0]] = answer, answer.swapped()
+        return self._given[pair]
 
-    def _fresh(self, pair: Pair) -> Preference:
+    def _draw(self, pair: Pair) -> Preference:
         first, second = self._worth[pair[0]], self._worth[pair[1]]
         chance = self._chance(abs(first - second))
         errs = chance > 0 and self._random.random() < chance
@@ -78,13 +78,14 @@ class SimulatedAssessor:
 
 @lru_cache(maxsize=64)
 def steepness(levels: int, rate: float) -> float:
-    """Of the Bradley-Terry model: at which the mean error over ``levels`` distinct worths is so.
+    """Return the steepness of the Bradley-Terry link that gives mean error ``rate``.
 
-    Worths are evenly spaced by 1; the chance of an error is 1 / (1 + exp(steepness * distance)).
+    The mean is over all pairs of ``levels`` distinct worths, evenly spaced by 1. The probability of
+    an error is 1 / (1 + exp(steepness * distance)).
     """
     if not 0 < rate < 0.5:
         raise Invalid(
-            f"The mean rate of Bradley-Terry errors is {rate}; it must lie between 0 and 0.5.",
+            f"The mean rate of Bradley-Terry errors is {rate}; it must be between 0 and 0.5.",
             field="error",
         )
     low, high = 0.0, 64.0
@@ -105,14 +106,17 @@ def _logistic_tail(value: float) -> float:
 
 
 def true_worths(n: int, grades: int, random: Random) -> list[float]:
-    """A strict random order of ``n`` items, or one of ``grades`` equally likely grades each."""
+    """Draw a strict random order of ``n`` items, or one of ``grades`` grades for each.
+
+    All grades are equally likely; 0 ``grades`` means a strict order.
+    """
     if grades:
         return [float(random.randrange(grades)) for _ in range(n)]
     order = list(range(n))
     random.shuffle(order)
-    return [float(place) for place in order]
+    return [float(rank) for rank in order]
 
 
 def by_worth(worth: Sequence[float]) -> list[ItemId]:
-    """Items from best to worst, equals in their own order."""
+    """Return the items from best to worst, equal ones by index."""
     return sorted(range(len(worth)), key=lambda item: (-worth[item], item))

@@ -1,7 +1,7 @@
-"""Between the sorter and the person: what has been said, or follows from it, is not asked.
+"""Runs of a sorter: a pair whose answer is recorded or implied is not asked again.
 
-A contest is a generator like a sorter. It is given the answers recorded so far and takes from them
-first, so that starting it again, without a page or without an answer, loses nothing.
+A sorter run is a generator like a sorter. It uses the answers recorded so far first, so
+restarting it after the removal of a page or an undo loses nothing.
 """
 
 from collections.abc import Generator, Mapping, Sequence
@@ -19,14 +19,14 @@ SorterRun = Generator[Pair, Preference, Ranking]
 
 
 def run_plan(plan: Plan, items: Sequence[ItemId], recorded: Recorded) -> SorterRun:
-    """Run the plan's sorter over ``items``, asking what ``recorded`` and inference leave open.
+    """Run the plan's sorter over ``items``, asking pairs neither recorded nor inferred.
 
-    A sampled sorter weighs what it is told by itself: nothing is inferred for it.
+    A sampled sorter weighs the answers itself: nothing is inferred for it.
     """
     if SORTERS[plan.sorter].sampled:
         from topkapi.app.domain.pairs.robust.sampled import sampled_sort
         from topkapi.app.domain.pairs.robust.strategy import (
-            rules_of,  # NumPy, for those who need it
+            rules_of,  # loads NumPy
         )
 
         return sampled_sort(items, plan.k, rules_of(plan), seed=plan.seed)
@@ -34,7 +34,7 @@ def run_plan(plan: Plan, items: Sequence[ItemId], recorded: Recorded) -> SorterR
 
 
 def run_sorter(plan: Plan, items: Sequence[ItemId], memory: "Memory") -> SorterRun:
-    """Run the plan's sorter from where ``memory`` is, and keep ``memory`` up to date."""
+    """Run the plan's sorter from the state of ``memory``, and update ``memory``."""
     sort = SORTERS[plan.sorter].sort
     assert sort is not None, "a sampled sorter has a strategy of its own"
     sorter = sort(items, plan.k)
@@ -49,21 +49,22 @@ def run_sorter(plan: Plan, items: Sequence[ItemId], memory: "Memory") -> SorterR
                 if answer is None:
                     answer = yield pair
                     memory.use(sorted_pair(pair))
-                decided = memory.hear(pair, answer)
+                decided = memory.add_answer(pair, answer)
             memory.verdicts.append(decided)
             pair = sorter.send(decided)
     except StopIteration as stop:
         ranking: Ranking = stop.value
     if plan.recheck:
         ranking = yield from _rechecked(ranking, plan, memory)
-    return with_ties_grouped(ranking, memory.told)
+    return with_ties_grouped(ranking, memory.latest)
 
 
 class Memory:
-    """What a run of the sorter has been told, and what is recorded for it to use first.
+    """State of a sorter run: the verdicts so far, and the recorded answers to use first.
 
-    ``verdicts`` are all that the sorter was sent, ``rechecks`` the answers of the passes at the
-    end: a copy of the memory and a sorter sent the same again are a copy of the run.
+    ``verdicts`` are all values sent to the sorter, ``rechecks`` the answers of the passes at the
+    end: a copy of the memory and a new sorter sent the same values are a copy of the run.
+    ``latest`` is the last verdict per pair, in both orders.
     """
 
     def __init__(self, plan: Plan, recorded: Recorded) -> None:
@@ -73,44 +74,44 @@ class Memory:
         self._votes = (0, 0, 0)  # for the first, for the second, all, on the pair being decided
         self._reuse = plan.reuse_answers or plan.infer_transitive
         self._closure = Closure() if plan.infer_transitive else None
-        self.told: dict[Pair, Preference] = {}
+        self.latest: dict[Pair, Preference] = {}
         self.verdicts: list[Preference] = []
         self.rechecks: list[Preference] = []
 
     def copied(self) -> Self:
-        """The same memory, to go on from by itself."""
+        """Return an independent copy."""
         twin = copy(self)
         twin._used = dict(self._used)
         twin._closure = self._closure.copied() if self._closure is not None else None
-        twin.told = dict(self.told)
+        twin.latest = dict(self.latest)
         twin.verdicts = list(self.verdicts)
         twin.rechecks = list(self.rechecks)
         return twin
 
     def known(self, pair: Pair) -> Preference | None:
-        """The answer that needs no asking, if there is one."""
+        """Return the verdict on the pair if it is known or implied, else None."""
         if not self._reuse:
             return None
-        told = self.told.get(pair)
-        if told is None and self._closure is not None and not self._recorded.get(sorted_pair(pair)):
-            return self._closure.implied(pair)
-        return told
+        verdict = self.latest.get(pair)
+        if verdict is not None or self._closure is None or self._recorded.get(sorted_pair(pair)):
+            return verdict
+        return self._closure.implied(pair)
 
     def recorded(self, pair: Pair) -> Preference | None:
-        """The next recorded answer to the pair that this run has not used; it is used now."""
+        """Return the next unused recorded answer to the pair and mark it used."""
         key = sorted_pair(pair)
-        said = self._recorded.get(key)
-        if said is None or (number := self._used.get(key, 0)) >= len(said):
+        answers = self._recorded.get(key)
+        if answers is None or (number := self._used.get(key, 0)) >= len(answers):
             return None
         self.use(key)
-        return said[number] if key == pair else said[number].swapped()
+        return answers[number] if key == pair else answers[number].swapped()
 
     def use(self, key: Pair) -> None:
-        """Count one more answer to the pair, which is in the order under which it is recorded."""
+        """Count one more used answer to the pair ``key``, which is in recorded order."""
         self._used[key] = self._used.get(key, 0) + 1
 
-    def hear(self, pair: Pair, answer: Preference) -> Preference | None:
-        """Count an answer to the pair; the verdict, once it is asked as often as the plan wants."""
+    def add_answer(self, pair: Pair, answer: Preference) -> Preference | None:
+        """Add an answer to the pair; return the verdict once there are enough answers."""
         if self._best_of > 1:
             first, second, asked = self._votes
             first += answer is Preference.FIRST
@@ -123,15 +124,15 @@ class Memory:
         self._remember(pair, answer)
         return answer
 
-    def hear_again(self, pair: Pair, answer: Preference) -> None:
-        """Take an answer of a pass at the end, which replaces what was said before."""
+    def add_recheck(self, pair: Pair, answer: Preference) -> None:
+        """Add the answer of a pass at the end, which replaces the earlier verdict."""
         self._remember(pair, answer)
         self.rechecks.append(answer)
 
     def _remember(self, pair: Pair, verdict: Preference) -> None:
-        """Keep the verdict in both orders, and what follows from it."""
-        self.told[pair] = verdict
-        self.told[pair[1], pair[0]] = verdict.swapped()
+        """Store the verdict in both orders, and update the closure."""
+        self.latest[pair] = verdict
+        self.latest[pair[1], pair[0]] = verdict.swapped()
         if self._closure is not None:
             self._closure.add(pair, verdict)
 
@@ -143,24 +144,24 @@ def _majority(first: int, second: int) -> Preference:
 
 
 def sorted_pair(pair: Pair) -> Pair:
-    """The pair in the order under which its answers are recorded."""
+    """Return the pair in the order in which its answers are recorded."""
     return pair if pair[0] < pair[1] else (pair[1], pair[0])
 
 
 def _rechecked(ranking: Ranking, plan: Plan, memory: Memory) -> SorterRun:
-    """Ask adjacent winners once more, from foot to head; swap those told the other way."""
+    """Ask adjacent winners again, from last to first; swap those answered in reverse."""
     classes = list(ranking)
-    before = iter(tuple(memory.rechecks))
+    earlier = iter(tuple(memory.rechecks))
     for _ in range(plan.recheck):
         for upper in range(min(plan.k, len(classes)) - 2, -1, -1):
             pair = classes[upper][0], classes[upper + 1][0]
-            verdict = next(before, None)
+            verdict = next(earlier, None)
             if verdict is None:
                 verdict = memory.recorded(pair)
                 if verdict is None:
                     verdict = yield pair
                     memory.use(sorted_pair(pair))
-                memory.hear_again(pair, verdict)
+                memory.add_recheck(pair, verdict)
             if verdict is Preference.SECOND:
                 classes[upper], classes[upper + 1] = classes[upper + 1], classes[upper]
     return tuple(classes)

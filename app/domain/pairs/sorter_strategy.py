@@ -1,4 +1,4 @@
-"""The strategy of a sorter that the answers decide: its run, kept alive between answers."""
+"""The strategy of a deterministic sorter: its run, kept in memory between answers."""
 
 from collections.abc import Sequence
 from copy import copy
@@ -17,7 +17,7 @@ from topkapi.app.domain.pairs.strategy import AskPair, Done, Step
 
 
 class SorterStrategy:
-    """A sorter that is decided by the answers: its contest, kept alive between them."""
+    """A deterministic sorter: its run, kept in memory between answers."""
 
     sampled = False
     nbytes = 0
@@ -27,7 +27,7 @@ class SorterStrategy:
         self._restart(())
 
     def take(self, judgment: Judgment, done: Sequence[Judgment]) -> None:
-        """Hand the answer to the contest; a page taken out begins it again."""
+        """Send the answer to the sorter run; the removal of a page restarts it."""
         if judgment.removed is not None:
             self._restart(done)
         elif judgment.kind is QuestionKind.SORT:
@@ -35,38 +35,38 @@ class SorterStrategy:
             self._advance(as_asked(judgment, self._step.pair))
 
     def take_back(self, judgment: Judgment, done: Sequence[Judgment]) -> None:
-        """Begin the contest again, unless it never heard of the answer."""
+        """Restart the sorter run, unless it did not use the answer."""
         if judgment.kind is QuestionKind.SORT or judgment.removed is not None:
             self._restart(done)
 
     def step(self) -> Step:
-        """Where the contest stands."""
+        """Return the next pair of the sorter run, or its ranking."""
         return self._step
 
     def left(self) -> int | None:
-        """Unknown: it depends on answers to come."""
+        """Return None: the number depends on future answers."""
         return None
 
     def quality(self) -> float | None:
-        """Unknown: every answer is believed."""
+        """Return None: every answer is taken as correct."""
         return None
 
     def fork(self) -> "SorterStrategy":
-        """A strategy with a copy of the memory; its contest begins when an answer wants it."""
+        """Return a copy; its sorter run starts with the next answer."""
         twin = copy(self)
         twin._memory = self._memory.copied()
         twin._run = None
         return twin
 
     def _restart(self, done: Sequence[Judgment]) -> None:
-        """Begin again with the answers that stand."""
-        self._items, recorded = _what_stands(self._plan, done)
+        """Restart the sorter run with the effective answers."""
+        self._items, recorded = _remaining_and_recorded(self._plan, done)
         self._memory = Memory(self._plan, recorded)
         self._run: SorterRun | None = run_sorter(self._plan, self._items, self._memory)
         self._advance(None)
 
     def _resume(self) -> SorterRun:
-        """A contest brought to where the memory is."""
+        """Start a sorter run and bring it to the state of the memory."""
         running = run_sorter(self._plan, self._items, self._memory)
         next(running)
         self._run = running
@@ -82,12 +82,12 @@ class SorterStrategy:
 
 
 def sorter_run_after(plan: Plan, done: Sequence[Judgment]) -> SorterRun:
-    """The contest begun anew: it knows the answers that stand, and not the pages they take out."""
-    return run_plan(plan, *_what_stands(plan, done))
+    """Start a sorter run with the effective answers, without the removed pages."""
+    return run_plan(plan, *_remaining_and_recorded(plan, done))
 
 
-def _what_stands(plan: Plan, done: Sequence[Judgment]) -> tuple[list[ItemId], Recorded]:
-    """The pages that no answer takes out, and the sorting answers by pair."""
+def _remaining_and_recorded(plan: Plan, done: Sequence[Judgment]) -> tuple[list[ItemId], Recorded]:
+    """Return the pages that are not removed, and the sorting answers by pair."""
     removed: set[ItemId | None] = set()
     recorded: dict[Pair, list[Preference]] = {}
     for judgment in done:
@@ -100,6 +100,6 @@ def _what_stands(plan: Plan, done: Sequence[Judgment]) -> tuple[list[ItemId], Re
 
 
 def as_asked(judgment: Judgment, pair: Pair) -> Preference:
-    """The answer as a statement about ``pair`` rather than about left and right."""
+    """Return the answer as a preference within ``pair`` instead of left and right."""
     preference = judgment.answer.preference()
     return preference if judgment.left == pair[0] else preference.swapped()

@@ -7,7 +7,7 @@ from topkapi.app.domain.pairs.strategy import Strategy
 
 
 def strategy_for(plan: Plan) -> Strategy:
-    """Return the strategy of the plan's sorter, at its beginning."""
+    """Return a new strategy for the plan's sorter."""
     if SORTERS[plan.sorter].sampled:
         from topkapi.app.domain.pairs.robust.strategy import RobustStrategy  # loads NumPy
 

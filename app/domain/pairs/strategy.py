@@ -1,4 +1,4 @@
-"""The strategy of a session: how effective answers lead to the next pair, or to the ranking."""
+"""Strategies of a session: from the effective answers to the next pair or the ranking."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from topkapi.app.domain.pairs.sorters.registry import Ranking
 
 @dataclass(frozen=True, slots=True)
 class AskPair:
-    """The pair that must be asked next, and how good the list is expected to be before that."""
+    """The pair to ask next, and the expected quality of the list before the answer."""
 
     pair: Pair
     quality: float | None = None
@@ -19,7 +19,7 @@ class AskPair:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The ranking that the answers have led to; a sampled sorter says how sure it is."""
+    """The final ranking; a sampled sorter adds its confidence."""
 
     ranking: Ranking
     confidence: ListConfidence | None = None
@@ -29,39 +29,39 @@ Step = AskPair | Done
 
 
 class Strategy(Protocol):
-    """What a session needs of its sorter; ``done`` are the answers that stand.
+    """Interface between a session and its sorter; ``done`` are the effective answers.
 
-    ``sampled``: where a strategy leads is drawn at random, so it is stored with the session, and a
-    replay goes by what is recorded.
+    ``sampled``: the next step is drawn at random, so it is stored with the session, and a replay
+    trusts the recorded answers.
     """
 
     sampled: bool
 
     @property
     def nbytes(self) -> int:
-        """The bytes of arrays that it keeps."""
+        """Bytes of the arrays in memory."""
         ...
 
     def take(self, judgment: Judgment, done: Sequence[Judgment]) -> None:
-        """Go on from ``judgment``, the last of ``done``."""
+        """Apply ``judgment``, the last of ``done``."""
         ...
 
     def take_back(self, judgment: Judgment, done: Sequence[Judgment]) -> None:
-        """Go back behind ``judgment``, which has left ``done``."""
+        """Revert ``judgment``, which has been removed from ``done``."""
         ...
 
     def step(self) -> Step:
-        """Where the answers have led."""
+        """Return the next pair to ask, or the final ranking."""
         ...
 
     def left(self) -> int | None:
-        """How many questions are left at most, if that is known for sure."""
+        """Return the maximum number of questions left; None if it is unknown."""
         ...
 
     def quality(self) -> float | None:
-        """The expected quality of the list, where the strategy goes on until it is good enough."""
+        """Return the expected quality of the list, if the strategy stops at some quality."""
         ...
 
     def fork(self) -> "Strategy":
-        """A strategy at the same place that can go on without this one."""
+        """Return an independent copy in the same state."""
         ...

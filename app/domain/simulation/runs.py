@@ -1,4 +1,4 @@
-"""Runs of a contest against a simulated assessor: what a sorter costs and how true its list is."""
+"""Sorter runs with a simulated assessor: the cost of a sorter and the quality of its list."""
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """What a sampled sorter thinks of its own list, and of the assessor."""
+    """A sampled sorter's estimates of its list's quality and of the assessor's error rate."""
 
     quality: float
     error_rate: float
@@ -29,7 +29,7 @@ class Belief:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One simulated session: questions asked, the list it ended with, and the worths behind it."""
+    """One simulated session: number of questions, final list, and true worths."""
 
     judgments: int
     ranking: tuple[ItemId, ...]
@@ -38,11 +38,11 @@ class Run:
 
 
 def judge(plan: Plan, assessor: Assessor) -> tuple[int, tuple[ItemId, ...], Belief | None]:
-    """Ask ``assessor`` until the contest of ``plan`` ends: questions, list, and belief in it."""
+    """Run the sorter of ``plan`` with ``assessor``; return question count, list and estimates."""
     if SORTERS[plan.sorter].sampled:
         from topkapi.app.domain.pairs.robust.sampled import sampled_run
         from topkapi.app.domain.pairs.robust.strategy import (
-            rules_of,  # NumPy, for those who need it
+            rules_of,  # loads NumPy
         )
 
         run = sampled_run(plan.order, plan.k, rules_of(plan), seed=plan.seed)
@@ -77,7 +77,10 @@ def simulate(
     errors: Errors = Errors.UNIFORM,
     persistent: bool = False,
 ) -> Iterator[Run]:
-    """Independent runs, each with a new truth; the plan's order is of places 0 to n - 1."""
+    """Yield independent runs, each with newly drawn worths.
+
+    The plan's order must consist of the indices 0 to n - 1.
+    """
     random = Random(seed)
     for number in range(runs):
         worth = true_worths(len(plan.order), grades, random)

@@ -1,1 +1,1 @@
-"""Texts: highlighted terms, snippets, and what can be stored."""
+"""Text processing: highlighted terms, snippets, and which texts can be stored."""

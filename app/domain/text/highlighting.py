@@ -1,7 +1,7 @@
-"""Terms found in plain text: where they are, and which colour each one has.
+"""Highlighting of terms in plain text: the location and the colour of each match.
 
-The pattern takes no more steps than a fixed number per character: words of a phrase are joined by
-possessive blanks, and a phrase is limited in length.
+Matching takes a bounded number of steps per character: the words of a phrase are joined by a
+possessive whitespace pattern, and the length of a phrase is limited.
 """
 
 import re
@@ -12,22 +12,27 @@ from topkapi.app.domain.text.terms import colour_of
 
 
 def term_pattern(terms: Sequence[str]) -> re.Pattern[str] | None:
-    """Compile one group per term, longer ones first; a match begins where a word does."""
+    """Compile a pattern with one group per term, longer terms first.
+
+    A match starts at the start of a word. Return None without terms.
+    """
     if not terms:
         return None
     spaced: list[str] = []
     unspaced: list[str] = []
-    for place in sorted(range(len(terms)), key=lambda place: -len(terms[place])):
-        words = r"\s++".join(re.escape(word) for word in terms[place].split())
+    for index in sorted(range(len(terms)), key=lambda index: -len(terms[index])):
+        words = r"\s++".join(re.escape(word) for word in terms[index].split())
         # Scripts without letter case, such as Chinese or Thai, often have no spaces between words.
-        is_spaced = unicodedata.category(terms[place][0]) != "Lo"
-        (spaced if is_spaced else unspaced).append(f"(?P<t{place}>{words})")
+        is_spaced = unicodedata.category(terms[index][0]) != "Lo"
+        (spaced if is_spaced else unspaced).append(f"(?P<t{index}>{words})")
     starts = [rf"(?<!\w)(?:{'|'.join(spaced)})"] if spaced else []
     return re.compile("|".join([*starts, *unspaced]), re.IGNORECASE)
 
 
 def split_at_terms(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, int | None]]:
-    """Yield stretches of ``text``, each with the colour of its mark; together they are the text.
+    """Yield consecutive parts of ``text``, each with its highlight colour or None.
+
+    Joined, the parts are the whole text.
 
     >>> list(split_at_terms("Cut tulips.", term_pattern(["tulip"])))
     [('Cut ', None), ('tulip', 1), ('s.', None)]

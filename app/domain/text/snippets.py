@@ -1,4 +1,4 @@
-"""Snippets: the part of a page's text that says most about a query, with its terms marked."""
+"""Snippets: the passage of a page with the most query terms, highlighted."""
 
 import re
 from collections.abc import Sequence
@@ -7,11 +7,11 @@ from itertools import islice
 from topkapi.app.domain.text.highlighting import split_at_terms, term_pattern
 
 LENGTH = 220
-_LEAD = 60  # characters before the first term, so that it has a context
-LOOK = 20_000  # characters of a page that are looked at
-_MATCHES = 200  # places of terms that are weighed
+_LEAD = 60  # characters of context before the first term
+LOOK = 20_000  # characters of a page that are searched
+_MATCHES = 200  # matches of terms that are considered
 
-# Each part stops at the next bracket, where another link may begin: no character is read twice.
+# Each part stops at the next bracket, where another link may start: no character is read twice.
 _LINK = re.compile(r"!?\[([^\[\]\n]*+)\]\([^)\s\[]*+(?:\s[^)\[]*+)?\)")
 _SIGNS = re.compile(
     r"^[ \t]*(?:#{1,6}|>|[-*+]|\|[-: |]+\|)(?=\s|$)"
@@ -25,7 +25,7 @@ Parts = tuple[tuple[str, int | None], ...]
 
 
 def snippet(text: str, terms: Sequence[str], length: int = LENGTH) -> Parts:
-    """The passage with most of the terms: stretches of text, each with the colour of its mark.
+    """Return the passage with the most terms, as parts of text with their highlight colours.
 
     >>> snippet("Cut the stems. Wrap tulips.", ["tulips"])
     (('Cut the stems. Wrap ', None), ('tulips', 1), ('.', None))
@@ -39,7 +39,7 @@ def snippet(text: str, terms: Sequence[str], length: int = LENGTH) -> Parts:
 
 
 def without_markdown(text: str) -> str:
-    """Markdown as a snippet shows it: without signs of headings, lists, links and emphasis.
+    """Remove the Markdown syntax of headings, lists, links, emphasis and tables.
 
     >>> without_markdown("# Tulips\\n\\n- Leave it **on**, see [here](https://a.example)")
     ' Tulips\\n\\n Leave it on, see here'
@@ -49,17 +49,17 @@ def without_markdown(text: str) -> str:
 
 
 def _best_start(found: Sequence[tuple[int, str | None]], length: int) -> int:
-    """Where the passage begins that holds most different terms; the first of equals."""
-    best, most = 0, len({name for place, name in found if place < length})
+    """Return the start of the passage with the most distinct terms; the first one on a tie."""
+    best, most = 0, len({name for at, name in found if at < length})
     for number, (start, _) in enumerate(found):
-        within = {name for place, name in found[number:] if place < start + length - _LEAD}
+        within = {name for at, name in found[number:] if at < start + length - _LEAD}
         if len(within) > most:
             best, most = max(0, start - _LEAD), len(within)
     return best
 
 
 def _cut(text: str, start: int, length: int) -> str:
-    """Whole words from ``start``, with dots where something is left out."""
+    """Return whole words from ``start``, with an ellipsis where text is omitted."""
     if start:
         start = text.find(" ", start) + 1
     end = start + length

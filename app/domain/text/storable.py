@@ -1,10 +1,10 @@
 """Which texts and numbers both databases can store."""
 
-MOST = 2**63 - 1  # of a database's largest integers
+MOST = 2**63 - 1  # the largest integer that a database stores
 
 
 def unfit_character(text: str) -> str | None:
-    """Return the first character that no database stores: NUL, or half of a surrogate pair."""
+    """Return the first character that cannot be stored: NUL, or a lone surrogate."""
     if "\0" in text:
         return "\0"
     if text.isascii():
@@ -22,14 +22,14 @@ def fits_integer(number: int) -> bool:
 
 
 def storable(text: str) -> str:
-    """Return ``text`` with each character that no database stores replaced by U+FFFD."""
+    """Replace each character that cannot be stored by U+FFFD."""
     if unfit_character(text) is None:
         return text
     return "".join("\ufffd" if c == "\0" or "\ud800" <= c <= "\udfff" else c for c in text)
 
 
 def problem_with(value: object) -> str | None:
-    """Return why ``value``, or something inside a list or a mapping, cannot be stored."""
+    """Return why ``value`` or an element of it cannot be stored; None if it can."""
     if isinstance(value, str):
         unfit = unfit_character(value)
         return None if unfit is None else f"contains the character U+{ord(unfit):04X}; remove it"

@@ -1,4 +1,4 @@
-"""Terms to highlight: those of a query, and those a person adds."""
+"""Terms to highlight: those of the query, and those that the assessor adds."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ MAX_TERMS = 12
 MAX_TERM_LENGTH = 60
 COLOURS = 4
 
-# Words that say nothing about what a page should hold.
+# Words that say nothing about the content of a page.
 # fmt: off
 _STOP_WORDS = frozenset((
     "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been",
@@ -28,15 +28,15 @@ _WORD = re.compile(r"\w+(?:[-'’.]\w+)*")
 
 @lru_cache(maxsize=1024)
 def query_terms(text: str) -> tuple[str, ...]:
-    """The telling words of a query in their order, each once."""
+    """Return the distinct words of a query in their order, without stop words."""
     first: dict[str, str] = {}
-    for word in filter(_tells, _WORD.findall(text)):
+    for word in filter(_is_informative, _WORD.findall(text)):
         first.setdefault(word.casefold(), word)
     return tuple(word[:MAX_TERM_LENGTH] for word in islice(first.values(), MAX_TERMS))
 
 
 def with_term(terms: Sequence[str], term: str) -> tuple[str, ...]:
-    """The terms and ``term`` at their end; one that is there already stays where it is."""
+    """Return the terms with ``term`` appended, or unchanged if they contain it."""
     cleaned = " ".join(term.split())
     if not cleaned:
         raise Invalid("Type a word or a phrase to highlight.", field="term")
@@ -50,16 +50,16 @@ def with_term(terms: Sequence[str], term: str) -> tuple[str, ...]:
 
 
 def without_term(terms: Sequence[str], term: str) -> tuple[str, ...]:
-    """The terms but ``term``."""
+    """Return the terms without ``term``, ignoring case."""
     return tuple(known for known in terms if known.casefold() != term.casefold())
 
 
-def colour_of(place: int) -> int:
-    """The number of the mark colour, from 1, of the term at ``place``."""
-    return place % COLOURS + 1
+def colour_of(index: int) -> int:
+    """Return the number of the highlight colour, from 1, of the term at ``index``."""
+    return index % COLOURS + 1
 
 
-def _tells(word: str) -> bool:
+def _is_informative(word: str) -> bool:
     if word.casefold() in _STOP_WORDS:
         return False
     return len(word) > 1 or not word.isascii()

@@ -1,4 +1,4 @@
-"""The posterior: chains against every order enumerated, the value of a question, honesty."""
+"""The posterior: chains against all enumerated orders, question choice, stated quality."""
 
 from collections.abc import Iterator
 from itertools import permutations
@@ -26,7 +26,7 @@ ANSWERS = [(0, 1), (1, 2), (2, 0), (3, 1), (3, 0), (2, 4), (0, 4)]  # winner, lo
 
 
 def enumerated(n: int, answers: list[tuple[int, int]]) -> dict[tuple[int, ...], float]:
-    """The probability of every order, the error rate integrated out."""
+    """Return the probability of every order, with the error rate integrated out."""
     weights = {}
     for order in permutations(range(n)):
         wrong = sum(order.index(winner) > order.index(loser) for winner, loser in answers)
@@ -40,7 +40,7 @@ def enumerated(n: int, answers: list[tuple[int, int]]) -> dict[tuple[int, ...], 
     return {order: weight / total for order, weight in weights.items()}
 
 
-def told(n: int, k: int, answers: list[tuple[int, int]], seed: int = 1) -> RobustSorter:
+def sorter_after(n: int, k: int, answers: list[tuple[int, int]], seed: int = 1) -> RobustSorter:
     sorter = RobustSorter(n, k, seed=seed, span=20, chains=2000)
     for pair in answers:
         sorter.take(Told(pair, FIRST))
@@ -50,15 +50,15 @@ def told(n: int, k: int, answers: list[tuple[int, int]], seed: int = 1) -> Robus
 def test_chances_ranks_and_quality_are_those_of_all_orders_enumerated() -> None:
     n, k = 5, 2
     exact = enumerated(n, ANSWERS)
-    found = told(n, k, ANSWERS).conclude()
+    found = sorter_after(n, k, ANSWERS).conclude()
     gain = gains(k)
     expected = np.zeros(n)
     for order, chance in exact.items():
         expected[list(order[:k])] += chance * gain
     for each in found.item_posteriors:
-        chance = sum(p for order, p in exact.items() if each.place in order[:k])
+        chance = sum(p for order, p in exact.items() if each.index in order[:k])
         assert each.in_top == pytest.approx(chance, abs=0.02)
-        ranks = np.array([order.index(each.place) + 1 for order in exact])
+        ranks = np.array([order.index(each.index) + 1 for order in exact])
         shares = np.array(list(exact.values()))
         assert shares[(ranks >= each.low) & (ranks <= each.high)].sum() >= 0.9 - 0.02
     best = np.sort(expected)[::-1][:k]
@@ -73,30 +73,30 @@ def test_the_error_rate_is_the_one_of_all_orders_enumerated() -> None:
     for order, chance in exact.items():
         wrong = sum(order.index(winner) > order.index(loser) for winner, loser in ANSWERS)
         mean += chance * (ERROR_PRIOR[0] + wrong) / (sum(ERROR_PRIOR) + len(ANSWERS))
-    assert told(5, 2, ANSWERS).conclude().error_rate == pytest.approx(mean, abs=0.01)
+    assert sorter_after(5, 2, ANSWERS).conclude().error_rate == pytest.approx(mean, abs=0.01)
 
 
-def test_a_removed_document_leaves_as_if_nothing_had_been_said_about_it() -> None:
-    sorter = told(5, 2, ANSWERS)
+def test_a_removed_document_leaves_as_if_it_had_never_been_compared() -> None:
+    sorter = sorter_after(5, 2, ANSWERS)
     sorter.take(Removed(1))
     found = sorter.conclude()
     others = [0, 2, 3, 4]
     answers = [(others.index(a), others.index(b)) for a, b in ANSWERS if 1 not in (a, b)]
     exact = enumerated(4, answers)
-    assert [each.place for each in found.item_posteriors] == others
+    assert [each.index for each in found.item_posteriors] == others
     for each in found.item_posteriors:
-        place = others.index(each.place)
-        chance = sum(p for order, p in exact.items() if place in order[:2])
+        position = others.index(each.index)
+        chance = sum(p for order, p in exact.items() if position in order[:2])
         assert each.in_top == pytest.approx(chance, abs=0.025)
 
 
 def answered(
     posterior: Posterior, weights: FloatArray, pair: Pair
 ) -> Iterator[tuple[float, FloatArray]]:
-    """The chance of each answer about ``pair``, and the chains weighed by it."""
+    """Yield the probability of each answer about ``pair``, and the chain weights given it."""
     above = posterior.scores[pair[0]] > posterior.scores[pair[1]]
-    for said in (True, False):
-        weighed = weights * np.where(above == said, 1 - posterior.errors, posterior.errors)
+    for answer in (True, False):
+        weighed = weights * np.where(above == answer, 1 - posterior.errors, posterior.errors)
         yield float(weighed.sum()), weighed / weighed.sum()
 
 
@@ -108,7 +108,7 @@ def variances(table: FloatArray, weights: FloatArray) -> float:
 @pytest.mark.parametrize("limit", [1, 2])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_question_and_the_next_one_lower_the_variances_most(seed: int, limit: int) -> None:
-    """Against every pair, both answers, every next pair and both answers to that."""
+    """Compare with every pair, both answers, every next pair and both answers to it."""
     n, k = 5, 3
     random = np.random.default_rng(seed)
     posterior = Posterior(n, random, chains=400)
@@ -142,9 +142,9 @@ def test_the_question_and_the_next_one_lower_the_variances_most(seed: int, limit
 def test_a_tie_draws_two_documents_together_as_much_as_its_weight_says() -> None:
     sorter = RobustSorter(2, 1, seed=1, span=20, chains=4000)
     sorter.take(Told((0, 1), TIE))
-    near = np.abs(sorter._beliefs.scores[0] - sorter._beliefs.scores[1]) <= TIE_WIDTH
+    near = np.abs(sorter._posterior.scores[0] - sorter._posterior.scores[1]) <= TIE_WIDTH
     area = 1 - (1 - TIE_WIDTH) ** 2
-    errors = sorter._beliefs.errors
+    errors = sorter._posterior.errors
     doubted = np.sqrt(errors / (1 - errors))
     expected = float((area / (area + (1 - area) * doubted)).mean())
     assert float(near.mean()) == pytest.approx(expected, abs=0.03)
@@ -160,13 +160,13 @@ def test_interest_sums_to_one_and_gains_are_those_of_the_measure() -> None:
 
 @pytest.mark.parametrize("error", [0.05, 0.2])
 def test_the_stated_quality_is_honest(error: float) -> None:
-    """Over 40 sessions the means differ by less than 3.5 standard errors."""
+    """Check that over 40 sessions the means differ by less than 3.5 standard errors."""
     n, k, questions = 16, 4, 32
     stated, true = [], []
     for number in range(40):
         random = Random(f"honest/{error}/{number}")
         worth = true_worths(n, 0, random)
-        rank = {item: place for place, item in enumerate(by_worth(worth))}
+        rank = {item: index for index, item in enumerate(by_worth(worth))}
         assessor = SimulatedAssessor(worth, error=error, random=random)
         sorter = open_sorter(n, k, Rules(questions, None, 3), f"{number}")
         for _ in range(questions):

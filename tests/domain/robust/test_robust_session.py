@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.domain.people import answer_all, answer_once, capricious, truthful
+from tests.domain.people import answer_all, answer_once, answering_at_random, truthful
 from tests.strategies import orders, seeds
 from topkapi.app.domain.errors import Invalid, OutOfTurn
 from topkapi.app.domain.log import Entry, EntryKind, answer
@@ -37,11 +37,13 @@ def robust_plans(draw: st.DrawFn) -> Plan:
     )
 
 
-def wander(plan: Plan, random: Random, steps: int) -> tuple[PairSession, list[Entry[Judgment]]]:
-    """A session driven by caprice: answers, pages taken out, undo and redo."""
+def random_session(
+    plan: Plan, random: Random, steps: int
+) -> tuple[PairSession, list[Entry[Judgment]]]:
+    """Return a session after random answers, removals, undos and redos, and its log."""
     session = PairSession(plan)
     log: list[Entry[Judgment]] = []
-    person = capricious(random)
+    person = answering_at_random(random)
     for _ in range(steps):
         draw = random.random()
         if draw < 0.2 and session.can_undo:
@@ -62,7 +64,7 @@ def wander(plan: Plan, random: Random, steps: int) -> tuple[PairSession, list[En
 def test_a_replay_of_the_recorded_pairs_is_in_the_same_state(
     plan: Plan, random: Random, steps: int
 ) -> None:
-    alive, log = wander(plan, random, steps)
+    alive, log = random_session(plan, random, steps)
     rebuilt = PairSession(plan, log)
     assert rebuilt.state == alive.state
     assert rebuilt.effective == alive.effective
@@ -75,27 +77,27 @@ def test_a_replay_of_the_recorded_pairs_is_in_the_same_state(
 @settings(max_examples=20)
 @given(plan=robust_plans(), random=st.randoms(use_true_random=False), steps=st.integers(1, 20))
 def test_undo_then_redo_is_the_identity(plan: Plan, random: Random, steps: int) -> None:
-    session, _ = wander(plan, random, steps)
+    session, _ = random_session(plan, random, steps)
     assume(session.can_undo)
-    before, stands = session.state, session.effective
+    before, effective_before = session.state, session.effective
     back = random.randint(1, session.answered)
     for _ in range(back):
         session.append(UNDO)
-        undone = stands[session.answered]
+        undone = effective_before[session.answered]
         assert session.state == Asking(undone.question), "the pair of the undone answer is back"
     for _ in range(back):
         session.append(REDO)
-    assert (session.state, session.effective) == (before, stands)
+    assert (session.state, session.effective) == (before, effective_before)
 
 
 @settings(max_examples=20)
 @given(plan=robust_plans(), random=st.randoms(use_true_random=False))
 def test_a_fork_goes_its_own_way_and_the_session_stays(plan: Plan, random: Random) -> None:
-    session, log = wander(plan, random, 6)
+    session, log = random_session(plan, random, 6)
     before = session.state
     twin = session.fork()
     assert twin.state == before
-    if not answer_once(twin, capricious(random)):
+    if not answer_once(twin, answering_at_random(random)):
         return
     assert twin.last is not None
     rebuilt = PairSession(plan, [*log, twin.last])
@@ -111,18 +113,18 @@ def test_pages_taken_out_are_gone_and_no_pair_is_asked_too_often(
     plan: Plan, random: Random
 ) -> None:
     session = PairSession(plan)
-    says = capricious(random, removals=0.25)
+    chooses = answering_at_random(random, removals=0.25)
     out: set[int] = set()
     sorts: Counter[frozenset[int]] = Counter()
 
     def person(question: Question) -> Answer:
         assert not {question.left, question.right} & out
-        said = says(question)
+        chosen = chooses(question)
         if question.kind.value == "sort":
             sorts[frozenset((question.left, question.right))] += 1
-        removed = Judgment(question.kind, question.left, question.right, said).removed
+        removed = Judgment(question.kind, question.left, question.right, chosen).removed
         out.update(() if removed is None else (removed,))
-        return said
+        return chosen
 
     answer_all(session, person)
     assert max(sorts.values(), default=0) <= plan.pair_limit
@@ -153,15 +155,15 @@ def test_an_early_end_tells_its_quality_and_comes_once_it_is_reached() -> None:
     plan = Plan(tuple(range(12)), 4, "robust", budget=60, stop_at=0.9, seed="e")
     session = PairSession(plan)
     person = truthful({item: float(item * 5 % 13) for item in plan.order})
-    told = []
+    qualities = []
     while isinstance(session.state, Asking):
         progress = progress_of(session)
         assert progress.quality is not None
         assert (progress.low, progress.high) == (1, 60 - session.answered)
-        told.append(progress.quality)
+        qualities.append(progress.quality)
         answer_once(session, person)
     assert 10 < session.answered < 60
-    assert told[-1] > told[0] + 0.2
+    assert qualities[-1] > qualities[0] + 0.2
     assert confidence_of(plan, session.effective).quality >= 0.9
 
 

@@ -1,5 +1,5 @@
-"""The robust sorter: what the answers of a fallible assessor make probable, and what to ask next.
+"""The robust sorter: a posterior over orders given the answers of a fallible assessor.
 
-It keeps a sample of the orders that the answers leave probable, asks the pair that says most about
-the head of the list, and estimates how good its list is. Indices 0 to n - 1 stand for documents.
+It samples orders from the posterior, asks the pair that is most informative about the head of the
+list, and estimates the quality of its list. Documents are represented by the indices 0 to n - 1.
 """

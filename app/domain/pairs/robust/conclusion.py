@@ -1,4 +1,4 @@
-"""What the chains conclude: the list, and how sure of it one may be."""
+"""Conclusion from the chains: the list, and the confidence in it."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from topkapi.app.domain.pairs.robust.posterior import Posterior
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
-HEAD = 5  # places filled by expected gain; below, gains are small and membership is what counts
+HEAD = 5  # ranks filled by expected gain; below, gains are small and membership matters
 INTERVAL = 0.9
 _DRAWS = 600  # scores drawn per chain for a conclusion, in sweeps over all documents
 _SWEEPS = (3, 12)
@@ -19,13 +19,13 @@ _SWEEPS = (3, 12)
 
 @dataclass(frozen=True, slots=True)
 class ItemPosterior:
-    """How sure the place of one document is: its chance to be in the top k, its likely ranks.
+    """Posterior of one document: its probability to be in the top k, and its likely ranks.
 
-    From ``low`` to ``high`` (1 = best) nine in ten of the probable orders rank it. ``gain`` is what
-    it is expected to add to a list at its head, as a share of the best possible list.
+    ``low`` to ``high`` (1 = best) is the central 90 % interval of its rank. ``gain`` is its
+    expected gain, as a share of the DCG of the ideal list.
     """
 
-    place: int
+    index: int
     in_top: float
     low: int
     high: int
@@ -43,7 +43,7 @@ class Conclusion:
 
 
 def quality_now(posterior: Posterior, k: int) -> float:
-    """The expected kappa-NDCG of the list that the chains as they are would give."""
+    """Return the expected kappa-NDCG of the best list under the current chains."""
     best = posterior.best(k)
     if not best.shape[1]:
         return 1.0
@@ -56,10 +56,10 @@ def quality_now(posterior: Posterior, k: int) -> float:
 
 
 def conclude(posterior: Posterior, k: int, rng: np.random.Generator) -> Conclusion:
-    """Move the chains on, over all documents, and sum up where they went.
+    """Move the chains, over all documents, and summarize the sampled ranks.
 
-    The first places go by expected gain, which makes the expected DCG largest; the rest by the
-    chance of being in the top k.
+    The first `HEAD` ranks are filled by expected gain, which maximizes the expected DCG; the rest
+    by the probability of being in the top k.
     """
     living = posterior.living
     if not living.size:
@@ -78,14 +78,17 @@ def conclude(posterior: Posterior, k: int, rng: np.random.Generator) -> Conclusi
     lows, highs = _intervals(shares)
     rows = zip(living, inside, lows, highs, expected, strict=True)
     item_posteriors = tuple(
-        ItemPosterior(int(place), float(chance), int(low), int(high), float(gain))
-        for place, chance, low, high, gain in rows
+        ItemPosterior(int(index), float(chance), int(low), int(high), float(gain))
+        for index, chance, low, high, gain in rows
     )
     return Conclusion(tuple(int(each) for each in living[order]), item_posteriors, quality, error)
 
 
 def _rank_counts(posterior: Posterior, rng: np.random.Generator) -> tuple[FloatArray, float]:
-    """How often each document had each rank, over sweeps of all chains; the mean error rate."""
+    """Count how often each document has each rank, over sweeps of all chains.
+
+    Return the counts, and the mean error rate.
+    """
     living, chains = posterior.living, np.arange(posterior.chains)
     sweeps = int(np.clip(_DRAWS // living.size, *_SWEEPS))
     counts = np.zeros((posterior.n, living.size))
@@ -109,7 +112,7 @@ def _listed(expected: FloatArray, inside: FloatArray, size: int) -> IntArray:
 
 
 def _intervals(shares: FloatArray) -> tuple[IntArray, IntArray]:
-    """First and last rank (1 = best) of the central `INTERVAL` of each row."""
+    """Return the first and last rank (1 = best) of the central `INTERVAL` of each row."""
     tail = (1.0 - INTERVAL) / 2.0
     reached = shares.cumsum(axis=1)
     lows = (reached <= tail).sum(axis=1) + 1

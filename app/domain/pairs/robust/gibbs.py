@@ -1,8 +1,9 @@
-"""The exact draw of one document's score, given the scores of all others, in every chain at once.
+"""Gibbs sampling: exact draws of one document's score given all others, in every chain at once.
 
-Between two neighbouring scores of documents it was compared with, the weight of a score is
-constant: rising past an opponent multiplies it by odds^(wins - losses). So the density is a
-staircase. A step is drawn by weight times width, then a point on it.
+Between two neighbouring scores of documents that it was compared with, the weight of a score is
+constant: rising past an opponent multiplies it by odds^(wins - losses). So the density is a step
+function. A step is drawn with probability proportional to weight times width, then a uniform point
+on it.
 """
 
 import numpy as np
@@ -10,11 +11,11 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float32]
 
-TIE_WIDTH = 0.06  # how far apart two documents called equal may lie without being doubted
+TIE_WIDTH = 0.06  # largest score difference of two documents that is consistent with a tie
 
 
 class Opponents:
-    """The documents one document was compared with, and how that went."""
+    """The documents that one document was compared with, and the outcomes."""
 
     def __init__(self) -> None:
         self._net: dict[int, int] = {}
@@ -23,14 +24,14 @@ class Opponents:
         self._arrays = None
 
     def fork(self) -> "Opponents":
-        """The same record, to go on from by itself."""
+        """Return an independent copy."""
         twin = Opponents()
         twin._net, twin._ties, twin._arrays = dict(self._net), dict(self._ties), self._arrays
         return twin
 
     @property
-    def places(self) -> set[int]:
-        """Everyone it was compared with."""
+    def indices(self) -> set[int]:
+        """Indices of all documents that it was compared with."""
         return self._net.keys() | self._ties.keys()
 
     def beaten(self, other: int) -> None:
@@ -49,7 +50,7 @@ class Opponents:
         self._arrays = None
 
     def forget(self, other: int) -> None:
-        """Drop whatever was said about ``other``."""
+        """Drop all comparisons with ``other``."""
         self._net.pop(other, None)
         self._ties.pop(other, None)
         self._arrays = None
@@ -57,7 +58,7 @@ class Opponents:
     def arrays(self) -> tuple[NDArray[np.intp], FloatArray, NDArray[np.intp], FloatArray]:
         """Return indices with net wins, the net wins, indices with ties, the ties."""
         if self._arrays is None:
-            net = {place: wins for place, wins in self._net.items() if wins}
+            net = {index: wins for index, wins in self._net.items() if wins}
             self._arrays = (
                 np.array(list(net), dtype=np.intp),
                 np.array(list(net.values()), dtype=np.float32),
@@ -69,17 +70,17 @@ class Opponents:
 
 def draw_scores(
     scores: FloatArray,
-    place: int,
+    index: int,
     opponents: Opponents,
     log_odds: FloatArray,
     rng: np.random.Generator,
 ) -> None:
-    """Replace row ``place`` of ``scores`` (documents, chains) by draws from its conditional."""
+    """Replace row ``index`` of ``scores`` (documents, chains) by draws from its conditional."""
     edges, rises = _stairs(scores, opponents, log_odds)
     chains, steps = edges.shape
     uniform = rng.random((2, chains), dtype=np.float32)
     if not steps:
-        scores[place] = uniform[0]
+        scores[index] = uniform[0]
         return
     order = edges.argsort(axis=1)
     order += np.arange(0, chains * steps, steps)[:, None]
@@ -97,13 +98,13 @@ def draw_scores(
     step += np.arange(0, chains * (steps + 2), steps + 2)
     flat = bounds.ravel()
     low = flat[step]
-    scores[place] = low + (flat[step + 1] - low) * uniform[1]
+    scores[index] = low + (flat[step + 1] - low) * uniform[1]
 
 
 def _stairs(
     scores: FloatArray, opponents: Opponents, log_odds: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Where the log weight changes, and by how much: two (chains, changes) arrays."""
+    """Return where the log weight changes, and by how much: two (chains, changes) arrays."""
     compared, wins, tied, ties = opponents.arrays()
     edges = np.ascontiguousarray(scores[compared].T)
     rises = log_odds[:, None] * wins

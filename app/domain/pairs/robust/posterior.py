@@ -1,11 +1,11 @@
-"""What is believed about the order: many chains, each an order and an error rate the answers allow.
+"""The posterior of the order: many chains, each an order and an error rate.
 
 A priori every order is equally likely: in each chain the scores of the documents are independent
-and uniform on (0, 1). An answer "a is better than b" is true with probability 1 - e, so a chain is
-weighed by (1 - e)^right e^wrong. A tie weighs by the square root of e / (1 - e) the chains that
-hold the two more than `TIE_WIDTH` apart. The error rate is estimated along, from the answers that
-contradict a chain, under a Beta(2, 18) prior. Chains move by exact draws of one score given all
-others, the mathematics of which is in `topkapi.app.domain.pairs.robust.gibbs`.
+and uniform on (0, 1). An answer "a is better than b" is correct with probability 1 - e, so a chain
+has the weight (1 - e)^right e^wrong. A tie multiplies the weight of the chains in which the two
+scores differ by more than `TIE_WIDTH` by the square root of e / (1 - e). The error rate is sampled
+as well, from the answers that contradict a chain, under a Beta(2, 18) prior. Chains move by exact
+draws of one score given all others; see `topkapi.app.domain.pairs.robust.gibbs`.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ ERROR_RANGE = (0.005, 0.45)
 
 
 class Posterior:
-    """The chains, the answers they rest on, and the documents still in the contest."""
+    """The chains, the answers that they are based on, and the remaining documents."""
 
     def __init__(self, n: int, rng: np.random.Generator, *, chains: int = CHAINS) -> None:
         self.n = n
@@ -43,7 +43,7 @@ class Posterior:
 
     @property
     def living(self) -> IntArray:
-        """The places of the documents that are in the contest."""
+        """Indices of the documents that are not removed."""
         return np.flatnonzero(self.alive)
 
     @property
@@ -52,7 +52,7 @@ class Posterior:
         return float(self.errors.mean())
 
     def fork(self) -> "Posterior":
-        """The same posterior, to go on from by themselves."""
+        """Return an independent copy."""
         twin = copy(self)
         twin.scores, twin.alive, twin.asked = (
             self.scores.copy(),
@@ -64,7 +64,7 @@ class Posterior:
         return twin
 
     def record(self, pair: Pair, preference: Preference) -> None:
-        """Note an answer; the chains follow when they are next moved."""
+        """Record an answer; the chains follow when they are next moved."""
         first, second = pair if preference is not Preference.SECOND else (pair[1], pair[0])
         self.asked[first, second] += 1
         self.asked[second, first] += 1
@@ -77,26 +77,26 @@ class Posterior:
         self._winners.append(first)
         self._losers.append(second)
 
-    def remove(self, place: int) -> None:
-        """Take a document out, with every answer about it."""
-        self.alive[place] = False
-        for opponent in self._opponents[place].places:
-            self._opponents[opponent].forget(place)
-        self._opponents[place] = Opponents()
+    def remove(self, index: int) -> None:
+        """Remove a document and every answer about it."""
+        self.alive[index] = False
+        for opponent in self._opponents[index].indices:
+            self._opponents[opponent].forget(index)
+        self._opponents[index] = Opponents()
         kept = [
             (winner, loser)
             for winner, loser in zip(self._winners, self._losers, strict=True)
-            if place not in (winner, loser)
+            if index not in (winner, loser)
         ]
         self._winners = [winner for winner, _ in kept]
         self._losers = [loser for _, loser in kept]
-        self.scores[place] = -1.0
+        self.scores[index] = -1.0
 
-    def move(self, places: Iterable[int], rng: np.random.Generator) -> None:
-        """Draw the scores of ``places`` anew, one after the other, in every chain."""
+    def move(self, indices: Iterable[int], rng: np.random.Generator) -> None:
+        """Redraw the scores of the documents ``indices``, one after the other, in every chain."""
         log_odds = np.log((1.0 - self.errors) / self.errors)
-        for place in places:
-            draw_scores(self.scores, place, self._opponents[place], log_odds, rng)
+        for index in indices:
+            draw_scores(self.scores, index, self._opponents[index], log_odds, rng)
 
     def draw_errors(self, rng: np.random.Generator) -> None:
         """Draw every chain's error rate given the answers that contradict its order."""
@@ -107,6 +107,6 @@ class Posterior:
         self.errors = np.clip(err / (err + hit), *ERROR_RANGE).astype(np.float32)
 
     def best(self, count: int) -> IntArray:
-        """The ``count`` best places of each chain, best first: (chains, count)."""
+        """Return the indices of the ``count`` best documents per chain: (chains, count)."""
         order = (-self.scores.T).argsort(axis=1)
         return order[:, : min(count, int(self.alive.sum()))]

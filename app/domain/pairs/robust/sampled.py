@@ -1,4 +1,4 @@
-"""The robust sorter in the terms of a session: items, preferences, and the rules of its plan."""
+"""Adapter from the robust sorter to sessions: items, preferences, and the rules of the plan."""
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -21,15 +21,16 @@ class Rules:
 
 
 def open_sorter(n: int, k: int, rules: Rules, seed: str) -> RobustSorter:
-    """A sorter at its beginning, whose draws are fixed by ``seed``."""
+    """Return a new sorter whose draws are determined by ``seed``."""
     number = draw_integer(seed, "robust")
     return RobustSorter(n, k, seed=number, span=heap_questions(n, k), limit=rules.limit)
 
 
 def next_pair(sorter: RobustSorter, rules: Rules, asked: int) -> Pair | None:
-    """The places to ask about after ``asked`` questions; None when it is time to conclude.
+    """Return the indices to ask about after ``asked`` questions; None to conclude.
 
-    The quick estimate is a little too hopeful, so an early end needs the careful one as well.
+    The quick estimate of the quality is slightly optimistic, so an early end is confirmed by the
+    estimate of a full conclusion.
     """
     if asked >= rules.budget:
         return None
@@ -40,33 +41,33 @@ def next_pair(sorter: RobustSorter, rules: Rules, asked: int) -> Pair | None:
 
 
 def ranking_of(
-    conclusion: Conclusion, items: Sequence[ItemId], told: dict[Pair, Preference]
+    conclusion: Conclusion, items: Sequence[ItemId], verdicts: dict[Pair, Preference]
 ) -> Ranking:
-    """The list as items, neighbours that were called equal in one class."""
-    return with_ties_grouped(singly([items[place] for place in conclusion.ranking]), told)
+    """Return the list as items, with neighbours that were judged equal in one class."""
+    return with_ties_grouped(singly([items[index] for index in conclusion.ranking]), verdicts)
 
 
 def sampled_run(
     items: Sequence[ItemId], k: int, rules: Rules, *, seed: str
 ) -> Generator[Pair, Preference, tuple[Ranking, Conclusion]]:
-    """Yields pairs, is sent preferences, returns the ranking and the conclusion behind it."""
+    """Yield pairs, receive preferences, and return the ranking and its conclusion."""
     sorter = open_sorter(len(items), k, rules, seed)
-    told: dict[Pair, Preference] = {}
+    verdicts: dict[Pair, Preference] = {}
     asked = 0
-    while (places := next_pair(sorter, rules, asked)) is not None:
-        pair = items[places[0]], items[places[1]]
+    while (indices := next_pair(sorter, rules, asked)) is not None:
+        pair = items[indices[0]], items[indices[1]]
         preference = yield pair
         asked += 1
-        sorter.take(Told(places, preference))
-        told[pair] = preference
-        told[pair[1], pair[0]] = preference.swapped()
+        sorter.take(Told(indices, preference))
+        verdicts[pair] = preference
+        verdicts[pair[1], pair[0]] = preference.swapped()
     conclusion = sorter.conclude()
-    return ranking_of(conclusion, items, told), conclusion
+    return ranking_of(conclusion, items, verdicts), conclusion
 
 
 def sampled_sort(
     items: Sequence[ItemId], k: int, rules: Rules, *, seed: str
 ) -> Generator[Pair, Preference, Ranking]:
-    """The sorter as a generator like the others: it returns the ranking alone."""
+    """Run the sorter as a generator like the others, which returns only the ranking."""
     ranking, _ = yield from sampled_run(items, k, rules, seed=seed)
     return ranking

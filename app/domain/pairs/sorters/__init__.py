@@ -1,1 +1,1 @@
-"""Sorters: each yields the pair it needs and returns the ranking."""
+"""Sorters: each yields the pairs that it needs and returns the ranking."""

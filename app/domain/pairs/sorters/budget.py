@@ -1,4 +1,4 @@
-"""How many questions a sorter asks on average, from runs that come out the same years later."""
+"""Average number of questions of a sorter, from reproducible simulated runs."""
 
 from collections.abc import Callable, Generator, Sequence
 from functools import lru_cache
@@ -10,18 +10,18 @@ from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
 Sort = Callable[[Sequence[ItemId], int], Generator[Pair, Preference, Any]]
 
 _FEWEST_RUNS, _MOST_RUNS = 4, 64
-_PAGES = 3_200  # sorted in all runs together, so that many pages take no longer than few
+_PAGES = 3_200  # pages sorted in all runs together, so that the time does not grow with n
 
 
 @lru_cache(maxsize=256)
 def mean_questions(sort: Sort, n: int, k: int) -> int:
-    """Distinct pairs ``sort`` asks about for ``n`` pages and the best ``k``, without errors."""
+    """Return the mean number of distinct pairs that ``sort`` asks, with error-free answers."""
     runs = max(_FEWEST_RUNS, min(_MOST_RUNS, _PAGES // max(1, n)))
     return round(sum(_asked(sort, n, k, run) for run in range(runs)) / runs)
 
 
 def _asked(sort: Sort, n: int, k: int, run: int) -> int:
-    """Pairs asked in one run; the items are their own worths."""
+    """Return the number of distinct pairs asked in one run; items are their own worths."""
     sorter = sort(shuffled(range(n), "budget", n, run), k)
     pairs: set[frozenset[int]] = set()
     try:

@@ -1,7 +1,7 @@
-"""Sorters: generators that yield the pair they need, are sent the preference, return the ranking.
+"""Sorters: generators that yield a pair, are sent the preference, and return the ranking.
 
-A sorter returns classes of equally good items, best class first; all but `buckets` return classes
-of one. Names are versioned and both are stored with an assignment: a version is never reused.
+A sorter returns classes of equally good items, best class first; all except `buckets` return
+classes of one item. Name and version are stored with an assignment: a version is never reused.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -21,22 +21,25 @@ FIRST, SECOND, TIE = Preference.FIRST, Preference.SECOND, Preference.TIE
 
 
 def singly(items: Sequence[ItemId]) -> Ranking:
-    """Each item as a class of its own."""
+    """Return each item as a class of its own."""
     return tuple((item,) for item in items)
 
 
 def heap(items: Sequence[ItemId], k: int) -> Sorter:
-    """Niu et al. 2012, Algorithm 1: a min-heap of the best ``k``, its root the worst of them.
+    """Sort by a min-heap of the best ``k`` items, the worst at its root.
 
-    ``items`` come in random order, so the first ``k`` are the paper's random choice. The heap is
-    built bottom-up (Floyd), every other item is asked against the root, and at the end the heap is
-    emptied, worst first.
+    This is Algorithm 1 of Niu et al. 2012. ``items`` are in random order, so the first ``k`` are
+    the paper's random choice. The heap is built bottom-up (Floyd), every other item is compared
+    with the root, and at the end the heap is emptied, worst first.
     """
     return (yield from _heap_with(_sift_down, items, k))
 
 
 def heap_bottom_up(items: Sequence[ItemId], k: int) -> Sorter:
-    """The heap with leaf-search sift-down: down along the worse children, then climb."""
+    """Sort by the heap with leaf-search sift-down.
+
+    It descends along the worse children to a leaf, then climbs.
+    """
     return (yield from _heap_with(_sift_down_from_leaf, items, k))
 
 
@@ -61,7 +64,7 @@ def _heap_with(
 
 
 def _sift_down(tree: list[ItemId], node: int) -> Asks:
-    """Let the item at ``node`` sink until no child is worse; on a tie nothing moves."""
+    """Move the item at ``node`` down until no child is worse; a tie moves nothing."""
     while (child := 2 * node + 1) < len(tree):
         if child + 1 < len(tree) and (yield tree[child], tree[child + 1]) is FIRST:
             child += 1
@@ -87,20 +90,23 @@ def _sift_down_from_leaf(tree: list[ItemId], node: int) -> Asks:
 
 
 def insertion(items: Sequence[ItemId], k: int) -> Sorter:
-    """Insert each item into the best ``k`` so far; a full list is guarded by its last item."""
+    """Sort by binary insertion into the best ``k`` so far.
+
+    Once the list is full, an item is first compared with the last one.
+    """
     best: list[ItemId] = []
     for item in items:
         if len(best) == k:
             if k == 0 or (yield item, best[-1]) is not FIRST:
                 continue
             best.pop()
-        place = yield from _binary_search(best, item)
-        best.insert(place, item)
+        index = yield from _binary_search(best, item)
+        best.insert(index, item)
     return singly(best)
 
 
 def _binary_search(ranked: Sequence[ItemId], item: ItemId) -> Generator[Pair, Preference, int]:
-    """Ask where ``item`` belongs in ``ranked``, best first; right behind an equal."""
+    """Return the index for ``item`` in ``ranked``, best first; after an equal item."""
     low, high = 0, len(ranked)
     while low < high:
         middle = (low + high) // 2
@@ -112,28 +118,29 @@ def _binary_search(ranked: Sequence[ItemId], item: ItemId) -> Generator[Pair, Pr
 
 
 def tournament(items: Sequence[ItemId], k: int) -> Sorter:
-    """A winner tree: the best costs n - 1 questions, each next one a walk to the root."""
+    """Sort by a winner tree: n - 1 questions for the best, then one path to the root per item."""
     ranking = yield from _winner_tree(items, k, merge_ties=False)
     return ranking
 
 
 def buckets(items: Sequence[ItemId], k: int) -> Sorter:
-    """A winner tree over tie classes: equal items go on as one and pool whom they have beaten.
+    """Sort by a winner tree over tie classes: equal items continue as one class.
 
-    The last class is returned whole, though it may reach beyond ``k``.
+    Merged items share the matches that they have won. The last class is returned whole, even if it
+    extends beyond ``k``.
     """
     ranking = yield from _winner_tree(items, k, merge_ties=True)
     return ranking
 
 
 def _winner_tree(items: Sequence[ItemId], k: int, *, merge_ties: bool) -> Sorter:
-    """Play all matches, then take the winning class out and replay only the matches it had won."""
+    """Play all matches, then repeatedly remove the winning class and replay its matches."""
     n = len(items)
     if k == 0:
         return ()
-    rank = {item: place for place, item in enumerate(items)}
+    rank = {item: index for index, item in enumerate(items)}
     tree: list[ItemClass] = [()] * n + [(item,) for item in items]
-    leaf = {item: n + place for place, item in enumerate(items)}
+    leaf = {item: n + index for index, item in enumerate(items)}
     for node in range(n - 1, 0, -1):
         tree[node] = yield from _match(tree[2 * node], tree[2 * node + 1], merge_ties)
     ranked: list[ItemClass] = []
@@ -161,7 +168,7 @@ def _matches_of(leaves: Sequence[int], tree: list[ItemClass]) -> list[int]:
 def _match(
     one: ItemClass, other: ItemClass, merge_ties: bool
 ) -> Generator[Pair, Preference, ItemClass]:
-    """The class that goes on; an empty side has lost already."""
+    """Return the winning class; an empty side loses without a question."""
     if not one or not other:
         return one or other
     answer = yield one[0], other[0]
@@ -171,17 +178,17 @@ def _match(
 
 
 def heap_questions(n: int, k: int) -> int:
-    """Questions the heap asks on average for ``n`` items and the best ``k``, none asked twice."""
+    """Return the mean number of distinct questions of the heap for ``n`` items and best ``k``."""
     return mean_questions(heap, n, k)
 
 
 @dataclass(frozen=True, slots=True)
 class SorterInfo:
-    """A sorter, its version, the most questions it can ever need, and a line for people.
+    """A sorter, its version, an upper bound on its questions, and a summary for people.
 
-    ``sampled``: it draws its questions at random, asks as many as a budget allows, and its list is
-    the most probable one; it has a strategy of its own, and no ``sort``. The others are exact if
-    every answer is right.
+    ``sampled``: the sorter draws its questions at random, asks as many as a budget allows, and
+    returns the most probable list; it has its own strategy, and no ``sort``. The others are exact
+    if every answer is correct.
     """
 
     version: int
@@ -192,12 +199,10 @@ class SorterInfo:
 
 
 SORTERS: dict[str, SorterInfo] = {
-    "heap": SorterInfo(1, heap, heap_bound, "Niu's min-heap of the best k, as printed"),
+    "heap": SorterInfo(1, heap, heap_bound, "min-heap of the best k (Niu et al. 2012)"),
     "heap-bottom-up": SorterInfo(1, heap_bottom_up, heap_bound, "the heap with leaf search"),
-    "insertion": SorterInfo(1, insertion, insertion_bound, "binary insertion behind a gate"),
-    "tournament": SorterInfo(1, tournament, tournament_bound, "a winner tree: fewest questions"),
-    "buckets": SorterInfo(1, buckets, tournament_bound, "a winner tree that merges ties"),
-    "robust": SorterInfo(
-        1, None, heap_questions, "doubts answers; a set number of questions", True
-    ),
+    "insertion": SorterInfo(1, insertion, insertion_bound, "binary insertion into the best k"),
+    "tournament": SorterInfo(1, tournament, tournament_bound, "winner tree: fewest questions"),
+    "buckets": SorterInfo(1, buckets, tournament_bound, "winner tree that merges ties"),
+    "robust": SorterInfo(1, None, heap_questions, "allows for errors; fixed question budget", True),
 }
