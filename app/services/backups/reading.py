@@ -68,7 +68,8 @@ def _refuse_unless_empty(connection: Connection) -> None:
     for table in Base.metadata.sorted_tables:
         if connection.scalar(select(func.count()).select_from(table)):
             raise Conflict(
-                f"The database is not empty: {table.name} has rows. Nothing was written."
+                f"The database is not empty: {table.name} has rows. Nothing was written; "
+                "restore into an empty database."
             )
 
 

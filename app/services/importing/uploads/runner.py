@@ -110,7 +110,10 @@ class ImportRunner:
             self._refuse(upload, message=str(refusal))
         except Exception:
             _log.exception("an upload failed")
-            self._refuse(upload, message="An unexpected error occurred. Nothing was imported.")
+            self._refuse(
+                upload,
+                message="An unexpected error occurred; see the server log. Nothing was imported.",
+            )
         else:
             self._note(upload, stage=after, report=report.as_json(), done=1, total=1)
             if after is Stage.DONE:

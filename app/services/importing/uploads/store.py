@@ -127,7 +127,10 @@ class UploadStore:
         stored["changed_at"] = datetime.fromisoformat(stored["changed_at"])
         upload = Upload(**stored)
         if upload.is_at_work and now() - upload.changed_at > SILENCE:
-            message = "The server stopped while it processed this upload. Nothing was imported."
+            message = (
+                "The server stopped while it processed this upload. Nothing was imported; "
+                "upload the file again."
+            )
             return replace(upload, stage=Stage.REFUSED, message=message)
         return upload
 
