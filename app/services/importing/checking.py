@@ -215,7 +215,10 @@ class _Checker:
                 continue
             if len(path) > limits.MAX_PATH:
                 self._problems.add(
-                    Location(path[:80]), None, "The path is too long.", "Shorten it."
+                    Location(path[:80]),
+                    None,
+                    f"The path exceeds {limits.MAX_PATH:,} characters.",
+                    "Shorten it.",
                 )
             data = reader.content(path)
             self.checked.files[path] = content_hash(file_type(path), data)
