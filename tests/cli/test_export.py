@@ -71,7 +71,10 @@ def test_refusals_are_one_line_and_leave_no_file(
     before = sorted(os.listdir(folder))
     for words, says in (
         (("roses", "qrels"), "There is no study 'roses'."),
-        (("tulips", "qrel"), "There is no export 'qrel'; there are topk.jsonl, consensus.jsonl"),
+        (
+            ("tulips", "qrel"),
+            "There is no export 'qrel'. Choose one of topk.jsonl, consensus.jsonl",
+        ),
         (("tulips", "qrels", "--assessor", "Eve"), "No assessor 'Eve' has work in this study"),
         (("tulips", "pairs.tsv", "--out", "no/such/folder/x"), "No such file or directory"),
         (("tulips", "pairs.tsv", "--out", "."), "Is a directory"),

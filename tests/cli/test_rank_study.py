@@ -143,9 +143,9 @@ def test_a_model_is_trained_and_scored_on_a_study(
     ("words", "fault"),
     [
         ("compare --study tulips", "2 queries have labels from grades"),
-        ("compare --study tulips", "or leave them out with --truth topk"),
-        ("compare --study tulips --truth topk", "ask for --folds 4"),
-        ("compare --study tulips --truth topk --folds 3 --k 9", "ask for --k 3 or less"),
+        ("compare --study tulips", "or use only --truth topk"),
+        ("compare --study tulips --truth topk", "use --folds 4"),
+        ("compare --study tulips --truth topk --folds 3 --k 9", "use --k 3 or less"),
         ("compare --study nowhere", "no study 'nowhere'"),
         ("compare --study new", "no query has been judged to its end"),
         ("compare --study tulips --assessor nobody", "No assessor 'nobody'"),

@@ -56,7 +56,7 @@ def test_an_unchanged_study_is_refused_as_such(topkapi: Topkapi, tmp_path: Path)
     code, out, err = topkapi("study", "import", str(folder))
     assert (code, out) == (1, "")
     assert err == (
-        "topkapi: The study 'small' is there already, and nothing in these files is new.\n"
+        "topkapi: The study 'small' already exists, and these files contain nothing new.\n"
     )
 
 
@@ -89,7 +89,7 @@ def test_the_demo_loads_into_an_empty_database_only(topkapi: Topkapi) -> None:
     assert len(json.loads(topkapi("demo", "--if-empty", "--json")[1])["sign_ins"]) == 7
     code, _, err = topkapi("demo")
     assert code == 1
-    assert "loaded already" in err
+    assert "already loaded" in err
 
 
 @pytest.mark.parametrize("words", [("study", "import"), ("study", "list"), ("demo",)])

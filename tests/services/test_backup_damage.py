@@ -1,4 +1,4 @@
-"""Damaged, changed and foreign backups are refused in words, and nothing is written."""
+"""Damaged, changed and foreign backups are refused with a message, and nothing is written."""
 
 import hashlib
 import json
@@ -39,7 +39,7 @@ def backup(sqlite_url: str, tmp_path: Path) -> Path:
 def rezip(
     path: Path, table: str, change: Change, *, careful: bool, how: int = ZIP_DEFLATED
 ) -> None:
-    """Change rows of a table as someone with a zip program would; ``careful``: digests too."""
+    """Change rows of a table in the zip; with ``careful``, update the digests too."""
     with ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     rows = [json.loads(line) for line in members[f"{table}.jsonl"].splitlines()]
@@ -68,7 +68,7 @@ CHANGED: list[tuple[str, Change, bool, str]] = [
     ("contents", set_in_second(text="another text"), False, "contents .*SHA-256"),
     ("documents", set_in_second(title="Another"), False, "documents .*SHA-256"),
     ("documents", lambda rows: rows.reverse(), False, "documents .*SHA-256"),
-    ("documents", lambda rows: rows.pop(), False, "documents should have 5 rows and has 4"),
+    ("documents", lambda rows: rows.pop(), False, "documents should have 5 rows but has 4"),
     ("documents", set_in_second(study_id=99), True, "documents, lines 1 to 5: the database"),
     ("documents", set_in_second(more=1), True, "documents, line 2: .*more"),
     ("documents", lambda rows: rows[1].pop("title"), True, "documents, line 2: .*title"),
@@ -101,7 +101,7 @@ def test_another_compression_is_refused(backup: Path, other: Engine) -> None:
 
 
 def test_damaged_bytes_never_pass_unseen(backup: Path, sqlite_url: str, tmp_path: Path) -> None:
-    """Flip one byte anywhere: it is refused in words, or it made no difference."""
+    """Flip one byte anywhere: it is refused with a message, or it made no difference."""
     whole, draws = backup.read_bytes(), random.Random(5)
     source = make_engine(sqlite_url)
     wanted = everything(source)
@@ -110,9 +110,9 @@ def test_damaged_bytes_never_pass_unseen(backup: Path, sqlite_url: str, tmp_path
     migrations.upgrade(target)
     engine = make_engine(target)
     empty, refused = everything(engine), 0
-    for place in draws.sample(range(len(whole)), 150):
-        flipped = bytes([whole[place] ^ draws.randrange(1, 256)])
-        backup.write_bytes(whole[:place] + flipped + whole[place + 1 :])
+    for index in draws.sample(range(len(whole)), 150):
+        flipped = bytes([whole[index] ^ draws.randrange(1, 256)])
+        backup.write_bytes(whole[:index] + flipped + whole[index + 1 :])
         try:
             read_backup(engine, HEAD, backup)
         except Invalid:

@@ -1,4 +1,4 @@
-"""Backup and restore take some rows at a time: memory does not grow with the database."""
+"""Backup and restore work in batches: memory does not grow with the database."""
 
 import os
 import tracemalloc

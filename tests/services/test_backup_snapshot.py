@@ -1,4 +1,4 @@
-"""A backup is of one moment, and nobody waits for it."""
+"""A backup is a consistent snapshot and blocks no writer."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +20,7 @@ HEAD = migrations.head_revision()
 
 
 def writes_at_once(url: str) -> None:
-    """Write to parents and children from another connection that does not wait for any lock."""
+    """Write to parents and children from another connection that does not wait for locks."""
     engine = make_engine(url)
     with make_sessions(engine).write() as session:
         no_wait = (
@@ -33,7 +33,7 @@ def writes_at_once(url: str) -> None:
 
 
 def during(engine: Engine, act: Callable[[], None]) -> list[str]:
-    """Run ``act`` once, when the backup has read some tables and others not."""
+    """Run ``act`` once, after the backup has read some of the tables."""
     read: list[str] = []
 
     def after(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
@@ -65,12 +65,12 @@ def test_others_write_while_a_backup_is_read_and_it_is_of_one_moment(
 
 def test_a_backup_takes_no_write_lock(database_url: str, tmp_path: Path) -> None:
     reading = make_engine(database_url)
-    said: list[str] = []
-    event.listen(reading, "before_cursor_execute", lambda *args: said.append(args[2]))
+    statements: list[str] = []
+    event.listen(reading, "before_cursor_execute", lambda *args: statements.append(args[2]))
     write_backup(reading, HEAD, tmp_path / "backup.zip")
     reading.dispose()
-    assert said
-    assert "BEGIN IMMEDIATE" not in said
+    assert statements
+    assert "BEGIN IMMEDIATE" not in statements
 
 
 @pytest.mark.parametrize("overwrite", [False, True])

@@ -1,4 +1,4 @@
-"""Backups: what goes in comes out, on either database, from either."""
+"""Backups restore what was written, from either database into either."""
 
 import shutil
 import sqlite3
@@ -37,7 +37,7 @@ def everything(engine: Engine) -> dict[str, list[tuple[Any, ...]]]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def other(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
-    """A second fresh database, of each kind."""
+    """Yield a second fresh database, of each kind."""
     if request.param == "sqlite":
         template: Path = request.getfixturevalue("sqlite_template")
         engine = make_engine(f"sqlite:///{shutil.copy(template, tmp_path / 'other.db')}")

@@ -42,7 +42,7 @@ def test_the_demo_has_people_at_every_stage_and_is_loaded_once(session: Session)
         assert {row.round for row in mine} == {0, 1}
     _shows_every_kind_of_answer(session)
     _several_queries_are_shared_under_each_tool(session)
-    with pytest.raises(Conflict, match="loaded already"):
+    with pytest.raises(Conflict, match="already loaded"):
         load_demo(session, at=AT)
     assert sorted(states.values()) == [
         (False, False, True),

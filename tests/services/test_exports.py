@@ -82,7 +82,7 @@ def test_the_ground_truth_says_who_what_and_how_complete(files: Files) -> None:
     fussy, bao, plain, begun, waiting = found
     for each in found:
         pages = (*each.ranking, *each.rest, *each.bad, *each.unjudgeable)
-        assert sorted(pages) == [f"{each.query}-d{place}" for place in range(8)]
+        assert sorted(pages) == [f"{each.query}-d{number}" for number in range(8)]
     assert len(bao.ranking) == 3
     assert [page for group in bao.groups for page in group][:3] == list(bao.ranking)
     assert fussy.bad
@@ -91,7 +91,7 @@ def test_the_ground_truth_says_who_what_and_how_complete(files: Files) -> None:
     assert bao.options["check_share"] == 0.5
     assert bao.active_ms == 4000 * bao.entries
     assert bao.wall_ms == 6000 * bao.entries
-    assert bao.answered == bao.entries - 4  # two taken back, one given again: four entries more
+    assert bao.answered == bao.entries - 4  # two undone, one redone: four more entries
     assert bao.begun_at == START
     assert plain.finished_at is not None
     assert plain.begun_at is not None
@@ -121,15 +121,15 @@ def test_the_log_is_whole_and_marks_what_stands(files: Files, judged: Sessions) 
 def test_pairs_are_the_preferences_that_stand(files: Files) -> None:
     found = files(read_pairs, "pairs.tsv")
     log = files(read_judgments, "judgments.jsonl")
-    words = {"left": "a", "right": "b", "tie": "tie"}
+    codes = {"left": "a", "right": "b", "tie": "tie"}
     expected = [
-        (each.query, each.left, each.right, words[each.answer], each.assessor)
+        (each.query, each.left, each.right, codes[each.answer], each.assessor)
         for each in log
         if each.tool == "pairs"
         and each.effective
         and each.kind == "sort"
         and not each.withdrawn
-        and each.answer in words
+        and each.answer in codes
     ]
     assert [(p.query, p.a, p.b, p.preference, p.assessor) for p in found] == expected
     assert Counter(p.preference for p in found)["tie"] > 0
@@ -167,7 +167,7 @@ def test_grades_are_the_middle_ones(files: Files, judged: Sessions) -> None:
     assert {len(set(grades)) for grades in given.values()} == {1, 2}
     assert {each[:2]: each.label for each in found} == {
         page: min(grades)
-        for page, grades in given.items()  # of two the lower is the middle one
+        for page, grades in given.items()  # the lower median of two
     }
     mine = files(read_qrels, "grades.qrels", assessor=ANSA)
     assert [each.query for each in mine] == ["q2"] * 8
@@ -175,7 +175,7 @@ def test_grades_are_the_middle_ones(files: Files, judged: Sessions) -> None:
         third = session.scalars(select(Query).where(Query.external_id == "q2")).one()
         eve = make_grades(session, make_user(session), third, seed="ggg")
         judge(session, eve, most=3)
-    assert files(read_qrels, "grades.qrels") == found  # what is not finished does not count
+    assert files(read_qrels, "grades.qrels") == found  # unfinished work does not count
 
 
 def test_labels_are_those_of_the_ground_truth(files: Files) -> None:
@@ -189,7 +189,7 @@ def test_labels_are_those_of_the_ground_truth(files: Files) -> None:
     assert data.query_ids == ("q0", "q1")
     named = dict(zip(data.document_ids, data.labels.tolist(), strict=True))
     assert named == {each.document: each.label for each in labels}
-    assert data.features[:, 1].tolist() == [place**2 for place in range(8)] * 2
+    assert data.features[:, 1].tolist() == [number**2 for number in range(8)] * 2
 
 
 def test_the_consensus_is_that_of_the_report(files: Files, judged: Sessions) -> None:
@@ -197,8 +197,8 @@ def test_the_consensus_is_that_of_the_report(files: Files, judged: Sessions) -> 
     assert list(found) == ["q0", "q1"]
     assert (found["q0"].assessors, found["q1"].assessors) == ((ANSA, BAO), (ANSA,))
     with export_session(judged) as session:
-        told = ReportCache().report(session, "tulips").tools[0].consensus.queries
-    for each in told:
+        reported = ReportCache().report(session, "tulips").tools[0].consensus.queries
+    for each in reported:
         mine = found[each.query]
         assert (mine.documents, mine.rest) == (each.documents, each.rest)
         assert mine.departures == each.departures
@@ -277,8 +277,8 @@ def test_the_report_reads_lists_logs_and_grades_as_the_study_tells_them(
         read_report_source([files.path("topk.jsonl"), files.path("judgments.jsonl"), *grades])
     )
     with export_session(judged) as session:
-        told = ReportCache().report(session, "tulips")
-    tools = (record_of(each)["tools"] for each in (found, told))
+        reported = ReportCache().report(session, "tulips")
+    tools = (record_of(each)["tools"] for each in (found, reported))
     for mine, its in zip(*tools, strict=True):
         for key in ("agreement", "answers"):
             assert mine[key] == its[key]
@@ -363,7 +363,7 @@ def test_refusals_come_before_the_first_line(judged: Sessions) -> None:
     with export_session(judged) as session:
         with pytest.raises(NotFound, match="no study 'nothing'"):
             open_export(session, "nothing", "qrels")
-        with pytest.raises(NotFound, match=r"no export 'qrel'; there are topk\.jsonl"):
+        with pytest.raises(NotFound, match=r"no export 'qrel'\. Choose one of topk\.jsonl"):
             open_export(session, "tulips", "qrel")
         with pytest.raises(NotFound, match=f"No assessor 'eve'.*{ANSA}"):
             open_export(session, "tulips", "pairs.tsv", ExportOptions("eve"))

@@ -1,4 +1,4 @@
-"""Exports are made as they are read: ten times the judgments need no more memory."""
+"""Exports are streamed: ten times the judgments need no more memory."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ DOCUMENTS, K = 30, 10
 SLACK = 3_000_000  # bytes; ten times the log would take many times as much
 
 # A new process counts the memory of the one that started it, except in VmHWM.
-EXPORT_AND_TELL = """
+EXPORT_AND_REPORT = """
 import resource, sys
 from pathlib import Path
 from topkapi.app.cli import main
@@ -31,9 +31,9 @@ from topkapi.app.cli import main
 try:
     main(sys.argv[1:])
 finally:
-    told = Path("/proc/self/status")
-    if told.exists():
-        lines = told.read_text().splitlines()
+    status = Path("/proc/self/status")
+    if status.exists():
+        lines = status.read_text().splitlines()
         most = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) * 1024
     else:
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -42,7 +42,7 @@ finally:
 
 
 def make_large_study(session: Session, queries: int, assessors: int) -> int:
-    """A study that so many people have finished, all of one mind; the length of all logs."""
+    """Create a study that all assessors finished with equal answers; return the log size."""
     study = make_study(session, slug=f"of-{queries}", queries=queries, documents=DOCUMENTS)
     length = 0
     people = [
@@ -73,7 +73,7 @@ def make_large_study(session: Session, queries: int, assessors: int) -> int:
 
 
 def make_both(sessions: Sessions) -> None:
-    """Two studies, one with ten times the judgments of the other."""
+    """Create two studies, one with ten times the judgments of the other."""
     with sessions.write.begin() as session:
         few, many = (make_large_study(session, *size) for size in (SMALL, LARGE))
     assert few > 1500
@@ -81,7 +81,7 @@ def make_both(sessions: Sessions) -> None:
 
 
 def peak(sessions: Sessions, slug: str, format: str) -> tuple[int, int]:
-    """The most memory Python holds while an export is made, and the size of the export."""
+    """Return the peak memory of Python during an export, and the size of the export."""
     size = 0
     tracemalloc.start()
     try:
@@ -98,7 +98,7 @@ def test_python_holds_no_more_for_ten_times_the_judgments(sqlite_url: str) -> No
     sessions = make_sessions(engine)
     make_both(sessions)
     for format in ("topk.jsonl", "preferences.jsonl"):
-        peak(sessions, "of-4", format)  # what is kept for good, caches, is kept by now
+        peak(sessions, "of-4", format)  # warm up caches that are kept
         small, small_size = peak(sessions, "of-4", format)
         big, big_size = peak(sessions, "of-20", format)
         assert big_size > 9 * small_size
@@ -109,15 +109,15 @@ def test_python_holds_no_more_for_ten_times_the_judgments(sqlite_url: str) -> No
 def test_the_process_needs_no_more_for_ten_times_the_judgments(
     sessions: Sessions, database_url: str, tmp_path: Path
 ) -> None:
-    """The drivers of databases keep rows where Python does not count them."""
+    """Measure the process: database drivers keep rows that tracemalloc does not count."""
     make_both(sessions)
     environment = {**os.environ, "TOPKAPI_DATABASE_URL": database_url}
     most, sizes = [], []
     for slug in ("of-4", "of-20"):
         out = tmp_path / f"{slug}.jsonl"
-        words = ["export", slug, "judgments.jsonl", "--out", str(out)]
+        arguments = ["export", slug, "judgments.jsonl", "--out", str(out)]
         ended = subprocess.run(
-            [sys.executable, "-c", EXPORT_AND_TELL, *words],
+            [sys.executable, "-c", EXPORT_AND_REPORT, *arguments],
             env=environment,
             capture_output=True,
             text=True,

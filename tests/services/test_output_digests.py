@@ -1,6 +1,6 @@
-"""Every export and the report of the demo, loaded at a pinned time, have their recorded bytes.
+"""Every export and the report of the demo, loaded at a fixed time, have the recorded bytes.
 
-A change of format on purpose records the digests again:
+After an intended change of format, record the digests again:
 
     RECORD_DIGESTS=1 .venv/bin/pytest tests/services/test_output_digests.py
 """

@@ -39,7 +39,7 @@ def change_features(
 
 
 def graded_study(session: Session, *, queries: int) -> tuple[Study, User]:
-    """A study of which one person has graded every query."""
+    """Create a study of which one assessor has graded every query."""
     study = make_study(session, slug="tulips", queries=queries)
     user = make_user(session)
     for number, query in enumerate(queries_of(session, study)):
@@ -76,7 +76,7 @@ def test_one_assessor_can_be_chosen(session: Session) -> None:
     assert bao.data["topk"].query_ids == ("q0",)
     assert "graded" not in bao.data
     assert bao.unlabelled == {"graded": ("q0", "q1", "q2"), "topk": ("q1", "q2")}
-    with pytest.raises(NotFound, match="there are"):
+    with pytest.raises(NotFound, match="Choose one of"):
         read(session, assessor="nobody@tulips.example")
 
 
@@ -93,10 +93,10 @@ def test_features_are_sorted_scaled_within_a_query_and_zero_where_missing(
     data = ranking.data["topk"]
     assert ranking.features == ("2", "10")
     assert not ranking.from_text
-    place = np.array([int(name.rpartition("d")[2]) for name in data.document_ids[:8]])
-    odd = place % 2 == 1
+    number = np.array([int(name.rpartition("d")[2]) for name in data.document_ids[:8]])
+    odd = number % 2 == 1
     np.testing.assert_allclose(data.features[:8, 1], odd)
-    raw = np.where(odd, place + 7.0, 8.0)
+    raw = np.where(odd, number + 7.0, 8.0)
     np.testing.assert_allclose(data.features[:8, 0], (raw - raw.min()) / (raw.max() - raw.min()))
 
 
@@ -140,7 +140,7 @@ def test_lists_are_cut_and_never_made_longer(session: Session) -> None:
     cut = ranking.under("topk", 2)
     assert cut.topk == 2
     assert sorted(cut.labels[:8])[-3:] == [0, 1, 2]
-    with pytest.raises(Invalid, match="lists hold 3 pages, not 10: ask for --k 3 or less"):
+    with pytest.raises(Invalid, match="lists have 3 pages, not 10: use --k 3 or less"):
         ranking.under("topk", 10)
 
 
@@ -156,7 +156,7 @@ def test_every_query_tests_once_and_never_where_it_trains(session: Session) -> N
 
 
 @pytest.mark.parametrize(
-    ("queries", "folds", "said"),
+    ("queries", "folds", "message"),
     [
         (4, 5, "4 queries have labels from grades: they make 3 to 4 folds, not 5; .* --folds 4"),
         (4, 2, "they make 3 to 4 folds, not 2"),
@@ -165,10 +165,10 @@ def test_every_query_tests_once_and_never_where_it_trains(session: Session) -> N
     ],
 )
 def test_too_few_queries_for_the_folds_is_an_error_that_helps(
-    session: Session, queries: int, folds: int, said: str
+    session: Session, queries: int, folds: int, message: str
 ) -> None:
     graded_study(session, queries=queries)
-    with pytest.raises(Invalid, match=said):
+    with pytest.raises(Invalid, match=message):
         read(session).fold_set("graded", folds=folds)
 
 

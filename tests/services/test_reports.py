@@ -40,7 +40,7 @@ def report(sessions: Sessions, slug: str = "tulips", **options: Any) -> Any:
 
 
 def row(entry: EntryKind, active: int, wall: int) -> tuple[Any, ...]:
-    """As `plain_logs` reads it."""
+    """Return a row as `plain_logs` reads it."""
     return (1, entry.value, None, 1, 2, "left", active, wall)
 
 
@@ -54,7 +54,7 @@ def test_a_study_becomes_arrays(judged: Sessions) -> None:
         ).all()
     assert study.assessors == tuple(f"{n}@tulips.example" for n in ("ansa", "bao", "chidi"))
     assert study.queries == ("q0", "q1", "q2")
-    assert study.documents[1] == tuple(f"q1-d{place}" for place in range(8))
+    assert study.documents[1] == tuple(f"q1-d{number}" for number in range(8))
     assert study.k == 3
     pairs, grades = study.tools
     assert [(s.query, s.assessors.tolist()) for s in pairs.scores] == [(0, [0, 1]), (1, [0])]
@@ -65,7 +65,7 @@ def test_a_study_becomes_arrays(judged: Sessions) -> None:
     assert grades.timings is not None
     assert pairs.sessions.finished.tolist() == [True, True, True, False, False]
     assert pairs.timings.session.size + grades.timings.session.size == len(logged)
-    assert int((~pairs.timings.effective).sum()) == 2 - 1 + 0  # two undone, one given again
+    assert int((~pairs.timings.effective).sum()) == 2 - 1 + 0  # two undone, one redone
 
 
 def test_answers_keep_their_sides_checks_and_order(judged: Sessions) -> None:
@@ -82,12 +82,12 @@ def test_answers_keep_their_sides_checks_and_order(judged: Sessions) -> None:
     asked = study.tools[0].judgments
     assert asked is not None
     found = asked.take((asked.assessor == 0) & (asked.query == 1))
-    said = {"left": 1, "tie": 0, "right": -1}
-    assert found.answer.tolist() == [said[each.answer or ""] for each in mine]
+    codes = {"left": 1, "tie": 0, "right": -1}
+    assert found.answer.tolist() == [codes[each.answer or ""] for each in mine]
     assert found.position.tolist() == list(range(len(mine)))
     numbers = sorted({n for each in mine for n in (each.left_id, each.right_id) if n})
-    places = {number: place for place, number in enumerate(numbers)}
-    assert found.left.tolist() == [places[each.left_id or 0] for each in mine]
+    index = {number: column for column, number in enumerate(numbers)}
+    assert found.left.tolist() == [index[each.left_id or 0] for each in mine]
     bao = asked.take((asked.assessor == 1) & (asked.query == 0))
     assert bao.check.any()
     assert not found.check.any()
@@ -98,7 +98,7 @@ def test_time_of_an_undo_goes_to_what_it_took_back() -> None:
     rows = [row(answer, 1, 10), row(answer, 2, 20), row(undo, 4, 40), row(undo, 8, 80)]
     rows += [row(redo, 16, 160), row(answer, 32, 320)]
     found = answers_of(rows, waited_ms=10)
-    assert list(zip(found.active_ms, found.wall_ms, found.stands, strict=True)) == [
+    assert list(zip(found.active_ms, found.wall_ms, found.effective, strict=True)) == [
         (1 + 8 + 16, 10 + 80 + 160, True),
         (2 + 4, 60, False),
         (32, 320, True),

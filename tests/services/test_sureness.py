@@ -1,4 +1,4 @@
-"""How sure lists are: stored with a sampled session, exported and reported for every other."""
+"""Confidence in lists: stored with a sampled session, exported and reported for all others."""
 
 from pathlib import Path
 from typing import Any
@@ -59,20 +59,20 @@ def test_until_it_is_good_enough_the_expected_quality_is_shown_and_rises(
     desk = Desk(sessions, k=2, sorter="robust", budget=40, stop_at=0.9)
     before = desk.look().progress
     assert (before.goal, before.exact) == (0.9, False)
-    told = []
+    qualities = []
     assignment_state = desk.look()
     while not isinstance(assignment_state.state, Finished):
         assert assignment_state.progress.quality is not None
-        told.append(assignment_state.progress.quality)
+        qualities.append(assignment_state.progress.quality)
         assert desk.look(LiveSessions()).progress == assignment_state.progress, (
             "stored, not drawn again"
         )
         left, right = assignment_state.state.question.left, assignment_state.state.question.right  # type: ignore[union-attr]
         assignment_state = desk.answer(Answer.LEFT if left > right else Answer.RIGHT)
-    assert told[-1] > told[0] + 0.2
+    assert qualities[-1] > qualities[0] + 0.2
     assert assignment_state.state.confidence is not None
     assert assignment_state.state.confidence.quality >= 0.9
-    assert len(told) < 40
+    assert len(qualities) < 40
 
 
 def test_with_a_budget_progress_is_exact(sessions: Sessions) -> None:
@@ -126,7 +126,7 @@ def test_the_report_says_how_sure_lists_are_if_it_is_asked(judged: Sessions) -> 
 def test_a_page_does_not_weigh_answers_for_minutes(
     judged: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "MOST_SURE", 2)
+    monkeypatch.setattr(cache, "MAX_CONFIDENCE_SESSIONS", 2)
     with (
         export_session(judged) as session,
         pytest.raises(Invalid, match="topkapi report tulips --confidence"),

@@ -1,4 +1,4 @@
-"""Dumps of whole databases that do not depend on the models, which have moved on since."""
+"""Dumps of whole databases, independent of the current models."""
 
 import base64
 import gzip

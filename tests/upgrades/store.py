@@ -1,4 +1,4 @@
-"""Store a database of the present schema with sessions in progress, for the test of upgrades.
+"""Store a database of the current schema with sessions in progress, for the upgrade test.
 
     .venv/bin/python -m tests.upgrades.store
 
@@ -35,7 +35,7 @@ from topkapi.app.services.judging.timing import Report
 
 @dataclass(frozen=True)
 class Work:
-    """One assignment to make: who, what, how many answers, and how many of them are undone."""
+    """One assignment to create: assessor, query, number of answers, and how many are undone."""
 
     study: str
     query: str
@@ -74,7 +74,7 @@ def body_for(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def open_question(state: dict[str, Any]) -> dict[str, Any]:
-    """Return what a person would notice: position, what is shown by name, the result."""
+    """Return what an assessor sees: position, names of the shown pages, the result."""
     question = state["question"] or {}
     return {
         "position": state["position"],
@@ -84,7 +84,7 @@ def open_question(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Make the database, dump it and store the dump under the head revision."""
+    """Create the database and store its dump under the head revision."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         url = f"sqlite:///{folder / 'topkapi.db'}"
@@ -113,7 +113,7 @@ def _make_rows(session: Session, folder: Path) -> list[Job]:
         slug: _import(session, folder / slug, slug, more)
         for slug, more in (("small", ALL_TOOLS), ("sampled", SAMPLED))
     }
-    return [_give(session, studies[work.study], work, texts[work.email]) for work in WORK]
+    return [_assign(session, studies[work.study], work, texts[work.email]) for work in WORK]
 
 
 def _import(session: Session, folder: Path, slug: str, more: str) -> Study:
@@ -131,7 +131,7 @@ def _import(session: Session, folder: Path, slug: str, more: str) -> Study:
     return session.scalars(select(Study).where(Study.slug == slug)).one()
 
 
-def _give(session: Session, study: Study, work: Work, token: str) -> Job:
+def _assign(session: Session, study: Study, work: Work, token: str) -> Job:
     made = manual_assignment.assign_one(
         session, study, email=work.email, query=work.query, tool=work.tool, round=work.round
     )

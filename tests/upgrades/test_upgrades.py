@@ -1,4 +1,4 @@
-"""A database of every released schema, with sessions in progress, goes on at the same question."""
+"""Databases of every released schema continue open sessions at the same question."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ Expected = list[dict[str, Any]]
 
 
 def stored(url: str, path: Path) -> tuple[str, Expected]:
-    """Fill the database with the dump; return its revision and the questions that were open."""
+    """Fill the database with the dump; return its revision and the open questions."""
     dump = read_dump(path)
     revision: str = dump["revision"]
     migrations.upgrade(url, revision)
@@ -33,7 +33,7 @@ def stored(url: str, path: Path) -> tuple[str, Expected]:
 
 
 def look(url: str, folder: Path, expected: Expected, *, answer: bool = False) -> Expected:
-    """Return where every session is, asked of a fresh process; perhaps after one more answer."""
+    """Return the state of every session in a fresh app, optionally after one more answer."""
     settings = Settings(
         database_url=url, secret_file=folder / "secret", upload_dir=folder, _env_file=None
     )
@@ -54,7 +54,7 @@ def look(url: str, folder: Path, expected: Expected, *, answer: bool = False) ->
 
 
 def digests_agree(url: str) -> bool:
-    """Whether every plan has the digest that the program computes of it."""
+    """Return whether every stored digest matches its plan."""
     engine = make_engine(url)
     with make_sessions(engine).read.begin() as session:
         rows = session.execute(select(Assignment.plan, Assignment.plan_digest)).all()

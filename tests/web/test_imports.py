@@ -148,7 +148,7 @@ def test_a_stream_that_grows_too_large_is_cut_off(tmp_path: Path) -> None:
 
     store = UploadStore(tmp_path / "up", largest=10)
     path = store.new_file()
-    with pytest.raises(Invalid, match="Divide the study"):
+    with pytest.raises(Invalid, match="Split the study"):
         store.keep(BytesIO(b"x" * 11), path)
     assert not path.exists()
 

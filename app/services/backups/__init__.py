@@ -1,7 +1,7 @@
 """A backup is one zip: every table as JSON Lines, portable between SQLite and PostgreSQL.
 
-It is read from one snapshot, so it is of one moment and nobody waits for it, and written back into
-an empty database of the same migration, all or nothing.
+It is read from one snapshot, so it is consistent and blocks no writer. It is restored into an empty
+database of the same migration, all or nothing.
 """
 
 from topkapi.app.services.backups.manifest import plain

@@ -1,4 +1,4 @@
-"""The file of a backup: for its owner only, and on the disk before it has its name."""
+"""The file of a backup: readable only by its owner, and synced to disk before it is renamed."""
 
 import io
 import os
@@ -11,26 +11,27 @@ SYNC_BYTES = 4 * 1024**2
 
 
 class _Steady(io.FileIO):
-    """A file that goes to the disk as it is written.
+    """A file that is synced to disk as it is written.
 
-    Left to the end, the disk would be busy with a gigabyte while an answer waits for its fsync.
+    A single sync at the end would keep the disk busy with a gigabyte while an answer waits for its
+    fsync.
     """
 
-    _waiting = 0
+    _unsynced = 0
 
     def write(self, data: Any) -> int:
-        """Write ``data``; every few megabytes, wait until they are on the disk."""
+        """Write ``data``; sync to disk every few megabytes."""
         count = super().write(data)
-        self._waiting += count
-        if self._waiting >= SYNC_BYTES:
+        self._unsynced += count
+        if self._unsynced >= SYNC_BYTES:
             os.fsync(self.fileno())
-            self._waiting = 0
+            self._unsynced = 0
         return count
 
 
 @contextmanager
 def private_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file to write that takes the name ``path`` when it is whole (mode 0600)."""
+    """Open a new file (mode 0600) that is renamed to ``path`` when it is complete."""
     partial = path.with_name(path.name + ".partial")
     partial.unlink(missing_ok=True)
     try:

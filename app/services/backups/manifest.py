@@ -1,4 +1,4 @@
-"""What a backup says of itself, and how values are written in it."""
+"""The manifest of a backup, and the JSON form of its values."""
 
 import base64
 import enum
@@ -14,10 +14,10 @@ FORMAT = 2
 
 
 class Manifest(BaseModel):
-    """By table: its rows, the SHA-256 of its lines, and the highest id that was ever given.
+    """Per table: the number of rows, the SHA-256 of its lines, and the highest id ever assigned.
 
-    The digests find damage and careless changes. They are no signature: who rewrites them as well
-    makes another backup.
+    The digests detect damage and careless changes. They are not a signature: anyone who edits a
+    backup can recompute them.
     """
 
     model_config = ConfigDict(strict=True)
@@ -35,7 +35,7 @@ def member(table: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return the value as JSON has it: base64, ISO times, and text that both databases store.
+    """Return the value in JSON form: base64, ISO times, and text that both databases can store.
 
     Older versions stored NUL in SQLite, which PostgreSQL refuses; U+FFFD replaces it.
     """

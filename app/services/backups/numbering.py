@@ -1,4 +1,4 @@
-"""The ids that tables have given out: one that was deleted before a backup stays used after it."""
+"""Highest assigned ids: an id that was deleted before a backup is not reused after a restore."""
 
 from collections.abc import Iterator, Mapping
 
@@ -8,35 +8,35 @@ from topkapi.app.db.base import Base
 
 
 def last_ids(connection: Connection) -> dict[str, int]:
-    """Return the highest id that each table ever gave."""
-    return {table.name: _given(connection, table) for table in _numbered()}
+    """Return the highest id that each table ever assigned."""
+    return {table.name: _last_id(connection, table) for table in _numbered()}
 
 
-def go_on_behind(connection: Connection, given: Mapping[str, int]) -> None:
-    """Let every table number on behind its rows, and behind what it had ``given`` before."""
+def continue_numbering(connection: Connection, last: Mapping[str, int]) -> None:
+    """Make every table assign ids above its rows and above its id in ``last``."""
     for table in _numbered():
         stored = connection.scalar(text(f"SELECT MAX(id) FROM {table.name}")) or 0
-        _advance(connection, table, max(stored, given[table.name]))
+        _advance(connection, table, max(stored, last[table.name]))
 
 
 def _numbered() -> Iterator[Table]:
     return (table for table in Base.metadata.sorted_tables if "id" in table.columns)
 
 
-def _given(connection: Connection, table: Table) -> int:
+def _last_id(connection: Connection, table: Table) -> int:
     if connection.dialect.name == "sqlite":
         statement = text("SELECT seq FROM sqlite_sequence WHERE name = :name")
         return connection.scalar(statement, {"name": table.name}) or 0
     sequence = connection.scalar(text(f"SELECT pg_get_serial_sequence('{table.name}', 'id')"))
-    of_last = text(f"SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {sequence}")
-    return connection.scalar(of_last) or 0
+    statement = text(f"SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {sequence}")
+    return connection.scalar(statement) or 0
 
 
 def _advance(connection: Connection, table: Table, last: int) -> None:
     if connection.dialect.name == "sqlite":
-        named = {"name": table.name, "last": last}
-        connection.execute(text("DELETE FROM sqlite_sequence WHERE name = :name"), named)
-        connection.execute(text("INSERT INTO sqlite_sequence VALUES (:name, :last)"), named)
+        values = {"name": table.name, "last": last}
+        connection.execute(text("DELETE FROM sqlite_sequence WHERE name = :name"), values)
+        connection.execute(text("INSERT INTO sqlite_sequence VALUES (:name, :last)"), values)
     elif last:
         sequence = f"pg_get_serial_sequence('{table.name}', 'id')"
         connection.execute(text(f"SELECT setval({sequence}, :last)"), {"last": last})

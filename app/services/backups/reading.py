@@ -1,4 +1,4 @@
-"""Reading a backup into an empty database: some rows at a time, all of it or nothing."""
+"""Restoring a backup into an empty database: in batches, all or nothing."""
 
 import hashlib
 import io
@@ -16,19 +16,19 @@ from sqlalchemy.exc import DataError, IntegrityError
 from topkapi.app.db.base import Base
 from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.services.backups.manifest import FORMAT, MANIFEST, Manifest, member
-from topkapi.app.services.backups.numbering import go_on_behind
+from topkapi.app.services.backups.numbering import continue_numbering
 from topkapi.app.services.backups.rows import row_of
 
 _ROWS = 500
 _BYTES = 4 * 1024**2  # of lines in one batch
-_DAMAGE = (  # what zipfile, zlib and json raise for files that nobody made on purpose
+_DAMAGE = (  # what zipfile, zlib and json raise for damaged files
     *(BadZipFile, zlib.error, struct.error, EOFError, OSError, OverflowError),
     *(KeyError, ValueError, NotImplementedError, RuntimeError),
 )
 
 
 def read_backup(engine: Engine, revision: str, path: Path) -> dict[str, int]:
-    """Fill the empty database from ``path`` and return the rows of each table."""
+    """Fill the empty database from ``path`` and return the number of rows per table."""
     with path.open("rb") as stream:
         try:
             with ZipFile(stream) as archive, engine.begin() as connection:
@@ -36,7 +36,7 @@ def read_backup(engine: Engine, revision: str, path: Path) -> dict[str, int]:
                 _refuse_unless_empty(connection)
                 for table in Base.metadata.sorted_tables:
                     _read_table(connection, table, archive, manifest)
-                go_on_behind(connection, manifest.last_ids)
+                continue_numbering(connection, manifest.last_ids)
         except _DAMAGE as error:
             raise _damaged(path, str(error)) from error
     return manifest.rows
@@ -49,14 +49,16 @@ def _damaged(path: Path, why: str) -> Invalid:
 def _manifest(archive: ZipFile, revision: str, path: Path) -> Manifest:
     for info in archive.infolist():
         if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-            raise BadZipFile(f"{info.filename} is compressed in a way that backups are not")
+            raise BadZipFile(f"{info.filename} uses a compression method that backups do not use")
     found = json.loads(archive.read(MANIFEST))
-    advice = "restore it with the version that made it, then upgrade."
+    advice = "restore it with the version that wrote it, then upgrade."
     if found["format"] != FORMAT:
-        raise Invalid(f"{path} has format {found['format']}, this version reads {FORMAT}: {advice}")
+        raise Invalid(
+            f"{path} has format {found['format']}, but this version reads {FORMAT}: {advice}"
+        )
     if found["revision"] != revision:
         raise Invalid(
-            f"{path} was made at migration {found['revision']}, this version is at {revision}: "
+            f"{path} was made at migration {found['revision']}, but this version is at {revision}: "
             f"{advice}"
         )
     return Manifest.model_validate(found)
@@ -66,12 +68,13 @@ def _refuse_unless_empty(connection: Connection) -> None:
     for table in Base.metadata.sorted_tables:
         if connection.scalar(select(func.count()).select_from(table)):
             raise Conflict(
-                f"The database is not empty: {table.name} has rows. Nothing was written."
+                f"The database is not empty: {table.name} has rows. Nothing was written; "
+                "restore into an empty database."
             )
 
 
 def _read_table(connection: Connection, table: Table, archive: ZipFile, manifest: Manifest) -> None:
-    """Insert the rows of a table, and check them against the manifest."""
+    """Insert the rows of a table and check them against the manifest."""
     digest, count = hashlib.sha256(), 0
     for batch in _batches(archive, table.name):
         rows = []
@@ -82,13 +85,13 @@ def _read_table(connection: Connection, table: Table, archive: ZipFile, manifest
         _insert(connection, table, rows, count)
     if count != manifest.rows[table.name]:
         expected = manifest.rows[table.name]
-        raise ValueError(f"{table.name} should have {expected} rows and has {count}.")
+        raise ValueError(f"{table.name} should have {expected} rows but has {count}.")
     if digest.hexdigest() != manifest.sha256[table.name]:
-        raise ValueError(f"{table.name} was changed: its {count} lines do not have their SHA-256.")
+        raise ValueError(f"{table.name} was changed: the SHA-256 of its {count} lines differs.")
 
 
 def _batches(archive: ZipFile, table: str) -> Iterator[list[bytes]]:
-    """Lines of a table, bounded in number and in bytes."""
+    """Yield lines of a table in batches, bounded in number and in bytes."""
     batch: list[bytes] = []
     size = 0
     with archive.open(member(table)) as packed:
@@ -114,4 +117,4 @@ def _insert(connection: Connection, table: Table, rows: list[dict[str, Any]], la
         connection.execute(insert(table), rows)
     except (DataError, IntegrityError) as error:
         lines = f"{table.name}, lines {last - len(rows) + 1} to {last}"
-        raise ValueError(f"{lines}: the database refuses them: {error.orig}") from error
+        raise ValueError(f"{lines}: the database rejects them: {error.orig}") from error

@@ -1,4 +1,4 @@
-"""One row of a backup: values of the types that its columns take, and what must hold of them."""
+"""One row of a backup: conversion to column types, and integrity checks."""
 
 import base64
 from datetime import UTC, datetime
@@ -15,10 +15,10 @@ Row = dict[str, Any]
 
 
 def row_of(table: Table, found: Row) -> Row:
-    """Return the row with the values its columns take; raise ValueError if it cannot be right."""
+    """Return the row converted to its column types; raise ValueError if it is invalid."""
     if set(found) != {column.name for column in table.columns}:
-        odd = sorted(set(found) ^ {column.name for column in table.columns})
-        raise ValueError(f"columns are missing or unknown: {', '.join(odd)}")
+        differing = sorted(set(found) ^ {column.name for column in table.columns})
+        raise ValueError(f"columns are missing or unknown: {', '.join(differing)}")
     row = {column.name: _typed(column, found[column.name]) for column in table.columns}
     if table.name == Content.__tablename__:
         _check_content(row)
@@ -40,7 +40,7 @@ def _typed(column: Column[Any], value: Any) -> Any:
 
 def _check_content(row: Row) -> None:
     if content_hash(row["media_type"], row["data"]) != row["hash"]:
-        raise ValueError(f"the content was changed: it is not the one of hash {row['hash']}")
+        raise ValueError(f"the content was changed: its hash is not {row['hash']}")
     if row["size"] != len(row["data"]):
         raise ValueError(f"the content has {len(row['data'])} bytes, not {row['size']}")
 

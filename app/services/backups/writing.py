@@ -1,4 +1,4 @@
-"""Writing a backup from one snapshot of the database, while others go on writing."""
+"""Writing a backup from one snapshot of the database, without blocking writers."""
 
 import hashlib
 import json
@@ -15,12 +15,15 @@ from topkapi.app.services.backups.manifest import MANIFEST, Manifest, member, pl
 from topkapi.app.services.backups.numbering import last_ids
 
 _ROWS = 500
-_LEVEL = 1  # a snapshot is held while it is packed, and the machine has other work
-_PAGES = 16  # a row with a page in it can be large
+_LEVEL = 1  # fast: the snapshot is held while compressing, and the CPU has other work
+_PAGES = 16  # rows per fetch where a row contains a page, which can be large
 
 
 def write_backup(engine: Engine, revision: str, path: Path) -> dict[str, int]:
-    """Write every table to ``path`` and return the rows of each; no half-written file is left."""
+    """Write every table to ``path`` and return the number of rows per table.
+
+    No partial file is left after an error.
+    """
     with (
         _snapshot(engine).connect() as connection,
         private_file(path) as stream,
@@ -38,15 +41,15 @@ def write_backup(engine: Engine, revision: str, path: Path) -> dict[str, int]:
 
 
 def _snapshot(engine: Engine) -> Engine:
-    """Read-only transactions that see one moment and take no lock a writer would wait for."""
+    """Return an engine for read-only snapshot transactions that block no writer."""
     reading = engine.execution_options(**READ_ONLY)
     if engine.dialect.name == "postgresql":
         return reading.execution_options(isolation_level="REPEATABLE READ")
-    return reading  # under WAL a transaction of SQLite that reads sees one moment anyway
+    return reading  # in WAL mode, a read transaction of SQLite is a snapshot anyway
 
 
 def _write_table(connection: Connection, table: Table, archive: ZipFile) -> tuple[int, str]:
-    """Write the rows of a table; return how many, and the SHA-256 of their lines."""
+    """Write the rows of a table; return their number and the SHA-256 of their lines."""
     digest = hashlib.sha256()
     count = 0
     with archive.open(member(table.name), "w", force_zip64=True) as stream:

@@ -1,4 +1,4 @@
-"""The demo: its study, its people, and the work they have done so far."""
+"""The demo: its study, its accounts, and their simulated work."""
 
 from topkapi.app.services.demo.loading import Demo, SignIn, is_empty, load_demo, sign_ins
 

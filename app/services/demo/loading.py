@@ -1,4 +1,4 @@
-"""Loading the demo: accounts, the study, assignments by the rotation, and work so far."""
+"""Loading the demo: accounts, the study, assignments by rotation, and simulated work."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -31,13 +31,13 @@ _STAFF = (
     ("Aylin Demir", "admin@demo.example", Role.ADMIN),
     ("Rosa Keller", "researcher@demo.example", Role.RESEARCHER),
 )
-_LISTS = timedelta(hours=30)  # before the demo is loaded, lists were compared
-_BETWEEN = timedelta(hours=7)  # from one piece of work to the next
+_LISTS = timedelta(hours=30)  # lists were compared up to so long before the demo is loaded
+_BETWEEN = timedelta(hours=7)  # from one assignment to the next
 
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """An account of the demo that can be tried."""
+    """A demo account to sign in with."""
 
     email: str
     name: str
@@ -57,24 +57,24 @@ class Demo:
 
 
 def demo_folder() -> Path:
-    """Where the study lies, in a checkout and in a wheel."""
+    """Return the folder of the demo study, in a checkout and in a wheel."""
     return Path(topkapi.app.__file__).parent / "demo"
 
 
 def is_empty(session: Session) -> bool:
-    """Whether there is neither a person nor a study yet."""
+    """Return whether the database has neither users nor studies."""
     tables = (select(User.id), select(Study.id))
     return all(session.scalar(statement.limit(1)) is None for statement in tables)
 
 
 def sign_ins(session: Session) -> tuple[SignIn, ...]:
-    """The demo's accounts that are there and not disabled."""
+    """Return the existing demo accounts that are not disabled."""
     statement = select(User).where(User.demo, User.disabled_at.is_(None)).order_by(User.id)
     return tuple(SignIn(user.email, user.name, user.role) for user in session.scalars(statement))
 
 
 def load_demo(session: Session, *, at: datetime | None = None) -> Demo:
-    """Make the accounts, import the study, give out two rounds and let people work."""
+    """Create the accounts, import the study, assign two rounds and simulate work."""
     at = at or now()
     _refuse_second(session)
     people = [_account(session, name, email, role) for name, email, role in _STAFF]
@@ -110,7 +110,7 @@ def load_demo(session: Session, *, at: datetime | None = None) -> Demo:
 def _refuse_second(session: Session) -> None:
     if sign_ins(session):
         raise Conflict(
-            "The demo is loaded already. To begin anew, use another database: "
+            "The demo is already loaded. To start over, use another database: "
             "TOPKAPI_DATABASE_URL=sqlite:///fresh.db topkapi demo"
         )
 
@@ -150,7 +150,7 @@ def _let_work(
 def _let_compare(
     session: Session, study: Study, people: Mapping[int, Assessor], admin_id: int, at: datetime
 ) -> list[Assignment]:
-    """Give out lists to everyone; who has nothing else left to do compares them to the end."""
+    """Assign lists to everyone; assessors without other open work finish them."""
     work = assign_rotation(
         session,
         study,
@@ -176,12 +176,12 @@ def _let_compare(
 
 
 def _in_order(work: Sequence[Assignment]) -> list[Assignment]:
-    """Round by round, pairs before grades."""
+    """Return the work by round, pairs before grades."""
     return sorted(work, key=lambda row: (row.round, row.tool is not Tool.PAIRS, row.id))
 
 
 def _truth() -> dict[str, list[str]]:
-    """The true order of the pages of each query, which only the simulated assessors know."""
+    """Return the true order of the pages per query, known only to simulated assessors."""
     lines = (demo_folder() / "truth.jsonl").read_text(encoding="utf-8").splitlines()
     return {record["query"]: record["order"] for record in map(json.loads, lines)}
 

@@ -1,4 +1,4 @@
-"""The demo's assessors: how they judge, how fast they are, and how far they have come."""
+"""The simulated assessors of the demo: how they judge, how fast, and how far they got."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from topkapi.app.domain.grades.session import UNJUDGEABLE
 from topkapi.app.domain.lists.session import ListAnswer
 from topkapi.app.domain.pairs.answers import Answer
 
-_MUCH = 4.0  # a difference of worth from which a list is much better
+_MUCH = 4.0  # minimum difference in worth for "much better"
 _ON_TIE = ("Both would do.", "They say the same in other words.", "Neither tells how to check it.")
 _ON_BAD = ("Only links and search words.", "Another subject altogether.", "It just sells.")
 _ON_CHOICE = (
@@ -24,7 +24,7 @@ _ON_CHOICE = (
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """How somebody judges: rates are of answers, ``seconds`` is their usual time for one."""
+    """How an assessor judges: rates per answer, and the usual ``seconds`` per answer."""
 
     error: float
     ties: float
@@ -35,9 +35,10 @@ class Habits:
 
 @dataclass(frozen=True, slots=True)
 class Assessor:
-    """A person of the demo; ``finished`` pieces of work are done, one more is begun with a share.
+    """A simulated assessor.
 
-    ``began`` is how long ago they started.
+    ``finished`` assignments are done, and ``begun_share`` of the next one; ``began`` is the time
+    since they started.
     """
 
     name: str
@@ -93,7 +94,7 @@ ASSESSORS = (
 
 
 class Judge:
-    """One assessor on one query: knows the true order, and strays from it now and then."""
+    """One assessor on one query: knows the true order and sometimes deviates from it."""
 
     def __init__(
         self,
@@ -104,15 +105,15 @@ class Judge:
         random: Random,
     ) -> None:
         self.habits = habits
-        self._rank = {name: place for place, name in enumerate(order)}
+        self._rank = {name: rank for rank, name in enumerate(order)}
         self._grades = grades
         self._scale = scale
         self._random = random
         self._seen: set[str] = set()
 
     def compare(self, left: str, right: str) -> Answer:
-        """The answer to a pair: worthless pages are put aside, near ones may tie or be mistaken."""
-        removed = self._put_aside(left, right)
+        """Answer a pair: set bad pages aside; close pages may tie or be confused."""
+        removed = self._set_aside(left, right)
         if removed is not None:
             return removed
         gap = abs(self._rank[left] - self._rank[right])
@@ -122,7 +123,7 @@ class Judge:
         better_left = (self._rank[left] < self._rank[right]) is not mistaken
         return Answer.LEFT if better_left else Answer.RIGHT
 
-    def _put_aside(self, left: str, right: str) -> Answer | None:
+    def _set_aside(self, left: str, right: str) -> Answer | None:
         for name, bad, unjudgeable in (
             (left, Answer.LEFT_BAD, Answer.LEFT_UNJUDGEABLE),
             (right, Answer.RIGHT_BAD, Answer.RIGHT_UNJUDGEABLE),
@@ -132,9 +133,9 @@ class Judge:
         return None
 
     def compare_lists(self, left: Sequence[str], right: Sequence[str]) -> ListAnswer:
-        """The answer to two lists: what they are worth, read from the top, now and then misread."""
-        blur = self._random.gauss(0, 6 * self.habits.error)
-        gap = self._worth(left) - self._worth(right) + blur
+        """Answer a pair of lists by their discounted worth plus noise."""
+        noise = self._random.gauss(0, 6 * self.habits.error)
+        gap = self._worth(left) - self._worth(right) + noise
         if abs(gap) < 1 + self.habits.ties:
             return ListAnswer.SAME
         if gap > 0:
@@ -142,10 +143,10 @@ class Judge:
         return ListAnswer.RIGHT_MUCH if gap < -_MUCH else ListAnswer.RIGHT
 
     def _worth(self, pages: Sequence[str]) -> float:
-        return sum(self._grades[page] / place for place, page in enumerate(pages, start=1))
+        return sum(self._grades[page] / rank for rank, page in enumerate(pages, start=1))
 
     def grade(self, page: str) -> str:
-        """The grade of a page, one step off now and then."""
+        """Grade a page, sometimes one step off."""
         true = self._grades[page]
         if true == 0 and self._happens(0.06):
             return UNJUDGEABLE
@@ -153,31 +154,31 @@ class Judge:
         return self._scale[min(max(true + step, 0), len(self._scale) - 1)]
 
     def thinks_again(self) -> bool:
-        """Whether the last answer is taken back."""
+        """Return whether the last answer is undone."""
         return self._happens(self.habits.second_thoughts)
 
     def active_ms(self, *pages: str) -> int:
-        """The time for an answer: pages not met before have to be read."""
+        """Return the time for an answer; it is longer with pages not seen before."""
         new = sum(page not in self._seen for page in pages)
         self._seen.update(pages)
         usual = self.habits.seconds * (0.45 + 0.4 * new)
         return round(1000 * max(1.5, self._random.lognormvariate(0, 0.5) * usual))
 
     def note(self, answer: str) -> str | None:
-        """What is written to an answer, mostly nothing."""
+        """Return the note on an answer, mostly None."""
         if not self._happens(self.habits.notes):
             return None
         kind = _ON_TIE if answer == "tie" else _ON_BAD if "bad" in answer else _ON_CHOICE
         return self._random.choice(kind)
 
     def pause(self) -> timedelta | None:
-        """How long the clock is stopped before an answer, mostly not at all."""
+        """Return how long the clock is paused before an answer, mostly None."""
         if not self._happens(0.04):
             return None
         return timedelta(seconds=self._random.uniform(40, 600))
 
     def hesitation(self) -> timedelta:
-        """The moment between an answer and the next pages."""
+        """Return the delay between an answer and the next pages."""
         return timedelta(milliseconds=self._random.randint(150, 900))
 
     def _happens(self, probability: float) -> bool:

@@ -1,4 +1,4 @@
-"""The demo's past: assessors answer through the labeling service, at times that have gone by."""
+"""Past work of the demo: simulated answers through the labeling service, at past times."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,11 +17,11 @@ from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.timing import Report
 from topkapi.app.services.judging.tool_adapters import SubmittedAnswer, shown_in
 
-_READ = 3  # of many results in a list only the first are read closely
+_READ = 3  # only the first results of a list are read closely
 
 
 class Sitting:
-    """One assessor at one assignment, with a clock that started at ``at``."""
+    """One assessor working on one assignment, with a clock that starts at ``at``."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Sitting:
         self.at = at
 
     def work(self, share: float) -> None:
-        """Answer until ``share`` of the expected questions is done; 1 is to the end."""
+        """Answer until ``share`` of the expected questions is done; 1 finishes the assignment."""
         self._clock(TimerKind.START, 0)
         assignment_state = labeling.assignment_state(self._session, self._live, **self._ids)
         while not assignment_state.finished and _share_done(assignment_state) < share:
@@ -52,16 +52,16 @@ class Sitting:
         pages = [
             assignment_state.documents[number].name for number in shown_in(assignment_state.state)
         ]
-        said = self._said(assignment_state, pages)
+        answer = self._chosen(assignment_state, pages)
         active_ms = self._judge.active_ms(*pages[:_READ])
         self._perhaps_pause(active_ms // 2)
         self.at += timedelta(milliseconds=active_ms) + self._judge.hesitation()
-        note = self._judge.note(said.answer)
+        note = self._judge.note(answer.answer)
         return self._submit(
-            Submission(assignment_state.position, said=said, active_ms=active_ms, note=note)
+            Submission(assignment_state.position, said=answer, active_ms=active_ms, note=note)
         )
 
-    def _said(self, assignment_state: AssignmentState, pages: list[str]) -> SubmittedAnswer:
+    def _chosen(self, assignment_state: AssignmentState, pages: list[str]) -> SubmittedAnswer:
         if self._tool is Tool.GRADES:
             return SubmittedAnswer(self._judge.grade(pages[0]), document=pages[0])
         if isinstance(assignment_state.state, AskingLists):

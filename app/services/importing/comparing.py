@@ -1,7 +1,7 @@
-"""A study held against the one of the same name that is there already, if there is one.
+"""Comparison of a study with the stored study of the same slug, if there is one.
 
-What is there stays: queries, documents and candidates can be added, none changed. A query that
-somebody is assigned to gets no further candidates, for its assessors must judge the same pages.
+Stored data is immutable: queries, documents and candidates can be added, none changed. A query that
+is assigned gets no further candidates, because all its assessors must judge the same pages.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -15,22 +15,22 @@ from topkapi.app.db.models import Study
 from topkapi.app.db.queries.studies import importing as stored
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.domain.study import StudySettings
-from topkapi.app.services.importing.checking import Checked, candidate_mark, counting, mark_of
-from topkapi.app.services.importing.problems import Place, Problems
+from topkapi.app.services.importing.checking import Checked, candidate_digest, counting, digest_of
+from topkapi.app.services.importing.problems import Location, Problems
 from topkapi.app.services.importing.records.values import shown
 
 K = TypeVar("K", bound=Hashable)
 
 
 class Unchanged(Conflict):
-    """The study is there already, and nothing in the files is new."""
+    """The study already exists, and the files contain nothing new."""
 
     code = "unchanged"
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What an import would write; ``study`` is the one it adds to, if it is there."""
+    """What an import would write; ``study`` is the stored study that it extends, if any."""
 
     study: Study | None
     queries: frozenset[str]
@@ -46,7 +46,10 @@ class Changes:
 
 
 def compare(session: Session, checked: Checked) -> Changes:
-    """What is new in ``checked``; a contradiction to what is there is refused, place by place."""
+    """Return what is new in ``checked``.
+
+    Raise StudyRefused with every contradiction to stored data, or Unchanged if nothing is new.
+    """
     study = stored.study_of_slug(session, checked.bundle.head.slug)
     if study is None:
         return _all_of(checked)
@@ -56,7 +59,7 @@ def compare(session: Session, checked: Checked) -> Changes:
         problems.refuse_if_any()
     if not changes:
         raise Unchanged(
-            f"The study {study.slug!r} is there already, and nothing in these files is new."
+            f"The study {study.slug!r} already exists, and these files contain nothing new."
         )
     return changes
 
@@ -74,7 +77,7 @@ def _all_of(checked: Checked) -> Changes:
 
 
 class _Comparison:
-    """Goes through the parts of a study; every contradiction is a problem."""
+    """Compares the parts of a study; every contradiction is a problem."""
 
     def __init__(
         self, session: Session, study: Study, checked: Checked, problems: Problems
@@ -86,11 +89,11 @@ class _Comparison:
     def changes(self) -> Changes:
         checked, session, study = self._checked, self._session, self._study
         documents = {
-            name: mark_of(*rest) for name, *rest in stored.document_facts(session, study.id)
+            name: digest_of(*rest) for name, *rest in stored.document_facts(session, study.id)
         }
         queries = {name: tuple(rest) for name, *rest in stored.query_facts(session, study.id)}
         rankings = {
-            (query, system): mark_of(names)
+            (query, system): digest_of(names)
             for query, system, names in stored.ranking_facts(session, study.id)
         }
         given = {name: query[1:] for name, query in checked.queries.items()}
@@ -99,73 +102,73 @@ class _Comparison:
             study=study,
             head=self._head_changes(),
             queries=self._added(
-                given, queries, lambda name: checked.places[name], lambda name: f"query {name!r}"
+                given, queries, lambda name: checked.locations[name], lambda name: f"query {name!r}"
             ),
             documents=self._added(
-                checked.documents, documents, lambda _: Place(file), lambda n: f"document {n!r}"
+                checked.documents, documents, lambda _: Location(file), lambda n: f"document {n!r}"
             ),
             candidates=self._added_candidates(),
             rankings=self._added(
                 checked.rankings,
                 rankings,
-                lambda _: Place(self._layout.rankings[0]),
+                lambda _: Location(self._layout.rankings[0]),
                 lambda key: f"ranking of {key[1]!r} for query {key[0]!r}",
             ),
             files=self._added(
                 checked.files,
                 dict(stored.file_facts(session, study.id)),
-                Place,
+                Location,
                 lambda path: f"file {path!r}",
             ),
         )
 
     def _head_changes(self) -> bool:
         head, study = self._checked.bundle.head, self._study
-        there = StudySettings.from_json(study.settings)
-        steers = head.settings.frozen_settings() != there.frozen_settings()
-        if steers and stored.assigned_queries(self._session, study.id):
+        before = StudySettings.from_json(study.settings)
+        frozen_differ = head.settings.frozen_settings() != before.frozen_settings()
+        if frozen_differ and stored.assigned_queries(self._session, study.id):
             self._problems.add(
-                head.place,
+                head.location,
                 "settings",
-                "The settings differ from those under which work was assigned.",
-                "Put the old ones back, or import under another slug.",
+                "The settings differ from those that were in force when work was assigned.",
+                "Restore the old settings, or import the study under another slug.",
             )
-        before, after = (study.name, study.guidelines), (head.name, head.guidelines)
-        return head.settings != there or before != after
+        old_texts, new_texts = (study.name, study.guidelines), (head.name, head.guidelines)
+        return head.settings != before or old_texts != new_texts
 
     def _added(
         self,
         given: Mapping[K, object],
-        there: Mapping[K, object],
-        place: Callable[[K], Place],
+        existing: Mapping[K, object],
+        location: Callable[[K], Location],
         named: Callable[[K], str],
     ) -> frozenset[K]:
-        for key in given.keys() & there.keys():
-            if given[key] != there[key]:
+        for key in given.keys() & existing.keys():
+            if given[key] != existing[key]:
                 self._problems.add(
-                    place(key),
+                    location(key),
                     None,
-                    f"The {named(key)} is there already and reads otherwise.",
-                    "Leave it as it is, or use another id.",
+                    f"The {named(key)} already exists with different content.",
+                    "Restore the imported content, or use another id.",
                 )
-        return frozenset(given.keys() - there.keys())
+        return frozenset(given.keys() - existing.keys())
 
     def _added_candidates(self) -> dict[str, frozenset[str]]:
-        there: dict[str, dict[str, bytes]] = {}
+        existing: dict[str, dict[str, bytes]] = {}
         for query, name, grade, features in stored.candidate_facts(self._session, self._study.id):
-            there.setdefault(query, {})[name] = candidate_mark(grade, features)
+            existing.setdefault(query, {})[name] = candidate_digest(grade, features)
         assigned = stored.assigned_queries(self._session, self._study.id)
-        place = Place(self._layout.candidates)
+        location = Location(self._layout.candidates)
         added: dict[str, frozenset[str]] = {}
         for query, given in self._checked.candidates.items():
             named = partial("candidate {1!r} of query {0!r}".format, query)
-            new = self._added(given, there.get(query, {}), lambda _: place, named)
+            new = self._added(given, existing.get(query, {}), lambda _: location, named)
             if new and query in assigned:
                 self._problems.add(
-                    place,
+                    location,
                     "document",
-                    f"Query {shown(query)} is assigned; it would get {len(new)} more candidates.",
-                    "All assessors of a query judge the same pages: add a query instead.",
+                    f"Query {shown(query)} is assigned; {len(new)} new candidates cannot be added.",
+                    "All assessors of a query judge the same pages: add a new query instead.",
                 )
             if new:
                 added[query] = new

@@ -1,9 +1,9 @@
-"""Which file of a study is what: by its name up to the first dot, or as study.toml says."""
+"""The role of each file of a study, from its name up to the first dot or from study.toml."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from topkapi.app.services.importing.problems import Place
+from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records.candidates import CandidateFormat, candidate_format
 from topkapi.app.services.importing.records.pages import PAGES
 from topkapi.app.services.importing.sources.reader import Reader
@@ -22,10 +22,11 @@ Named = Mapping[str, tuple[str, ...]]  # role -> files, from study.toml
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The files of a study by what they hold.
+    """The files of a study by role.
 
-    Without queries or documents a LETOR file stands for them: its query ids, and cards of its
-    features. Without a file of documents, the pages under pages/ are the documents.
+    A LETOR file can replace the files of queries and documents: its query ids are the queries, and
+    cards of its features the documents. Without a documents file, the pages under pages/ are the
+    documents.
     """
 
     candidates: str
@@ -38,7 +39,7 @@ class Layout:
 
     @property
     def read_from(self) -> dict[str, str]:
-        """What is read from where, for people."""
+        """Where each kind of record is read from, as text for people."""
         rows = f"{self.candidates} ({self.candidate_format})"
         return {
             "queries": self.queries or f"{self.candidates} (query ids)",
@@ -53,18 +54,21 @@ class Layout:
         return self.documents is None and not self.pages
 
 
-def find_layout(reader: Reader, named: Named, place: Place) -> Layout | None:
-    """The layout of the source, or None and problems; ``place`` is where files were named."""
+def find_layout(reader: Reader, named: Named, location: Location) -> Layout | None:
+    """Return the layout of the source, or None after adding problems.
+
+    ``named`` are files named in study.toml; ``location`` is where they were named.
+    """
     files = reader.source.files
     before = len(reader.problems)
-    found = {role: _of_role(reader, role, named, place) for role in ROLES}
+    found = {role: _of_role(reader, role, named, location) for role in ROLES}
     pages = tuple(path for path in files if path.startswith(PAGES))
     candidates = found["candidates"]
     if not candidates:
         reader.problems.add(
-            Place(reader.source.name),
+            Location(reader.source.name),
             "candidates",
-            "There is no file of candidates.",
+            "There is no candidates file.",
             "Add candidates.jsonl, or a TREC run, qrels or LETOR file.",
         )
         return None
@@ -73,10 +77,10 @@ def find_layout(reader: Reader, named: Named, place: Place) -> Layout | None:
     known = candidate_format(reader, candidates[0])
     if known is None:
         reader.problems.add(
-            Place(candidates[0], 1),
+            Location(candidates[0], 1),
             None,
-            "The format is not known.",
-            "Candidates are JSON Lines, a TREC run, TREC qrels or LETOR lines.",
+            "The format is not recognized.",
+            "Write candidates as JSON Lines, a TREC run, TREC qrels or LETOR lines.",
         )
         return None
     layout = Layout(
@@ -92,26 +96,26 @@ def find_layout(reader: Reader, named: Named, place: Place) -> Layout | None:
 
 
 def single_layout(reader: Reader) -> Layout | None:
-    """The layout of one LETOR file as a whole study."""
+    """Return the layout of a study that is a single LETOR file."""
     name = reader.source.name
     if candidate_format(reader, name) != "letor":
         reader.problems.add(
-            Place(name),
+            Location(name),
             None,
             "A single file can be a study only if it is a LETOR file.",
-            "Give a LETOR file, a study folder, or a .zip of one.",
+            "Import a LETOR file, a study folder, or a .zip of one.",
         )
         return None
     return Layout(candidates=name, candidate_format="letor")
 
 
-def _of_role(reader: Reader, role: str, named: Named, place: Place) -> tuple[str, ...]:
+def _of_role(reader: Reader, role: str, named: Named, location: Location) -> tuple[str, ...]:
     files = reader.source.files
     if role in named:
         for path in named[role]:
             if path not in files:
                 reader.problems.add(
-                    place,
+                    location,
                     f"files.{role}",
                     f"There is no file {path!r}.",
                     "Name a file of the study.",
@@ -125,9 +129,9 @@ def _of_role(reader: Reader, role: str, named: Named, place: Place) -> tuple[str
     )
     if len(found) > 1 and role != "rankings":
         reader.problems.add(
-            Place(found[1]),
+            Location(found[1]),
             role,
-            f"There are {len(found)} files of {role}: {', '.join(found)}.",
+            f"There are {len(found)} {role} files: {', '.join(found)}.",
             f"Keep one of them, or name it in study.toml: [files] {role} = {found[0]!r}.",
         )
     return found
@@ -145,16 +149,16 @@ def _ignored(
 
 
 def _complete(reader: Reader, layout: Layout) -> bool:
-    """A LETOR file can stand for queries and documents; other formats cannot."""
+    """Add problems for missing queries and documents; only a LETOR file can replace them."""
     before = len(reader.problems)
     if layout.candidate_format != "letor":
-        place = Place(reader.source.name)
+        location = Location(reader.source.name)
         if layout.queries is None:
             reader.problems.add(
-                place, "queries", "There is no file of queries.", "Add queries.jsonl or topics."
+                location, "queries", "There is no queries file.", "Add queries.jsonl or topics."
             )
         if layout.documents is None and not layout.pages:
             reader.problems.add(
-                place, "documents", "There are no documents.", "Add documents.jsonl or pages/."
+                location, "documents", "There are no documents.", "Add documents.jsonl or pages/."
             )
     return len(reader.problems) == before

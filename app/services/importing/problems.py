@@ -1,4 +1,4 @@
-"""What is wrong with a study: each problem says where it is and what to mend."""
+"""Problems of a study: each says where it is, what is wrong and how to fix it."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -8,8 +8,8 @@ from topkapi.app.domain.errors import Invalid
 MOST_PROBLEMS = 20
 
 
-class Place(NamedTuple):
-    """A line of a file of the study; line 0 is the file as a whole."""
+class Location(NamedTuple):
+    """A line of a file of the study; line 0 means the whole file."""
 
     file: str
     line: int = 0
@@ -17,7 +17,10 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing to mend before the study can be imported."""
+    """One problem to fix before the study can be imported.
+
+    ``mend`` says how to fix it; the name is part of the public JSON.
+    """
 
     file: str
     line: int | None
@@ -26,19 +29,20 @@ class Problem:
     mend: str
 
     def __str__(self) -> str:
-        place = self.file if self.line is None else f"{self.file}, line {self.line}"
-        where = place if self.field is None else f"{place}, {self.field}"
+        location = self.file if self.line is None else f"{self.file}, line {self.line}"
+        where = location if self.field is None else f"{location}, {self.field}"
         return f"{where}: {self.problem} {self.mend}".rstrip()
 
     def as_json(self) -> dict[str, Any]:
-        """The problem as a plain dictionary."""
+        """Return the problem as a plain dictionary."""
         return asdict(self)
 
 
 class StudyRefused(Invalid):
-    """A study that cannot be imported; nothing was written. ``problems`` are the first of them.
+    """A study that cannot be imported; nothing was written. ``problems`` are the first ones.
 
-    ``read`` counts what was found good before the refusal.
+    ``more`` says that there may be further problems; ``read`` counts valid records before the
+    refusal.
     """
 
     code = "study_refused"
@@ -49,7 +53,7 @@ class StudyRefused(Invalid):
         self.read: dict[str, int] = {}
         count = f"the first {len(problems)} problems" if more else _counted(len(problems))
         lines = "".join(f"\n- {problem}" for problem in problems)
-        super().__init__(f"The study was not imported; {count} to mend:{lines}")
+        super().__init__(f"The study was not imported; {count} to fix:{lines}")
 
 
 def _counted(number: int) -> str:
@@ -57,7 +61,7 @@ def _counted(number: int) -> str:
 
 
 class Problems:
-    """Collects problems; when there are enough to work on, reading stops."""
+    """Collects problems; stops reading when the limit is reached."""
 
     def __init__(self) -> None:
         self._found: list[Problem] = []
@@ -68,25 +72,25 @@ class Problems:
     def __len__(self) -> int:
         return len(self._found)
 
-    def add(self, place: Place, field: str | None, problem: str, mend: str = "") -> None:
-        """Note a problem; at the 20th of them the study is refused at once."""
-        self._found.append(Problem(place.file, place.line or None, field, problem, mend))
+    def add(self, location: Location, field: str | None, problem: str, fix: str = "") -> None:
+        """Add a problem; raise StudyRefused at the 20th."""
+        self._found.append(Problem(location.file, location.line or None, field, problem, fix))
         if len(self._found) == MOST_PROBLEMS:
             raise StudyRefused(tuple(self._found), more=True)
 
     def refuse_if_any(self) -> None:
-        """Refuse the study if anything was found."""
+        """Raise StudyRefused if there are problems."""
         if self._found:
             raise StudyRefused(tuple(self._found))
 
 
 class NullProblems(Problems):
-    """Takes problems and forgets them, for a look at what will be read properly later."""
+    """Ignores problems, for a preview of lines that will be read and reported later."""
 
-    def add(self, place: Place, field: str | None, problem: str, mend: str = "") -> None:
-        """Forget the problem."""
+    def add(self, location: Location, field: str | None, problem: str, fix: str = "") -> None:
+        """Ignore the problem."""
 
 
-def refusal(place: Place, field: str | None, problem: str, mend: str = "") -> StudyRefused:
-    """The refusal for a problem after which nothing more can be read."""
-    return StudyRefused((Problem(place.file, place.line or None, field, problem, mend),))
+def refusal(location: Location, field: str | None, problem: str, fix: str = "") -> StudyRefused:
+    """Return the error for a problem that makes further reading impossible."""
+    return StudyRefused((Problem(location.file, location.line or None, field, problem, fix),))

@@ -1,4 +1,4 @@
-"""Importing a study: checked whole, compared with what is there, written in one transaction."""
+"""Importing a study: check all of it, compare it with the database, write it in one transaction."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -44,16 +44,16 @@ class ImportReport:
     ignored: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """The report as a plain dictionary."""
+        """Return the report as a plain dictionary."""
         return asdict(self)
 
     def lines(self) -> list[str]:
-        """The report for people."""
+        """Return the report as lines of text."""
         planned = {"create": "would import", "extend": "would extend"}
         done = {"create": "imported", "extend": "extended"}
-        said = (planned if self.dry_run else done)[self.action]
+        outcome = (planned if self.dry_run else done)[self.action]
         found = [
-            f"{self.slug}: {said} {self.name!r} ({', '.join(self.tools)}; k = {self.k}, "
+            f"{self.slug}: {outcome} {self.name!r} ({', '.join(self.tools)}; k = {self.k}, "
             f"{self.sorter})",
             f"  {self.queries:,} queries ({self.new_queries:,} new), {self.documents:,} documents "
             f"({self.new_documents:,} new), {self.candidates:,} candidates "
@@ -62,7 +62,7 @@ class ImportReport:
         ]
         found += [f"  {role} from {path}" for role, path in self.read_from.items()]
         if self.unused_documents:
-            found.append(f"  {self.unused_documents:,} documents are offered for no query")
+            found.append(f"  {self.unused_documents:,} documents are not candidates of any query")
         if self.ignored:
             found.append(f"  not read: {', '.join(self.ignored[:10])}")
         return found
@@ -75,7 +75,10 @@ def import_study(
     actor_id: int | None = None,
     progress: Progress = no_progress,
 ) -> ImportReport:
-    """Import the study, or refuse it and write nothing; the caller commits."""
+    """Import the study; raise StudyRefused and write nothing if it has problems.
+
+    The caller commits.
+    """
     return store_study(
         session, source, check_study(source, progress), actor_id=actor_id, progress=progress
     )
@@ -84,7 +87,7 @@ def import_study(
 def preview_study(
     session: Session, source: Source, *, progress: Progress = no_progress
 ) -> ImportReport:
-    """What an import would read and write; the same refusals, and nothing written."""
+    """Report what an import would read and write, with the same errors; write nothing."""
     checked = check_study(source, progress)
     return _report(checked, compare(session, checked), dry_run=True)
 
@@ -97,7 +100,7 @@ def store_study(
     actor_id: int | None = None,
     progress: Progress = no_progress,
 ) -> ImportReport:
-    """Write a study that was checked; the caller commits."""
+    """Write a checked study; the caller commits."""
     take_turn(session)
     changes = compare(session, checked)
     reader = Reader(source, Problems(), doing="writing", progress=progress)

@@ -10,8 +10,8 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.study import Grade, StudySettings
 from topkapi.app.services.importing.layout import GUIDELINES, ROLES, SETTINGS, Named
-from topkapi.app.services.importing.problems import Place, Problems
-from topkapi.app.services.importing.records.values import BadValue, kind_of, shown, words
+from topkapi.app.services.importing.problems import Location, Problems
+from topkapi.app.services.importing.records.values import BadValue, kind_of, shown, text_value
 from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.reader import Reader
 
@@ -42,43 +42,47 @@ _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 @dataclass(frozen=True, slots=True)
 class StudyHead:
-    """A study but for its content."""
+    """A study without its content: name, guidelines and settings."""
 
     name: str
     slug: str
     guidelines: str
     settings: StudySettings
     files: Named
-    place: Place
+    location: Location
 
 
 def read_head(reader: Reader) -> StudyHead | None:
-    """What study.toml and guidelines.md say, or None and problems."""
+    """Read study.toml and guidelines.md; return None after adding problems."""
     files = reader.source.files
     if SETTINGS not in files:
         reader.problems.add(
-            Place(reader.source.name),
+            Location(reader.source.name),
             None,
             "There is no study.toml.",
-            'Add one with at least a line: name = "...".',
+            'Add one with at least the line: name = "...".',
         )
         return None
     text = reader.text(SETTINGS)
     parsed = _parsed(text, reader.problems)
     guidelines = reader.text(GUIDELINES) if GUIDELINES in files else ""
     if "\0" in guidelines:
-        reader.problems.add(Place(GUIDELINES), None, "It holds a NUL character.", "Remove it.")
+        reader.problems.add(
+            Location(GUIDELINES), None, "The file contains a NUL character.", "Remove it."
+        )
     return _Head(text, parsed, reader.problems).read(guidelines) if parsed is not None else None
 
 
 def head_of_file(name: str) -> StudyHead:
-    """The head of a study that is one LETOR file: named by it, with the default settings."""
+    """Return the head of a single-file study: named after the file, with default settings."""
     stem = name.split(".")[0] or name
-    return StudyHead(stem[: limits.MAX_NAME], slug_of(stem), "", StudySettings(), {}, Place(name))
+    return StudyHead(
+        stem[: limits.MAX_NAME], slug_of(stem), "", StudySettings(), {}, Location(name)
+    )
 
 
 def slug_of(name: str) -> str:
-    """A study's public name made from its name for people."""
+    """Return the slug made from a study's name."""
     ascii_only = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     slug = "-".join(re.findall(r"[a-z0-9]+", ascii_only.lower()))
     return slug[: limits.MAX_SLUG].strip("-") or "study"
@@ -89,14 +93,19 @@ def _parsed(text: str, problems: Problems) -> dict[str, Any] | None:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         at = _AT_LINE.search(str(error))
-        place = Place(SETTINGS, int(at[1]) if at else 0)
+        location = Location(SETTINGS, int(at[1]) if at else 0)
         reason = _AT_LINE.sub("", str(error)).strip()
-        problems.add(place, None, f"This is not TOML: {reason}.", "Texts need quotation marks.")
+        problems.add(
+            location,
+            None,
+            f"This is not TOML: {reason}.",
+            "Correct the line; texts need quotation marks.",
+        )
         return None
 
 
 class _Head:
-    """Reads the table; each value that is wrong is a problem, and the rest is read on."""
+    """Reads the table; adds a problem for each wrong value and continues."""
 
     def __init__(self, text: str, table: dict[str, Any], problems: Problems) -> None:
         self._lines = text.splitlines()
@@ -108,26 +117,26 @@ class _Head:
         for key in self._table:
             if key not in KINDS and key not in _OTHERS:
                 known = ", ".join(sorted((*KINDS, *_OTHERS)))
-                self._add(key, "There is no such setting.", f"Known are {known}.")
+                self._add(key, "There is no such setting.", f"Known settings: {known}.")
         name, files, settings = self._name(), self._files(), self._settings()
         slug = self._slug(name)
         if settings is None or len(self._problems) > before:
             return None
-        return StudyHead(name, slug, guidelines, settings, files, Place(SETTINGS))
+        return StudyHead(name, slug, guidelines, settings, files, Location(SETTINGS))
 
-    def _add(self, field: str, problem: str, mend: str = "") -> None:
-        self._problems.add(self._place(field), field, problem, mend)
+    def _add(self, field: str, problem: str, fix: str = "") -> None:
+        self._problems.add(self._location(field), field, problem, fix)
 
-    def _place(self, field: str) -> Place:
+    def _location(self, field: str) -> Location:
         key = re.compile(rf"""\s*(?:\[+\s*)?["']?{re.escape(field.split(".")[0])}\b""")
         number = next((n for n, line in enumerate(self._lines, 1) if key.match(line)), 0)
-        return Place(SETTINGS, number)
+        return Location(SETTINGS, number)
 
     def _name(self) -> str:
         try:
-            return words(self._table.get("name"), "name", limits.MAX_NAME, required=True)
+            return text_value(self._table.get("name"), "name", limits.MAX_NAME, required=True)
         except BadValue as error:
-            self._add(error.field, error.problem, error.mend)
+            self._add(error.field, error.problem, error.fix)
             return ""
 
     def _slug(self, name: str) -> str:
@@ -136,24 +145,24 @@ class _Head:
             self._add(
                 "slug",
                 f"{shown(slug)} cannot be part of an address.",
-                f"Use small letters, digits and hyphens, {limits.MAX_SLUG} at most.",
+                f"Use lower-case letters, digits and hyphens, at most {limits.MAX_SLUG}.",
             )
         return str(slug)
 
     def _files(self) -> Named:
         table = self._table.get("files", {})
         if not isinstance(table, dict):
-            self._add("files", f"This is {kind_of(table)}.", "Write a table: [files].")
+            self._add("files", f"This is {kind_of(table)}, not a table.", "Write [files].")
             return {}
         found: dict[str, tuple[str, ...]] = {}
         for role, given in table.items():
             paths = [given] if isinstance(given, str) else given
             if role not in ROLES:
                 self._add(
-                    f"files.{role}", "There is no such role.", f"Known are {', '.join(ROLES)}."
+                    f"files.{role}", "There is no such role.", f"Known roles: {', '.join(ROLES)}."
                 )
             elif not _is_paths(paths) or (len(paths) != 1 and role != "rankings"):
-                self._add(f"files.{role}", f"{shown(given)} is not the name of a file.", "")
+                self._add(f"files.{role}", f"{shown(given)} is not a file name.", "Name one file.")
             else:
                 found[role] = tuple(paths)
         return found
@@ -178,14 +187,14 @@ class _Head:
         if kind is float and type(value) is int:
             value = float(value)
         if type(value) is not kind:
-            self._add(key, f"This is {kind_of(value)}.", f"Give {KIND_WORDS[kind]}.")
+            self._add(key, f"This is {kind_of(value)}.", f"Use {KIND_WORDS[kind]}.")
         return value
 
     def _tools(self) -> tuple[Tool, ...]:
         given = self._table["tools"]
         known = ", ".join(repr(tool.value) for tool in Tool)
         if not isinstance(given, list) or any(tool not in list(Tool) for tool in given):
-            self._add("tools", f"{shown(given)} are not tools.", f"List some of {known}.")
+            self._add("tools", f"{shown(given)} are not tools.", f"Choose from {known}.")
             return ()
         return tuple(Tool(tool) for tool in given)
 
@@ -196,11 +205,11 @@ class _Head:
             for item in given if isinstance(given, list) else [given]:
                 item = {"name": item} if isinstance(item, str) else item
                 if not isinstance(item, dict) or not set(item) <= {"name", "description"}:
-                    raise BadValue("grades", f"{shown(item)} is not a grade.", "Give its name.")
-                name = words(item.get("name"), "grades", 40, required=True)
-                grades.append(Grade(name, words(item.get("description"), "grades", 1000)))
+                    raise BadValue("grades", f"{shown(item)} is not a grade.", "Write its name.")
+                name = text_value(item.get("name"), "grades", 40, required=True)
+                grades.append(Grade(name, text_value(item.get("description"), "grades", 1000)))
         except BadValue as error:
-            self._add(error.field, error.problem, error.mend)
+            self._add(error.field, error.problem, error.fix)
         return tuple(grades)
 
 

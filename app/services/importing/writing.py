@@ -1,4 +1,4 @@
-"""The second reading of a study: its rows go to the database in batches, in one transaction."""
+"""The second pass over a study: insert its rows in batches, in one transaction."""
 
 from collections.abc import Iterable, Iterator
 from itertools import count, islice
@@ -12,7 +12,7 @@ from topkapi.app.db.base import Base
 from topkapi.app.db.models import Candidate, Content, Document, Query, Ranking, Study, StudyFile
 from topkapi.app.db.queries.studies import importing as stored
 from topkapi.app.domain.errors import Conflict
-from topkapi.app.services.importing.checking import Checked, document_mark
+from topkapi.app.services.importing.checking import Checked, document_digest
 from topkapi.app.services.importing.comparing import Changes
 from topkapi.app.services.importing.records.contents import content_hash, content_row
 from topkapi.app.services.importing.records.pages import file_type
@@ -21,14 +21,14 @@ from topkapi.app.services.importing.sources.reader import Reader
 
 _ROWS = 1000
 _BYTES = 4 * 1024**2  # of contents in one batch
-_TURN = 7_461_830_552  # the advisory lock under which imports take turns on PostgreSQL
+_TURN = 7_461_830_552  # key of the advisory lock that serializes imports on PostgreSQL
 
 Row = dict[str, Any]
 T = TypeVar("T")
 
 
 def write_study(session: Session, reader: Reader, checked: Checked, changes: Changes) -> Study:
-    """Write what ``changes`` names; files that changed since the check are refused."""
+    """Write ``changes``; raise Conflict if a file changed since the check."""
     study = _write_head(session, checked, changes)
     writer = _Writer(session, reader, checked, changes, study.id)
     writer.queries()
@@ -40,7 +40,7 @@ def write_study(session: Session, reader: Reader, checked: Checked, changes: Cha
 
 
 def take_turn(session: Session) -> None:
-    """Let imports follow each other: two that share contents would wait for each other."""
+    """Serialize imports on PostgreSQL: two that insert the same contents could deadlock."""
     if session.get_bind().dialect.name == "postgresql":
         session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _TURN})
 
@@ -68,7 +68,7 @@ class _Writer:
         self._bundle = checked.bundle
 
     def queries(self) -> None:
-        place = count(stored.next_query_position(self._session, self._study_id))
+        position = count(stored.next_query_position(self._session, self._study_id))
         new = [self._checked.queries[name] for name in self._checked.queries if self._is_new(name)]
         rows = [
             {
@@ -77,7 +77,7 @@ class _Writer:
                 "text": query.text,
                 "description": query.description,
                 "narrative": query.narrative,
-                "position": next(place),
+                "position": next(position),
             }
             for query in new
         ]
@@ -87,7 +87,7 @@ class _Writer:
         return query in self._changes.queries
 
     def documents(self) -> None:
-        """Contents and documents, some megabytes at a time."""
+        """Insert contents and documents, a few megabytes at a time."""
         if not self._changes.documents:
             return
         contents: dict[str, Row] = {}
@@ -108,7 +108,7 @@ class _Writer:
 
     def _verified(self, document: DocumentRecord) -> str:
         digest = content_hash(document.media_type, document.data)
-        if self._checked.documents.get(document.id) != document_mark(document, digest):
+        if self._checked.documents.get(document.id) != document_digest(document, digest):
             raise _changed_since(document.id)
         return digest
 
@@ -123,7 +123,7 @@ class _Writer:
         }
 
     def files(self) -> None:
-        """Every file under pages/, pages too, so that they find each other by their paths."""
+        """Insert every file under pages/, pages too, so that links between them resolve."""
         for batch in _batches(sorted(self._changes.files), 50):
             contents: dict[str, Row] = {}
             rows: list[Row] = []
@@ -146,7 +146,7 @@ class _Writer:
             return
         queries = stored.query_numbers(self._session, self._study_id)
         documents = stored.document_numbers(self._session, self._study_id)
-        places = stored.candidate_counts(self._session, self._study_id)
+        positions = stored.candidate_counts(self._session, self._study_id)
 
         def rows() -> Iterator[Row]:
             for _, candidate in self._bundle.candidates(self._reader):
@@ -154,11 +154,11 @@ class _Writer:
                 if candidate.document not in new:
                     continue
                 query = queries[candidate.query]
-                places[query] = places.get(query, 0) + 1
+                positions[query] = positions.get(query, 0) + 1
                 yield {
                     "query_id": query,
                     "document_id": documents[candidate.document],
-                    "position": places[query] - 1,
+                    "position": positions[query] - 1,
                     "grade": candidate.grade,
                     "features": candidate.features,
                 }
@@ -189,7 +189,7 @@ class _Writer:
         self._insert(table, rows)
 
     def _new_content(self) -> Executable:
-        """Insert a content unless it is there; the two databases have a dialect each."""
+        """Return an insert that skips existing contents, in the dialect of the database."""
         if self._session.get_bind().dialect.name == "postgresql":
             return postgresql.insert(_table(Content)).on_conflict_do_nothing()
         return sqlite.insert(_table(Content)).on_conflict_do_nothing()

@@ -1,4 +1,4 @@
-"""What a study's preferences between lists teach about the worth of grades at positions."""
+"""Preferences between lists of a study, to learn the worth of grades at positions."""
 
 from dataclasses import dataclass
 
@@ -21,21 +21,21 @@ class StudyPreferences:
 
 
 def preferences_of(session: Session, slug: str, k: int | None = None) -> StudyPreferences:
-    """Every answer that stands, with the grades of the study; refused if there is none.
+    """Return every effective answer with the grades of the study; raise Invalid if none.
 
-    Lists are seen to depth ``k``, or to the depth the study shows.
+    Lists are cut to depth ``k``, by default the depth that the study shows.
     """
     study = required_study(session, slug)
     depth = k or study.settings.get("k", 10)
-    said = said_in_study(session, study.id, depth)
-    if not said:
+    answers = said_in_study(session, study.id, depth)
+    if not answers:
         raise Invalid(f"{slug}: nobody has compared two lists yet.", field="study")
-    grades = grades_of(session, said)
+    grades = grades_of(session, answers)
     if not grades.of:
         raise Invalid(
             f"{slug}: no page of its lists has a grade. Have them graded with the tool 'grades', "
             "or import grades with the candidates.",
             field="study",
         )
-    queries = np.array([each.query_id for each in said], dtype=np.int64)
-    return StudyPreferences(as_preferences(said, grades, depth), queries)
+    queries = np.array([each.query_id for each in answers], dtype=np.int64)
+    return StudyPreferences(as_preferences(answers, grades, depth), queries)

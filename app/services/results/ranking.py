@@ -1,4 +1,4 @@
-"""A study as models read it: features and labels, query by query, under each ground truth."""
+"""A study as input of ranking models: features and labels per query, under each ground truth."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import closing
@@ -23,10 +23,10 @@ _FEWEST = 3  # a part to train on, one to tune on, one to test on
 
 @dataclass(frozen=True, slots=True)
 class StudyRanking:
-    """A study's data under each ground truth that it has, and the queries without labels.
+    """A study's data under each available ground truth, and the queries without labels.
 
-    Features are mapped to 0..1 within each query; without any in the study (``from_text``) they
-    are those of `topkapi.analysis.data.text_features`.
+    Features are mapped to 0..1 within each query; if the study has none (``from_text``), they are
+    those of `topkapi.analysis.data.text_features`.
     """
 
     slug: str
@@ -36,11 +36,11 @@ class StudyRanking:
     unlabelled: Mapping[Truth, tuple[str, ...]]
 
     def under(self, truth: Truth, k: int | None = None) -> RankingData:
-        """The data under ``truth``, lists cut to their first ``k``."""
+        """Return the data under ``truth``, with lists cut to their first ``k``."""
         if truth not in self.data:
             raise Invalid(
                 f"{self.slug}: no query is finished with {TOOLS[truth]} (--truth {truth}) yet; "
-                "have one judged to its end, or ask for other labels.",
+                "finish judging at least one, or choose other labels.",
                 field="truth",
             )
         data = self.data[truth]
@@ -48,22 +48,20 @@ class StudyRanking:
             return data
         if k > data.topk:
             raise Invalid(
-                f"{self.slug}: its lists hold {data.topk} pages, not {k}: "
-                f"ask for --k {data.topk} or less.",
+                f"{self.slug}: its lists have {data.topk} pages, not {k}: "
+                f"use --k {data.topk} or less.",
                 field="k",
             )
         return to_topk(data, k)
 
     def fold_set(self, truth: Truth, *, folds: int, seed: int = 0) -> FoldSet:
-        """Seeded folds by query under ``truth``; the error says how many folds there can be."""
+        """Return seeded folds by query under ``truth``; raise Invalid with the allowed range."""
         data = self.under(truth)
         if data.n_queries < _FEWEST:
-            others = [
-                f" or leave them out with --truth {each}" for each in self.data if each != truth
-            ]
+            others = [f" or use only --truth {each}" for each in self.data if each != truth]
             raise Invalid(
-                f"{self.slug}: {_count(data.n_queries)} labels from {TOOLS[truth]}, and at least "
-                f"{_FEWEST} are needed to train, tune and test: have more judged to their end"
+                f"{self.slug}: {_count(data.n_queries)} labels from {TOOLS[truth]}, but at least "
+                f"{_FEWEST} are needed to train, tune and test: finish judging more"
                 f"{','.join(['', *others])}.",
                 field="folds",
             )
@@ -71,14 +69,14 @@ class StudyRanking:
             most = min(data.n_queries, 5)
             raise Invalid(
                 f"{self.slug}: {_count(data.n_queries)} labels from {TOOLS[truth]}: they make "
-                f"{_FEWEST} to {data.n_queries} folds, not {folds}; ask for --folds {most}.",
+                f"{_FEWEST} to {data.n_queries} folds, not {folds}; use --folds {most}.",
                 field="folds",
             )
         return fold_set_of(self.slug, list(make_folds(data, folds, seed=seed)))
 
 
 def ranking_of(source: StudySource) -> StudyRanking:
-    """The study of ``source``: labels of the consensus, or of the one assessor it is opened for."""
+    """Return the data of ``source``, with labels of the consensus or of its one assessor."""
     heads = {query.name: query for query in source.queries()}
     features = _Features(source)
     lists = {query.name: labels for query, labels in labels_by_query(source)}
@@ -106,7 +104,7 @@ def ranking_of(source: StudySource) -> StudyRanking:
 
 
 def _at_one_k(lists: Mapping[str, Labels]) -> dict[str, Labels]:
-    """Lists made while the study had another k begin at the greatest one too, like short lists."""
+    """Shift labels so that every list starts at the largest k, also if made with another k."""
     best = {name: max(labels.values(), default=0) for name, labels in lists.items()}
     k = max(best.values(), default=0)
     return {
@@ -142,7 +140,7 @@ def _grouped(
 
 
 class _Features:
-    """Features of a query's pages, from the study or from the words; kept for the other truth."""
+    """Features of a query's pages, from the study or its texts; cached for the other truth."""
 
     def __init__(self, source: StudySource) -> None:
         names: set[str] = set()
@@ -150,19 +148,19 @@ class _Features:
             for features in found:
                 names.update(features)
         self.from_text = not names
-        self.names = NAMES if self.from_text else tuple(sorted(names, key=_place))
+        self.names = NAMES if self.from_text else tuple(sorted(names, key=_feature_order))
         self._session = source.session
         self._kept: dict[int, tuple[list[str], FloatArray]] = {}
 
     def of(self, query: QueryHead) -> tuple[list[str], FloatArray]:
-        """The ids of the pages and their features, (n_pages, n_features)."""
+        """Return the ids of the pages and their features, (n_pages, n_features)."""
         if query.number not in self._kept:
             read = self._from_text if self.from_text else self._from_study
             self._kept[query.number] = read(query)
         return self._kept[query.number]
 
     def _from_study(self, query: QueryHead) -> tuple[list[str], FloatArray]:
-        """What a page has no value for is 0, as in LETOR files."""
+        """Read stored features; a missing value is 0, as in LETOR files."""
         found = queries.features_of_query(self._session, query.number)
         values = [[given.get(name, 0.0) for name in self.names] for given in found.values()]
         return list(found), np.array(values, dtype=np.float64)
@@ -173,8 +171,8 @@ class _Features:
         return [page[0] for page in pages], text_features(query.text, titles, texts)
 
 
-def _place(name: str) -> tuple[int, str]:
-    """Numbers by their value, as the `letor` export has them, then names by letter."""
+def _feature_order(name: str) -> tuple[int, str]:
+    """Return the sort key: numbers by value, as in the `letor` export, then names."""
     return (int(name), name) if name.isascii() and name.isdigit() else (2**63, name)
 
 

@@ -1,4 +1,4 @@
-"""Studies that must be refused: each function spoils a good one and says where the fault is."""
+"""Studies that must be refused: each function breaks a valid study and names the first problem."""
 
 import gzip
 import io
@@ -16,7 +16,7 @@ Spoil = Callable[[Path], Path | None]  # a path if what is imported is not the f
 
 @dataclass(frozen=True)
 class Case:
-    """A spoilt study and where its first problem has to be found."""
+    """A broken study and the location of its first problem."""
 
     name: str
     spoil: Spoil
@@ -48,7 +48,7 @@ def text_case(
     says: str = "",
     remove: str | None = None,
 ) -> None:
-    """A study in which one file is replaced by ``text``."""
+    """Add a case in which one file of the study is replaced by ``text``."""
 
     def spoil(folder: Path) -> None:
         if remove:
@@ -100,17 +100,17 @@ def zip_bomb(folder: Path) -> Path:
 
 @case("study.zip", says="GB")
 def zip_of_many_gigabytes(folder: Path) -> Path:
-    """An archive whose members claim more than the limit, however little there is of them."""
+    """Write a small archive whose members claim more than the size limit."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for number in range(3):
             archive.writestr(f"pages/{number}.txt", b"x")
     claimed = (1 << 30) - 1
     content = buffer.getvalue()
-    place = -1
-    while (place := content.find(b"PK\x01\x02", place + 1)) >= 0:
+    offset = -1
+    while (offset := content.find(b"PK\x01\x02", offset + 1)) >= 0:
         size = claimed.to_bytes(4, "little")
-        content = content[: place + 20] + size + size + content[place + 28 :]
+        content = content[: offset + 20] + size + size + content[offset + 28 :]
     return _zip(folder, content)
 
 
@@ -173,17 +173,17 @@ def cp1252_page(folder: Path) -> None:
     write_jsonl(folder / "documents.jsonl", [{"id": "d0", "path": "pages/a.html"}])
 
 
-@case("documents.jsonl", 4, "id", "was there before")
+@case("documents.jsonl", 4, "id", "appears twice")
 def duplicate_document(folder: Path) -> None:
     write_jsonl(folder / "documents.jsonl", [document(number) for number in (0, 1, 2, 1, 3, 4, 5)])
 
 
-@case("queries.jsonl", 3, "id", "was there before")
+@case("queries.jsonl", 3, "id", "appears twice")
 def duplicate_query(folder: Path) -> None:
     write_jsonl(folder / "queries.jsonl", [query(0), query(1), query(0)])
 
 
-@case("candidates.jsonl", 2, "document", "was there before")
+@case("candidates.jsonl", 2, "document", "appears twice")
 def duplicate_candidate(folder: Path) -> None:
     pairs = [(0, 0), (0, 0), (1, 1)]
     write_jsonl(folder / "candidates.jsonl", [candidate(n, of=q) for n, q in pairs])
@@ -237,12 +237,12 @@ def no_settings(folder: Path) -> None:
     (folder / "study.toml").unlink()
 
 
-@case("study", None, "candidates", "no file of candidates")
+@case("study", None, "candidates", "no candidates file")
 def no_candidates_file(folder: Path) -> None:
     (folder / "candidates.jsonl").unlink()
 
 
-@case("study", None, "queries", "no file of queries")
+@case("study", None, "queries", "no queries file")
 def no_queries_file(folder: Path) -> None:
     (folder / "queries.jsonl").unlink()
 
@@ -252,7 +252,7 @@ def no_documents(folder: Path) -> None:
     (folder / "documents.jsonl").unlink()
 
 
-@case("queries.tsv", None, "queries", "2 files of queries")
+@case("queries.tsv", None, "queries", "2 queries files")
 def two_files_of_queries(folder: Path) -> None:
     (folder / "queries.tsv").write_text("q0\tx\n")
 
@@ -270,7 +270,7 @@ def single_file_of_prose(folder: Path) -> Path:
     return path
 
 
-@case("train.txt", 3, "qid", "interrupted by another one")
+@case("train.txt", 3, "qid", "interrupted by another query")
 def letor_in_wrong_order(folder: Path) -> Path:
     path = folder.parent / "train.txt"
     path.write_text("1 qid:1 1:0.5 #docid = a\n0 qid:2 1:0.1 #docid = b\n2 qid:1 1:0 #docid = c\n")
@@ -347,7 +347,7 @@ text_case(
     CANDIDATES,
     "just a line of words\n".replace("just a ", ""),
     1,
-    says="format is not known",
+    says="format is not recognized",
 )
 text_case(
     "qrels_with_words",

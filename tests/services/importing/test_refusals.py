@@ -38,7 +38,7 @@ def test_there_are_enough_malformed_studies() -> None:
 
 
 def dump(engine: Engine) -> dict[str, list[Any]]:
-    """Every row of every table, as it is."""
+    """Return every row of every table."""
     metadata = MetaData()
     metadata.reflect(engine)
     with engine.connect() as connection:
@@ -49,7 +49,7 @@ def dump(engine: Engine) -> dict[str, list[Any]]:
 
 
 def file_bytes(engine: Engine) -> list[bytes]:
-    """What SQLite has on disk, the write-ahead log too; nothing for PostgreSQL."""
+    """Return the files of SQLite, with the write-ahead log; nothing for PostgreSQL."""
     if engine.dialect.name != "sqlite":
         return []
     path = Path(engine.url.database or "")

@@ -90,7 +90,7 @@ def test_a_zip_is_the_folder_it_holds(session: Session, tmp_path: Path) -> None:
     with ZipSource(io.BytesIO(zipped(folder, inside="my study/")), name="up.zip") as source:
         import_study(session, source)
     assert len(offered(session)) == 6
-    with pytest.raises(Unchanged, match="nothing in these files is new"):
+    with pytest.raises(Unchanged, match="these files contain nothing new"):
         load(session, folder)
 
 
@@ -252,7 +252,7 @@ def test_files_can_be_named_in_the_settings(session: Session, tmp_path: Path) ->
 
 
 def grown(folder: Path) -> Path:
-    """The small study with a third query and a document of its own."""
+    """Write the small study with a third query that has its own document."""
     append(folder / "queries.jsonl", '{"id": "q2", "text": "one more"}\n')
     append(folder / "documents.jsonl", '{"id": "d6", "text": "One more page."}\n')
     append(folder / "candidates.jsonl", '{"query": "q2", "document": "d6"}\n')

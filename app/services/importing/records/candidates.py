@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from topkapi.app.services.importing.problems import Place
+from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records import letor
 from topkapi.app.services.importing.records.jsonl import records
 from topkapi.app.services.importing.records.types import CandidateRecord
@@ -16,13 +16,13 @@ from topkapi.app.services.importing.records.values import (
 )
 from topkapi.app.services.importing.sources.reader import Reader
 
-Candidates = Iterator[tuple[Place, CandidateRecord]]
+Candidates = Iterator[tuple[Location, CandidateRecord]]
 CandidateFormat = Literal["jsonl", "letor", "qrels", "run"]
 _KNOWN = frozenset({"query", "document", "grade", "features"})
 
 
 def candidate_format(reader: Reader, path: str) -> CandidateFormat | None:
-    """The format of a file, told by its first line; None if it is none of the four."""
+    """Return the format of a file, detected from its first line, or None if unknown."""
     line = reader.first_line(path)
     if line.startswith("{"):
         return "jsonl"
@@ -35,7 +35,7 @@ def candidate_format(reader: Reader, path: str) -> CandidateFormat | None:
 def read_candidates(
     reader: Reader, path: str, format: CandidateFormat, *, as_cards: bool = False
 ) -> Candidates:
-    """The candidates of a file."""
+    """Return the candidates of a file."""
     if format == "jsonl":
         return records(reader, path, _KNOWN, _from_object)
     if format == "letor":
@@ -53,11 +53,11 @@ def _from_object(record: dict[str, Any]) -> CandidateRecord:
 
 
 def _columns(reader: Reader, path: str, format: CandidateFormat) -> Candidates:
-    for place, line in reader.lines(path):
+    for location, line in reader.lines(path):
         try:
-            yield place, _from_qrels(line) if format == "qrels" else _from_run(line)
+            yield location, _from_qrels(line) if format == "qrels" else _from_run(line)
         except BadValue as error:
-            reader.problems.add(place, error.field, error.problem, error.mend)
+            reader.problems.add(location, error.field, error.problem, error.fix)
 
 
 def _from_qrels(line: str) -> CandidateRecord:
@@ -77,7 +77,7 @@ def _from_run(line: str) -> CandidateRecord:
 
 
 def columns(line: str, count: int, meaning: str) -> list[str]:
-    """The words of a line, which has to have ``count`` of them."""
+    """Split a line into ``count`` columns; raise BadValue if it has another number."""
     found = line.split()
     if len(found) != count:
         raise BadValue(

@@ -1,4 +1,4 @@
-"""Contents as they are stored: once each, by a hash of what they are."""
+"""Contents as they are stored: once each, keyed by their hash."""
 
 from hashlib import sha256
 from typing import Any
@@ -8,12 +8,15 @@ from topkapi.app.services.importing.records.types import HTML, MARKDOWN, PLAIN
 
 
 def content_hash(media_type: str, data: bytes) -> str:
-    """The name of a content; the same bytes are two contents as a page and as plain text."""
+    """Return the key of a content: a hash of its media type and its bytes.
+
+    The same bytes are two contents as a page and as plain text.
+    """
     return sha256(media_type.encode() + b"\0" + data).hexdigest()
 
 
 def content_row(media_type: str, data: bytes, digest: str) -> dict[str, Any]:
-    """A content as a row of its table, with its plain text if it is a page."""
+    """Return a content as a row of its table, with plain text if it is a page."""
     return {
         "hash": digest,
         "media_type": media_type,

@@ -1,10 +1,10 @@
-"""Documents: JSON Lines, two columns, a folder of pages, or cards made from features."""
+"""Documents from JSON Lines, two columns, or a folder of pages."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from topkapi.app.services.importing.problems import Place
+from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records.jsonl import records
 from topkapi.app.services.importing.records.pages import PAGES, in_utf8, page_type
 from topkapi.app.services.importing.records.types import HTML, MARKDOWN, PLAIN, DocumentRecord
@@ -14,18 +14,21 @@ from topkapi.app.services.importing.records.values import (
     body,
     identifier,
     shown,
-    words,
+    text_value,
 )
 from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.reader import Reader
 
-Documents = Iterator[tuple[Place, DocumentRecord]]
+Documents = Iterator[tuple[Location, DocumentRecord]]
 _CONTENT = {"text": PLAIN, "html": HTML, "markdown": MARKDOWN}
 _KNOWN = frozenset({"id", "title", "url", "path", *_CONTENT})
 
 
 def read_documents(reader: Reader, path: str) -> Documents:
-    """The documents of a file: objects, or ``docid TAB text``, told apart by its first line."""
+    """Return the documents of a file: JSON objects, or ``docid TAB text``.
+
+    The first line decides the format.
+    """
     if reader.first_line(path).startswith("{"):
         return records(reader, path, _KNOWN, lambda record: _from_object(reader, record))
     return _columns(reader, path)
@@ -36,10 +39,10 @@ def _from_object(reader: Reader, record: dict[str, Any]) -> DocumentRecord:
     if len(given) != 1:
         what = " and ".join(given) if given else "no content"
         raise BadValue(
-            "text", f"The document has {what}.", "Give one of text, html, markdown or path."
+            "text", f"The document has {what}.", "Set exactly one of text, html, markdown or path."
         )
     name = identifier(record.get("id"), "id")
-    title = words(record.get("title"), "title", limits.MAX_TITLE)
+    title = text_value(record.get("title"), "title", limits.MAX_TITLE)
     url = address(record.get("url"), "url")
     if given == ["path"]:
         return _from_file(reader, name, title, url, record["path"])
@@ -51,18 +54,18 @@ def _from_file(reader: Reader, name: str, title: str, url: str, path: object) ->
     if not isinstance(path, str) or path not in reader.source.files:
         raise BadValue("path", f"There is no file {shown(path)}.", "Name a file under pages/.")
     if not path.startswith(PAGES):
-        raise BadValue("path", f"{shown(path)} is not under pages/.", "Put pages there.")
+        raise BadValue("path", f"{shown(path)} is not under pages/.", "Move it there.")
     media_type = page_type(path)
     if media_type is None:
-        raise BadValue("path", f"{shown(path)} is no page.", "Pages are .html, .txt and .md files.")
+        raise BadValue("path", f"{shown(path)} is not a page.", "Use an .html, .txt or .md file.")
     data = in_utf8(reader.content(path), media_type, "path")
     if not data.strip():
-        raise BadValue("path", f"{shown(path)} is empty.", "Fill it, or leave the document out.")
+        raise BadValue("path", f"{shown(path)} is empty.", "Add content, or remove the document.")
     return DocumentRecord(name, title, url, media_type, data, path)
 
 
 def _columns(reader: Reader, path: str) -> Documents:
-    for place, line in reader.lines(path):
+    for location, line in reader.lines(path):
         name, tab, text = line.partition("\t")
         try:
             if not tab:
@@ -70,18 +73,18 @@ def _columns(reader: Reader, path: str) -> Documents:
                     "text", "The line has one column.", "Write the id, a tab, and the text."
                 )
             data = body(text, "text")
-            yield place, DocumentRecord(identifier(name.strip(), "id"), "", "", PLAIN, data)
+            yield location, DocumentRecord(identifier(name.strip(), "id"), "", "", PLAIN, data)
         except BadValue as error:
-            reader.problems.add(place, error.field, error.problem, error.mend)
+            reader.problems.add(location, error.field, error.problem, error.fix)
 
 
 def read_pages(reader: Reader) -> Documents:
-    """Every page under pages/ as a document that is named by its path without the suffix."""
+    """Yield every page under pages/ as a document; its id is the path without suffix."""
     for path in reader.source.files:
         if not path.startswith(PAGES) or page_type(path) is None:
             continue
         name = str(PurePosixPath(path).with_suffix(""))[len(PAGES) :]
         try:
-            yield Place(path), _from_file(reader, identifier(name, "id"), "", "", path)
+            yield Location(path), _from_file(reader, identifier(name, "id"), "", "", path)
         except BadValue as error:
-            reader.problems.add(Place(path), error.field, error.problem, error.mend)
+            reader.problems.add(Location(path), error.field, error.problem, error.fix)

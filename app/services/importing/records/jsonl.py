@@ -1,10 +1,10 @@
-"""JSON Lines: one object a line, read strictly."""
+"""JSON Lines: one object per line, parsed strictly."""
 
 import json
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from topkapi.app.services.importing.problems import Place, Problems
+from topkapi.app.services.importing.problems import Location, Problems
 from topkapi.app.services.importing.records.values import BadValue, kind_of, only_known
 from topkapi.app.services.importing.sources.reader import Reader
 
@@ -16,43 +16,52 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise BadValue(twice[:50], "The field stands twice in one object.", "Keep one of the two.")
+        raise BadValue(
+            twice[:50], "The field appears twice in one object.", "Remove one of the two."
+        )
     return found
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
-def json_object(place: Place, line: str, problems: Problems) -> dict[str, Any] | None:
-    """The object on ``line``, or None and a problem."""
+def json_object(location: Location, line: str, problems: Problems) -> dict[str, Any] | None:
+    """Parse the object on ``line``; return None after adding a problem."""
     try:
         record = _DECODER.decode(line)
     except BadValue as error:
-        problems.add(place, error.field, error.problem, error.mend)
+        problems.add(location, error.field, error.problem, error.fix)
         return None
     except (ValueError, RecursionError) as error:
         at = f" at character {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
         reason = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be read"
-        problems.add(place, None, f"This is not JSON{at}: {reason}.", "Write one object a line.")
+        problems.add(
+            location, None, f"This is not JSON{at}: {reason}.", "Write one object per line."
+        )
         return None
     if not isinstance(record, dict):
-        problems.add(place, None, f"This is {kind_of(record)}.", "Write one object a line.")
+        problems.add(
+            location,
+            None,
+            f"This is {kind_of(record)}, not an object.",
+            "Write one object per line.",
+        )
         return None
     return record
 
 
 def records(
     reader: Reader, path: str, known: frozenset[str], make: Callable[[dict[str, Any]], T]
-) -> Iterator[tuple[Place, T]]:
-    """The records of a file; what ``make`` refuses becomes a problem of its line."""
-    for place, line in reader.lines(path):
-        found = json_object(place, line, reader.problems)
+) -> Iterator[tuple[Location, T]]:
+    """Yield the records of a file; a BadValue from ``make`` becomes a problem of its line."""
+    for location, line in reader.lines(path):
+        found = json_object(location, line, reader.problems)
         if found is None:
             continue
         try:
             only_known(found, known)
             record = make(found)
         except BadValue as error:
-            reader.problems.add(place, error.field, error.problem, error.mend)
+            reader.problems.add(location, error.field, error.problem, error.fix)
         else:
-            yield place, record
+            yield location, record

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from topkapi.app.services.importing.problems import Place
+from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records.types import HTML, CandidateRecord, DocumentRecord
 from topkapi.app.services.importing.records.values import (
     BadValue,
@@ -31,16 +31,19 @@ class Row(NamedTuple):
 
 
 def looks_like_letor(line: str) -> bool:
-    """Whether the second word of a line is a query's id in LETOR's manner."""
+    """Return whether the second column of a line is ``qid:...``."""
     parts = line.split(None, 2)
     return len(parts) > 1 and parts[1].startswith("qid:")
 
 
-def read_rows(reader: Reader, path: str, *, name_rows: bool) -> Iterator[tuple[Place, Row]]:
-    """The rows of a file; a document without ``#docid`` is named by its row if that is allowed."""
+def read_rows(reader: Reader, path: str, *, name_rows: bool) -> Iterator[tuple[Location, Row]]:
+    """Yield the rows of a file.
+
+    A document without ``#docid`` is a problem, or is named by its row if ``name_rows``.
+    """
     done: set[str] = set()
     current, number = "", 0
-    for place, line in reader.lines(path):
+    for location, line in reader.lines(path):
         if line.lstrip().startswith("#"):
             continue
         try:
@@ -51,22 +54,22 @@ def read_rows(reader: Reader, path: str, *, name_rows: bool) -> Iterator[tuple[P
                 if query in done:
                     raise BadValue(
                         "qid",
-                        f"Query {shown(query)} was interrupted by another one.",
+                        f"Query {shown(query)} was interrupted by another query.",
                         "Put all lines of a query together.",
                     )
                 done.add(query)
                 current = query
             name = f"{query}-{number}" if name_rows else None
-            yield place, Row(query, _document(comment, name), label, features)
+            yield location, Row(query, _document(comment, name), label, features)
         except BadValue as error:
-            reader.problems.add(place, error.field, error.problem, error.mend)
+            reader.problems.add(location, error.field, error.problem, error.fix)
 
 
 def _parsed(body: str) -> tuple[int | None, str, Features]:
     parts = body.split()
     if len(parts) < 2 or not parts[1].startswith("qid:"):
         raise BadValue(
-            "qid", "The line is not 'label qid:query number:value ...'.", "Write it that way."
+            "qid", "The line is not 'label qid:query number:value ...'.", "Use this format."
         )
     try:
         label = float(parts[0])
@@ -76,26 +79,30 @@ def _parsed(body: str) -> tuple[int | None, str, Features]:
     return grade(label, "label"), query, _features(parts[2:])
 
 
-def _features(words: list[str]) -> Features:
-    if len(words) > limits.MAX_FEATURES:
-        raise BadValue("features", f"There are {len(words):,} features.", "Leave some out.")
+def _features(columns: list[str]) -> Features:
+    if len(columns) > limits.MAX_FEATURES:
+        raise BadValue(
+            "features",
+            f"There are {len(columns):,} features.",
+            f"Use at most {limits.MAX_FEATURES:,}.",
+        )
     found: Features = {}
     last = 0
-    for word in words:
-        name, _, text = word.partition(":")
+    for column in columns:
+        name, _, text = column.partition(":")
         try:
             number, value = int(name), float(text)
         except ValueError:
             raise BadValue(
-                "features", f"{shown(word)} is not number:value.", "Write it that way."
+                "features", f"{shown(column)} is not number:value.", "Use this format."
             ) from None
         if not math.isfinite(value):
-            raise BadValue("features", f"Feature {number} is {text}.", "Give a finite number.")
+            raise BadValue("features", f"Feature {number} is {text}.", "Use a finite number.")
         if number <= last:
             raise BadValue(
                 "features",
                 f"Feature {number} follows feature {last}.",
-                "Number them upwards from 1.",
+                "List features in increasing order, from 1.",
             )
         found[str(number)] = value
         last = number
@@ -112,24 +119,27 @@ def _document(comment: str, name: str | None) -> str:
 
 def read_candidates(
     reader: Reader, path: str, *, as_cards: bool
-) -> Iterator[tuple[Place, CandidateRecord]]:
-    """The rows as candidates; as cards, a document of several queries is a card in each."""
+) -> Iterator[tuple[Location, CandidateRecord]]:
+    """Yield the rows as candidates.
+
+    With ``as_cards``, a document of several queries has one card per query.
+    """
     names = _CardNames(reader, path) if as_cards else None
-    for place, row in read_rows(reader, path, name_rows=as_cards):
+    for location, row in read_rows(reader, path, name_rows=as_cards):
         name = names.of(row) if names else row.document
-        yield place, CandidateRecord(row.query, name, row.grade, row.features)
+        yield location, CandidateRecord(row.query, name, row.grade, row.features)
 
 
-def read_cards(reader: Reader, path: str) -> Iterator[tuple[Place, DocumentRecord]]:
-    """Documents made from rows: a table of the features."""
+def read_cards(reader: Reader, path: str) -> Iterator[tuple[Location, DocumentRecord]]:
+    """Yield a document per row: a card with a table of its features."""
     names = _CardNames(reader, path)
-    for place, row in read_rows(reader, path, name_rows=True):
+    for location, row in read_rows(reader, path, name_rows=True):
         data = _card(row).encode()
-        yield place, DocumentRecord(names.of(row), row.document, "", HTML, data)
+        yield location, DocumentRecord(names.of(row), row.document, "", HTML, data)
 
 
 class _CardNames:
-    """A card shows features of one query; a document of several has its query in its name."""
+    """Ids of cards: a document of several queries has a card per query, named with the query."""
 
     def __init__(self, reader: Reader, path: str) -> None:
         seen: set[str] = set()
@@ -139,7 +149,7 @@ class _CardNames:
             (self._shared if row.document in seen else seen).add(row.document)
 
     def of(self, row: Row) -> str:
-        """The name of the row's card."""
+        """Return the id of the row's card."""
         return f"{row.document}@{row.query}" if row.document in self._shared else row.document
 
 

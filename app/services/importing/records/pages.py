@@ -1,4 +1,4 @@
-"""Files under pages/: what they are by their names, and the characters of those that are pages."""
+"""Files under pages/: media types by file name, and encodings of pages."""
 
 import codecs
 import re
@@ -43,20 +43,20 @@ _BOMS = (
 
 
 def page_type(path: str) -> str | None:
-    """The media type of a page, or None if the file is something else."""
+    """Return the media type of a page, or None if the file is not a page."""
     return _PAGE_TYPES.get(PurePosixPath(path).suffix.lower())
 
 
 def file_type(path: str) -> str:
-    """The media type of any file of the study."""
+    """Return the media type of any file of the study."""
     suffix = PurePosixPath(path).suffix.lower()
     return _PAGE_TYPES.get(suffix) or _FILE_TYPES.get(suffix, "application/octet-stream")
 
 
 def in_utf8(data: bytes, media_type: str, field: str) -> bytes:
-    """The page in UTF-8: as given, or turned from the encoding that it names itself.
+    """Return the page in UTF-8, converted from the encoding that it declares.
 
-    Pages are served as UTF-8, and that header outweighs what a page says about itself.
+    Pages are served as UTF-8, and that header overrides what a page declares.
     """
     declared = _declared(data, media_type)
     try:
@@ -68,20 +68,20 @@ def in_utf8(data: bytes, media_type: str, field: str) -> bytes:
             raise BadValue(
                 field,
                 f"Byte {error.start + 1}, 0x{data[error.start]:02x}, is not UTF-8.",
-                "Save the page as UTF-8, or let it name its encoding in a meta element.",
+                "Save the page as UTF-8, or declare its encoding in a meta element.",
             ) from None
     try:
         return data.decode(declared).encode("utf-8")
     except (UnicodeError, ValueError):
         raise BadValue(
             field,
-            f"The page says that it is {declared}, but it is not.",
+            f"The page declares the encoding {declared}, but is not valid {declared}.",
             "Save the page as UTF-8.",
         ) from None
 
 
 def _declared(data: bytes, media_type: str) -> str | None:
-    """The encoding that a byte order mark or a meta element names, if Python knows it."""
+    """Return the encoding in the byte order mark or meta element, if Python knows it."""
     for mark, name in _BOMS:
         if data.startswith(mark):
             return name

@@ -1,4 +1,4 @@
-"""The words of an HTML page without its markup, for programs that read rather than look."""
+"""The text of an HTML page without its markup, for programs."""
 
 import re
 
@@ -32,7 +32,7 @@ def plain_text(page: str) -> str:
 
 
 def _parts(page: str) -> list[str]:
-    """Return texts and what their tags put between them; blanks are folded but in `pre`."""
+    """Return texts and the separators of their tags; collapse blanks except in `pre`."""
     parts: list[str] = []
     depths = {"pre": 0, "template": 0}
     for token, raw in page_tokens(page):

@@ -5,21 +5,21 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from topkapi.app.services.importing.problems import Place
+from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records.jsonl import records
 from topkapi.app.services.importing.records.types import QueryRecord
-from topkapi.app.services.importing.records.values import BadValue, identifier, words
+from topkapi.app.services.importing.records.values import BadValue, identifier, text_value
 from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.reader import Reader
 
-Queries = Iterator[tuple[Place, QueryRecord]]
+Queries = Iterator[tuple[Location, QueryRecord]]
 _KNOWN = frozenset({"id", "text", "description", "narrative"})
 _TAG = re.compile(r"<(/?)(top|num|title|desc|narr)>", re.IGNORECASE)
 _LABEL = re.compile(r"^\s*(number|topic|description|narrative)\s*:", re.IGNORECASE)
 
 
 def read_queries(reader: Reader, path: str) -> Queries:
-    """The queries of a file of any of the three formats, told apart by its first line."""
+    """Return the queries of a file; its first line decides the format."""
     first = reader.first_line(path)
     if first.startswith("{"):
         return records(reader, path, _KNOWN, _from_object)
@@ -37,30 +37,30 @@ def _query(
 ) -> QueryRecord:
     return QueryRecord(
         id=identifier(name, "id"),
-        text=words(text, "text", limits.MAX_QUERY, required=True),
-        description=words(description, "description", limits.MAX_QUERY),
-        narrative=words(narrative, "narrative", limits.MAX_QUERY),
+        text=text_value(text, "text", limits.MAX_QUERY, required=True),
+        description=text_value(description, "description", limits.MAX_QUERY),
+        narrative=text_value(narrative, "narrative", limits.MAX_QUERY),
     )
 
 
 def _columns(reader: Reader, path: str) -> Queries:
-    for place, line in reader.lines(path):
+    for location, line in reader.lines(path):
         name, tab, text = line.partition("\t")
         try:
             if not tab:
                 raise BadValue(
                     "text", "The line has one column.", "Write the id, a tab, and the text."
                 )
-            yield place, _query(name.strip(), text)
+            yield location, _query(name.strip(), text)
         except BadValue as error:
-            reader.problems.add(place, error.field, error.problem, error.mend)
+            reader.problems.add(location, error.field, error.problem, error.fix)
 
 
 def _topics(reader: Reader, path: str) -> Queries:
-    """TREC topics: tags that open and mostly do not close, one ``<top>`` a query."""
+    """Yield TREC topics: one ``<top>`` per query, with tags that are mostly not closed."""
     fields: dict[str, str] | None = None
-    start, current = Place(path), ""
-    for place, line in reader.lines(path):
+    start, current = Location(path), ""
+    for location, line in reader.lines(path):
         position = 0
         for tag in _TAG.finditer(line):
             _append(fields, current, line[position : tag.start()])
@@ -69,7 +69,7 @@ def _topics(reader: Reader, path: str) -> Queries:
             if name == "top":
                 if fields is not None:
                     yield from _topic(reader, start, fields)
-                fields, start = (None if tag[1] else {}), place
+                fields, start = (None if tag[1] else {}), location
             elif not tag[1] and fields is not None:
                 fields.setdefault(name, "")
         _append(fields, current, line[position:] + "\n")
@@ -82,17 +82,17 @@ def _append(fields: dict[str, str] | None, current: str, text: str) -> None:
         fields[current] += text
 
 
-def _topic(reader: Reader, place: Place, fields: dict[str, str]) -> Queries:
+def _topic(reader: Reader, location: Location, fields: dict[str, str]) -> Queries:
     clean = {name: _cleaned(text) for name, text in fields.items()}
     try:
         query = _query(clean.get("num"), clean.get("title"), clean.get("desc"), clean.get("narr"))
     except BadValue as error:
         field = {"id": "num", "text": "title"}.get(error.field, error.field)
-        reader.problems.add(place, field, error.problem, error.mend)
+        reader.problems.add(location, field, error.problem, error.fix)
     else:
-        yield place, query
+        yield location, query
 
 
 def _cleaned(text: str) -> str:
-    """The content of a tag without its customary label, on one line."""
+    """Return the content of a tag on one line, without its usual label."""
     return " ".join(html.unescape(_LABEL.sub("", text)).split())

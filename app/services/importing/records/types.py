@@ -1,4 +1,4 @@
-"""What a study is made of, as read from its files."""
+"""The records of a study: queries, documents, candidates and rankings."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ class QueryRecord(NamedTuple):
 
 
 class DocumentRecord(NamedTuple):
-    """One page with its bytes; ``path`` is where its file stands in the study, if it has one."""
+    """One page with its bytes; ``path`` is the path of its file in the study, if it has one."""
 
     id: str
     title: str
@@ -28,7 +28,7 @@ class DocumentRecord(NamedTuple):
 
 
 class CandidateRecord(NamedTuple):
-    """A page offered for a query."""
+    """A page to judge for a query."""
 
     query: str
     document: str

@@ -1,4 +1,4 @@
-"""Single values of records: each check returns the value, or tells what is wrong with it."""
+"""Single values of records: each check returns the value or raises BadValue."""
 
 import math
 import re
@@ -16,19 +16,19 @@ Features = dict[str, float]
 
 
 class BadValue(Exception):
-    """A value that cannot be used: the field, what is wrong, and what to mend."""
+    """A value that cannot be used: the field, what is wrong, and how to fix it."""
 
-    def __init__(self, field: str, problem: str, mend: str = "") -> None:
-        super().__init__(f"{field}: {problem} {mend}")
-        self.field, self.problem, self.mend = field, problem, mend
+    def __init__(self, field: str, problem: str, fix: str = "") -> None:
+        super().__init__(f"{field}: {problem} {fix}")
+        self.field, self.problem, self.fix = field, problem, fix
 
 
 def identifier(value: object, field: str) -> str:
-    """A name without blanks, so that every export format can carry it."""
+    """Return an id without blanks, which every export format can represent."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or not value:
-        raise BadValue(field, "The id is missing.", "Give a text of one or more characters.")
+        raise BadValue(field, "The id is missing.", "Add a text of one or more characters.")
     if len(value) > limits.MAX_ID:
         raise BadValue(
             field, f"The id has {len(value)} characters.", f"Use at most {limits.MAX_ID}."
@@ -36,14 +36,14 @@ def identifier(value: object, field: str) -> str:
     if not _ID.fullmatch(value):
         raise BadValue(
             field,
-            f"The id {shown(value)} holds a blank or a control character.",
-            "Use letters, digits and signs.",
+            f"The id {shown(value)} contains a blank or a control character.",
+            "Use letters, digits and punctuation.",
         )
     return value
 
 
-def words(value: object, field: str, most: int, *, required: bool = False) -> str:
-    """A text for people; absent is empty unless it is required."""
+def text_value(value: object, field: str, most: int, *, required: bool = False) -> str:
+    """Return a stripped text; a missing one is empty unless required."""
     if value is None and not required:
         return ""
     if not isinstance(value, str):
@@ -51,7 +51,7 @@ def words(value: object, field: str, most: int, *, required: bool = False) -> st
             field, f"This is {kind_of(value)}, not a text.", "Put it in quotation marks."
         )
     if required and not value.strip():
-        raise BadValue(field, "The text is empty.", "Write what it should say.")
+        raise BadValue(field, "The value is empty.", "Write a text.")
     if len(value) > most:
         raise BadValue(field, f"The text has {len(value):,} characters.", f"Use at most {most:,}.")
     _refuse_unfit(value, field)
@@ -62,37 +62,37 @@ def _refuse_unfit(value: str, field: str) -> None:
     unfit = unfit_character(value)
     if unfit:
         raise BadValue(
-            field, f"It holds the character U+{ord(unfit):04X}, which no text may.", "Remove it."
+            field, f"The text contains U+{ord(unfit):04X}, which cannot be stored.", "Remove it."
         )
 
 
 def body(value: object, field: str) -> bytes:
-    """The content of a page, kept to the letter, in UTF-8."""
+    """Return the unchanged content of a page in UTF-8."""
     if not isinstance(value, str):
         raise BadValue(
             field, f"This is {kind_of(value)}, not a text.", "Put it in quotation marks."
         )
     if not value.strip():
-        raise BadValue(field, "The page is empty.", "Give it content, or leave the document out.")
+        raise BadValue(field, "The page is empty.", "Add content, or remove the document.")
     _refuse_unfit(value, field)
     return value.encode()
 
 
 def address(value: object, field: str) -> str:
-    """The address a page came from; only kinds that are safe to show as a link."""
-    url = words(value, field, limits.MAX_URL)
+    """Return the address of a page; only schemes that are safe in links are allowed."""
+    url = text_value(value, field, limits.MAX_URL)
     scheme = _SCHEME.match(url)
     if scheme and scheme[1].lower() not in _SCHEMES:
         raise BadValue(
             field,
-            f"An address of the kind {scheme[1]!r} cannot be shown.",
-            "Use http or https, or leave it out.",
+            f"An address with the scheme {scheme[1]!r} cannot be shown as a link.",
+            "Use http or https, or remove the address.",
         )
     return url
 
 
 def grade(value: object, field: str) -> int | None:
-    """A known grade; absent is unknown."""
+    """Return a known grade; None means unknown."""
     if value is None:
         return None
     if isinstance(value, float) and value.is_integer():
@@ -108,18 +108,18 @@ def grade(value: object, field: str) -> int | None:
 
 
 def features(value: object, field: str) -> Features | None:
-    """Features by name, or as a list that is numbered from 1."""
+    """Return features by name; a list is numbered from 1."""
     if value is None:
         return None
     if isinstance(value, list):
         value = {str(number): one for number, one in enumerate(value, start=1)}
     if not isinstance(value, dict):
         raise BadValue(
-            field, f"This is {kind_of(value)}.", "Give an object of numbers, or a list of them."
+            field, f"This is {kind_of(value)}.", "Use an object of numbers, or a list of them."
         )
     if len(value) > limits.MAX_FEATURES:
         raise BadValue(
-            field, f"There are {len(value):,} features.", f"{limits.MAX_FEATURES:,} are the most."
+            field, f"There are {len(value):,} features.", f"Use at most {limits.MAX_FEATURES:,}."
         )
     return {_feature_name(name, field): _number(one, name, field) for name, one in value.items()}
 
@@ -133,30 +133,30 @@ def _feature_name(name: str, field: str) -> str:
 def _number(value: object, name: str, field: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadValue(
-            field, f"Feature {name} is {shown(value)}, not a number.", "Give a finite number."
+            field, f"Feature {name} is {shown(value)}, not a number.", "Use a finite number."
         )
     if (isinstance(value, int) and abs(value) > 2**53) or not math.isfinite(value):
-        raise BadValue(field, f"Feature {name} is {value}.", "Give a finite number.")
+        raise BadValue(field, f"Feature {name} is {value}.", "Use a finite number.")
     return value
 
 
 def only_known(record: Mapping[str, Any], known: frozenset[str]) -> None:
-    """Refuse fields that nobody would read: most often they are misspelt."""
+    """Raise BadValue for unknown fields: most often they are misspelt."""
     for name in record:
         if name not in known:
             raise BadValue(
-                name[:50], "There is no such field.", f"Known are {', '.join(sorted(known))}."
+                name[:50], "There is no such field.", f"Known fields: {', '.join(sorted(known))}."
             )
 
 
 def shown(value: object) -> str:
-    """A value as part of a message, shortened."""
+    """Return a value as part of a message, shortened."""
     text = value if isinstance(value, str) else repr(value)
     return repr(text[:60] + "…" if len(text) > 60 else text)
 
 
 def kind_of(value: object) -> str:
-    """What a JSON or TOML value is, in words."""
+    """Return the type of a JSON or TOML value as a phrase."""
     if value is None:
         return "null"
     names = {bool: "true or false", int: "a number", float: "a number", str: "a text"}

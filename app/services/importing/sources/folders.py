@@ -1,7 +1,7 @@
 """Sources of a study: a folder or a single file, and the protocol that archives share.
 
-A source lists its files before any is opened, and refuses what could lead outside the study or
-fill the machine: path traversal, links, bombs.
+A source lists its files before any is opened, and refuses what could read outside the study or
+exhaust the machine: path traversal, links, decompression bombs.
 """
 
 import os
@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import BinaryIO, Protocol, Self
 
-from topkapi.app.services.importing.problems import Place, Problems
+from topkapi.app.services.importing.problems import Location, Problems
 from topkapi.app.services.importing.sources import limits
 
 _LITTER = frozenset({"Thumbs.db", "desktop.ini", "__MACOSX"})
@@ -29,7 +29,7 @@ class Source(Protocol):
         ...
 
     def open(self, path: str) -> BinaryIO:
-        """The bytes of one file, as a stream."""
+        """Open one file as a stream of bytes."""
         ...
 
     def close(self) -> None:
@@ -78,7 +78,7 @@ class FolderSource(Closing):
         problems.refuse_if_any()
 
     def open(self, path: str) -> BinaryIO:
-        """The bytes of one file; a link put there since the listing is not followed."""
+        """Open one file; a link created since the listing is not followed."""
         handle = os.open(self._folder / path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
         return os.fdopen(handle, "rb")
 
@@ -94,13 +94,13 @@ class FileSource(Closing):
         self.files = {path.name: path.stat().st_size}
 
     def open(self, path: str) -> BinaryIO:
-        """The bytes of the file."""
+        """Open the file."""
         assert path == self.name
         return self._path.open("rb")
 
 
 def is_litter(path: str) -> bool:
-    """Whether a system or a tool keeps the file for itself, as ``.git`` or ``.DS_Store``."""
+    """Return whether the file belongs to a system or a tool, as ``.git`` or ``.DS_Store``."""
     return any(
         part in _LITTER or (part.startswith(".") and part != "..")
         for part in PurePosixPath(path).parts
@@ -108,28 +108,28 @@ def is_litter(path: str) -> bool:
 
 
 def check_sizes(name: str, files: Mapping[str, int], problems: Problems) -> None:
-    """Refuse too many files, and too many bytes in one or all of them."""
-    place = Place(name)
+    """Add problems for too many files and for too many bytes in total."""
+    location = Location(name)
     if len(files) > limits.MAX_FILES:
         problems.add(
-            place,
+            location,
             None,
-            f"There are {len(files):,} files; {limits.MAX_FILES:,} are the most.",
-            "Divide the study, or put pages as text or html into documents.jsonl.",
+            f"There are {len(files):,} files; the limit is {limits.MAX_FILES:,}.",
+            "Split the study, or put pages as text or html into documents.jsonl.",
         )
     total = sum(files.values())
     if total > limits.MAX_UNPACKED:
         problems.add(
-            place,
+            location,
             None,
-            f"The files make {limits.size_in_words(total)}; "
-            f"{limits.size_in_words(limits.MAX_UNPACKED)} are the most.",
-            "Divide the study.",
+            f"The files have {limits.size_in_words(total)} in total; "
+            f"the limit is {limits.size_in_words(limits.MAX_UNPACKED)}.",
+            "Split the study.",
         )
 
 
 def _files_of(folder: Path, problems: Problems) -> dict[str, int]:
-    """Regular files below ``folder`` in the order of their paths."""
+    """Return the regular files below ``folder``, sorted by path."""
     found: dict[str, int] = {}
     waiting = [""]
     while waiting:
@@ -153,4 +153,4 @@ def _files_of(folder: Path, problems: Problems) -> dict[str, int]:
 
 def _refuse_special(path: str, mode: int, problems: Problems) -> None:
     kind = "a symbolic link" if stat.S_ISLNK(mode) else "not a regular file"
-    problems.add(Place(path), None, f"This is {kind}.", "Put the file itself there.")
+    problems.add(Location(path), None, f"This is {kind}.", "Replace it with the file itself.")

@@ -1,12 +1,12 @@
-"""How large a study and its parts may be."""
+"""Limits on the size of a study and its parts."""
 
 MAX_FILES = 200_000
 MAX_UNPACKED = 2 * 1024**3
 MAX_RATIO = 200  # unpacked bytes per packed byte
-RATIO_FREE = 1024**2  # so much may always come out, however well it was packed
+RATIO_FREE = 1024**2  # unpacked size that is always allowed, whatever the ratio
 MAX_FILE = 64 * 1024**2  # a page or one of its files is held in memory while it is stored
 MAX_LINE = 16 * 1024**2
-MAX_DIRECTORY = 32 * 1024**2  # of a zip archive: some 200,000 names
+MAX_DIRECTORY = 32 * 1024**2  # of a zip archive: about 200,000 names
 
 MAX_CANDIDATES = 1000  # per query
 MAX_ID = 300
@@ -21,7 +21,7 @@ GRADE_RANGE = (-1000, 1000)
 
 
 def size_in_words(size: int) -> str:
-    """A number of bytes for people."""
+    """Return a number of bytes as text."""
     for unit, name in ((1024**3, "GB"), (1024**2, "MB"), (1024, "kB")):
         if size >= unit:
             return f"{size / unit:.3g} {name}"

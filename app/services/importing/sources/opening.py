@@ -1,4 +1,4 @@
-"""Opening a study: a folder, a zip archive, or a single file. Nothing is unpacked to disk."""
+"""Opening a study from a folder, a zip archive or a single file; nothing is unpacked to disk."""
 
 from pathlib import Path
 

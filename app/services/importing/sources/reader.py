@@ -1,4 +1,4 @@
-"""Lines and whole files of a source: unpacked if gzip, decoded, and never more than fits."""
+"""Lines and whole files of a source: unpacked if gzip, decoded, bounded in size."""
 
 import gzip
 import io
@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from typing import BinaryIO, cast
 
-from topkapi.app.services.importing.problems import NullProblems, Place, Problems, refusal
+from topkapi.app.services.importing.problems import Location, NullProblems, Problems, refusal
 from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.folders import Source
 from topkapi.app.services.importing.sources.zipped import DAMAGE, damaged
@@ -18,11 +18,11 @@ _UNREADABLE = (*DAMAGE, gzip.BadGzipFile, zlib.error)
 
 
 def no_progress(_doing: str, _done: int, _total: int) -> None:
-    """Tell nobody."""
+    """Ignore progress."""
 
 
 class _Counted(io.RawIOBase):
-    """A stream that counts its bytes; unpacking a gzip file, it stops at a bomb."""
+    """A stream that counts its bytes and refuses a gzip bomb."""
 
     def __init__(
         self, inners: list[BinaryIO], name: str, most: int, on_read: Callable[[int], None]
@@ -42,10 +42,10 @@ class _Counted(io.RawIOBase):
         self._read += len(data)
         if self._read > self._most:
             raise refusal(
-                Place(self._name),
+                Location(self._name),
                 None,
-                f"It unpacks to more than {limits.size_in_words(self._most)}.",
-                "Such a file is taken for a bomb; store it unpacked, or divide it.",
+                f"The file unpacks to more than {limits.size_in_words(self._most)}.",
+                "It looks like a gzip bomb; store it uncompressed, or split it.",
             )
         self._on_read(len(data))
         buffer[: len(data)] = data
@@ -58,7 +58,7 @@ class _Counted(io.RawIOBase):
 
 
 class Reader:
-    """Reads a source's files; what is wrong with them goes to ``problems``."""
+    """Reads the files of a source; adds to ``problems`` what is wrong with them."""
 
     def __init__(
         self, source: Source, problems: Problems, *, doing: str, progress: Progress = no_progress
@@ -71,54 +71,59 @@ class Reader:
         self._done = 0
 
     def quiet(self) -> "Reader":
-        """A reader of the same source that keeps problems and progress to itself."""
+        """Return a reader of the same source that reports neither problems nor progress."""
         return Reader(self.source, NullProblems(), doing=self._doing)
 
     def first_line(self, path: str) -> str:
-        """The first line that says something, to tell formats by; a comment says nothing."""
+        """Return the first line that is neither blank nor a comment, to detect the format."""
         with closing(self.quiet().lines(path)) as lines:
             for _, line in lines:
                 if not line.lstrip().startswith("#"):
                     return line.strip()
         return ""
 
-    def lines(self, path: str) -> Generator[tuple[Place, str]]:
-        """Lines that are not blank, with their places; a line that is no UTF-8 is a problem."""
+    def lines(self, path: str) -> Generator[tuple[Location, str]]:
+        """Yield nonblank lines with their locations; a line that is not UTF-8 is a problem."""
         with self._stream(path) as stream:
             number = 0
             while raw := stream.readline(limits.MAX_LINE + 1):
                 number += 1
-                place = Place(path, number)
+                location = Location(path, number)
                 if len(raw) > limits.MAX_LINE:
                     raise refusal(
-                        place,
+                        location,
                         None,
                         f"The line is longer than {limits.size_in_words(limits.MAX_LINE)}.",
                         "Put long pages into files of their own, under pages/.",
                     )
-                text = self._decoded(raw, place)
+                text = self._decoded(raw, location)
                 if text and not text.isspace():
-                    yield place, text.rstrip("\r\n")
+                    yield location, text.rstrip("\r\n")
 
     def text(self, path: str) -> str:
-        """A whole file of text."""
+        """Return a whole text file."""
         with self._stream(path) as stream:
             raw = stream.read(limits.MAX_LINE + 1)
         if len(raw) > limits.MAX_LINE:
-            raise refusal(Place(path), None, "The file is too long for what it is.")
-        lines = (self._decoded(line, Place(path, n)) for n, line in _numbered(raw))
+            raise refusal(
+                Location(path),
+                None,
+                f"The file is larger than {limits.size_in_words(limits.MAX_LINE)}.",
+                "Shorten it.",
+            )
+        lines = (self._decoded(line, Location(path, n)) for n, line in _numbered(raw))
         return "".join(lines).replace("\r\n", "\n")
 
     def content(self, path: str) -> bytes:
-        """A whole file as it is; one that is too large for a page's file is refused."""
+        """Return the bytes of a whole file; raise StudyRefused if it is too large."""
         size = self.source.files[path]
         if size > limits.MAX_FILE:
             raise refusal(
-                Place(path),
+                Location(path),
                 None,
                 f"The file has {limits.size_in_words(size)}; "
-                f"{limits.size_in_words(limits.MAX_FILE)} are the most.",
-                "Make it smaller, or leave it out.",
+                f"the limit is {limits.size_in_words(limits.MAX_FILE)}.",
+                "Make it smaller, or remove it.",
             )
         try:
             with self.source.open(path) as stream:
@@ -128,23 +133,23 @@ class Reader:
         self._count(len(data))
         return data
 
-    def _decoded(self, raw: bytes, place: Place) -> str:
+    def _decoded(self, raw: bytes, location: Location) -> str:
         try:
             text = raw.decode("utf-8")
         except UnicodeDecodeError as error:
             self.problems.add(
-                place,
+                location,
                 None,
                 f"Byte {error.start + 1} of the line, 0x{raw[error.start]:02x}, is not UTF-8.",
                 "Save the file as UTF-8.",
             )
             return ""
-        return text.removeprefix("\ufeff") if place.line == 1 else text
+        return text.removeprefix("\ufeff") if location.line == 1 else text
 
     def _stream(self, path: str) -> "io.BufferedReader[_Counted]":
         size = self.source.files[path]
         if size == 0:
-            raise refusal(Place(path), None, "The file is empty.", "Fill it, or leave it out.")
+            raise refusal(Location(path), None, "The file is empty.", "Add content, or remove it.")
         raw = self.source.open(path)
         plain = io.BufferedReader(_Counted([raw], path, limits.MAX_UNPACKED, self._count), _BUFFER)
         try:

@@ -1,4 +1,4 @@
-"""Zip archives, read where they are; whatever could harm is refused before a byte is unpacked."""
+"""Zip archives, read in place; harmful ones are refused before anything is unpacked."""
 
 import stat
 import struct
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
-from topkapi.app.services.importing.problems import Place, Problems, StudyRefused, refusal
+from topkapi.app.services.importing.problems import Location, Problems, StudyRefused, refusal
 from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.folders import Closing, check_sizes, is_litter
 
@@ -18,7 +18,7 @@ _TAIL = 65_557 + 76  # that record, its comment and the record of large archives
 
 
 class ZipSource(Closing):
-    """A zip archive, from a path or an open file; one folder around all is seen through."""
+    """A zip archive, from a path or an open file; a single top-level folder is skipped."""
 
     single = False
 
@@ -39,7 +39,7 @@ class ZipSource(Closing):
         self.files = {path: member.file_size for path, member in self._members.items()}
 
     def open(self, path: str) -> BinaryIO:
-        """The unpacked bytes of one file, as a stream."""
+        """Open one file as a stream of unpacked bytes."""
         try:
             return cast(BinaryIO, self._zip.open(self._members[path]))
         except DAMAGE as error:
@@ -51,17 +51,17 @@ class ZipSource(Closing):
 
 
 def damaged(name: str, error: Exception) -> StudyRefused:
-    """The refusal of an archive, or of a file in it, that cannot be unpacked."""
+    """Return the error for an archive, or a file in it, that cannot be unpacked."""
     return refusal(
-        Place(name),
+        Location(name),
         None,
-        f"It is damaged, or packed in a way that is not known ({error}).",
-        "Make the archive anew, and send it whole.",
+        f"It is damaged, or compressed with an unsupported method ({error}).",
+        "Create it again, and check that it was transferred completely.",
     )
 
 
 def _check_directory(archive: Path | BinaryIO, name: str) -> None:
-    """Refuse a table of contents so long that reading it would fill the memory."""
+    """Raise StudyRefused if the central directory is too large to hold in memory."""
     stream = archive.open("rb") if isinstance(archive, Path) else archive
     try:
         size = _directory_size(stream)
@@ -70,15 +70,15 @@ def _check_directory(archive: Path | BinaryIO, name: str) -> None:
             stream.close()
     if size > limits.MAX_DIRECTORY:
         raise refusal(
-            Place(name),
+            Location(name),
             None,
-            f"Its list of files takes {limits.size_in_words(size)}.",
-            f"An archive may hold {limits.MAX_FILES:,} files.",
+            f"The archive's list of files takes {limits.size_in_words(size)}.",
+            f"Use at most {limits.MAX_FILES:,} files.",
         )
 
 
 def _directory_size(stream: BinaryIO) -> int:
-    """What the end of the archive says about the size of its table of contents."""
+    """Return the size of the central directory, as the end record of the archive declares it."""
     stream.seek(max(0, stream.seek(0, 2) - _TAIL))
     tail = stream.read()
     at = tail.rfind(b"PK\x05\x06")
@@ -99,15 +99,15 @@ def _members(archive: zipfile.ZipFile, name: str, problems: Problems) -> dict[st
     for info in infos:
         if is_litter(info.filename):
             continue
-        for problem, mend in _faults(info, found):
-            problems.add(Place(info.filename), None, problem, mend)
+        for problem, fix in _faults(info, found):
+            problems.add(Location(info.filename), None, problem, fix)
         found[info.filename] = info
     shared = _shared_folder(found)
     return {path[len(shared) :]: found[path] for path in sorted(found)}
 
 
 def _check_ratio(name: str, infos: list[zipfile.ZipInfo], problems: Problems) -> None:
-    """A bomb shows in the whole, or in one member that is not small."""
+    """Add a problem if the archive, or one larger member, unpacks like a bomb."""
     packed = sum(info.compress_size for info in infos)
     unpacked = sum(info.file_size for info in infos)
     sizes = [(name, packed, unpacked)]
@@ -115,11 +115,11 @@ def _check_ratio(name: str, infos: list[zipfile.ZipInfo], problems: Problems) ->
     for file, before, after in sizes:
         if after > max(limits.RATIO_FREE, limits.MAX_RATIO * before):
             problems.add(
-                Place(file),
+                Location(file),
                 None,
                 f"{limits.size_in_words(before)} unpack to {limits.size_in_words(after)}: more "
                 f"than {limits.MAX_RATIO} to 1.",
-                "Such an archive is taken for a bomb; store the file unpacked.",
+                "It looks like a zip bomb; store the files uncompressed.",
             )
 
 
@@ -131,15 +131,15 @@ def _faults(info: zipfile.ZipInfo, found: dict[str, zipfile.ZipInfo]) -> Iterato
     if len(path) > limits.MAX_PATH:
         yield f"The path has {len(path)} characters.", f"Use at most {limits.MAX_PATH}."
     if stat.S_ISLNK(info.external_attr >> 16):
-        yield "This is a symbolic link.", "Put the file itself there."
+        yield "This is a symbolic link.", "Replace it with the file itself."
     if info.flag_bits & 0x1:
         yield "This file is encrypted.", "Make the archive without a password."
     if path in found:
-        yield "The archive holds this path twice.", "Keep one of the two."
+        yield "The archive contains this path twice.", "Remove one of the two."
 
 
 def _shared_folder(paths: dict[str, zipfile.ZipInfo]) -> str:
-    """The one folder that holds everything, with its slash, or nothing."""
+    """Return the single top-level folder with its slash, or an empty string."""
     firsts = {path.partition("/")[0] for path in paths}
     if len(firsts) != 1 or not all("/" in path for path in paths):
         return ""

@@ -1,4 +1,4 @@
-"""The one at work on uploads: checks them, and imports those that are confirmed, one at a time."""
+"""Background jobs for uploads: check them, and import the confirmed ones, one at a time."""
 
 import logging
 import time
@@ -22,13 +22,13 @@ from topkapi.app.services.importing.sources.folders import FileSource
 from topkapi.app.services.importing.sources.zipped import ZipSource
 from topkapi.app.services.importing.uploads.store import Stage, Upload, UploadStore
 
-_EVERY = 0.5  # seconds between two notes of progress
+_EVERY = 0.5  # seconds between two saved progress updates
 _log = logging.getLogger("topkapi.uploads")
 Step = Callable[[Upload, Source, Any], ImportReport]
 
 
 class ImportRunner:
-    """Runs checks and imports in a thread of its own, so that requests are answered meanwhile."""
+    """Runs checks and imports in a background thread, so that requests are not blocked."""
 
     def __init__(self, store: UploadStore, sessions: Sessions) -> None:
         self.store = store
@@ -36,20 +36,20 @@ class ImportRunner:
         self._thread: ThreadPoolExecutor | None = None  # started with the first upload
 
     def close(self) -> None:
-        """Wait for what is being done, and begin nothing more."""
+        """Wait for the running job, and cancel the others."""
         if self._thread is not None:
             self._thread.shutdown(wait=True, cancel_futures=True)
             self._thread = None
 
     def check(self, upload: Upload) -> Upload:
-        """Have the upload read without writing anything."""
+        """Start checking the upload; nothing is written to the database."""
         return self._begin(upload, Stage.CHECKING, Stage.READY, self._preview)
 
     def confirm(self, upload: Upload, *, actor_id: int) -> Upload:
-        """Have a checked upload imported."""
+        """Start importing a checked upload."""
         if upload.stage is not Stage.READY:
             raise Conflict(
-                f"This upload is {upload.stage}; only one that is ready can be imported."
+                f"This upload is {upload.stage}; only an upload that is ready can be imported."
             )
 
         self.store.claim(upload)
@@ -61,16 +61,16 @@ class ImportRunner:
         return self._begin(upload, Stage.WRITING, Stage.DONE, write)
 
     def cancel(self, upload: Upload) -> Upload:
-        """Let go of an upload that nobody is at work on."""
+        """Discard an upload that is not being processed."""
         if upload.is_at_work:
-            raise Conflict("The upload is being worked on; wait until that is over.")
+            raise Conflict("The upload is being processed; wait until that has finished.")
         self.store.drop(upload)
-        return self._note(upload, stage=Stage.REFUSED, message="It was discarded.")
+        return self._note(upload, stage=Stage.REFUSED, message="The upload was discarded.")
 
     def import_now(
         self, path: Path, filename: str, *, actor_id: int, dry_run: bool
     ) -> ImportReport:
-        """Check or import a file at once, in the thread of the caller."""
+        """Check or import a file immediately, in the thread of the caller."""
         with open_upload(path, filename) as source:
             if dry_run:
                 with self._sessions.read() as session:
@@ -110,7 +110,10 @@ class ImportRunner:
             self._refuse(upload, message=str(refusal))
         except Exception:
             _log.exception("an upload failed")
-            self._refuse(upload, message="The program made a mistake. Nothing was written.")
+            self._refuse(
+                upload,
+                message="An unexpected error occurred; see the server log. Nothing was imported.",
+            )
         else:
             self._note(upload, stage=after, report=report.as_json(), done=1, total=1)
             if after is Stage.DONE:
@@ -127,7 +130,7 @@ class ImportRunner:
 
 
 def open_upload(path: Path, filename: str) -> Source:
-    """The source in an upload, under the name it was sent with."""
+    """Open the source in an upload, under its original file name."""
     with path.open("rb") as stream:
         packed = stream.read(2) == b"PK"
     if packed or filename.lower().endswith(".zip"):
@@ -136,7 +139,7 @@ def open_upload(path: Path, filename: str) -> Source:
 
 
 class _Named(FileSource):
-    """A single file that is kept under another name than it was sent with."""
+    """A single file that is stored under another name than its original one."""
 
     def __init__(self, path: Path, filename: str) -> None:
         super().__init__(path)

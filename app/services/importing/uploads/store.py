@@ -1,7 +1,7 @@
-"""Uploads on disk: the bytes as they came, and beside them what is known of them.
+"""Uploads on disk: the bytes as received, and beside them a JSON file with their state.
 
-No table holds them: while an import is being written, SQLite takes no other writer, and progress
-has to be told all the same. Every process of a host sees the same folder; several hosts that share
+They are not in the database: while an import is being written, SQLite accepts no other writer, and
+progress must still be saved. Every process of a host sees the same folder; several hosts that share
 a database should share the folder too.
 """
 
@@ -22,13 +22,13 @@ from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.services.importing.sources import limits
 
 KEEP = timedelta(days=1)
-SILENCE = timedelta(minutes=15)  # a job that says nothing for so long has died with its process
+SILENCE = timedelta(minutes=15)  # a job without updates for so long has died with its process
 _ID = re.compile(r"[0-9a-f]{32}")
 _COPY = 1 << 20
 
 
 class Stage(StrEnum):
-    """How far an upload is."""
+    """The state of an upload."""
 
     RECEIVED = "received"
     CHECKING = "checking"
@@ -43,7 +43,7 @@ AT_WORK = frozenset({Stage.RECEIVED, Stage.CHECKING, Stage.WRITING})
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A study that was sent; ``report`` says what was read, ``problems`` what is to mend."""
+    """An uploaded study; ``report`` says what was read, ``problems`` what to fix."""
 
     id: str
     filename: str
@@ -62,12 +62,12 @@ class Upload:
 
     @property
     def is_at_work(self) -> bool:
-        """Whether something is being done with it."""
+        """Whether it is being processed."""
         return self.stage in AT_WORK
 
     @property
     def share(self) -> float:
-        """How much of the present step is done, from 0 to 1."""
+        """The completed share of the current step, from 0 to 1."""
         return self.done / self.total if self.total else 0.0
 
 
@@ -79,13 +79,16 @@ class UploadStore:
         self.largest = largest
 
     def new_file(self) -> Path:
-        """Where the bytes of a new upload go; what is older than a day is removed first."""
+        """Return the path for a new upload; remove uploads older than a day first."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._sweep()
         return self._folder / f"{secrets.token_hex(16)}.study"
 
     def keep(self, source: BinaryIO, path: Path) -> int:
-        """Copy a stream to ``path`` and return its size; too much is refused and removed."""
+        """Copy a stream to ``path`` and return its size.
+
+        Raise Invalid if it is too large; on any error the file is removed.
+        """
         size = 0
         try:
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target:
@@ -99,35 +102,40 @@ class UploadStore:
         return size
 
     def refuse_larger(self, size: int) -> None:
-        """Refuse what is more than a study may be."""
+        """Raise Invalid if ``size`` exceeds the limit."""
         if size > self.largest:
             raise Invalid(
-                f"The file is larger than {limits.size_in_words(self.largest)}. Divide the study.",
+                f"The file is larger than {limits.size_in_words(self.largest)}. Split the study.",
                 field="file",
             )
 
     def enter(self, path: Path, *, filename: str, size: int, user_id: int) -> Upload:
-        """Note an upload whose bytes are at ``path``."""
+        """Register an upload whose bytes are at ``path``."""
         upload = Upload(path.stem, safe_name(filename), size, user_id, Stage.RECEIVED, now())
         self.save(upload)
         return upload
 
     def find(self, upload_id: str) -> Upload:
-        """The upload, or NotFound; one that fell silent is refused as cut off."""
+        """Return the upload or raise NotFound; one whose job has died is shown as refused."""
         path = self._folder / f"{upload_id}.json"
         if not _ID.fullmatch(upload_id) or not path.exists():
-            raise NotFound("There is no such upload, or it is older than a day. Send it again.")
+            raise NotFound(
+                "There is no such upload, or it is older than a day. Upload the file again."
+            )
         stored = json.loads(path.read_text())
         stored["stage"] = Stage(stored["stage"])
         stored["changed_at"] = datetime.fromisoformat(stored["changed_at"])
         upload = Upload(**stored)
         if upload.is_at_work and now() - upload.changed_at > SILENCE:
-            message = "The server stopped while it was at work on this. Nothing was written."
+            message = (
+                "The server stopped while it processed this upload. Nothing was imported; "
+                "upload the file again."
+            )
             return replace(upload, stage=Stage.REFUSED, message=message)
         return upload
 
     def save(self, upload: Upload) -> None:
-        """Write what is known, whole or not at all."""
+        """Save the state atomically."""
         path = self._folder / f"{upload.id}.json"
         partial = path.with_suffix(".partial")
         stored = {**asdict(upload), "changed_at": upload.changed_at.isoformat()}
@@ -135,21 +143,21 @@ class UploadStore:
         partial.replace(path)
 
     def content(self, upload: Upload) -> Path:
-        """The file with the bytes; a refusal if this host does not have it."""
+        """Return the file with the bytes; raise NotFound if this host does not have it."""
         path = self._folder / f"{upload.id}.study"
         if not path.exists():
-            raise NotFound("The file is not on this machine any more. Send it again.")
+            raise NotFound("The file is no longer on this server. Upload it again.")
         return path
 
     def claim(self, upload: Upload) -> None:
-        """Take the upload for its import; whoever comes second is refused."""
+        """Claim the upload for its import; raise Conflict if it is already claimed."""
         try:
             (self._folder / f"{upload.id}.claim").touch(mode=0o600, exist_ok=False)
         except FileExistsError:
-            raise Conflict("This upload is being imported already.") from None
+            raise Conflict("This upload is already being imported.") from None
 
     def drop(self, upload: Upload) -> None:
-        """Remove the bytes; what is known stays for a day."""
+        """Remove the bytes; the state is kept for a day."""
         (self._folder / f"{upload.id}.study").unlink(missing_ok=True)
 
     def _sweep(self) -> None:
@@ -160,6 +168,6 @@ class UploadStore:
 
 
 def safe_name(name: str) -> str:
-    """A file name as it may be shown: the last part, without what cannot be printed."""
+    """Return a file name that is safe to show: its last part, printable characters only."""
     last = re.split(r"[/\\]", name)[-1]
     return "".join(each for each in last if each.isprintable())[:200] or "study"

@@ -1,7 +1,7 @@
 """Exports: a study as files, the same bytes from the page, the API and the command line.
 
-`open_export` makes one ready, `EXPORTS` names the formats, `export_session` is the session to read
-it in.
+`open_export` prepares an export, `EXPORTS` lists the formats, `export_session` opens the database
+session to read it in.
 """
 
 from topkapi.app.services.results.exports.formats import EXPORTS, ExportFormat

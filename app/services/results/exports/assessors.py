@@ -1,4 +1,4 @@
-"""What assessors are called in exports: by e-mail, or by pseudonyms that never change."""
+"""Names of assessors in exports: e-mails, or stable pseudonyms."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from topkapi.app.domain.errors import NotFound
 
 @dataclass(frozen=True, slots=True)
 class Assessor:
-    """Someone who has or had work in the study."""
+    """A user with present or past assignments in the study."""
 
     user_id: int
     email: str
@@ -19,7 +19,7 @@ class Assessor:
 
 
 class Assessors:
-    """Everyone with work in a study; who had work first has the first pseudonym, for good."""
+    """All assessors of a study; pseudonyms follow the order of their first assignments."""
 
     def __init__(self, session: Session, study_id: int, *, pseudonyms: bool) -> None:
         rows = queries.assessors_in_order(session, study_id)
@@ -30,42 +30,42 @@ class Assessors:
         shown = {user_id: _shown(each, pseudonyms) for user_id, each in self._people.items()}
         self._names = shown
         order = list(shown) if pseudonyms else sorted(shown, key=lambda user_id: shown[user_id])
-        self._places = {user_id: place for place, user_id in enumerate(order)}
+        self._positions = {user_id: position for position, user_id in enumerate(order)}
 
     def name(self, user_id: int) -> str:
-        """What the person is called."""
+        """Return the name of an assessor in the export."""
         return self._names[user_id]
 
-    def place(self, user_id: int) -> int:
-        """Where the person stands in the order of the export."""
-        return self._places[user_id]
+    def position(self, user_id: int) -> int:
+        """Return the position of an assessor in the order of the export."""
+        return self._positions[user_id]
 
     @property
     def people(self) -> list[Assessor]:
-        """Everyone, in the order of the export."""
-        return [self._people[user_id] for user_id in self._places]
+        """All assessors, in the order of the export."""
+        return [self._people[user_id] for user_id in self._positions]
 
     @property
     def names(self) -> list[str]:
-        """What everyone is called, in the order of the export."""
-        return [self._names[user_id] for user_id in self._places]
+        """Names of all assessors, in the order of the export."""
+        return [self._names[user_id] for user_id in self._positions]
 
     def find(self, wanted: str) -> Assessor:
-        """The person with this e-mail, pseudonym or full name."""
+        """Return the assessor with this e-mail, pseudonym or full name."""
         people = self._people.values()
         for known in ("email", "pseudonym", "name"):
             found = [each for each in people if getattr(each, known).lower() == wanted.lower()]
             if len(found) == 1:
                 return found[0]
-        raise NotFound(f"No assessor {wanted!r} has work in this study; {self.offer()}")
+        raise NotFound(f"No assessor {wanted!r} has work in this study. {self.offer()}")
 
     def offer(self) -> str:
-        """A sentence part that says who can be asked for."""
+        """Return a sentence that lists the assessors to choose from."""
         names = self.names
         if not names:
-            return "nobody has any yet."
+            return "Nothing has been assigned yet."
         more = f" and {len(names) - 10} more" if len(names) > 10 else ""
-        return f"there are {', '.join(names[:10])}{more}."
+        return f"Choose one of {', '.join(names[:10])}{more}."
 
 
 def _shown(assessor: Assessor, pseudonyms: bool) -> str:

@@ -1,4 +1,4 @@
-"""`confidence.jsonl`: beside the list of each finished session what its answers make probable."""
+"""`confidence.jsonl`: the list of each finished session with the posterior given its answers."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,28 +13,34 @@ from topkapi.app.services.results.exports.source import AssignmentRecord, StudyS
 
 
 def confidence(source: StudySource) -> Iterator[str]:
-    """The lines of `confidence.jsonl`."""
-    return confidence_lines(record for _, record in sure_lists(source))
+    """Return the lines of `confidence.jsonl`."""
+    return confidence_lines(record for _, record in confidence_records(source))
 
 
-def sure_lists(source: StudySource) -> Iterator[tuple[AssignmentRecord, ConfidenceList]]:
-    """Every finished session with pairs: some two milliseconds an answer, unless it is `robust`."""
+def confidence_records(source: StudySource) -> Iterator[tuple[AssignmentRecord, ConfidenceList]]:
+    """Yield every finished session with pairs and its confidence record.
+
+    This takes about two milliseconds per answer, unless the sorter is `robust`.
+    """
     for work, rows in source.all_logs(tool=Tool.PAIRS):
-        record = sure_list(work, rows) if work.assignment.finished_at else None
+        record = confidence_record(work, rows) if work.assignment.finished_at else None
         if record is not None:
             yield work, record
 
 
-def sure_list(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> ConfidenceList | None:
-    """The session as a record; None if it is not finished. Its own list is never replaced."""
+def confidence_record(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> ConfidenceList | None:
+    """Return the session as a record, or None if it is not finished.
+
+    The list of the session is never replaced by the most probable one.
+    """
     from topkapi.app.domain.pairs.list_confidence import confidence_in
 
     session = _replayed(work.assignment, rows)
     state = session.state
     if not isinstance(state, Finished):
         return None
-    sure, names = confidence_in(session), work.names
-    quality = sure.concluded_quality
+    estimate, names = confidence_in(session), work.names
+    quality = estimate.concluded_quality
     return ConfidenceList(
         study=work.study,
         query=work.query.name,
@@ -42,21 +48,21 @@ def sure_list(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> Confidence
         round=work.assignment.round,
         k=session.plan.k,
         sorter=session.plan.sorter,
-        answers=sure.answers,
-        error_rate=sure.error_rate,
+        answers=estimate.answers,
+        error_rate=estimate.error_rate,
         ranking=tuple(names[item] for item in state.result.ranking),
-        ranking_quality=sure.quality if quality is None else quality,
-        probable=tuple(names[item] for item in sure.ranking),
-        probable_quality=sure.quality,
-        documents=tuple(names[page.item] for page in sure.pages),
-        in_top=tuple(page.in_top for page in sure.pages),
-        low=tuple(page.low for page in sure.pages),
-        high=tuple(page.high for page in sure.pages),
+        ranking_quality=estimate.quality if quality is None else quality,
+        probable=tuple(names[item] for item in estimate.ranking),
+        probable_quality=estimate.quality,
+        documents=tuple(names[page.item] for page in estimate.pages),
+        in_top=tuple(page.in_top for page in estimate.pages),
+        low=tuple(page.low for page in estimate.pages),
+        high=tuple(page.high for page in estimate.pages),
     )
 
 
 def _replayed(assignment: Assignment, rows: Sequence[JudgmentRow]) -> PairSession:
-    """The session where its log leaves it."""
+    """Return the session in the state after its log."""
     adapter = TOOL_ADAPTERS[Tool.PAIRS]
     log = (
         Entry(row.entry, adapter.from_row(row) if row.entry is EntryKind.ANSWER else None)

@@ -1,4 +1,4 @@
-"""The consensus of a study's top-k lists: Supervised Kemeny of whoever has finished."""
+"""The consensus of a study's top-k lists: Supervised Kemeny over all finished sessions."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 
 def consensus_lists(source: StudySource) -> Iterator[ConsensusList]:
-    """One list for each query that somebody has finished with pairs, in the study's order.
+    """Yield one list per query that somebody has finished with pairs, in the study's order.
 
-    Votes weigh as much as their assessors agree with the others over the whole study, so all lists
-    are read before the first is handed out; they are kept as numbers, a few kilobytes a query.
+    Votes are weighted by how much their assessors agree with the others over the whole study, so
+    all lists are read before the first is yielded; they are kept as numbers, a few kilobytes per
+    query.
     """
-    # Loaded here: a server starts without the numerical libraries.
+    # Imported here, so that a server starts without the numerical libraries.
     from topkapi.analysis.aggregation import consensus_lists as lists_of
     from topkapi.analysis.agreement import pair_tables
     from topkapi.analysis.report.sections.consensus import consensus
@@ -41,12 +42,12 @@ def consensus_lists(source: StudySource) -> Iterator[ConsensusList]:
 
 
 def consensus(source: StudySource) -> Iterator[str]:
-    """The lines of `consensus.jsonl`."""
+    """Return the lines of `consensus.jsonl`."""
     return consensus_lines(consensus_lists(source))
 
 
 def _asked(study: "StudyData", scores: "Scores") -> set[str]:
-    """The pages that anybody was asked about: others were added to the study later."""
+    """Return the pages that were in anyone's plan; others were added to the study later."""
     known = (scores.values == scores.values).any(axis=0)  # NaN is not itself
     pages = study.documents[scores.query]
     return {page for page, is_known in zip(pages, known.tolist(), strict=True) if is_known}

@@ -1,7 +1,7 @@
 """The formats of exports, by name.
 
 A new format is a line in `EXPORTS`: a function from a `StudySource` to lines, made of a pure writer
-in `analysis` and whatever it has to read.
+in `analysis` and the queries it needs.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -35,9 +35,9 @@ _TEXTS = 40  # preferences whose pages are in memory at once
 
 @dataclass(frozen=True, slots=True)
 class ExportFormat:
-    """A format: what it holds, how it is served, whose work it shows, and how it is written.
+    """A format: its content, media type, tools, and writer.
 
-    ``lines`` may refuse a study before it hands out the first line, not later.
+    ``lines`` may refuse a study before it yields the first line, not later.
     """
 
     name: str
@@ -80,9 +80,9 @@ def _preferences(source: StudySource) -> Iterator[str]:
 def _preference_records(source: StudySource) -> Iterator[Preference]:
     for work, rows in source.all_logs(tool=Tool.PAIRS):
         won = [
-            (left, right) if said == "a" else (right, left)
-            for left, right, said in preferences_in(rows)
-            if said != "tie"
+            (left, right) if preference == "a" else (right, left)
+            for left, right, preference in preferences_in(rows)
+            if preference != "tie"
         ]
         for start in range(0, len(won), _TEXTS):
             yield from _with_texts(source, work, won[start : start + _TEXTS])
@@ -119,14 +119,14 @@ EXPORTS: Mapping[str, ExportFormat] = {
         ),
         ExportFormat(
             "consensus.jsonl",
-            "One list a query from all who finished it, and whom it departs from.",
+            "One list per query from all who finished it, and how far each assessor departs.",
             _JSONL,
             _PAIRS,
             consensus.consensus,
         ),
         ExportFormat(
             "confidence.jsonl",
-            "Beside each finished list the most probable one, and how sure every page's place is.",
+            "Each finished list, the most probable one, and the confidence in every page's rank.",
             _JSONL,
             _PAIRS,
             confidence.confidence,
@@ -140,42 +140,42 @@ EXPORTS: Mapping[str, ExportFormat] = {
         ),
         ExportFormat(
             "letor",
-            "The same labels joined with the study's features, for learning to rank.",
+            "The same labels with the study's features, for learning to rank.",
             _TEXT,
             _PAIRS,
             labels.letor,
         ),
         ExportFormat(
             "grades.qrels",
-            "TREC qrels of the grades; of several assessors the middle grade.",
+            "TREC qrels of the grades; the median grade if there are several assessors.",
             _TEXT,
             frozenset({Tool.GRADES}),
             labels.grades_qrels,
         ),
         ExportFormat(
             "judgments.jsonl",
-            "The whole log: sides, times, notes, checks, undo and redo, withdrawn work too.",
+            "The whole log: sides, times, notes, checks, undo and redo, including withdrawn work.",
             _JSONL,
             _ALL,
             _judgments,
         ),
         ExportFormat(
             "pairs.tsv",
-            "Every preference that stands: query, two pages, which is better, who said so.",
+            "Every effective preference: query, two pages, which is better, and the assessor.",
             "text/tab-separated-values; charset=utf-8",
             _PAIRS,
             _pairs,
         ),
         ExportFormat(
             "lists.jsonl",
-            "Every preference between two lists that stands, as `topkapi dcg learn` reads it.",
+            "Every effective preference between two lists, as `topkapi dcg learn` reads it.",
             _JSONL,
             frozenset({Tool.LISTS}),
             lists.list_preferences,
         ),
         ExportFormat(
             "timers.csv",
-            "What happened to the clocks: starts, pauses, heartbeats.",
+            "Clock events: starts, pauses, heartbeats.",
             "text/csv; charset=utf-8",
             _ALL,
             _timers,

@@ -1,4 +1,4 @@
-"""A study as arrays: what reports and consensus lists are counted from."""
+"""A study as arrays: the input of reports and consensus lists."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -32,12 +32,13 @@ def gather(
     logs: bool = True,
     people: Mapping[int, str] | None = None,
 ) -> StudyData:
-    """The study as arrays, withdrawn work left out; without ``logs`` the finished labels alone.
+    """Return the study as arrays, without withdrawn work.
 
-    ``people`` are names to show by user; without them everyone is called as in exports.
+    Without ``logs``, only the labels of finished sessions are read. ``people`` are names to show by
+    user; by default, names are those of exports.
     """
     at_work = queries.people_at_work(source.session, source.study.id)
-    ids = sorted(at_work, key=source.assessors.place)
+    ids = sorted(at_work, key=source.assessors.position)
     index = {user_id: number for number, user_id in enumerate(ids)}
     found = {tool: _KINDS[tool](index, logs=logs) for tool in tools}
     names, texts, documents = [], [], []
@@ -61,7 +62,7 @@ def gather(
 def _take_query(
     source: StudySource, query: QueryHead, number: int, found: "Mapping[Tool, _Collected]"
 ) -> Mapping[int, str]:
-    """Take the work on a query; return its pages in the study's order."""
+    """Collect the work on a query; return its pages in the study's order."""
     works = [
         work
         for work in source.works(query, withdrawn=False, tool=None)
@@ -70,20 +71,20 @@ def _take_query(
     if not works:
         return queries.document_names(source.session, query.number)
     pages = works[0].names
-    place = {page: at for at, page in enumerate(pages)}
+    page_index = {page: at for at, page in enumerate(pages)}
     logs = dict(read_answers(source.session, [work.assignment.id for work in works]))
     for work in works:
         answers = logs.get(work.assignment.id) or answers_of([])
-        found[work.assignment.tool].take(number, place, work, answers)
+        found[work.assignment.tool].take(number, page_index, work, answers)
     for each in found.values():
         each.end_query(number)
     return pages
 
 
 class _Collected(ABC):
-    """What one tool collected: labels by query, and, if wanted, the logs.
+    """The data of one tool: labels by query, and optionally the logs.
 
-    ``k`` is the greatest of the finished lists: a study's setting may have changed since.
+    ``k`` is the largest of the finished lists: the setting of the study may have changed since.
     """
 
     tool: Tool
@@ -98,7 +99,7 @@ class _Collected(ABC):
 
     @abstractmethod
     def take(
-        self, query: int, place: Mapping[int, int], work: AssignmentRecord, answers: Answers
+        self, query: int, page_index: Mapping[int, int], work: AssignmentRecord, answers: Answers
     ) -> None:
         """Take one session; of several rounds of a person the last finished one gives labels."""
 
@@ -111,7 +112,7 @@ class _Collected(ABC):
         self._labels.clear()
 
     def data(self) -> ToolData:
-        """The labels, and the times if they were wanted."""
+        """Return the labels, and the times if logs were requested."""
         return ToolData(
             self.tool.value,
             TITLES[self.tool],
@@ -122,7 +123,7 @@ class _Collected(ABC):
 
 
 class _Pairs(_Collected):
-    """Lists as labels k + 1 - rank, ties alike; and the answers with their sides."""
+    """Lists as labels k + 1 - rank, equal for ties; and the answers with their sides."""
 
     tool = Tool.PAIRS
 
@@ -131,7 +132,7 @@ class _Pairs(_Collected):
         self._judgments = JudgmentColumns()
 
     def take(
-        self, query: int, place: Mapping[int, int], work: AssignmentRecord, answers: Answers
+        self, query: int, page_index: Mapping[int, int], work: AssignmentRecord, answers: Answers
     ) -> None:
         """Take one session; of several rounds of a person the last finished one gives labels."""
         assessor = self._index[work.assignment.user_id]
@@ -140,10 +141,10 @@ class _Pairs(_Collected):
             plan, answers.judgments(), undone=answers.undone, offered=work.assignment.offered
         )
         if found is not None:
-            self._labels[assessor] = _list_labels(plan, found, place)
+            self._labels[assessor] = _list_labels(plan, found, page_index)
             self.k = max(self.k, plan.k)
         if self._logs:
-            self._judgments.take(assessor, query, place, answers)
+            self._judgments.take(assessor, query, page_index, answers)
             self._sessions.take(
                 assessor,
                 query,
@@ -155,17 +156,17 @@ class _Pairs(_Collected):
             )
 
     def data(self) -> ToolData:
-        """The lists, the answers with their sides, the times."""
+        """Return the labels, the answers with their sides, and the times."""
         judgments = self._judgments.judgments() if self._logs else None
         return replace(super().data(), judgments=judgments)
 
 
-def _list_labels(plan: Plan, result: Result, place: Mapping[int, int]) -> FloatArray:
-    """Labels of all pages of a query; NaN for those that were no candidates then."""
-    groups = [[place[item] for item in group] for group in result.groups]
-    labels = topk_scores(groups, len(place), plan.k)
-    asked = np.zeros(len(place), dtype=bool)
-    asked[[place[item] for item in plan.order]] = True
+def _list_labels(plan: Plan, result: Result, page_index: Mapping[int, int]) -> FloatArray:
+    """Return labels of all pages of a query; NaN for pages that were not candidates then."""
+    groups = [[page_index[item] for item in group] for group in result.groups]
+    labels = topk_scores(groups, len(page_index), plan.k)
+    asked = np.zeros(len(page_index), dtype=bool)
+    asked[[page_index[item] for item in plan.order]] = True
     labels[~asked] = nan
     return labels
 
@@ -176,15 +177,15 @@ class _Grades(_Collected):
     tool = Tool.GRADES
 
     def take(
-        self, query: int, place: Mapping[int, int], work: AssignmentRecord, answers: Answers
+        self, query: int, page_index: Mapping[int, int], work: AssignmentRecord, answers: Answers
     ) -> None:
         """Take one session; of several rounds of a person the last finished one gives labels."""
         assessor = self._index[work.assignment.user_id]
         plan = GradePlan.from_json(work.assignment.plan)
         grades = grades_given(plan, answers.gradings())
         if grades is not None:
-            labels = np.full(len(place), nan)
-            labels[[place[page] for page in grades]] = list(grades.values())
+            labels = np.full(len(page_index), nan)
+            labels[[page_index[page] for page in grades]] = list(grades.values())
             self._labels[assessor] = labels
         if self._logs:
             n, done = len(plan.order), grades is not None
@@ -195,9 +196,9 @@ _KINDS: Mapping[Tool, type[_Collected]] = {Tool.PAIRS: _Pairs, Tool.GRADES: _Gra
 
 
 def proven_bound(plan: Plan, answers: Answers) -> int | None:
-    """The most answers the session can hold: its sorter's bound and the checks asked beside it.
+    """Return the maximum number of answers: the sorter's bound plus the answered checks.
 
-    None where nothing is proven: sampled questions, majorities of a pair, passes at the end.
+    None where no bound is proven: sampled questions, majority votes per pair, final passes.
     """
     sorter = SORTERS[plan.sorter]
     if sorter.sampled or plan.best_of > 1 or plan.recheck:

@@ -1,4 +1,4 @@
-"""Labels by query, and their join with the study's features: what `qrels` and `letor` say."""
+"""Labels by query, and their join with the study's features: content of `qrels` and `letor`."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -18,7 +18,7 @@ _MOST_QID = 2**31 - 1
 
 
 def labels_by_query(source: StudySource) -> Iterator[tuple[QueryHead, Labels]]:
-    """Label k + 1 - rank of the pages of each finished query: of one assessor, or the consensus."""
+    """Yield labels k + 1 - rank per finished query, of one assessor or the consensus."""
     return _of_consensus(source) if source.only is None else _of_assessor(source)
 
 
@@ -30,7 +30,7 @@ def _of_consensus(source: StudySource) -> Iterator[tuple[QueryHead, Labels]]:
 
 
 def _of_assessor(source: StudySource) -> Iterator[tuple[QueryHead, Labels]]:
-    """Of a query judged in several rounds the last finished one counts."""
+    """Yield the labels of one assessor; of several rounds, the last finished one counts."""
     for query in source.queries():
         works = source.works(query, withdrawn=False, tool=Tool.PAIRS)
         records = [topk_record(work, rows) for work, rows in source.with_logs(works)]
@@ -40,7 +40,7 @@ def _of_assessor(source: StudySource) -> Iterator[tuple[QueryHead, Labels]]:
 
 
 def qrels(source: StudySource) -> Iterator[str]:
-    """The lines of `qrels`."""
+    """Return the lines of `qrels`."""
     return qrels_lines(
         Label(query.name, document, label)
         for query, labels in labels_by_query(source)
@@ -49,12 +49,12 @@ def qrels(source: StudySource) -> Iterator[str]:
 
 
 def grades_qrels(source: StudySource) -> Iterator[str]:
-    """The lines of `grades.qrels`: of several assessors the middle grade, the lower if even."""
+    """Return the lines of `grades.qrels`, with the lower median over assessors."""
     return qrels_lines(grade_labels(source))
 
 
 def grade_labels(source: StudySource) -> Iterator[Label]:
-    """The grades of all queries that somebody has finished, query by query."""
+    """Yield the grades of all finished queries, query by query."""
     for query, group in groupby(source.all_logs(tool=Tool.GRADES), key=lambda pair: pair[0].query):
         names: Mapping[int, str] = {}
         given: dict[str, list[int]] = {}
@@ -73,28 +73,28 @@ def _middle(grades: list[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Numbering:
-    """How names of features and of queries become the numbers that LETOR wants.
+    """Mapping of feature and query names to the numbers that LETOR requires.
 
-    Numbers stay themselves. Other names of features are numbered in their sorted order; if one
-    query has another name, all have their place in the study.
+    Numeric names are kept. Other feature names are numbered in sorted order; if any query name is
+    not a number, all queries are numbered by their position in the study.
     """
 
     features: Mapping[str, int]
-    by_place: bool
+    by_position: bool
 
     @property
     def feature_names(self) -> list[str]:
-        """The names of the features, if they are more than their numbers."""
+        """The names of the features, unless they are just numbers."""
         named = any(name != str(number) for name, number in self.features.items())
         return sorted(self.features) if named else []
 
     def qid(self, query: QueryHead) -> int:
-        """The number of a query."""
-        return query.place if self.by_place else int(query.name)
+        """Return the number of a query."""
+        return query.position if self.by_position else int(query.name)
 
 
 def numbering_of(source: StudySource) -> Numbering:
-    """The numbering of a study; a refusal if it has no features."""
+    """Return the numbering of a study; raise Invalid if it has no features."""
     names: set[str] = set()
     for features in queries.features_of_study(source.session, source.study.id):
         names.update(features)
@@ -107,7 +107,7 @@ def numbering_of(source: StudySource) -> Numbering:
     else:
         numbers = {name: number for number, name in enumerate(sorted(names), start=1)}
     with closing(queries.queries_in_order(source.session, source.study.id)) as rows:
-        return Numbering(numbers, by_place=not all(_is_number(row[1]) for row in rows))
+        return Numbering(numbers, by_position=not all(_is_number(row[1]) for row in rows))
 
 
 def _is_number(name: str) -> bool:
@@ -115,7 +115,7 @@ def _is_number(name: str) -> bool:
 
 
 def letor(source: StudySource) -> Iterator[str]:
-    """The lines of `letor`."""
+    """Return the lines of `letor`."""
     numbering = numbering_of(source)
     return letor_lines(_letor_rows(source, numbering), numbering.feature_names)
 

@@ -1,4 +1,4 @@
-"""Preferences between rankings: what `lists.jsonl` says."""
+"""Preferences between rankings: the content of `lists.jsonl`."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from topkapi.app.services.results.exports.source import AssignmentRecord, StudyS
 
 
 def list_preferences(source: StudySource) -> Iterator[str]:
-    """The lines of `lists.jsonl`."""
+    """Return the lines of `lists.jsonl`."""
     logs = source.all_logs(tool=Tool.LISTS)
     return list_lines(each for work, rows in logs for each in _answers(source, work, rows))
 
@@ -20,7 +20,7 @@ def list_preferences(source: StudySource) -> Iterator[str]:
 def _answers(
     source: StudySource, work: AssignmentRecord, rows: list[JudgmentRow]
 ) -> Iterator[ListAnswer]:
-    """Every answer of a session that stands, in the order it was given."""
+    """Yield the effective answers of a session in log order."""
     plan = ListPlan.from_json(work.assignment.plan)
     heads = queries.document_heads(source.session, work.assignment.plan["order"])
     names = {head[0]: head[1] for head in heads}

@@ -1,4 +1,4 @@
-"""Logs by columns: how a report reads a million entries without an object for each."""
+"""Logs by columns, so that a report can read a million entries without an object for each."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,10 +23,10 @@ CHECK = QuestionKind.CHECK.value
 
 @dataclass(slots=True)
 class Answers:
-    """The answers of a log, taken back or not, by columns; ``undone`` of them wait for a redo.
+    """The answers of a log by columns, undone ones included; ``undone`` of them could be redone.
 
-    Times are in milliseconds; that of an undo or redo is with the answer it was about. Kinds of
-    questions and answers are the words that are stored.
+    Times are in milliseconds; the time of an undo or redo is added to its answer. Kinds of
+    questions and answers are the stored strings.
     """
 
     kind: Sequence[str | None]
@@ -35,48 +35,48 @@ class Answers:
     answer: Sequence[str]
     active_ms: Sequence[int]
     wall_ms: Sequence[int]
-    stands: Sequence[bool]
+    effective: Sequence[bool]
     undone: int = 0
 
     def __len__(self) -> int:
         return len(self.answer)
 
     def judgments(self) -> list[Judgment]:
-        """The answers to pairs that stand."""
-        columns = zip(self.kind, self.left, self.right, self.answer, self.stands, strict=True)
+        """Return the effective answers to pairs."""
+        columns = zip(self.kind, self.left, self.right, self.answer, self.effective, strict=True)
         return [
             Judgment(_KIND[kind], left, right, _ANSWER[answer])
-            for kind, left, right, answer, stands in columns
-            if stands
+            for kind, left, right, answer, effective in columns
+            if effective
         ]
 
     def gradings(self) -> list[Grading]:
-        """The grades that stand."""
-        columns = zip(self.left, self.answer, self.stands, strict=True)
-        return [Grading(page, grade) for page, grade, stands in columns if stands]
+        """Return the effective grades."""
+        columns = zip(self.left, self.answer, self.effective, strict=True)
+        return [Grading(page, grade) for page, grade, effective in columns if effective]
 
     @property
     def checks(self) -> int:
-        """How many checks were answered, of the answers that stand."""
-        pairs = zip(self.kind, self.stands, strict=True)
-        return sum(stands and kind == CHECK for kind, stands in pairs)
+        """Number of checks among the effective answers."""
+        pairs = zip(self.kind, self.effective, strict=True)
+        return sum(effective and kind == CHECK for kind, effective in pairs)
 
 
 class _Timed(NamedTuple):
-    """What `timed_answers` needs of an entry, and where the entry stands."""
+    """What `timed_answers` needs of an entry, and the position of the entry."""
 
     entry: str
     active_ms: int
     wall_ms: int
-    place: int
+    position: int
 
 
 def answers_of(rows: Sequence[Sequence[Any]], waited_ms: int = 0) -> Answers:
-    """The answers of one log from rows as `plain_logs` reads them.
+    """Return the answers of one log from rows as `plain_logs` reads them.
 
-    The log counts the wall time of the first answer from when the work was given out; days in a
-    queue are no work, so here it is ``waited_ms``, the time since the clock first started, and the
-    active time at least.
+    The log counts the wall time of the first answer from the assignment; days in a queue are not
+    work, so here it is ``waited_ms``, the time since the clock first started, and at least the
+    active time.
     """
     if not rows:
         return Answers((), (), (), (), (), (), ())
@@ -87,12 +87,12 @@ def answers_of(rows: Sequence[Sequence[Any]], waited_ms: int = 0) -> Answers:
         return Answers(kind, left, right, answer, active, walls, (True,) * len(rows))
     log = map(_Timed, entry, active, walls, range(len(rows)))
     timed = timed_answers(log)
-    places = [each.row.place for each in timed]
+    positions = [each.row.position for each in timed]
     return Answers(
-        [kind[place] for place in places],
-        [left[place] for place in places],
-        [right[place] for place in places],
-        [answer[place] for place in places],
+        [kind[position] for position in positions],
+        [left[position] for position in positions],
+        [right[position] for position in positions],
+        [answer[position] for position in positions],
         [each.active_ms for each in timed],
         [each.wall_ms for each in timed],
         [each.effective for each in timed],
@@ -101,7 +101,7 @@ def answers_of(rows: Sequence[Sequence[Any]], waited_ms: int = 0) -> Answers:
 
 
 def _waiting(entries: Sequence[str]) -> int:
-    """How many answers a redo could bring back at the end of a log."""
+    """Return how many answers could be redone at the end of a log."""
     undone = 0
     for entry in entries:
         undone = 0 if entry == EntryKind.ANSWER else undone + (1 if entry == EntryKind.UNDO else -1)
@@ -109,7 +109,7 @@ def _waiting(entries: Sequence[str]) -> int:
 
 
 def read_answers(session: Session, assignment_ids: Sequence[int]) -> Iterator[tuple[int, Answers]]:
-    """Each assignment of ``assignment_ids`` that has a log, with its answers."""
+    """Yield each assignment of ``assignment_ids`` that has a log, with its answers."""
     starts = queries.first_starts(session, assignment_ids)
     firsts = queries.first_entries(session, assignment_ids)
     for number, rows in groupby(queries.plain_logs(session, assignment_ids), key=itemgetter(0)):

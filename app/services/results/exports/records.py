@@ -1,4 +1,4 @@
-"""From rows of the database to the records that exports write."""
+"""Conversion of database rows to the records that exports write."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ _OWN_FIELDS = frozenset({"order", "k", "sorter", "sorter_version", "seed"})
 
 
 def topk_record(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> TopK:
-    """The ground truth of a session with pairs, or how far it is."""
+    """Return the ground truth of a session with pairs, or its progress if unfinished."""
     stored, names = work.assignment.plan, work.names
     plan = Plan.from_json(stored)
     done, undone = stacks(_entries(work.assignment, rows))
@@ -58,24 +58,24 @@ def _entries(assignment: Assignment, rows: Sequence[JudgmentRow]) -> Iterator[En
 
 
 def _so_far(plan: Plan, done: Sequence[Judgment]) -> Result:
-    """No list yet: only what was taken out of the contest is known."""
-    out = [(each.removed, each.answer in BAD_ANSWERS) for each in done]
-    bad = tuple(item for item, is_bad in out if item is not None and is_bad)
-    broken = tuple(item for item, is_bad in out if item is not None and not is_bad)
+    """Return the partial result of an unfinished session: only removed pages are known."""
+    removed = [(each.removed, each.answer in BAD_ANSWERS) for each in done]
+    bad = tuple(item for item, is_bad in removed if item is not None and is_bad)
+    broken = tuple(item for item, is_bad in removed if item is not None and not is_bad)
     rest = tuple(item for item in plan.order if item not in {*bad, *broken})
     return Result((), (), rest, bad, broken)
 
 
 def grades_of(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> dict[str, int] | None:
-    """The grades of a finished session from 0, by page; None while it is not finished."""
+    """Return the grades of a finished session by page, from 0; None if unfinished."""
     plan = GradePlan.from_json(work.assignment.plan)
     found = grades_given(plan, effective(_entries(work.assignment, rows)))
     return None if found is None else {work.names[page]: grade for page, grade in found.items()}
 
 
 def log_records(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> Iterator[LoggedEntry]:
-    """Every entry of a log, whether it stands or was taken back."""
-    assignment_state = _assignment_state(rows)
+    """Yield every entry of a log, effective or undone."""
+    effective_positions = _effective_positions(rows)
     graded = work.assignment.tool is Tool.GRADES
     for row in rows:
         left, right = _sides(work, row)
@@ -93,7 +93,7 @@ def log_records(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> Iterator
             right=right,
             document=left if graded else None,
             answer=row.answer,
-            effective=row.position in assignment_state,
+            effective=row.position in effective_positions,
             active_ms=row.active_ms,
             wall_ms=row.wall_ms,
             note=row.note,
@@ -102,7 +102,7 @@ def log_records(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> Iterator
 
 
 def _sides(work: AssignmentRecord, row: JudgmentRow) -> tuple[str | None, str | None]:
-    """What an entry is about: pages by their ids, or the systems of two lists."""
+    """Return the ids of the pages of an entry, or the systems of its two lists."""
     names, left, right = work.names, row.left_id, row.right_id
     if work.assignment.tool is Tool.LISTS:
         names = {each["id"]: each["system"] for each in work.assignment.plan["lists"]}
@@ -114,28 +114,28 @@ def _sides(work: AssignmentRecord, row: JudgmentRow) -> tuple[str | None, str | 
 
 
 def preferences_in(rows: Sequence[JudgmentRow]) -> Iterator[tuple[int, int, str]]:
-    """Left page, right page and a, b or tie of every answer that stands and feeds the sorter."""
-    assignment_state = _assignment_state(rows)
+    """Yield left page, right page and a, b or tie of every effective answer but checks."""
+    effective_positions = _effective_positions(rows)
     for row in rows:
-        if row.position not in assignment_state or row.question_kind is QuestionKind.CHECK:
+        if row.position not in effective_positions or row.question_kind is QuestionKind.CHECK:
             continue
         assert row.left_id is not None
         assert row.right_id is not None
         assert row.answer is not None
-        said = _PREFERENCE.get(Answer(row.answer))
-        if said is not None:
-            yield row.left_id, row.right_id, said
+        preference = _PREFERENCE.get(Answer(row.answer))
+        if preference is not None:
+            yield row.left_id, row.right_id, preference
 
 
 def pair_records(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> Iterator[PairAnswer]:
-    """Every preference that stands, by the ids of the pages."""
+    """Yield every effective preference, by the ids of the pages."""
     names, query = work.names, work.query.name
-    for left, right, said in preferences_in(rows):
-        yield PairAnswer(query, names[left], names[right], said, work.assessor)
+    for left, right, preference in preferences_in(rows):
+        yield PairAnswer(query, names[left], names[right], preference, work.assessor)
 
 
 def clock_record(work: AssignmentRecord, event: TimerEvent) -> ClockEvent:
-    """An event of the clock of a session."""
+    """Return a clock event of a session as a record."""
     return ClockEvent(
         query=work.query.name,
         assessor=work.assessor,
@@ -149,8 +149,8 @@ def clock_record(work: AssignmentRecord, event: TimerEvent) -> ClockEvent:
     )
 
 
-def _assignment_state(rows: Sequence[JudgmentRow]) -> frozenset[int]:
-    """Positions of the answers that stand."""
+def _effective_positions(rows: Sequence[JudgmentRow]) -> frozenset[int]:
+    """Return the log positions of the effective answers."""
     log = (Entry(row.entry, row.position) for row in rows)
     return frozenset(effective(log))
 

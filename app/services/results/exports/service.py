@@ -1,4 +1,4 @@
-"""Open an export: everything that can be refused is refused before the first line."""
+"""Opening an export: all errors are raised before the first line is written."""
 
 from collections.abc import Collection, Generator, Iterable, Iterator
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ _OPEN = "open exports"
 
 @dataclass(frozen=True, slots=True)
 class ToolCount:
-    """How much of the work with a tool is done; withdrawn work is counted apart."""
+    """Progress of the work with a tool; withdrawn work is counted separately."""
 
     tool: Tool
     assigned: int
@@ -35,31 +35,31 @@ class ToolCount:
 
 @dataclass(frozen=True, slots=True)
 class Completeness:
-    """What an export of a study that is going on is made of."""
+    """How complete the data of an export is, by tool."""
 
     tools: tuple[ToolCount, ...]
 
     def of(self, tools: Collection[Tool]) -> "Completeness":
-        """The same for some tools alone."""
+        """Return the same for some of the tools."""
         return Completeness(tuple(each for each in self.tools if each.tool in tools))
 
     @property
     def assigned(self) -> int:
-        """Pieces of work given out."""
+        """Number of assignments."""
         return sum(each.assigned for each in self.tools)
 
     @property
     def finished(self) -> int:
-        """Pieces of work finished."""
+        """Number of finished assignments."""
         return sum(each.finished for each in self.tools)
 
     @property
     def complete(self) -> bool:
-        """Whether nothing is left to do."""
+        """Whether all assignments are finished."""
         return self.finished == self.assigned
 
     def as_json(self) -> list[dict[str, object]]:
-        """The counts as plain values."""
+        """Return the counts as plain values."""
         return [asdict(each) for each in self.tools]
 
     def __str__(self) -> str:
@@ -72,7 +72,7 @@ class Completeness:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """An export about to be written: its name, what it is made of, and its bytes."""
+    """An export about to be written: its file name, completeness and bytes."""
 
     format: ExportFormat
     filename: str
@@ -82,20 +82,20 @@ class Export:
 
 @contextmanager
 def export_session(sessions: Sessions) -> Iterator[Session]:
-    """A reading session that sees one state of the database until it is closed."""
+    """Open a read session that sees one snapshot of the database until it is closed."""
     with sessions.read() as session:
         queries.hold_still(session)
         try:
             yield session
-        finally:  # a download that was broken off has statements open
+        finally:  # an aborted download leaves statements open
             for chunks in session.info.pop(_OPEN, []):
                 chunks.close()
 
 
 def format_of(name: str) -> ExportFormat:
-    """The format with this name, or a refusal that lists them."""
+    """Return the format with this name; raise NotFound with the known names."""
     if name not in EXPORTS:
-        raise NotFound(f"There is no export {name!r}; there are {', '.join(EXPORTS)}.")
+        raise NotFound(f"There is no export {name!r}. Choose one of {', '.join(EXPORTS)}.")
     return EXPORTS[name]
 
 
@@ -106,7 +106,7 @@ def open_export(
     options: ExportOptions | None = None,
     progress: Progress = no_progress,
 ) -> Export:
-    """Make ready to write a study; the bytes are made as they are taken."""
+    """Prepare an export of a study; its bytes are generated as they are read."""
     wanted = format_of(format)
     source = StudySource(session, slug, options, progress)
     chunks = _chunks(wanted.lines(source))
@@ -120,13 +120,13 @@ def open_export(
 
 
 def completeness(source: StudySource) -> Completeness:
-    """How much of the work is done, by tool."""
+    """Return how much of the work is done, by tool."""
     rows = queries.work_counts(source.session, source.study.id, source.only)
     return Completeness(tuple(ToolCount(*row) for row in rows))
 
 
 def _chunks(lines: Iterable[str]) -> Generator[bytes, None, None]:
-    """The lines in pieces that are worth sending."""
+    """Yield the lines joined into chunks for sending."""
     held: list[bytes] = []
     size = 0
     for line in lines:

@@ -19,24 +19,24 @@ _SESSIONS = 20  # whose logs are in memory at once
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """One assessor only, by e-mail, name or pseudonym; pseudonyms in place of e-mails."""
+    """One assessor only, by e-mail, name or pseudonym; pseudonyms instead of e-mails."""
 
     assessor: str | None = None
     pseudonyms: bool = False
 
 
 class QueryHead(NamedTuple):
-    """A query: its number in the database, its place from 1, its id, its text."""
+    """A query: its number in the database, its position from 1, its id, its text."""
 
     number: int
-    place: int
+    position: int
     name: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class AssignmentRecord:
-    """One assignment with who does it; ``names`` are the ids of the query's pages by number."""
+    """One assignment with its assessor; ``names`` are the ids of the query's pages by number."""
 
     study: str
     query: QueryHead
@@ -46,16 +46,16 @@ class AssignmentRecord:
 
     @property
     def withdrawn(self) -> bool:
-        """Whether an administrator took the work back."""
+        """Whether an administrator withdrew the assignment."""
         return self.assignment.withdrawn_at is not None
 
 
 def no_progress(_doing: str, _done: int, _total: int) -> None:
-    """Tell nobody."""
+    """Ignore progress."""
 
 
 class StudySource:
-    """The study ``slug`` in one transaction; nothing of it stays in memory."""
+    """The study ``slug`` in one transaction; nothing of it is kept in memory."""
 
     def __init__(
         self,
@@ -76,23 +76,25 @@ class StudySource:
         self._progress = progress
 
     def queries(self) -> Iterator[QueryHead]:
-        """The queries in their order; whoever waits is told how far it is."""
+        """Yield the queries in order, and report progress."""
         total = queries.count_queries(self.session, self.study.id)
         rows = queries.queries_in_order(self.session, self.study.id)
-        for place, (number, name, text) in enumerate(rows, start=1):
-            yield QueryHead(number, place, name, text)
-            self._progress("exporting", place, total)
+        for position, (number, name, text) in enumerate(rows, start=1):
+            yield QueryHead(number, position, name, text)
+            self._progress("exporting", position, total)
 
     def works(
         self, query: QueryHead, *, withdrawn: bool, tool: Tool | None
     ) -> list[AssignmentRecord]:
-        """The work on a query, by assessor, tool and round."""
+        """Return the assignments of a query, sorted by assessor, tool and round."""
         found = [
             row
             for row in queries.assignments_of_query(self.session, query.number, self.only)
             if (withdrawn or row.withdrawn_at is None) and tool in (None, row.tool)
         ]
-        found.sort(key=lambda row: (self.assessors.place(row.user_id), row.tool.value, row.round))
+        found.sort(
+            key=lambda row: (self.assessors.position(row.user_id), row.tool.value, row.round)
+        )
         names = queries.document_names(self.session, query.number) if found else {}
         slug = self.study.slug
         return [
@@ -103,14 +105,14 @@ class StudySource:
     def all_works(
         self, *, withdrawn: bool = False, tool: Tool | None = None
     ) -> Iterator[AssignmentRecord]:
-        """The work on all queries."""
+        """Yield the assignments of all queries."""
         for query in self.queries():
             yield from self.works(query, withdrawn=withdrawn, tool=tool)
 
     def with_logs(
         self, works: Sequence[AssignmentRecord]
     ) -> Iterator[tuple[AssignmentRecord, list[JudgmentRow]]]:
-        """Each piece of work with its log, a few in memory at a time."""
+        """Yield each assignment with its log, a few in memory at a time."""
         for start in range(0, len(works), _SESSIONS):
             few = works[start : start + _SESSIONS]
             logs = queries.logs_of(self.session, [work.assignment.id for work in few])
@@ -120,6 +122,6 @@ class StudySource:
     def all_logs(
         self, *, withdrawn: bool = False, tool: Tool | None = None
     ) -> Iterator[tuple[AssignmentRecord, list[JudgmentRow]]]:
-        """The work on all queries with its logs."""
+        """Yield the assignments of all queries with their logs."""
         for query in self.queries():
             yield from self.with_logs(self.works(query, withdrawn=withdrawn, tool=tool))

@@ -1,4 +1,4 @@
-"""Reports: agreement and effort of a study, counted once for every state of it.
+"""Reports: agreement and effort of a study, computed once per state of it.
 
 The numerical libraries are loaded when the first report is made, not when the server starts.
 """

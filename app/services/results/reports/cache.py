@@ -1,4 +1,4 @@
-"""Reports kept until the study they are about changes: a large one takes seconds."""
+"""Cache of reports until their study changes: a large report takes seconds."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from topkapi.analysis.report import Report
 
 ReportKey = tuple[int, bool, bool]  # study, pseudonyms, confidence
-MOST_SURE = 300  # sessions whose answers are weighed while somebody waits: a minute and a half
+MAX_CONFIDENCE_SESSIONS = 300  # per request; so many take a minute and a half
 
 
 class ReportCache:
@@ -32,7 +32,7 @@ class ReportCache:
     def report(
         self, session: Session, slug: str, *, pseudonyms: bool = False, confidence: bool = False
     ) -> "Report":
-        """Return the report of a study as it is now, made once for all who ask meanwhile."""
+        """Return the report of the study's current state; callers must not modify it."""
         source = StudySource(session, slug, ExportOptions(pseudonyms=pseudonyms))
         if confidence:
             _refuse_if_long(source)
@@ -59,21 +59,21 @@ class ReportCache:
 
 
 def _refuse_if_long(source: StudySource) -> None:
-    """Nobody waits minutes for a page, and holds up everyone else who wants a report."""
+    """Raise Invalid if the report would take minutes and block other reports."""
     finished = completeness(source).of({Tool.PAIRS}).finished
-    if finished > MOST_SURE:
+    if finished > MAX_CONFIDENCE_SESSIONS:
         raise Invalid(
-            f"{finished} finished sessions take minutes to weigh. Use `topkapi report "
+            f"Confidence in {finished} lists takes minutes to compute. Use `topkapi report "
             f"{source.study.slug} --confidence` or the export confidence.jsonl.",
             field="confidence",
         )
 
 
 def state_of(source: StudySource) -> Hashable:
-    """What a report depends on: two equal states give the same report.
+    """Return everything that a report depends on: equal states give equal reports.
 
-    Every entry of a log is summed up in its assignment within the same transaction, so the sums
-    tell of each one without counting the logs.
+    Every log entry updates the sums of its assignment in the same transaction, so the sums reflect
+    all entries without reading the logs.
     """
     study = source.study
     work = queries.work_state(source.session, study.id)

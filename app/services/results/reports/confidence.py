@@ -5,14 +5,14 @@ from statistics import fmean
 
 from topkapi.analysis.report.schema import ConfidenceSection, ListConfidence, MeanConfidence
 from topkapi.app.services.results.exports import StudySource
-from topkapi.app.services.results.exports.confidence import sure_lists
+from topkapi.app.services.results.exports.confidence import confidence_records
 
 
 def confidence_section(source: StudySource, people: Mapping[int, str] | None) -> ConfidenceSection:
     """Return every finished list with its expected quality and estimated error rate.
 
-    Answers of sorters other than `robust` are weighed for it: a third of a second per session of
-    140 answers.
+    For sorters other than `robust` the posterior is computed here: a third of a second per session
+    of 140 answers.
     """
     lists = tuple(
         ListConfidence(
@@ -25,7 +25,7 @@ def confidence_section(source: StudySource, people: Mapping[int, str] | None) ->
             probable_quality=record.probable_quality,
             error_rate=record.error_rate,
         )
-        for work, record in sure_lists(source)
+        for work, record in confidence_records(source)
     )
     names = sorted({row.assessor for row in lists})
     return ConfidenceSection(lists, tuple(_mean(name, lists) for name in names))

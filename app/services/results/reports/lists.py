@@ -1,4 +1,4 @@
-"""The report on preferences between lists, counted once for every state of a study."""
+"""The report on preferences between lists, computed once per state of a study."""
 
 from collections.abc import Hashable
 from dataclasses import replace
@@ -31,7 +31,7 @@ _NO_GRADES = (
 
 
 class ListReports:
-    """The latest report of each study that was looked at; one is made at a time."""
+    """Cache of the latest report per study; one is made at a time."""
 
     def __init__(self, capacity: int = 16) -> None:
         self._capacity = capacity
@@ -39,7 +39,7 @@ class ListReports:
         self._kept: dict[int, tuple[Hashable, ListReport]] = {}
 
     def report(self, session: Session, slug: str) -> "ListReport":
-        """The report of a study as it is now; nobody may change what they are given."""
+        """Return the report of the study's current state; callers must not modify it."""
         source = StudySource(session, slug)
         state = state_of(source)
         with self._lock:
@@ -53,36 +53,36 @@ class ListReports:
 
 
 def make_list_report(source: StudySource) -> "ListReport":
-    """Which systems win and what their lists teach; refused while nobody has compared any."""
+    """Make the report on lists; raise Invalid while nobody has compared any."""
     from topkapi.analysis.report.preferences import list_report
     from topkapi.analysis.report.schema import StudyName
 
     study = source.study
     depth = StudySettings.from_json(study.settings).k
-    said = said_in_study(source.session, study.id, depth)
-    if not said:
+    answers = said_in_study(source.session, study.id, depth)
+    if not answers:
         raise Invalid(f"{study.slug}: nobody has compared two lists yet.", field="study")
-    grades = grades_of(source.session, said)
-    graded = as_preferences(said, grades, depth) if grades.of else None
-    figures = list_report(_duels(source.session, said), graded, _NO_GRADES)
+    grades = grades_of(source.session, answers)
+    graded = as_preferences(answers, grades, depth) if grades.of else None
+    figures = list_report(_duels(source.session, answers), graded, _NO_GRADES)
     return replace(figures, study=StudyName(study.name, study.slug))
 
 
-def _duels(session: Session, said: list[SubmittedAnswer]) -> "Duels":
+def _duels(session: Session, answers: list[SubmittedAnswer]) -> "Duels":
     import numpy as np
 
     from topkapi.analysis.dcglearn import ANSWERS
     from topkapi.analysis.report.preferences import Duels
 
-    lists = queries.rankings_by_id(session, {n for each in said for n in each.rankings})
+    lists = queries.rankings_by_id(session, {n for each in answers for n in each.rankings})
     names = sorted({row.system for row in lists.values()})
-    place = {name: number for number, name in enumerate(names)}
-    sides = [[place[lists[each.rankings[side]].system] for each in said] for side in (0, 1)]
-    answers = [ANSWERS[(each.answer or ListAnswer.SAME).value] for each in said]
+    index = {name: number for number, name in enumerate(names)}
+    sides = [[index[lists[each.rankings[side]].system] for each in answers] for side in (0, 1)]
+    codes = [ANSWERS[(each.answer or ListAnswer.SAME).value] for each in answers]
     return Duels(
         tuple(names),
-        np.array([each.query_id for each in said], dtype=np.int64),
+        np.array([each.query_id for each in answers], dtype=np.int64),
         np.array(sides[0], dtype=np.int64),
         np.array(sides[1], dtype=np.int64),
-        np.array(answers, dtype=np.int64),
+        np.array(codes, dtype=np.int64),
     )

@@ -1,4 +1,4 @@
-"""What people are called in reports."""
+"""Names of people in reports."""
 
 from collections import Counter
 
@@ -6,7 +6,7 @@ from topkapi.app.services.results.exports import StudySource
 
 
 def names_of(source: StudySource) -> dict[int, str]:
-    """Everyone by name, with the e-mail where two share one."""
+    """Return the name per user, with the e-mail where two share a name."""
     everyone = source.assessors.people
     shared = Counter(person.name for person in everyone)
     return {

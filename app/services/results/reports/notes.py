@@ -1,11 +1,14 @@
-"""What a report lacks, in plain words, and what would mend it."""
+"""Notes of a report: what is missing in it, and what to do.
+
+The sentences are part of the report's bytes.
+"""
 
 from topkapi.analysis.report import StudyData, ToolData
 from topkapi.app.services.results.exports import Completeness
 
 
 def notes_on(study: StudyData, state: Completeness) -> list[str]:
-    """Sentences for the head of a report; none when everything is finished and shared."""
+    """Return sentences for the head of a report; none if everything is finished and shared."""
     if not state.assigned:
         return ["Nothing is assigned yet. Give queries to assessors; the report fills as they end."]
     if not state.finished:

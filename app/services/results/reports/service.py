@@ -1,4 +1,4 @@
-"""Make the report of a study from the database."""
+"""Making the report of a study from the database."""
 
 from dataclasses import replace
 
@@ -33,7 +33,7 @@ def make_report(
 
 
 def _tools(source: StudySource) -> list[Tool]:
-    """The tools that the study wants or that somebody has used, pairs first."""
+    """Return the tools that are configured or were used, pairs first."""
     wanted = set(StudySettings.from_json(source.study.settings).tools)
     used = {each.tool for each in completeness(source).tools if each.assigned}
     return [tool for tool in TITLES if tool in wanted | used]
