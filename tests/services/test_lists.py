@@ -218,7 +218,7 @@ def test_lists_go_round_on_their_own(session: Session) -> None:
 def test_under_the_rule_lists_go_round_with_the_others(session: Session) -> None:
     study = make_ranked_study(session, queries=6, lists_in_rotation=True)
     people = [make_user(session).id for _ in range(3)]
-    with pytest.raises(Invalid, match="goes round with the others"):
+    with pytest.raises(Invalid, match="already rotated with the other tools"):
         assign_rotation(session, study, people, rounds=1, lists=True)
     made = assign_rotation(session, study, people, rounds=1)
     assert {row.tool for row in made} == set(Tool)
