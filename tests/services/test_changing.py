@@ -1,4 +1,4 @@
-"""Name, guidelines and settings of a study change, unless work was made from them."""
+"""Tests of editing a study: settings are frozen once work was made from them."""
 
 from typing import Any
 

@@ -47,13 +47,13 @@ def answer(session: Session, row: Assignment) -> None:
     assert isinstance(state.state, Asking)
     asked = state.state.question
     left, right = (state.documents[number].name for number in (asked.left, asked.right))
-    said = SubmittedAnswer("left", left=left, right=right)
+    answer = SubmittedAnswer("left", left=left, right=right)
     labeling.submit(
         session,
         live,
         assignment_id=row.id,
         user_id=row.user_id,
-        submission=Submission(0, said=said),
+        submission=Submission(0, said=answer),
     )
 
 
@@ -193,7 +193,7 @@ def test_a_csv_file_with_semicolons_and_another_order_is_read(
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "field", "said"),
+    ("text", "line", "field", "message"),
     [
         ("query,tool\n", 1, "assessor", "first line must name"),
         ("query,assessor,tool,round\n", 1, "query", "no assignments below the header"),
@@ -216,14 +216,14 @@ def test_a_csv_file_with_semicolons_and_another_order_is_read(
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_csv_file_is_said_by_line_and_field(
-    session: Session, study: Study, text: str, line: int, field: str, said: str
+    session: Session, study: Study, text: str, line: int, field: str, message: str
 ) -> None:
     people(session, "Chidi")
     with pytest.raises(CsvRefused) as refused:
         assign_csv(session, study, text.encode())
     problem = refused.value.problems[0]
     assert (problem.line, problem.field) == (line, field)
-    assert said in problem.problem
+    assert message in problem.problem
     assert session.scalars(select(Assignment)).all() == []
 
 

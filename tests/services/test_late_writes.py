@@ -82,7 +82,7 @@ def test_a_bounded_number_waits(
 
 
 def test_an_ordinary_write_waits_as_long_as_before(sessions: Sessions, late: LateWrites) -> None:
-    """The short wait of a late write does not stay with its connection."""
+    """Check that the short lock timeout of a late write is reset on its connection."""
     late.add(1, attempt("a@x.example"))
     assert late.flush()
     sqlite = sessions.write.kw["bind"].dialect.name == "sqlite"

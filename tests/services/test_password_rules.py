@@ -70,7 +70,7 @@ def test_a_short_name_forbids_nothing(about: tuple[str, str]) -> None:
     check_password("a long enough password", about)
 
 
-@pytest.mark.parametrize(("length", "said"), [(9, "at least 10"), (1001, "at most 1000")])
-def test_length_is_bounded(length: int, said: str) -> None:
-    with pytest.raises(Invalid, match=said):
+@pytest.mark.parametrize(("length", "message"), [(9, "at least 10"), (1001, "at most 1000")])
+def test_length_is_bounded(length: int, message: str) -> None:
+    with pytest.raises(Invalid, match=message):
         check_password("x" * length)

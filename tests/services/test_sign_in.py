@@ -92,13 +92,13 @@ def test_an_unknown_address_costs_the_same_work(
 
 def test_the_tries_left_are_counted_down_in_words(door: Authenticator, ansa: User) -> None:
     assert ansa
-    said = [fail(door, NOON + timedelta(seconds=i)) for i in range(TRIES_PER_SOURCE)]
-    assert said[1] == (
+    messages = [fail(door, NOON + timedelta(seconds=i)) for i in range(TRIES_PER_SOURCE)]
+    assert messages[1] == (
         "The e-mail address or the password is wrong. "
         "Three attempts left before a wait of one minute."
     )
-    assert said[3].endswith("One attempt left before a wait of one minute.")
-    assert said[4].endswith("Wait one minute before the next attempt.")
+    assert messages[3].endswith("One attempt left before a wait of one minute.")
+    assert messages[4].endswith("Wait one minute before the next attempt.")
 
 
 def test_after_too_many_tries_even_the_right_password_waits(
@@ -219,7 +219,7 @@ def test_signing_in_waits_for_no_lock_and_is_throttled_all_the_same(
             fail(door, later)
         with pytest.raises(TooManyAttempts):
             door.sign_in(user.email, PASSWORD, AWAY, at=later)
-    with sessions.read() as session:  # written when the lock was gone
+    with sessions.read() as session:  # written after the lock was released
         assert session.scalar(select(func.count(SignInAttempt.id))) == TRIES_PER_SOURCE
     sessions.write.kw["bind"].dispose()
 
