@@ -34,12 +34,12 @@ def stored(desk: Desk) -> dict[str, Any] | None:
 def another_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the sampler draw a different pair: the last two pages that are not removed."""
 
-    def stage(self: RobustStrategy) -> AskPair:
+    def step(self: RobustStrategy) -> AskPair:
         out = {judgment.removed for judgment in self._heard}
         first, second = [item for item in self._plan.order if item not in out][-2:]
         return AskPair((first, second))
 
-    monkeypatch.setattr(RobustStrategy, "stage", stage)
+    monkeypatch.setattr(RobustStrategy, "step", step)
 
 
 def shown(assignment_state: AssignmentState) -> tuple[int, int]:

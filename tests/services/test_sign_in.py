@@ -94,7 +94,7 @@ def test_the_tries_left_are_counted_down_in_words(door: Authenticator, ansa: Use
     assert ansa
     messages = [fail(door, NOON + timedelta(seconds=i)) for i in range(TRIES_PER_SOURCE)]
     assert messages[1] == (
-        "The e-mail address or the password is wrong. "
+        "The e-mail address or the password is incorrect. "
         "Three attempts left before a wait of one minute."
     )
     assert messages[3].endswith("One attempt left before a wait of one minute.")
@@ -257,7 +257,7 @@ def test_a_disabled_person_is_told_so_only_with_the_right_password(
 ) -> None:
     with sessions.write.begin() as session:
         users.disable_user(session, session.get_one(User, ansa.id))
-    assert "is wrong" in fail(door)
+    assert "is incorrect" in fail(door)
     with pytest.raises(Forbidden, match="disabled"):
         door.sign_in(ansa.email, PASSWORD, AWAY)
 

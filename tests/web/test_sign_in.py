@@ -85,7 +85,7 @@ def test_nobody_is_led_elsewhere(client: httpx.Client, ansa: User, elsewhere: st
 def test_a_wrong_password_says_how_many_tries_are_left(client: httpx.Client, ansa: User) -> None:
     answer = post_form(client, ansa.email, "wrong")
     assert answer.status_code == 401
-    assert "is wrong. Four attempts left before a wait of one minute." in answer.text
+    assert "is incorrect. Four attempts left before a wait of one minute." in answer.text
     assert f'value="{ansa.email}"' in answer.text
     assert "wrong" not in answer.text
 

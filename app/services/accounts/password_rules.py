@@ -45,11 +45,14 @@ _ROWS = (
     "qwertzuiop",
 )
 _STEPS = frozenset(
-    row[at : at + 3] for each in _ROWS for row in (each, each[::-1]) for at in range(len(row) - 2)
+    row[index : index + 3]
+    for each in _ROWS
+    for row in (each, each[::-1])
+    for index in range(len(row) - 2)
 )
 _REPEATED = re.compile(r"(.{1,4}?)\1+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_SIGNS_AS_LETTERS = str.maketrans("@4310!$57", "aaeioisst")
+_LEET = str.maketrans("@4310!$57", "aaeioisst")
 _MARKS = 0xF0000  # first placeholder: a private-use character that no text contains
 _HINT = "Use a few words that are unrelated to you and to each other."
 
@@ -80,29 +83,29 @@ def _score(password: str, facts: Iterable[str]) -> int:
     plain = _folded(password[:_CHECKED_LENGTH])
     own = chain.from_iterable(re.split(r"[\W_]+", _folded(fact)) for fact in facts)
     words = {*_COMMON.split(), *(word for word in own if len(word) >= 3)}
-    readings = (plain, plain.translate(_SIGNS_AS_LETTERS))
+    readings = (plain, plain.translate(_LEET))
     return min(_weight(_without_patterns(_marked(reading, words))) for reading in readings)
 
 
 def _marked(text: str, words: Iterable[str]) -> str:
     """Replace each of ``words`` in the text by a placeholder, the longest first."""
-    marks = {word: chr(_MARKS + at) for at, word in enumerate(sorted(words))}
+    marks = {word: chr(_MARKS + index) for index, word in enumerate(sorted(words))}
     longest_first = sorted(marks, key=len, reverse=True)
     return re.sub("|".join(map(re.escape, longest_first)), lambda found: marks[found[0]], text)
 
 
 def _without_patterns(text: str) -> str:
     covered = {i + j for i in range(len(text)) if text[i : i + 3] in _STEPS for j in range(3)}
-    text = "".join(" " if at in covered else sign for at, sign in enumerate(text))
+    text = "".join(" " if index in covered else char for index, char in enumerate(text))
     return _REPEATED.sub(r"\1", _YEAR.sub(" ", text))
 
 
 def _weight(text: str) -> int:
-    return sum(_WORD_SCORE if ord(sign) >= _MARKS else sign.isalnum() for sign in text)
+    return sum(_WORD_SCORE if ord(char) >= _MARKS else char.isalnum() for char in text)
 
 
 def _letters(text: str) -> str:
-    return "".join(sign for sign in _folded(text) if sign.isalnum())
+    return "".join(char for char in _folded(text) if char.isalnum())
 
 
 def _folded(text: str) -> str:

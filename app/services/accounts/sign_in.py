@@ -67,7 +67,7 @@ class Authenticator:
         counted = self._throttle.count(email, source, at or now())
         if not passwords.matches(user.password_hash if user else None, password) or user is None:
             left = tries_left_sentence(counted.left)
-            raise WrongCredentials(f"The e-mail address or the password is wrong. {left}")
+            raise WrongCredentials(f"The e-mail address or the password is incorrect. {left}")
         refuse_unusable(user, visitor)
         self._throttle.forget(counted.attempt)
         self._renew_hash(user, password)

@@ -131,4 +131,4 @@ def style_text(text: str) -> str:
     '  a { background: url("data:image/svg+xml,\\3c svg/>") }  '
     """
     text = text.replace("\0", "")
-    return _MARKUP_IN_STYLE.sub(lambda sign: r"\3c " if sign.group() == "<" else " ", text)
+    return _MARKUP_IN_STYLE.sub(lambda found: r"\3c " if found.group() == "<" else " ", text)

@@ -48,7 +48,7 @@ class _Writer:
     def __init__(self, terms: Sequence[str], *, links: bool) -> None:
         self._pattern = term_pattern(terms)
         self._opening = {
-            f"t{at}": f'<mark data-mark="{colour_of(at)}">' for at in range(len(terms))
+            f"t{index}": f'<mark data-mark="{colour_of(index)}">' for index in range(len(terms))
         }
         self._links = links
         self._parts: list[str] = []
