@@ -1,4 +1,4 @@
-"""The audit log: who did what to whom, one line an act, written in the act's transaction."""
+"""The audit log: who did what to whom, one row per action, written in its transaction."""
 
 from sqlalchemy.orm import Session
 
@@ -8,5 +8,5 @@ from topkapi.app.db.models import AuditEvent
 def record(
     session: Session, actor_id: int | None, action: str, subject: str, **detail: object
 ) -> None:
-    """Note that ``actor_id`` (None: the command line) did ``action`` to ``subject``."""
+    """Record that ``actor_id`` (None: the command line) did ``action`` to ``subject``."""
     session.add(AuditEvent(user_id=actor_id, action=action, subject=subject, detail=detail))

@@ -1,8 +1,8 @@
-"""Small writes that no request waits for: when a token was used, tries to sign in.
+"""Small asynchronous writes that no request waits for: token uses and sign-in attempts.
 
-They are kept in memory and written by a thread of their own, which gives up at a lock and tries
-again. So a request that only reads, and a sign-in, are answered while an import or a backup holds
-the write lock. What a killed process had not written is lost; nothing here is worth a wait.
+They are queued in memory and written by a separate thread, which retries later if the database is
+locked. So sign-ins, and requests that only read, are answered while an import or a backup holds the
+write lock. Pending writes are lost if the process is killed, which is acceptable for this data.
 """
 
 import logging
@@ -17,50 +17,50 @@ from sqlalchemy.sql.dml import UpdateBase
 
 from topkapi.app.db.engine import Sessions
 
-MOST = 10_000  # writes kept; the oldest is dropped for one more
-REST = 2.0  # seconds until a write that is not urgent is begun
-RETRY = 1.0  # seconds until the next try when something is locked
+MOST = 10_000  # pending writes; beyond that the oldest is dropped
+REST = 2.0  # seconds before a write that is not urgent is started
+RETRY = 1.0  # seconds until the next attempt while the database is locked
 _log = logging.getLogger("topkapi.late_writes")
 
 
 @dataclass(frozen=True, slots=True)
 class LateWrite:
-    """A statement, and what to do once it is committed or given up."""
+    """A statement, and a callback for when it is committed or dropped."""
 
     statement: UpdateBase
     when_written: Callable[[], None] | None = None
 
 
 class LateWrites:
-    """Writes of one process that wait for their turn; a newer one replaces one of the same key."""
+    """The pending writes of one process; a newer write replaces one with the same key."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
-        self._waiting: dict[Hashable, LateWrite] = {}
+        self._pending: dict[Hashable, LateWrite] = {}
         self._changed = Condition()
         self._flushing = Lock()
         self._urgent = self._closed = False
         self._thread: Thread | None = None  # started with the first write
 
     def add(self, key: Hashable, write: LateWrite, *, urgent: bool = False) -> None:
-        """Have ``write`` done soon, or at once if it is ``urgent`` and nothing is locked."""
+        """Queue ``write``; an ``urgent`` write is started at once, others after a short delay."""
         with self._changed:
-            self._waiting.pop(key, None)
-            self._waiting[key] = write
+            self._pending.pop(key, None)
+            self._pending[key] = write
             self._urgent |= urgent
             self._start()
             self._changed.notify()
         self._drop_oldest()
 
     def flush(self) -> bool:
-        """Write what waits in one transaction; return False where a lock was in the way."""
+        """Write all pending writes in one transaction; return False if the database is locked."""
         with self._flushing:
             with self._changed:
-                batch, self._urgent = dict(self._waiting), False
+                batch, self._urgent = dict(self._pending), False
             return not batch or self._write(batch)
 
     def close(self) -> None:
-        """Stop the thread and write what is left, if nothing is locked."""
+        """Stop the thread and write what is pending, unless the database is locked."""
         with self._changed:
             self._closed = True
             thread, self._thread = self._thread, None
@@ -83,7 +83,7 @@ class LateWrites:
 
     def _wait_for_work(self) -> bool:
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._waiting)
+            self._changed.wait_for(lambda: self._closed or self._pending)
             self._changed.wait_for(lambda: self._closed or self._urgent, REST)
             return not self._closed
 
@@ -95,23 +95,23 @@ class LateWrites:
         except (OperationalError, NoConnection):
             return False
         except SQLAlchemyError:
-            if len(batch) > 1:  # one that cannot be written keeps none of the others back
+            if len(batch) > 1:  # a write that fails must not block the others
                 return all(self._write({key: write}) for key, write in batch.items())
-            _log.exception("a late write failed and is given up")
+            _log.exception("a late write failed and was dropped")
         self._forget(batch)
         return True
 
     def _drop_oldest(self) -> None:
         with self._changed:
-            excess = max(0, len(self._waiting) - MOST)
-            oldest = dict(islice(self._waiting.items(), excess))
+            excess = max(0, len(self._pending) - MOST)
+            oldest = dict(islice(self._pending.items(), excess))
         self._forget(oldest)
 
     def _forget(self, batch: dict[Hashable, LateWrite]) -> None:
         with self._changed:
             for key, write in batch.items():
-                if self._waiting.get(key) is write:
-                    del self._waiting[key]
+                if self._pending.get(key) is write:
+                    del self._pending[key]
         for write in batch.values():
             if write.when_written is not None:
                 write.when_written()

@@ -177,7 +177,7 @@ def test_work_that_was_withdrawn(desk: Desk, tab: Page) -> None:
 
     desk.change(withdraw)
     tab.keyboard.press("ArrowLeft")
-    expect(tab.get_by_text("This query was taken back by an administrator.")).to_be_visible()
+    expect(tab.get_by_text("An administrator has withdrawn this query from you.")).to_be_visible()
     expect(tab.get_by_role("link", name="Go to your queue")).to_be_visible()
     assert desk.log() == []
 

@@ -95,7 +95,7 @@ def test_unknown_and_unfit_things_are_refused(session: Session) -> None:
     study, other = study_with(session, tools=(Tool.PAIRS,)), study_with(session)
     (user,) = people(session, 1)
     query = queries_of(session, study)[0].id
-    with pytest.raises(NotFound, match="no person"):
+    with pytest.raises(NotFound, match="no user with the id"):
         assign(session, study, [share(10**6, query)])
     with pytest.raises(NotFound, match="no query"):
         assign(session, study, [share(user, queries_of(session, other)[0].id)])

@@ -1,4 +1,4 @@
-"""A cache bounded in bytes: what is used stays, what is too large is not kept."""
+"""Tests of the cache bounded in bytes: recent values stay, too large ones are not cached."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,7 +15,7 @@ def test_it_holds_what_was_used_last_within_its_bound(
     steps: list[tuple[bool, int, int]],
 ) -> None:
     cache: ByteCache[int, int] = ByteCache(20, largest=10)
-    kept: dict[int, int] = {}  # in the order of use
+    kept: dict[int, int] = {}  # in order of use
     for is_put, key, size in steps:
         if is_put:
             cache.put(key, size, size)

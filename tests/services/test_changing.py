@@ -1,4 +1,4 @@
-"""Name, guidelines and settings of a study change, unless work was made from them."""
+"""Tests of editing a study: settings are frozen once work was made from them."""
 
 from typing import Any
 
@@ -65,10 +65,10 @@ def test_no_change_leaves_no_trace(session: Session, study: Study) -> None:
 def test_what_assigned_work_was_made_from_stays(session: Session, study: Study) -> None:
     assign(session, study)
     before = version_of(study)
-    with pytest.raises(Conflict, match="made from k, sorter: assessors of one study"):
+    with pytest.raises(Conflict, match="depends on k, sorter, and all assessors of a study"):
         change_study(session, study, name="Other", settings={"k": 4, "sorter": "tournament"})
     names = [grade.name for grade in StudySettings().grades]
-    with pytest.raises(Conflict, match="made from grades"):
+    with pytest.raises(Conflict, match="depends on grades"):
         change_study(session, study, settings={"grades": names[:4]})
     assert version_of(study) == before
     assert acts(session) == []
@@ -87,7 +87,7 @@ def test_the_rest_changes_at_any_time(session: Session, study: Study) -> None:
     found = StudySettings.from_json(study.settings)
     assert (study.name, study.guidelines, found.idle_seconds) == ("Other", "New.", 60)
     assert found.grades[0] == Grade("bad", "when")
-    assert acts(session)[0][1]["grades"] == "explained anew"
+    assert acts(session)[0][1]["grades"] == "descriptions changed"
 
 
 def test_withdrawn_work_fixes_nothing(session: Session, study: Study) -> None:
@@ -108,15 +108,15 @@ def test_a_change_made_meanwhile_is_not_overwritten(session: Session, study: Stu
 @pytest.mark.parametrize(
     ("given", "field", "message"),
     [
-        ({"name": "  "}, "name", "between 1 and 300"),
-        ({"name": "a\x07b"}, "name", "can be printed"),
+        ({"name": "  "}, "name", "1 to 300 printable"),
+        ({"name": "a\x07b"}, "name", "printable characters"),
         ({"guidelines": "a\0b"}, "guidelines", "NUL"),
-        ({"guidelines": "a" * 200_001}, "guidelines", "200,000 are the most"),
+        ({"guidelines": "a" * 200_001}, "guidelines", "the maximum is 200,000"),
         ({"settings": {"k": "3"}}, "k", "give a whole number"),
         ({"settings": {"k": True}}, "k", "give a whole number"),
         ({"settings": {"k": 0}}, "k", "at least 1"),
         ({"settings": {"k": None}}, "k", "give a whole number"),
-        ({"settings": {"colour": 1}}, "colour", "no setting 'colour'; known are k, sorter"),
+        ({"settings": {"colour": 1}}, "colour", "no setting 'colour'. The settings are k, sorter"),
         ({"settings": {"tools": ["T1"]}}, "tools", "some of pairs, grades, lists"),
         ({"settings": {"tools": []}}, "tools", "one or more tools"),
         ({"settings": {"sorter": "bubble"}}, "sorter", "no sorter 'bubble'"),

@@ -47,13 +47,13 @@ def answer(session: Session, row: Assignment) -> None:
     assert isinstance(state.state, Asking)
     asked = state.state.question
     left, right = (state.documents[number].name for number in (asked.left, asked.right))
-    said = SubmittedAnswer("left", left=left, right=right)
+    answer = SubmittedAnswer("left", left=left, right=right)
     labeling.submit(
         session,
         live,
         assignment_id=row.id,
         user_id=row.user_id,
-        submission=Submission(0, said=said),
+        submission=Submission(0, said=answer),
     )
 
 
@@ -63,8 +63,8 @@ def test_a_refusal_names_people_and_who_is_free(session: Session, study: Study) 
     with pytest.raises(RuleBroken) as refused:
         one(session, study, "chidi", "q3", Tool.PAIRS)
     assert str(refused.value) == (
-        "Chidi already judges q3 by grades in round 2, and no one may meet a query under two "
-        "tools. Only Bao is free for it."
+        "Chidi already judges q3 by grades in round 2, and nobody may judge a query with two "
+        "tools. Only Bao can take it."
     )
 
 
@@ -73,7 +73,9 @@ def test_a_place_that_is_taken_is_refused_by_the_name_of_who_has_it(
 ) -> None:
     people(session, "Chidi", "Bao")
     one(session, study, "chidi", "q1", Tool.PAIRS)
-    with pytest.raises(RuleBroken, match=r"q1 is judged by pairs in round 1 by Chidi already"):
+    with pytest.raises(
+        RuleBroken, match=r"Chidi already judges q1 by pairs in round 1\. Use another"
+    ):
         one(session, study, "bao", "q1", Tool.PAIRS)
     assert one(session, study, "bao", "q1", Tool.PAIRS, 2).round == 1
 
@@ -136,7 +138,7 @@ def test_finished_work_is_not_taken_back(session: Session, study: Study) -> None
     row = one(session, study, "chidi", "q1", Tool.PAIRS)
     row.finished_at = row.created_at
     session.flush()
-    with pytest.raises(Conflict, match="finished work is not taken back"):
+    with pytest.raises(Conflict, match="finished work cannot be withdrawn"):
         manual_assignment.withdraw(session, study, row.id)
 
 
@@ -191,10 +193,10 @@ def test_a_csv_file_with_semicolons_and_another_order_is_read(
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "field", "said"),
+    ("text", "line", "field", "message"),
     [
         ("query,tool\n", 1, "assessor", "first line must name"),
-        ("query,assessor,tool,round\n", 1, "query", "no line of work"),
+        ("query,assessor,tool,round\n", 1, "query", "no assignments below the header"),
         ("", 1, "query", "first line must name"),
         ("query,assessor,tool,round\nq9,chidi@x.example,pairs,1\n", 2, "query", "no query 'q9'"),
         ("query,assessor,tool,round\nq0,who@x.example,pairs,1\n", 2, "assessor", "no account"),
@@ -208,20 +210,20 @@ def test_a_csv_file_with_semicolons_and_another_order_is_read(
         ),
         (
             "query,assessor,tool,round\nq0,chidi@x.example,pairs,1\nq0,chidi@x.example,pairs,1\n",
-            3, "query", "same as line 2",
+            3, "query", "repeats line 2",
         ),
         ('query,assessor,tool,round\n"q0,chidi', 2, "file", "unexpected end"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_csv_file_is_said_by_line_and_field(
-    session: Session, study: Study, text: str, line: int, field: str, said: str
+    session: Session, study: Study, text: str, line: int, field: str, message: str
 ) -> None:
     people(session, "Chidi")
     with pytest.raises(CsvRefused) as refused:
         assign_csv(session, study, text.encode())
     problem = refused.value.problems[0]
     assert (problem.line, problem.field) == (line, field)
-    assert said in problem.problem
+    assert message in problem.problem
     assert session.scalars(select(Assignment)).all() == []
 
 

@@ -1,4 +1,4 @@
-"""Highlighted terms of a person on a query."""
+"""Tests of the highlighted terms of a person on a query."""
 
 from typing import Any
 

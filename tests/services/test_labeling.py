@@ -1,4 +1,4 @@
-"""The labeling service: what is written, what is refused, and that nothing is lost or doubled."""
+"""Tests of the labeling service: writes, refusals, and that nothing is lost or duplicated."""
 
 from datetime import timedelta
 from typing import Any
@@ -33,8 +33,8 @@ from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.tool_adapters import SubmittedAnswer
 
 
-def said_to(assignment_state: AssignmentState, answer: Answer) -> SubmittedAnswer:
-    """``answer`` to the question that ``assignment_state`` shows."""
+def answer_to(assignment_state: AssignmentState, answer: Answer) -> SubmittedAnswer:
+    """Return ``answer`` to the open question of ``assignment_state``."""
     assert isinstance(assignment_state.state, Asking)
     question = assignment_state.state.question
     return SubmittedAnswer(
@@ -45,7 +45,7 @@ def said_to(assignment_state: AssignmentState, answer: Answer) -> SubmittedAnswe
 
 
 class Desk:
-    """One assignment and how to work on it, each call in a transaction of its own."""
+    """Operations on one assignment, each call in its own transaction."""
 
     def __init__(self, sessions: Sessions, **plan: Any) -> None:
         self.sessions = sessions
@@ -80,7 +80,7 @@ class Desk:
     def answer(self, answer: Answer = Answer.LEFT, **more: Any) -> AssignmentState:
         assignment_state = self.look()
         return self.submit(
-            Submission(assignment_state.position, said=said_to(assignment_state, answer), **more)
+            Submission(assignment_state.position, said=answer_to(assignment_state, answer), **more)
         )
 
     def rows(self, session: Session) -> list[JudgmentRow]:
@@ -102,7 +102,7 @@ def _entry(row: JudgmentRow) -> Entry[Judgment]:
 
 
 class Labeling(RuleBasedStateMachine):
-    """Tabs of two workers on one assignment, held against a plain list of entries."""
+    """Two tabs and two workers on one assignment, compared with a plain list of entries."""
 
     sessions: Sessions
 
@@ -122,7 +122,7 @@ class Labeling(RuleBasedStateMachine):
         return PairSession(self.desk.plan, self.log)
 
     def send(self, submission: Submission, entry: Entry[Judgment], tab: int, worker: int) -> None:
-        """Submit, and hold what happens against what the list of entries says should."""
+        """Submit, and compare the outcome with the one expected from the list of entries."""
         length = len(self.log)
         if submission.position == length:
             expected: type[LogRefusal] | None = None
@@ -155,7 +155,7 @@ class Labeling(RuleBasedStateMachine):
             EntryKind.ANSWER, Judgment(question.kind, question.left, question.right, answer)
         )
         submission = Submission(
-            assignment_state.position, said=said_to(assignment_state, answer), active_ms=5
+            assignment_state.position, said=answer_to(assignment_state, answer), active_ms=5
         )
         self.send(submission, entry, tab, worker)
 
@@ -228,10 +228,10 @@ def test_time_is_kept_and_never_exceeds_the_wall_clock(sessions: Sessions) -> No
         start = session.get_one(Assignment, desk.assignment_id).created_at
     at = start + timedelta(seconds=30)
     first = Submission(
-        0, said=said_to(assignment_state, Answer.LEFT), active_ms=12_000, note="close call"
+        0, said=answer_to(assignment_state, Answer.LEFT), active_ms=12_000, note="close call"
     )
     assignment_state = desk.submit(first, at=at)
-    second = Submission(1, said=said_to(assignment_state, Answer.LEFT), active_ms=99_000)
+    second = Submission(1, said=answer_to(assignment_state, Answer.LEFT), active_ms=99_000)
     assignment_state = desk.submit(second, at=at + timedelta(seconds=10))
     assert assignment_state.active_ms == 22_000
     with sessions.read.begin() as session:
@@ -270,16 +270,16 @@ def test_a_withdrawn_assignment_takes_nothing_more(sessions: Sessions) -> None:
 def test_a_word_that_is_no_answer_is_refused_and_the_session_goes_on(sessions: Sessions) -> None:
     desk = Desk(sessions)
     assignment_state = desk.look()
-    said = said_to(assignment_state, Answer.LEFT)
+    answer = answer_to(assignment_state, Answer.LEFT)
     with pytest.raises(AnswerNotAllowed, match="perhaps"):
         desk.submit(
-            Submission(0, said=SubmittedAnswer("perhaps", left=said.left, right=said.right))
+            Submission(0, said=SubmittedAnswer("perhaps", left=answer.left, right=answer.right))
         )
-    assert desk.submit(Submission(0, said=said)).position == 1
+    assert desk.submit(Submission(0, said=answer)).position == 1
 
 
 def test_a_rolled_back_answer_leaves_no_trace_in_the_live_session(sessions: Sessions) -> None:
-    """The live session had taken the answer; the database had not. The database is right."""
+    """Check that the database wins if only the live session has an answer."""
     desk = Desk(sessions)
     desk.answer()
     before = desk.look()
@@ -289,11 +289,11 @@ def test_a_rolled_back_answer_leaves_no_trace_in_the_live_session(sessions: Sess
             desk.live,
             assignment_id=desk.assignment_id,
             user_id=desk.user_id,
-            submission=Submission(1, said=said_to(before, Answer.RIGHT)),
+            submission=Submission(1, said=answer_to(before, Answer.RIGHT)),
         )
         session.rollback()
     assert desk.look() == before
-    after = desk.submit(Submission(1, said=said_to(before, Answer.LEFT)))
+    after = desk.submit(Submission(1, said=answer_to(before, Answer.LEFT)))
     assert after.state == PairSession(desk.plan, desk.log()).state
 
 

@@ -35,7 +35,7 @@ def test_two_administrators_who_act_on_each_other_at_once_leave_one(
         together = Barrier(len(acts))
 
         def attempt(act: Act, user_id: int, together: Barrier = together) -> bool:
-            with sessions.read() as session:  # as a request that has found out who asks
+            with sessions.read() as session:  # like a request after authentication
                 user = session.get_one(User, user_id)
             together.wait()
             try:

@@ -63,7 +63,7 @@ def test_an_impossible_write_keeps_none_of_the_others_back(
             late.add(number, attempt(email))
         late.close()
     assert emails(sessions) == {"a@x.example", "b@x.example"}
-    assert "given up" in caplog.text
+    assert "was dropped" in caplog.text
 
 
 def test_a_bounded_number_waits(
@@ -82,7 +82,7 @@ def test_a_bounded_number_waits(
 
 
 def test_an_ordinary_write_waits_as_long_as_before(sessions: Sessions, late: LateWrites) -> None:
-    """The short wait of a late write does not stay with its connection."""
+    """Check that the short lock timeout of a late write is reset on its connection."""
     late.add(1, attempt("a@x.example"))
     assert late.flush()
     sqlite = sessions.write.kw["bind"].dialect.name == "sqlite"

@@ -1,4 +1,4 @@
-"""Work with lists on both databases: plans, offers, resuming, several people at once."""
+"""Tests of list assignments on both databases: plans, pending pairs, resuming, concurrency."""
 
 import threading
 from typing import Any
@@ -63,8 +63,8 @@ def test_undo_redo_and_a_repeated_submission(session: Session) -> None:
     judge.step(EntryKind.REDO)
     assert judge.shown() == second
     ids: dict[str, Any] = {"assignment_id": work.id, "user_id": work.user_id}
-    said = SubmittedAnswer(first_answer(session, work), left=first[0], right=first[1])
-    again = labeling.submit(session, live, **ids, submission=Submission(0, said=said))
+    answer = SubmittedAnswer(first_answer(session, work), left=first[0], right=first[1])
+    again = labeling.submit(session, live, **ids, submission=Submission(0, said=answer))
     assert again.position == 3
     swapped = SubmittedAnswer("left", left=second[1], right=second[0])
     with pytest.raises(OutOfTurn):
@@ -148,7 +148,7 @@ def test_people_at_once_are_never_offered_the_same_pair(sessions: Sessions) -> N
             for _ in range(7):
                 with sessions.write.begin() as own:
                     Judge(own, work, live).say()
-        except BaseException as error:  # told to the test, which would not see it otherwise
+        except BaseException as error:  # passed to the test, which would not see it otherwise
             failures.append(error)
 
     threads = [threading.Thread(target=work_on, args=(work,)) for work in works]
@@ -182,7 +182,7 @@ def test_withdrawn_pairs_are_free_and_taken_up_only_while_they_are(session: Sess
     assert back.id == work.id
     manual_assignment.withdraw(session, study, work.id)
     give_lists(session, study, user=bao, round=1)
-    with pytest.raises(Conflict, match="given to others after it was withdrawn"):
+    with pytest.raises(Conflict, match="assigned to others after it was withdrawn"):
         manual_assignment.assign_one(
             session, study, email=ansa.email, query="q0", tool=Tool.LISTS, round=1
         )
@@ -219,7 +219,7 @@ def test_lists_go_round_on_their_own(session: Session) -> None:
 def test_under_the_rule_lists_go_round_with_the_others(session: Session) -> None:
     study = make_ranked_study(session, queries=6, lists_in_rotation=True)
     people = [make_user(session).id for _ in range(3)]
-    with pytest.raises(Invalid, match="goes round with the others"):
+    with pytest.raises(Invalid, match="already rotated with the other tools"):
         assign_rotation(session, study, people, rounds=1, lists=True)
     made = assign_rotation(session, study, people, rounds=1)
     assert {row.tool for row in made} == set(Tool)
@@ -242,21 +242,21 @@ def test_grades_are_those_of_people_and_else_those_that_came_with_the_study(
     judge_log(session, graded, undo_at=4)
     for query in (first, second):
         Judge(session, give_lists(session, study, query), LiveSessions()).to_the_end()
-    said = said_in_study(session, study.id, 5)
-    found = grades_of(session, said)
+    answers = said_in_study(session, study.id, 5)
+    found = grades_of(session, answers)
     assert found.n_grades == 5
     steps = {"bad": 0, "fair": 1, "good": 2, "excellent": 3, "perfect": 4}
     statement = select(JudgmentRow).where(JudgmentRow.assignment_id == graded.id)
     log = session.scalars(statement.order_by(JudgmentRow.position)).all()
     last = {row.left_id: steps[row.answer] for row in log if row.answer is not None}
-    shown = {page for each in said if each.query_id == first.id for page in each.left}
+    shown = {page for each in answers if each.query_id == first.id for page in each.left}
     assert {page: found.of[first.id, page] for page in shown} == {p: last[p] for p in shown}
     known = {
         row.document_id: row.grade
         for row in session.scalars(select(Candidate).where(Candidate.query_id == second.id))
     }
     assert all(found.of[second.id, p] == known[p] for q, p in found.of if q == second.id)
-    assert as_preferences(said, found, 5).ungraded == 0
+    assert as_preferences(answers, found, 5).ungraded == 0
 
 
 def test_a_grown_model_asks_what_it_is_least_sure_of(session: Session) -> None:
@@ -268,7 +268,7 @@ def test_a_grown_model_asks_what_it_is_least_sure_of(session: Session) -> None:
     by_grade = {row.document_id: row.grade or 0 for row in session.scalars(select(Candidate)).all()}
 
     def worth(pages: tuple[int, ...]) -> float:
-        return sum(by_grade[page] / (place + 1) for place, page in enumerate(pages))
+        return sum(by_grade[page] / (rank + 1) for rank, page in enumerate(pages))
 
     def by_worth(state: AskingLists) -> str:
         gap = worth(state.left.documents) - worth(state.right.documents)

@@ -1,4 +1,4 @@
-"""Live sessions: bounded in bytes, the oldest go first, equal pages are kept once."""
+"""Tests of live sessions: bounded in bytes, evicted in order of use, equal pages stored once."""
 
 import gc
 import tracemalloc
@@ -24,7 +24,7 @@ QUERY = QueryHead(1, 1, "study", "Study", "q", "how to keep tulips", "", "")
 
 
 def head(number: int) -> DocumentHead:
-    """A page with texts of usual length, none of them shared with another page."""
+    """Return a head with texts of usual length, none shared with another page."""
     return DocumentHead(
         number,
         f"document-{number}",
@@ -43,7 +43,7 @@ def key(number: int) -> AssignmentKey:
 def live_session(
     number: int, *, pages: int = 50, answers: int = 0, tool: Tool = Tool.PAIRS, **plan: Any
 ) -> LiveAssignment:
-    """A session after so many answers, on pages of its own objects."""
+    """Return a session after ``answers`` answers, with page heads that it does not share."""
     documents = {each: head(each) for each in range(1000, 1000 + pages)}
     kit = TOOL_ADAPTERS[tool]
     stored = {"order": list(documents), "k": 10, "seed": "s", **plan}
@@ -72,7 +72,7 @@ def live_session(
     ],
 )
 def test_the_estimated_size_is_near_what_is_allocated(made: dict[str, Any]) -> None:
-    live_session(0, **made)  # what is kept for all: tables, imports
+    live_session(0, **made)  # allocate what is shared: tables, imports
     gc.collect()
     tracemalloc.start()
     try:

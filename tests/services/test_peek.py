@@ -1,4 +1,4 @@
-"""Looking ahead: what is foretold is what comes, and nothing shows that anyone looked."""
+"""Tests of the prefetch: predicted states are correct, and prefetching has no side effects."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ CHOICES = st.lists(st.sampled_from([*Answer, "undo", "redo"]), max_size=25)
 
 
 def play(session: PairSession, choice: Answer | str) -> None:
-    """One more entry, where it is possible."""
+    """Append one more entry if it is possible."""
     if choice == "undo" and session.can_undo:
         session.append(Entry(EntryKind.UNDO))
     elif choice == "redo" and session.can_redo:
@@ -95,7 +95,7 @@ def test_a_grading_session_forks() -> None:
 
 
 class Looker:
-    """One assignment, looked at and worked on, each time in a transaction of its own."""
+    """Operations on one assignment, each in its own transaction."""
 
     def __init__(self, sessions: Sessions, **plan: Any) -> None:
         self.sessions, self.live = sessions, LiveSessions()
@@ -108,7 +108,7 @@ class Looker:
             return labeling.assignment_state(session, self.live, **self.who)
 
     def peek(self, position: int) -> dict[str, AssignmentState]:
-        with self.sessions.read.begin() as session:  # it cannot write
+        with self.sessions.read.begin() as session:  # a read-only transaction
             found = labeling.peek(session, self.live, position=position, **self.who)
         return {word: assignment_state for words, assignment_state in found for word in words}
 
@@ -122,8 +122,8 @@ class Looker:
                 now_open.position, said=SubmittedAnswer(word, document=names[0])
             )
         else:
-            said = SubmittedAnswer(word, left=names[0], right=names[1])
-            submission = Submission(now_open.position, said=said)
+            answer = SubmittedAnswer(word, left=names[0], right=names[1])
+            submission = Submission(now_open.position, said=answer)
         with self.sessions.write.begin() as session:
             return labeling.submit(session, self.live, submission=submission, **self.who)
 
@@ -135,7 +135,7 @@ class Looker:
 
 
 def essence(assignment_state: AssignmentState) -> tuple[Any, ...]:
-    """Everything that the screen shows of a assignment_state."""
+    """Return everything that the screen shows of an assignment state."""
     return (
         assignment_state.position,
         shown_in(assignment_state.state),

@@ -1,4 +1,4 @@
-"""The digest of a plan says the same before and after the database."""
+"""Tests that the digest of a plan is the same after a round trip through the database."""
 
 from typing import Any
 

@@ -34,7 +34,7 @@ def piece(session: Session, study: Study, user: User, query: int, **columns: obj
 
 @pytest.fixture
 def study(session: Session) -> Study:
-    """Ansa has finished one and begun one, Bao has begun none of two; one was withdrawn."""
+    """Make a study: Ansa finished one and began one, Bao has two waiting, one is withdrawn."""
     made = make_study(session, queries=3)
     ansa, bao = make_user(session, name="Ansa"), make_user(session, name="Bao")
     at = now()
@@ -55,7 +55,7 @@ def test_a_study_is_summed_up_without_withdrawn_work(session: Session, study: St
     assert (sums.assigned, sums.begun, sums.finished, sums.answered) == (4, 2, 1, 40)
     assert seen.ms_per_answer == 10_000
     assert seen.consistency == 0.75
-    # Begun work took (30 + 10 + 20) / 2 = 30 answers each, so two that wait take 60 more than 20.
+    # Begun work takes (30 + 10 + 20) / 2 = 30 answers each, so the two waiting add 60 to the 20.
     assert seen.left == 80
     assert seen.ms_left == 800_000
 
@@ -110,10 +110,10 @@ def test_the_matrix_says_how_far_each_piece_is(session: Session, study: Study) -
         for user in users
         for query in queries
     }
-    said = {
+    shown = {
         key: [(c.tool, c.state, c.note) for c in found] for key, found in notes.items() if found
     }
-    assert said == {
+    assert shown == {
         ("Ansa", "q0"): [(Tool.PAIRS, "done", "done")],
         ("Ansa", "q1"): [(Tool.PAIRS, "late", "idle 4 d")],
         ("Bao", "q1"): [(Tool.PAIRS, "wait", "waiting"), (Tool.LISTS, "wait", "waiting")],
@@ -139,16 +139,16 @@ def test_someone_much_quicker_than_the_others_is_pointed_at(session: Session, st
 
 
 def test_consistency_compares_a_check_with_the_first_answer_sides_swapped() -> None:
-    def said(kind: QuestionKind, left: int, right: int, answer: Answer) -> Judgment:
+    def judged(kind: QuestionKind, left: int, right: int, answer: Answer) -> Judgment:
         return Judgment(kind, left, right, answer)
 
     sort, check = QuestionKind.SORT, QuestionKind.CHECK
     done = [
-        said(sort, 1, 2, Answer.LEFT),
-        said(sort, 3, 4, Answer.TIE),
-        said(check, 2, 1, Answer.RIGHT),
-        said(check, 4, 3, Answer.LEFT),
-        said(check, 2, 1, Answer.LEFT_BAD),
+        judged(sort, 1, 2, Answer.LEFT),
+        judged(sort, 3, 4, Answer.TIE),
+        judged(check, 2, 1, Answer.RIGHT),
+        judged(check, 4, 3, Answer.LEFT),
+        judged(check, 2, 1, Answer.LEFT_BAD),
     ]
     assert self_consistency(done) == (2, 1)
 
@@ -167,9 +167,9 @@ def test_checks_are_summed_up_as_they_are_answered_and_taken_back(session: Sessi
         kinds.append(question.kind.value)
         names = [state.documents[number].name for number in (question.left, question.right)]
         # A check shows the sides swapped: the same answer again is the other side.
-        said = SubmittedAnswer("right" if question.kind is QuestionKind.CHECK else answer, *names)
+        given = SubmittedAnswer("right" if question.kind is QuestionKind.CHECK else answer, *names)
         labeling.submit(session, live, assignment_id=row.id, user_id=row.user_id,
-                        submission=Submission(state.position, said=said))  # fmt: skip
+                        submission=Submission(state.position, said=given))  # fmt: skip
 
     while kinds.count("check") < 2:
         go_on()

@@ -18,7 +18,7 @@ def test_begun_work_comes_first_then_waiting_then_finished(session: Session) -> 
     session.flush()
     queue = queue_of_user(session, user.id)
     order = [work.assignment_id for work in queue.works]
-    assert order == [works[place].id for place in (3, 1, 2, 4, 0)]
+    assert order == [works[index].id for index in (3, 1, 2, 4, 0)]
     assert queue.now is not None
     assert queue.now.assignment_id == works[3].id
     assert queue.finished == 1

@@ -1,4 +1,4 @@
-"""Sessions whose questions are sampled: the question offered is stored, and shown again."""
+"""Tests of sessions with sampled questions: the pending question is stored and shown again."""
 
 from dataclasses import replace
 from typing import Any
@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, run_state_machine_as_test
 
-from tests.services.test_labeling import Desk, Labeling, said_to
+from tests.services.test_labeling import Desk, Labeling, answer_to
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment
 from topkapi.app.domain.errors import OutOfTurn
@@ -59,9 +59,9 @@ def test_the_open_question_is_stored_and_shown_by_any_worker_on_any_machine(
     assert set(offered["pair"]) == set(shown(before))
     another_machine(monkeypatch)
     assert desk.look(LiveSessions()) == before
-    after = desk.submit(Submission(3, said=said_to(before, Answer.LEFT)), LiveSessions())
-    assert set(shown(after)) == set(desk.plan.order[-2:]), "the next one is the other machine's"
-    assert desk.look() == after, "and the first worker takes it over"
+    after = desk.submit(Submission(3, said=answer_to(before, Answer.LEFT)), LiveSessions())
+    assert set(shown(after)) == set(desk.plan.order[-2:]), "the other machine drew the next"
+    assert desk.look() == after, "and the first worker shows it too"
 
 
 def test_undo_shows_the_recorded_pair_and_redo_the_offered_one_on_another_machine(
@@ -84,7 +84,7 @@ def test_another_answer_after_undo_does_not_bring_the_old_question_back(desk: De
     desk.answer(Answer.LEFT)
     old = stored(desk)
     assignment_state = desk.submit(Submission(2, EntryKind.UNDO))
-    desk.submit(Submission(3, said=said_to(assignment_state, Answer.RIGHT_BAD)))
+    desk.submit(Submission(3, said=answer_to(assignment_state, Answer.RIGHT_BAD)))
     new = stored(desk)
     assert old is not None
     assert new is not None
@@ -111,9 +111,9 @@ def test_the_list_it_ended_with_is_stored_and_not_drawn_again(
 
 def test_an_answer_to_a_pair_that_was_not_offered_is_refused(desk: Desk) -> None:
     assignment_state = desk.answer(Answer.LEFT)
-    said = said_to(assignment_state, Answer.LEFT)
+    answer = answer_to(assignment_state, Answer.LEFT)
     with pytest.raises(OutOfTurn):
-        desk.submit(Submission(1, said=replace(said, left=said.right, right=said.left)))
+        desk.submit(Submission(1, said=replace(answer, left=answer.right, right=answer.left)))
     assert desk.look() == assignment_state
 
 
@@ -123,7 +123,7 @@ def test_workers_taking_turns_agree_with_one_that_did_it_all(desk: Desk) -> None
     for number, answer in enumerate(answers):
         worker = workers[number % 3]
         assignment_state = desk.look(worker)
-        desk.submit(Submission(number, said=said_to(assignment_state, answer)), worker)
+        desk.submit(Submission(number, said=answer_to(assignment_state, answer)), worker)
     alone = PairSession(desk.plan, desk.log())
     for worker in workers:
         assert desk.look(worker).state == alone.state

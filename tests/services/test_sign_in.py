@@ -92,12 +92,13 @@ def test_an_unknown_address_costs_the_same_work(
 
 def test_the_tries_left_are_counted_down_in_words(door: Authenticator, ansa: User) -> None:
     assert ansa
-    said = [fail(door, NOON + timedelta(seconds=i)) for i in range(TRIES_PER_SOURCE)]
-    assert said[1] == (
-        "The address or the password is not right. Three more tries, then a wait of one minute."
+    messages = [fail(door, NOON + timedelta(seconds=i)) for i in range(TRIES_PER_SOURCE)]
+    assert messages[1] == (
+        "The e-mail address or the password is incorrect. "
+        "Three attempts left before a wait of one minute."
     )
-    assert said[3].endswith("One more try, then a wait of one minute.")
-    assert said[4].endswith("Wait one minute before the next try.")
+    assert messages[3].endswith("One attempt left before a wait of one minute.")
+    assert messages[4].endswith("Wait one minute before the next attempt.")
 
 
 def test_after_too_many_tries_even_the_right_password_waits(
@@ -108,7 +109,7 @@ def test_after_too_many_tries_even_the_right_password_waits(
     with pytest.raises(TooManyAttempts) as refusal:
         door.sign_in(ansa.email, PASSWORD, AWAY, at=NOON + timedelta(seconds=21))
     assert refusal.value.wait_seconds == 40
-    assert "Wait 40 seconds" in str(refusal.value)
+    assert "Try again in 40 seconds" in str(refusal.value)
     assert door.sign_in(ansa.email, PASSWORD, AWAY, at=NOON + timedelta(seconds=61))
 
 
@@ -128,7 +129,7 @@ def test_a_success_forgets_the_failures_of_its_source_alone(
         fail(door)
     fail(door, visitor=stranger(1))
     door.sign_in(ansa.email, PASSWORD, AWAY, at=NOON)
-    assert "Four more tries" in fail(door, NOON + timedelta(seconds=1))
+    assert "Four attempts left" in fail(door, NOON + timedelta(seconds=1))
     late.close()
     with sessions.read() as session:
         left = session.scalars(select(SignInAttempt.address).order_by(SignInAttempt.address)).all()
@@ -218,7 +219,7 @@ def test_signing_in_waits_for_no_lock_and_is_throttled_all_the_same(
             fail(door, later)
         with pytest.raises(TooManyAttempts):
             door.sign_in(user.email, PASSWORD, AWAY, at=later)
-    with sessions.read() as session:  # written when the lock was gone
+    with sessions.read() as session:  # written after the lock was released
         assert session.scalar(select(func.count(SignInAttempt.id))) == TRIES_PER_SOURCE
     sessions.write.kw["bind"].dispose()
 
@@ -256,7 +257,7 @@ def test_a_disabled_person_is_told_so_only_with_the_right_password(
 ) -> None:
     with sessions.write.begin() as session:
         users.disable_user(session, session.get_one(User, ansa.id))
-    assert "not right" in fail(door)
+    assert "is incorrect" in fail(door)
     with pytest.raises(Forbidden, match="disabled"):
         door.sign_in(ansa.email, PASSWORD, AWAY)
 
@@ -295,7 +296,7 @@ def test_a_hash_of_lower_cost_is_made_anew(
 
 
 @pytest.mark.parametrize(
-    ("left", "start"), [(0, "Wait one minute"), (1, "One more try,"), (29, "29 more tries,")]
+    ("left", "start"), [(0, "Wait one minute"), (1, "One attempt left "), (29, "29 attempts left ")]
 )
 def test_sentences_of_tries(left: int, start: str) -> None:
     assert tries_left_sentence(left).startswith(start)

@@ -1,4 +1,4 @@
-"""The figures of the sorters: questions asked and quality of the lists, n = 50, k = 10."""
+"""Tests of the figures of the sorters: questions and quality of the lists, n = 50, k = 10."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Sums that took long are shared for some seconds; the others are always new."""
+"""Tests of snapshots: slow sums are cached for some seconds, quick ones never."""
 
 from sqlalchemy.orm import Session
 
@@ -9,7 +9,7 @@ from topkapi.app.services.progress.snapshots import PATIENCE, SECONDS, Snapshots
 
 
 class Clock:
-    """Shows the time it is told, and goes on by a tick each time it is looked at."""
+    """A settable clock that advances by ``tick`` with every call."""
 
     def __init__(self, tick: float = 0.0) -> None:
         self.at, self.tick = 0.0, tick

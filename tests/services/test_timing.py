@@ -1,4 +1,4 @@
-"""Time: what browsers report, what the server believes, and what a crash costs."""
+"""Tests of timing: reports of browsers, times that the server accepts, and losses by crashes."""
 
 from datetime import datetime, timedelta
 
@@ -100,8 +100,8 @@ def test_a_new_question_begins_at_nothing(session: Session, work: Assignment) ->
     tell(session, work, TimerKind.HEARTBEAT, 15, 15_000)
     work.last_entry_at = after(20)
     assert time_on_question(session, head(session, work)) == 0
-    assert head(session, work).started_at is None  # that clock was for the question before
-    # a heartbeat about the question before comes late
+    assert head(session, work).started_at is None  # that clock belonged to the previous question
+    # a heartbeat about the previous question arrives late
     assert tell(session, work, TimerKind.HEARTBEAT, 20.05, 20_000) == 50
     assert spent_on_entry(head(session, work), 4_000, after(25)).active_ms == 4_000
 

@@ -193,7 +193,7 @@ def test_work_that_was_withdrawn_says_so(
         session.get_one(Assignment, work.id).withdrawn_at = now()
     page = client.get(f"/assignments/{work.id}")
     assert page.status_code == 409
-    assert "taken back by an administrator" in page.text
+    assert "An administrator has withdrawn this query from you" in page.text
 
 
 @pytest.mark.usefixtures("ansa")

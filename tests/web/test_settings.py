@@ -117,7 +117,7 @@ def test_fixed_settings_are_shown_and_refused(client: httpx.Client, sessions: Se
     late = early | {"k": ["7"], "seen": typed(client.get(f"{S}/settings").text)["seen"]}
     refused = client.post(f"{S}/settings", data=late)
     assert refused.status_code == 409
-    assert "made from k: assessors of one study judge under the same" in refused.text
+    assert "depends on k, and all assessors of a study must judge with the same" in refused.text
     assert StudySettings.from_json(study_of(sessions).settings).k == 3
     again = client.post(f"{S}/settings", data=early)
     assert (again.status_code, "Somebody else" in again.text) == (409, True)

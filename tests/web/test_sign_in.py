@@ -85,7 +85,7 @@ def test_nobody_is_led_elsewhere(client: httpx.Client, ansa: User, elsewhere: st
 def test_a_wrong_password_says_how_many_tries_are_left(client: httpx.Client, ansa: User) -> None:
     answer = post_form(client, ansa.email, "wrong")
     assert answer.status_code == 401
-    assert "is not right. Four more tries, then a wait of one minute." in answer.text
+    assert "is incorrect. Four attempts left before a wait of one minute." in answer.text
     assert f'value="{ansa.email}"' in answer.text
     assert "wrong" not in answer.text
 
@@ -96,7 +96,7 @@ def test_too_many_tries_wait(client: httpx.Client, ansa: User) -> None:
     answer = post_form(client, ansa.email, PASSWORD)
     assert answer.status_code == 429
     assert 1 <= int(answer.headers["Retry-After"]) <= 60
-    assert "Too many tries" in answer.text
+    assert "Too many attempts" in answer.text
 
 
 def test_signing_in_waits_for_no_lock(

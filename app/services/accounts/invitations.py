@@ -1,4 +1,4 @@
-"""One-time links: by one, an invited person sets name and password, or a password anew."""
+"""One-time links with which people accept an invitation or reset their password."""
 
 import secrets
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ from topkapi.app.services.accounts.tokens import hash_token
 
 LIFETIME = timedelta(days=7)
 _GONE = (
-    "This link is not valid: it was used already, is older than 7 days, or a newer one was made. "
+    "This link is not valid: it was already used, is older than 7 days, or was replaced. "
     "Ask the person who sent it for a new one."
 )
 
@@ -26,13 +26,16 @@ _GONE = (
 def invite(
     session: Session, *, email: str, name: str, role: Role, actor_id: int | None = None
 ) -> tuple[User, str]:
-    """Make an account without a password, and the link by which its owner sets one."""
+    """Create an account without a password, and the link with which its owner sets one."""
     user = users.create_user(session, email=email, name=name, role=role, actor_id=actor_id)
     return user, new_link(session, user, actor_id=actor_id)
 
 
 def new_link(session: Session, user: User, *, actor_id: int | None = None) -> str:
-    """The token of a new link; older links of the same person end. It is returned this once."""
+    """Create a link, revoke the person's older unused links, and return the new token.
+
+    Only the hash is stored, so the token cannot be returned again.
+    """
     if user.disabled_at is not None:
         raise Conflict(f"{user.email} is disabled. Enable the account first.")
     session.execute(
@@ -51,14 +54,17 @@ def new_link(session: Session, user: User, *, actor_id: int | None = None) -> st
 
 
 def owner_of(session: Session, token: str, at: datetime | None = None) -> User:
-    """Whose link it is; a refusal if it does not work any more."""
+    """Return the owner of a link; refuse a link that is no longer valid."""
     return _link(session, token, at or now()).user
 
 
 def accept(
     session: Session, token: str, *, name: str, password: str, at: datetime | None = None
 ) -> User:
-    """Set name and password, consume the link, end older sign-ins; a reset revokes tokens too."""
+    """Accept an invitation: set name and password, consume the link, revoke older sessions.
+
+    If the account already had a password (a reset), its API tokens are revoked too.
+    """
     at = at or now()
     link = _link(session, token, at)
     user = link.user
@@ -71,7 +77,7 @@ def accept(
         .values(used_at=at)
         .returning(Invitation.id)
     )
-    if used is None:  # somebody else was quicker with the same link
+    if used is None:  # a concurrent request has used the same link
         raise BadToken(_GONE)
     users.end_sessions(user)
     revoked = tokens.revoke_all(session, user, actor_id=user.id) if is_reset else 0

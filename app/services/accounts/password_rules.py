@@ -1,10 +1,10 @@
-"""Refuses passwords that are guessed first: common ones, and one's own name or address.
+"""Password rules: refuse common passwords, and the person's own name or address.
 
-What counts is what is left of a password when everything guessable is taken out: rows of the
-keyboard, years, repetitions, signs; a common word, or one of the person's own, is worth no more
-than two characters. The list is short and ours. A library that estimates strength (zxcvbn) would
-bring word lists of a megabyte for the same refusals, and guessing here is throttled and slowed by
-argon2: only what an attacker tries first has to go.
+The score of a password is the number of characters left after the guessable parts are removed:
+keyboard rows, years, repetitions, punctuation. A common word, or one of the person's own, counts as
+two characters. The word list is short and our own. A library that estimates strength (zxcvbn) would
+add word lists of a megabyte for the same refusals. Sign-in is throttled and argon2 is slow, so only
+the passwords that an attacker tries first have to be refused.
 """
 
 import re
@@ -15,10 +15,10 @@ from itertools import chain
 from topkapi.app.domain.errors import Invalid
 
 SHORTEST = 10
-LONGEST = 1000  # argon2 reads it all: no one may make it read megabytes
-LEAST_LEFT = 6  # characters that are not guessable
-_LOOKED_AT = 128  # characters at the beginning; more cannot make a password weak
-_WORTH_OF_A_WORD = 2  # characters
+LONGEST = 1000  # argon2 hashes all of it, so megabytes must be refused
+LEAST_LEFT = 6  # minimum score: characters that are not guessable
+_CHECKED_LENGTH = 128  # leading characters that are scored; more cannot make a password weak
+_WORD_SCORE = 2  # characters
 _COMMON = """
     password passwort passwd pass motdepasse contrasena senha parola wachtwoord salasana geheim
     secret
@@ -45,61 +45,67 @@ _ROWS = (
     "qwertzuiop",
 )
 _STEPS = frozenset(
-    row[at : at + 3] for each in _ROWS for row in (each, each[::-1]) for at in range(len(row) - 2)
+    row[index : index + 3]
+    for each in _ROWS
+    for row in (each, each[::-1])
+    for index in range(len(row) - 2)
 )
 _REPEATED = re.compile(r"(.{1,4}?)\1+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_SIGNS_AS_LETTERS = str.maketrans("@4310!$57", "aaeioisst")
-_MARKS = 0xF0000  # characters that no text holds, in a plane for private use
-_HINT = "Use a few words that have nothing to do with you or each other."
+_LEET = str.maketrans("@4310!$57", "aaeioisst")
+_MARKS = 0xF0000  # first placeholder: a private-use character that no text contains
+_HINT = "Use a few words that are unrelated to you and to each other."
 
 
 def check_password(password: str, about: Iterable[str] = ()) -> None:
-    """Refuse a password that is short, long, or easy to guess for who knows ``about`` its owner."""
+    """Refuse a password that is too short, too long, or easy to guess.
+
+    ``about`` holds facts about its owner, such as name and e-mail address.
+    """
     if len(password) < SHORTEST:
         raise _refusal(f"Use a password of at least {SHORTEST} characters.")
     if len(password) > LONGEST:
         raise _refusal(f"Use a password of at most {LONGEST} characters.")
     facts = [fact for text in about for fact in (text, text.split("@")[0])]
-    if any(_holds(password, fact) for fact in facts):
+    if any(_contains(password, fact) for fact in facts):
         raise _refusal(f"Leave your name and your e-mail address out of the password. {_HINT}")
-    if _left(password, facts) < LEAST_LEFT:
-        raise _refusal(f"This password is among the first that are guessed. {_HINT}")
+    if _score(password, facts) < LEAST_LEFT:
+        raise _refusal(f"This password is too easy to guess. {_HINT}")
 
 
-def _holds(password: str, fact: str) -> bool:
+def _contains(password: str, fact: str) -> bool:
     wanted = _letters(fact)
     return len(wanted) >= 4 and wanted in _letters(password)
 
 
-def _left(password: str, facts: Iterable[str]) -> int:
-    """How many characters are left without what is guessable, read as they are or as letters."""
-    plain = _folded(password[:_LOOKED_AT])
+def _score(password: str, facts: Iterable[str]) -> int:
+    """Count the unguessable characters; take the lower count with and without "leet" letters."""
+    plain = _folded(password[:_CHECKED_LENGTH])
     own = chain.from_iterable(re.split(r"[\W_]+", _folded(fact)) for fact in facts)
     words = {*_COMMON.split(), *(word for word in own if len(word) >= 3)}
-    readings = (plain, plain.translate(_SIGNS_AS_LETTERS))
-    return min(_worth(_without_patterns(_marked(reading, words))) for reading in readings)
+    readings = (plain, plain.translate(_LEET))
+    return min(_weight(_without_patterns(_marked(reading, words))) for reading in readings)
 
 
 def _marked(text: str, words: Iterable[str]) -> str:
-    """The text with one mark in place of each word, the longest first."""
-    marks = {word: chr(_MARKS + at) for at, word in enumerate(sorted(words))}
+    """Replace each of ``words`` in the text by a placeholder, the longest first."""
+    marks = {word: chr(_MARKS + index) for index, word in enumerate(sorted(words))}
     longest_first = sorted(marks, key=len, reverse=True)
     return re.sub("|".join(map(re.escape, longest_first)), lambda found: marks[found[0]], text)
 
 
 def _without_patterns(text: str) -> str:
     covered = {i + j for i in range(len(text)) if text[i : i + 3] in _STEPS for j in range(3)}
-    text = "".join(" " if at in covered else sign for at, sign in enumerate(text))
+    text = "".join(" " if index in covered else char for index, char in enumerate(text))
     return _REPEATED.sub(r"\1", _YEAR.sub(" ", text))
 
 
-def _worth(text: str) -> int:
-    return sum(_WORTH_OF_A_WORD if ord(sign) >= _MARKS else sign.isalnum() for sign in text)
+def _weight(text: str) -> int:
+    return sum(_WORD_SCORE if ord(char) >= _MARKS else char.isalnum() for char in text)
 
 
 def _letters(text: str) -> str:
-    return "".join(sign for sign in _folded(text) if sign.isalnum())
+    return "".join(char for char in _folded(text) if char.isalnum())
 
 
 def _folded(text: str) -> str:

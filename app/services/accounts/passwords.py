@@ -1,4 +1,4 @@
-"""Passwords: hashed with argon2, and checked in the same time whether or not the person exists."""
+"""Passwords: hashed with argon2, and verified in the same time for unknown accounts."""
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
@@ -9,31 +9,34 @@ HASHER = PasswordHasher()
 
 
 def hash_password(password: str, *about: str) -> str:
-    """The hash to store; a password that is weak for who knows ``about`` its owner is refused."""
+    """Return the hash to store; refuse a password that is weak given ``about`` its owner."""
     check_password(password, about)
     return HASHER.hash(password)
 
 
 def matches(stored: str | None, password: str) -> bool:
-    """Whether ``password`` is the one behind ``stored``; without one the work is still done."""
+    """Return whether ``password`` matches the hash ``stored``.
+
+    Without a stored hash a dummy is verified, so that timing does not reveal missing accounts.
+    """
     try:
-        return HASHER.verify(stored or _of_nobody(), password[:LONGEST]) and stored is not None
+        return HASHER.verify(stored or _dummy_hash(), password[:LONGEST]) and stored is not None
     except (VerifyMismatchError, InvalidHashError):
         return False
 
 
 def is_outdated(stored: str) -> bool:
-    """Whether ``stored`` was made at a lower cost than today's, so that it should be made anew."""
+    """Return whether ``stored`` needs a rehash because it was made with outdated parameters."""
     return HASHER.check_needs_rehash(stored)
 
 
-_nobody: dict[int, str] = {}
+_dummy_hashes: dict[int, str] = {}
 
 
-def _of_nobody() -> str:
-    """A hash no password is known for, made once for the hasher in use."""
-    if id(HASHER) not in _nobody:
-        _nobody[id(HASHER)] = HASHER.hash(
+def _dummy_hash() -> str:
+    """Return a hash that belongs to no account, computed once per hasher."""
+    if id(HASHER) not in _dummy_hashes:
+        _dummy_hashes[id(HASHER)] = HASHER.hash(
             "the password of nobody, checked so that time tells nothing"
         )
-    return _nobody[id(HASHER)]
+    return _dummy_hashes[id(HASHER)]

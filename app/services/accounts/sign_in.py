@@ -1,6 +1,6 @@
 """Signing in: throttled, and as slow for an unknown address as for a known one.
 
-Nothing here waits for a lock: people are read, and what is to be written is written late.
+Nothing here waits for a database lock: accounts are only read, and all writes are late writes.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ DEMO_ELSEWHERE = (
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A browser that holds our cookie, and the people who have signed in there."""
+    """A browser with our device cookie, and the users who have signed in there."""
 
     id: str
     user_ids: tuple[int, ...]
@@ -33,14 +33,14 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Where a try comes from: the network address, and whether it is this very machine."""
+    """The origin of an attempt: its network address, and whether it is this machine."""
 
     address: str
     on_loopback: bool
 
 
 class Authenticator:
-    """Checks passwords for one process."""
+    """Verifies passwords for one process."""
 
     def __init__(self, sessions: Sessions, late: LateWrites) -> None:
         self._sessions = sessions
@@ -55,9 +55,9 @@ class Authenticator:
         device: Device | None = None,
         at: datetime | None = None,
     ) -> User:
-        """Return the person behind ``email`` and ``password``.
+        """Return the user with this ``email`` and ``password``, or refuse.
 
-        No transaction is open while the password is checked, for hashing takes long.
+        No transaction is open while the password is verified, because hashing is slow.
         """
         email = email.strip().lower()
         with self._sessions.read() as session:
@@ -67,14 +67,14 @@ class Authenticator:
         counted = self._throttle.count(email, source, at or now())
         if not passwords.matches(user.password_hash if user else None, password) or user is None:
             left = tries_left_sentence(counted.left)
-            raise WrongCredentials(f"The address or the password is not right. {left}")
+            raise WrongCredentials(f"The e-mail address or the password is incorrect. {left}")
         refuse_unusable(user, visitor)
         self._throttle.forget(counted.attempt)
         self._renew_hash(user, password)
         return user
 
     def _renew_hash(self, user: User, password: str) -> None:
-        """Hash again if today's cost is higher, unless the password is changed meanwhile."""
+        """Rehash an outdated hash, unless the password is changed meanwhile."""
         assert user.password_hash is not None
         if passwords.is_outdated(user.password_hash):
             same = (User.id == user.id, User.password_hash == user.password_hash)
@@ -84,7 +84,7 @@ class Authenticator:
 
 
 def refuse_unusable(user: User | Account, visitor: Visitor) -> None:
-    """Refuse an account that was disabled, and a demo account from another machine."""
+    """Refuse a disabled account, and a demo account from another machine."""
     if user.disabled_at is not None:
         raise Forbidden("This account is disabled. Ask the person who invited you.")
     if user.demo and not visitor.on_loopback:

@@ -1,18 +1,20 @@
-"""Slows down guessing of passwords, without letting a stranger lock the owner out.
+"""Throttling of password guessing that does not let a stranger lock the owner out.
 
-Three limits, each of tries within 15 minutes; beyond a limit, one try per minute is let through:
+There are three limits on attempts within 15 minutes; beyond a limit, one attempt per minute is
+allowed:
 
-- 5 as one person from one source,
-- 30 from one network address, whoever they are for (a whole office may share one),
-- 50 as one person from all unknown sources together.
+- 5 for one account from one source,
+- 30 from one network address for any accounts (a whole office may share an address),
+- 50 for one account from all unknown sources together.
 
 A source is a network address or a known device: a browser in which this person has signed in
-before, told by a signed cookie. A known device is held to the first limit alone, so tries from
-elsewhere never slow it down (the device cookies of OWASP's guide to online guessing attacks).
+before, identified by a signed cookie. A known device is subject to the first limit only, so
+attempts from elsewhere never slow it down (the device cookies of OWASP's guide to online guessing
+attacks).
 
-The counts are in the database, where all workers see them. A try is counted in memory at once and
-written late, so that nobody waits for a lock to sign in: until then a worker knows its own tries
-only, and several workers together let through at most that many times the limit.
+The counts are in the database, where all workers see them. An attempt is counted in memory at once
+and written late, so that no sign-in waits for a lock. Until then a worker knows only its own
+attempts, so n workers together allow at most n times the limit.
 """
 
 from collections.abc import Iterable
@@ -42,14 +44,14 @@ Attempt = tuple[str, str, datetime]  # e-mail, source, time
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A try that was let through, and how many more will be."""
+    """An attempt that was allowed, and how many more are allowed."""
 
     attempt: Attempt
     left: int
 
 
 class Throttle:
-    """Counts the tries of one process beside those in the database."""
+    """Counts the attempts of one process in addition to those in the database."""
 
     def __init__(self, sessions: Sessions, late: LateWrites) -> None:
         self._sessions = sessions
@@ -59,16 +61,16 @@ class Throttle:
         self._forgotten: dict[tuple[str, str], datetime] = {}
 
     def count(self, email: str, source: str, at: datetime) -> Counted:
-        """Count a try before its password is looked at, or refuse it.
+        """Count an attempt before its password is verified, or refuse it.
 
-        Counting first means that many tries at once are no way around the limit.
+        Counting first means that concurrent attempts cannot get around the limit.
         """
         email, source = email[:254], source[:64]
         with self._lock:
             known = self._known(email, source, at)
             limits = _limits(known, email, source)
             left = min(_tries_left(times, limit, at) for times, limit in limits)
-            while (email, source, at) in known:  # a try is told from others by its time
+            while (email, source, at) in known:  # the time identifies an attempt
                 at += timedelta(microseconds=1)
             attempt = (email, source, at)
             self._unwritten.add(attempt)
@@ -79,7 +81,7 @@ class Throttle:
         return Counted(attempt, left)
 
     def forget(self, attempt: Attempt) -> None:
-        """Forget the tries of a person who has signed in after all, from the same source."""
+        """Forget the failed attempts from this source after a successful sign-in."""
         email, source, at = attempt
         with self._lock:
             self._forgotten[email, source] = at
@@ -90,7 +92,7 @@ class Throttle:
         with self._sessions.read() as session:
             stored = queries.attempts(session, email, source, at - WINDOW)
         own = {a for a in self._unwritten if email == a[0] or source == a[1]}
-        times = (at - WINDOW, at + WAIT)  # later ones are from before the clock was set back
+        times = (at - WINDOW, at + WAIT)  # later ones were recorded before the clock was set back
         recent = {a for a in stored | own if times[0] < a[2] <= times[1]}
         return {a for a in recent if not self._is_forgotten(a)}
 
@@ -109,7 +111,7 @@ class Throttle:
 
 
 def source_of(address: str, device: str | None) -> str:
-    """Where a try comes from: a known device, or else a network (of IPv6, the usual 64 bits)."""
+    """Return the source of an attempt: a known device, or else the network (/64 for IPv6)."""
     if device is not None:
         return _DEVICE + device
     try:
@@ -120,20 +122,20 @@ def source_of(address: str, device: str | None) -> str:
 
 
 def tries_left_sentence(left: int) -> str:
-    """What to say about the tries that are left."""
+    """Return the sentence about the attempts that are left."""
     if left <= 0:
-        return "Wait one minute before the next try."
+        return "Wait one minute before the next attempt."
     number = _NUMBERS[left] if left < len(_NUMBERS) else str(left)
-    return f"{number} more {'try' if left == 1 else 'tries'}, then a wait of one minute."
+    return f"{number} attempt{'' if left == 1 else 's'} left before a wait of one minute."
 
 
 def _limits(known: set[Attempt], email: str, source: str) -> Iterable[tuple[list[datetime], int]]:
-    """The times of the tries that count against each limit."""
+    """Yield, for each limit, the times of the attempts that count against it."""
     yield [a[2] for a in known if a[:2] == (email, source)], TRIES_PER_SOURCE
     if not source.startswith(_DEVICE):
         yield [a[2] for a in known if a[1] == source], TRIES_PER_ADDRESS
-        strange = [a for a in known if a[0] == email and not a[1].startswith(_DEVICE)]
-        yield [a[2] for a in strange], TRIES_PER_EMAIL
+        unknown = [a for a in known if a[0] == email and not a[1].startswith(_DEVICE)]
+        yield [a[2] for a in unknown], TRIES_PER_EMAIL
 
 
 def _tries_left(times: list[datetime], limit: int, at: datetime) -> int:
@@ -141,7 +143,7 @@ def _tries_left(times: list[datetime], limit: int, at: datetime) -> int:
     if len(times) >= limit and last is not None and at < last + WAIT:
         seconds = max(1, ceil((last + WAIT - at).total_seconds()))
         raise TooManyAttempts(
-            f"Too many tries. Wait {seconds} second{'s' if seconds > 1 else ''}, then try again.",
+            f"Too many attempts. Try again in {seconds} second{'s' if seconds > 1 else ''}.",
             wait_seconds=seconds,
         )
     return max(0, limit - len(times) - 1)

@@ -1,4 +1,4 @@
-"""Tokens for programs: shown once, kept as a hash, revocable."""
+"""API tokens for programs: shown once, stored as a hash, revocable."""
 
 import hashlib
 import secrets
@@ -23,10 +23,10 @@ _NOTE_USE_EVERY = timedelta(minutes=1)
 def issue_token(
     session: Session, user: User, name: str, *, actor_id: int | None = None
 ) -> tuple[ApiToken, str]:
-    """Make a token for ``user``; the text is returned this once and cannot be had again."""
+    """Create a token for ``user``; its plain text is returned only here."""
     name = " ".join(name.split())
     if not 1 <= len(name) <= 100:
-        raise Invalid("Give the token a name of 1 to 100 characters.", field="name")
+        raise Invalid("Enter a name of 1 to 100 characters for the token.", field="name")
     plain = PREFIX + secrets.token_urlsafe(32)
     token = ApiToken(user_id=user.id, name=name, token_hash=hash_token(plain))
     session.add(token)
@@ -38,7 +38,7 @@ def issue_token(
 def revoke_token(
     session: Session, token_id: int, *, user_id: int | None = None, actor_id: int | None = None
 ) -> None:
-    """End a token at once; with ``user_id`` only if it is that person's."""
+    """Revoke a token; with ``user_id`` only if it belongs to that user."""
     token = session.get(ApiToken, token_id)
     if token is None or (user_id is not None and token.user_id != user_id):
         raise NotFound(f"There is no token {token_id}.")
@@ -46,7 +46,7 @@ def revoke_token(
 
 
 def revoke_all(session: Session, user: User, *, actor_id: int | None = None) -> int:
-    """End every token of ``user`` at once and return how many there were."""
+    """Revoke every token of ``user`` and return their number."""
     found = people.tokens_of_user(session, user.id)
     for token in found:
         _revoke(session, token, actor_id)
@@ -60,22 +60,22 @@ def _revoke(session: Session, token: ApiToken, actor_id: int | None) -> None:
 
 
 def owner_of(session: Session, plain: str) -> Bearer:
-    """The valid token, with its owner; a disabled owner's token is not valid."""
+    """Return the valid token with its owner; tokens of disabled owners are not valid."""
     token = queries.token_with_user(session, hash_token(plain))
     if token is None or token.user.disabled_at is not None:
-        raise SignInNeeded("The token is unknown, revoked, or its owner is disabled.")
+        raise SignInNeeded("The token is unknown or revoked, or its owner's account is disabled.")
     return token
 
 
 class TokenUses:
-    """Notes when tokens were used, at most once a minute each, without a wait for any lock."""
+    """Records when tokens were used, at most once per minute and token, without locking."""
 
     def __init__(self, late: LateWrites) -> None:
         self._late = late
         self._noted: dict[int, datetime] = {}
 
     def note(self, token: Bearer) -> None:
-        """Note that ``token`` was used just now."""
+        """Record that ``token`` was used just now."""
         at = now()
         last = max(
             filter(None, (token.last_used_at, self._noted.get(token.token_id))), default=None
@@ -88,5 +88,5 @@ class TokenUses:
 
 
 def hash_token(plain: str) -> str:
-    """What is stored of a token; a plain hash is enough, for tokens cannot be guessed."""
+    """Return the stored hash of a token; it is unsalted, because tokens cannot be guessed."""
     return hashlib.sha256(plain.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""People: made, given a role or a password, disabled. Every act leaves a line in the audit log.
+"""Users: create, change role or password, disable. Every action is recorded in the audit log.
 
 ``actor_id`` is the administrator who acts; None is the command line.
 """
@@ -30,7 +30,7 @@ def create_user(
     demo: bool = False,
     actor_id: int | None = None,
 ) -> User:
-    """Make an account; without a password it cannot sign in until one is set."""
+    """Create an account; without a password it cannot sign in until one is set."""
     user = User(
         email=_checked_email(email),
         name=checked_name(name),
@@ -48,7 +48,7 @@ def create_user(
 
 
 def user_of_email(session: Session, email: str) -> User:
-    """The person with this address, or NotFound."""
+    """Return the user with this e-mail address, or raise `NotFound`."""
     user = queries.user_by_email(session, email)
     if user is None:
         raise NotFound(f"There is no account for {email.strip().lower()}.")
@@ -56,24 +56,24 @@ def user_of_email(session: Session, email: str) -> User:
 
 
 def user_of_number(session: Session, user_id: int) -> User:
-    """The person with this number, or NotFound."""
+    """Return the user with this id, or raise `NotFound`."""
     user = session.get(User, user_id)
     if user is None:
-        raise NotFound(f"There is no person with the number {user_id}.")
+        raise NotFound(f"There is no user with the id {user_id}.")
     return user
 
 
 def set_password(
     session: Session, user: User, password: str, *, actor_id: int | None = None
 ) -> None:
-    """Set a new password; end every sign-in made with the old one and every token."""
+    """Set a new password; revoke all sessions and API tokens."""
     user.password_hash = hash_password(password, user.email, user.name)
     revoked = end_access(session, user, actor_id=actor_id)
     audit.record(session, actor_id, "user.set_password", user.email, tokens_revoked=revoked)
 
 
 def change_role(session: Session, user: User, role: Role, *, actor_id: int | None = None) -> None:
-    """Give another role; the last administrator keeps theirs."""
+    """Change the role of a user; refuse to demote the last administrator."""
     if role is not Role.ADMIN:
         _keep_an_admin(session, user)
     audit.record(
@@ -83,7 +83,7 @@ def change_role(session: Session, user: User, role: Role, *, actor_id: int | Non
 
 
 def disable_user(session: Session, user: User, *, actor_id: int | None = None) -> None:
-    """Refuse further sign-ins, end the present ones and every token; what the person did stays."""
+    """Disable an account and revoke its sessions and tokens; its data is kept."""
     _keep_an_admin(session, user)
     if user.disabled_at is None:
         user.disabled_at = now()
@@ -92,21 +92,21 @@ def disable_user(session: Session, user: User, *, actor_id: int | None = None) -
 
 
 def enable_user(session: Session, user: User, *, actor_id: int | None = None) -> None:
-    """Let a disabled person sign in again."""
+    """Enable a disabled account."""
     if user.disabled_at is not None:
         user.disabled_at = None
         audit.record(session, actor_id, "user.enable", user.email)
 
 
 def end_sessions(user: User) -> None:
-    """Sign the person out of every browser at once; tokens of programs go on."""
+    """Revoke all browser sessions of a user; API tokens stay valid."""
     user.session_version += 1
 
 
 def end_access(session: Session, user: User, *, actor_id: int | None) -> int:
-    """Sign the person out everywhere and revoke their tokens; return how many were revoked.
+    """Revoke all sessions and tokens of a user; return the number of revoked tokens.
 
-    For when somebody else may have got in: a reset, a new password, a disabled account.
+    For cases in which somebody else may have access: a reset, a new password, a disabled account.
     """
     end_sessions(user)
     return tokens.revoke_all(session, user, actor_id=actor_id)
@@ -114,7 +114,9 @@ def end_access(session: Session, user: User, *, actor_id: int | None) -> int:
 
 def _keep_an_admin(session: Session, user: User) -> None:
     if list(queries.lock_active_admins(session)) == [user.id]:
-        raise Conflict(f"{user.email} is the last administrator; make another one first.")
+        raise Conflict(
+            f"{user.email} is the last administrator. Make another user an administrator first."
+        )
 
 
 def _checked_email(email: str) -> str:
@@ -125,8 +127,8 @@ def _checked_email(email: str) -> str:
 
 
 def checked_name(name: str) -> str:
-    """The name without spare blanks; an empty or a very long one is refused."""
+    """Return the name with normalized spaces; refuse an empty or a very long one."""
     name = " ".join(name.split())
     if not 1 <= len(name) <= 200:
-        raise Invalid("Give a name of 1 to 200 characters.", field="name")
+        raise Invalid("Enter a name of 1 to 200 characters.", field="name")
     return name

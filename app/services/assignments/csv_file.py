@@ -1,4 +1,4 @@
-"""Assignment by a CSV file: query, assessor's e-mail, tool, round; all of it, or none."""
+"""Assignment from a CSV file with query, assessor's e-mail, tool and round; all or nothing."""
 
 import csv
 import io
@@ -21,12 +21,12 @@ from topkapi.app.services.assignments.rotation import Spec
 COLUMNS = ("query", "assessor", "tool", "round")
 MOST_PROBLEMS = 20
 MOST_BYTES = 16 * 1024**2
-_WORDS = {"t1": Tool.PAIRS, "t2": Tool.GRADES, "t3": Tool.LISTS}
+_SHORT_NAMES = {"t1": Tool.PAIRS, "t2": Tool.GRADES, "t3": Tool.LISTS}
 
 
 @dataclass(frozen=True, slots=True)
 class CsvProblem:
-    """One thing to mend: where it is, and what it is."""
+    """A problem in the file: its line, its column and a message."""
 
     line: int
     field: str
@@ -36,25 +36,25 @@ class CsvProblem:
         return f"line {self.line}, {self.field}: {self.problem}"
 
     def as_json(self) -> dict[str, Any]:
-        """The problem as a plain dictionary."""
+        """Return the problem as a plain dictionary."""
         return asdict(self)
 
 
 class CsvRefused(Invalid):
-    """A file of assignments that cannot be taken; nothing was assigned."""
+    """A CSV file with problems; nothing was assigned."""
 
     code = "csv_refused"
 
     def __init__(self, problems: Sequence[CsvProblem]) -> None:
         self.problems = tuple(problems)
         lines = "".join(f"\n- {problem}" for problem in problems)
-        super().__init__(f"Nothing was assigned. Mend the file and send it again:{lines}")
+        super().__init__(f"Nothing was assigned. Correct the file and send it again:{lines}")
 
 
 def assign_csv(
     session: Session, study: Study, data: bytes, *, actor_id: int | None = None
 ) -> list[Assignment]:
-    """Give out what the file says, or refuse it and say which lines are wrong and why."""
+    """Make the assignments of the file, or refuse it with the problem of each wrong line."""
     problems: list[CsvProblem] = []
     wanted: list[tuple[int, Spec]] = []
     reader = _Reader(session, study, problems)
@@ -63,7 +63,7 @@ def assign_csv(
         if work is not None:
             wanted.append((line, work))
     if not wanted and not problems:
-        problems.append(CsvProblem(1, "query", "There is no line of work below the head."))
+        problems.append(CsvProblem(1, "query", "There are no assignments below the header line."))
     _check_rule(session, study, wanted, problems)
     if problems:
         raise CsvRefused(problems[:MOST_PROBLEMS])
@@ -77,25 +77,28 @@ def _rows(data: bytes) -> Iterator[tuple[int, dict[str, str]]]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise CsvRefused([CsvProblem(line, "file", "Not UTF-8. Save it as UTF-8.")]) from None
+        raise CsvRefused(
+            [CsvProblem(line, "file", "The file is not UTF-8. Save it as UTF-8.")]
+        ) from None
     first = text.partition("\n")[0]
     delimiter = max(",;\t", key=first.count)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        head = [name.strip().lower() for name in next(rows, [])]
-        _check_head(head)
+        header = [name.strip().lower() for name in next(rows, [])]
+        _check_header(header)
         for row in rows:
             if any(cell.strip() for cell in row):
-                yield rows.line_num, dict(zip(head, (cell.strip() for cell in row), strict=False))
+                yield rows.line_num, dict(zip(header, (cell.strip() for cell in row), strict=False))
     except csv.Error as error:
         raise CsvRefused([CsvProblem(rows.line_num, "file", f"{error}.")]) from None
 
 
-def _check_head(head: Sequence[str]) -> None:
-    missing = [name for name in COLUMNS[:3] if name not in head]
-    if missing or len(set(head)) != len(head):
-        said = f"The first line must name the columns {', '.join(COLUMNS)}; round may be left out."
-        raise CsvRefused([CsvProblem(1, missing[0] if missing else "file", said)])
+def _check_header(header: Sequence[str]) -> None:
+    missing = [name for name in COLUMNS[:3] if name not in header]
+    if missing or len(set(header)) != len(header):
+        columns = ", ".join(COLUMNS)
+        message = f"The first line must name the columns {columns}; round may be left out."
+        raise CsvRefused([CsvProblem(1, missing[0] if missing else "file", message)])
 
 
 def _check_rule(
@@ -105,21 +108,21 @@ def _check_rule(
     lines: dict[Spec, int] = {}
     for line, work in wanted:
         if work in lines:
-            problems.append(CsvProblem(line, "query", f"The same as line {lines[work]}."))
+            problems.append(CsvProblem(line, "query", f"This line repeats line {lines[work]}."))
             continue
         try:
             refuse_breach(work, taken[work.query], ruled)
         except RuleBroken as broken:
-            said = str(manual_assignment.explained(session, study, broken))
+            message = str(manual_assignment.explained(session, study, broken))
             if broken.other in lines:
-                said += f" See line {lines[broken.other]}."
-            problems.append(CsvProblem(line, "query", said))
+                message += f" See line {lines[broken.other]}."
+            problems.append(CsvProblem(line, "query", message))
         lines[work] = line
         taken[work.query].append(work)
 
 
 class _Reader:
-    """Turns lines into work; what is wrong goes to ``problems``."""
+    """Parses lines into assignments; problems are appended to ``problems``."""
 
     def __init__(self, session: Session, study: Study, problems: list[CsvProblem]) -> None:
         self._problems = problems
@@ -130,7 +133,7 @@ class _Reader:
         self._tools = StudySettings.from_json(study.settings).tools
 
     def work(self, line: int, row: dict[str, str]) -> Spec | None:
-        """The work of a line, or None if something in it is wrong."""
+        """Return the assignment of a line, or None if the line has a problem."""
         found = len(self._problems)
         query, user = self._query(line, row), self._person(line, row)
         tool, number = self._tool(line, row), self._round(line, row)
@@ -156,20 +159,22 @@ class _Reader:
         if user is None:
             self._add(line, "assessor", f"There is no account for {email!r}.")
         elif user.disabled_at is not None:
-            self._add(line, "assessor", f"{email} is disabled.")
+            self._add(line, "assessor", f"The account {email} is disabled.")
         return user
 
     def _tool(self, line: int, row: dict[str, str]) -> Tool | None:
-        word = row.get("tool", "").lower()
-        tool = _WORDS.get(word) or next((each for each in Tool if each.value == word), None)
+        value = row.get("tool", "").lower()
+        tool = _SHORT_NAMES.get(value) or next((each for each in Tool if each.value == value), None)
         if tool is None or tool not in self._tools:
             offered = ", ".join(each.value for each in self._tools)
-            self._add(line, "tool", f"{word!r} is not a tool of this study; choose {offered}.")
+            self._add(
+                line, "tool", f"{value!r} is not a tool of this study; use one of: {offered}."
+            )
         return tool
 
     def _round(self, line: int, row: dict[str, str]) -> int:
-        word = row.get("round", "") or "1"
-        if not word.isdecimal() or not 1 <= int(word[:9]) <= 10_000:
-            self._add(line, "round", f"{word!r} is not a round; rounds count from 1.")
+        value = row.get("round", "") or "1"
+        if not value.isdecimal() or not 1 <= int(value[:9]) <= 10_000:
+            self._add(line, "round", f"{value!r} is not a round; use a number from 1 to 10,000.")
             return 0
-        return int(word) - 1
+        return int(value) - 1

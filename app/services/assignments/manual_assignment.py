@@ -1,6 +1,6 @@
-"""Giving out work by the names of people and queries, taking it back, handing it on.
+"""Manual assignment by names of people and queries: assign, withdraw, reassign.
 
-Everything goes through the rotation module; refusals name people, queries and the reason.
+All assignments are made by the rotation module; refusals name people, queries and the reason.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from topkapi.app.services.assignments.rotation import Spec
 from topkapi.app.services.judging.lists import work as list_work
 
 _BY = {Tool.PAIRS: "by pairs", Tool.GRADES: "by grades", Tool.LISTS: "by lists"}
-_NAMES = 3  # of people who are free
+_NAMES = 3  # of available people in a message
 
 
 def assign_rotation(
@@ -35,7 +35,7 @@ def assign_rotation(
     lists: bool = False,
     actor_id: int | None = None,
 ) -> list[Assignment]:
-    """The rotation of `assigning`, its refusals with names."""
+    """Assign by rotation; refusals name people and queries."""
     try:
         return rotation.assign_rotation(
             session, study, user_ids, rounds=rounds, seed=seed, lists=lists, actor_id=actor_id
@@ -53,7 +53,7 @@ def preview_rotation(
     seed: str | None = None,
     lists: bool = False,
 ) -> list[Spec]:
-    """The work that a rotation would give out, its refusals with names."""
+    """Return what a rotation would assign; refusals name people and queries."""
     try:
         return rotation.preview_rotation(
             session, study, user_ids, rounds=rounds, seed=seed, lists=lists
@@ -79,7 +79,7 @@ def assign_one(
     round: int,
     actor_id: int | None = None,
 ) -> Assignment:
-    """Give one query to one person; ``round`` counts from 1, as people do."""
+    """Assign one query to one person; ``round`` counts from 1, as in the interface."""
     user = user_of_email(session, email)
     work = AssignmentSpec(user.id, query_of_name(session, study, query).id, tool, round - 1)
     return give(session, study, [work], actor_id=actor_id)[0]
@@ -88,7 +88,7 @@ def assign_one(
 def give(
     session: Session, study: Study, wanted: Sequence[Spec], *, actor_id: int | None = None
 ) -> list[Assignment]:
-    """Make assignments; who had the very same work before takes it up where they left it."""
+    """Make assignments; a withdrawn assignment with the same spec is restored with its log."""
     try:
         settings = StudySettings.from_json(study.settings)
         rotation.refuse_unknown(session, study, settings, wanted)
@@ -109,14 +109,14 @@ def give(
 def withdraw(
     session: Session, study: Study, assignment_id: int, *, actor_id: int | None = None
 ) -> Assignment:
-    """Take unfinished work back; its log is kept."""
+    """Withdraw an unfinished assignment; its log is kept."""
     row = named.assignment_of_study(session, study.id, assignment_id)
     if row is None:
         raise NotFound(f"There is no assignment {assignment_id} in {study.slug!r}.")
     if row.finished_at is not None:
         raise Conflict(
             f"{row.user.name} has finished {row.query.external_id}; "
-            "finished work is not taken back."
+            "finished work cannot be withdrawn."
         )
     if row.withdrawn_at is None:
         row.withdrawn_at = now()
@@ -139,17 +139,17 @@ def withdraw(
 def reassign(
     session: Session, study: Study, assignment_id: int, email: str, *, actor_id: int | None = None
 ) -> Assignment:
-    """Take unfinished work back and give it to someone else, or do neither."""
-    taker = user_of_email(session, email)
+    """Withdraw an unfinished assignment and assign it to someone else, or do neither."""
+    new_user = user_of_email(session, email)
     row = withdraw(session, study, assignment_id, actor_id=actor_id)
-    if row.user_id == taker.id:
-        raise Invalid(f"{taker.name} has this work already.", field="email")
-    work = AssignmentSpec(taker.id, row.query_id, row.tool, row.round)
+    if row.user_id == new_user.id:
+        raise Invalid(f"{new_user.name} already has this assignment.", field="email")
+    work = AssignmentSpec(new_user.id, row.query_id, row.tool, row.round)
     return give(session, study, [work], actor_id=actor_id)[0]
 
 
 def query_of_name(session: Session, study: Study, name: str) -> Query:
-    """The study's query with this id, or NotFound."""
+    """Return the study's query with this external id, or raise `NotFound`."""
     query = named.query_of_name(session, study.id, name.strip())
     if query is None:
         raise NotFound(f"There is no query {name.strip()!r} in {study.slug!r}.")
@@ -157,7 +157,7 @@ def query_of_name(session: Session, study: Study, name: str) -> Query:
 
 
 def free_for(session: Session, study: Study, work: Spec) -> list[User]:
-    """Active assessors who could take ``work`` without breaking the rule, by name."""
+    """Return the active assessors, by name, who could take ``work`` without breaking the rule."""
     taken = rotation.taken_work(session, study)[work.query]
     ruled = rotation.tools_under_rule(study)
 
@@ -172,7 +172,7 @@ def free_for(session: Session, study: Study, work: Spec) -> list[User]:
 
 
 def explained(session: Session, study: Study, broken: RuleBroken) -> RuleBroken:
-    """The same refusal with names, and with who is free for the work."""
+    """Return the same refusal with names, and with the people who could take the work."""
     if broken.share is None or broken.other is None:
         return broken
     share, other = broken.share, broken.other
@@ -180,32 +180,32 @@ def explained(session: Session, study: Study, broken: RuleBroken) -> RuleBroken:
     query = session.get_one(Query, share.query).external_id
     name, when = people[share.assessor].name, f"in round {other.round + 1}"
     if other.assessor != share.assessor:
-        said = (
-            f"{query} is judged {_BY[share.tool]} {when} by {people[other.assessor].name} already. "
+        message = (
+            f"{people[other.assessor].name} already judges {query} {_BY[share.tool]} {when}. "
             "Use another round."
         )
     else:
         before = "has begun" if other.round < 0 else "already judges"
         ending = "; that work was withdrawn" if other.round < 0 else f" {when}"
-        said = f"{name} {before} {query} {_BY[other.tool]}{ending}"
-        said += (
-            "." if other.tool is share.tool else ", and no one may meet a query under two tools."
+        message = f"{name} {before} {query} {_BY[other.tool]}{ending}"
+        message += (
+            "." if other.tool is share.tool else ", and nobody may judge a query with two tools."
         )
-        said += _who_is_free(free_for(session, study, share))
-    return RuleBroken(said, share=share, other=other)
+        message += _who_is_free(free_for(session, study, share))
+    return RuleBroken(message, share=share, other=other)
 
 
 def _who_is_free(people: Sequence[User]) -> str:
     if not people:
-        return " Nobody is free for it."
+        return " Nobody else can take it."
     if len(people) == 1:
-        return f" Only {people[0].name} is free for it."
+        return f" Only {people[0].name} can take it."
     more = f" and {len(people) - _NAMES} more" if len(people) > _NAMES else ""
-    return f" Free for it: {', '.join(user.name for user in people[:_NAMES])}{more}."
+    return f" These people can take it: {', '.join(user.name for user in people[:_NAMES])}{more}."
 
 
 def _refuse_breach(session: Session, study: Study, work: Spec) -> None:
-    """Hold restored work against everything but its own earlier self."""
+    """Check a restored assignment against all others, but not against its own withdrawn row."""
     taken = rotation.taken_work(session, study)[work.query]
     own = (work.assessor, work.tool)
     others = [other for other in taken if (other.assessor, other.tool) != own or other.round >= 0]

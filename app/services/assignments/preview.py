@@ -1,4 +1,4 @@
-"""The rotation before it is confirmed: folds, who gets which, and how much is new."""
+"""Preview of a rotation: the folds, their assessors, and the number of new assignments."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from topkapi.app.services.assignments import rotation as assigning
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A fold for one person: the tool and the round, from 1."""
+    """The tool and the round (from 1) of a fold for one person."""
 
     tool: Tool
     round: int
@@ -26,7 +26,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class GridRow:
-    """One person's folds, in their order, and how many queries they get with each tool."""
+    """One person's folds in order, and their number of queries per tool."""
 
     person: User
     cells: Sequence[Cell | None]
@@ -35,7 +35,7 @@ class GridRow:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a rotation would give out; ``refusal`` says why it cannot be."""
+    """What a rotation would assign; ``refusal`` is the reason if it is not possible."""
 
     tools: Sequence[Tool]
     most_rounds: int
@@ -55,7 +55,7 @@ def preview(
     seed: str | None,
     lists: bool = False,
 ) -> Preview:
-    """The grid of a rotation over these people; nothing is written."""
+    """Compute the grid of a rotation over these people; nothing is written."""
     tools = assigning.rotated_tools(study, lists=lists)
     most = legal_rounds(len(user_ids), len(tools))
     asked = queries.queries_of_study(session, study.id)
@@ -78,7 +78,7 @@ def preview(
         return Preview(tools, most, refusal=refusal)
     by_id = {query.id: query for query in asked}
     cut = [[by_id[number] for number in fold] for fold in folds(order, len(user_ids))]
-    fold_of = {query.id: place for place, fold in enumerate(cut) for query in fold}
+    fold_of = {query.id: index for index, fold in enumerate(cut) for query in fold}
     cells: dict[int, list[Cell | None]] = {user: [None] * len(cut) for user in user_ids}
     load: dict[int, Counter[Tool]] = {user: Counter() for user in user_ids}
     for share in wanted:

@@ -1,4 +1,4 @@
-"""Giving out work: by the rotation or one by one, never against the rule, always with a reason."""
+"""Assignment by rotation or one by one; refusals state which rule would be broken."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,8 +27,8 @@ from topkapi.app.services.judging.lists.work import ListPlans, Prepared
 from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS
 
 RULED_ROTATION, LISTS_ROTATION = "ruled", "lists"  # keys of `Study.rotations`
-Spec = AssignmentSpec[int, int]  # a user's and a query's number
-_SEEN = -1  # the round of withdrawn work: it blocks no round, but its assessor met the query
+Spec = AssignmentSpec[int, int]  # by the ids of user and query
+_SEEN = -1  # round of withdrawn work: it blocks no round, but its assessor has seen the query
 
 
 def preview_rotation(
@@ -40,33 +40,31 @@ def preview_rotation(
     seed: str | None = None,
     lists: bool = False,
 ) -> list[Spec]:
-    """The work that a rotation would give out, without what is given out already.
+    """Return the assignments that a rotation would add to the existing ones.
 
-    The seed of the order of queries is the study's slug unless another is given, so that a later
-    round goes on from the earlier ones. With ``lists`` the tool `lists` goes round on its own.
+    The seed of the order of queries is the study's slug by default, so that a later round
+    continues the earlier ones. With ``lists`` the tool `lists` is rotated on its own.
     """
     tools = rotated_tools(study, lists=lists)
     query_ids = [query.id for query in queries.queries_of_study(session, study.id)]
     wanted = rotation(
         query_ids, list(user_ids), tools, rounds=rounds, seed=study.slug if seed is None else seed
     )
-    there = {_work_of(row) for row in queries.assignments_of_study(session, study.id)}
-    new = [work for work in wanted if work not in there]
+    existing = {_work_of(row) for row in queries.assignments_of_study(session, study.id)}
+    new = [work for work in wanted if work not in existing]
     _refuse_breaches(session, study, new)
     _refuse_lists(session, study, new)
     return new
 
 
 def rotated_tools(study: Study, *, lists: bool = False) -> tuple[Tool, ...]:
-    """The tools that go round together: those under the rule, or the one outside it."""
+    """Return the tools that are rotated together: those under the rule, or the one outside it."""
     settings = StudySettings.from_json(study.settings)
     ruled = tools_under_rule(study)
     outside = tuple(tool for tool in settings.tools if tool not in ruled)
     if lists and not outside:
-        why = (
-            "goes round with the others here" if Tool.LISTS in ruled else "is not one of its tools"
-        )
-        raise Invalid(f"The tool 'lists' {why}.", field="lists")
+        why = "is already rotated with the other tools" if Tool.LISTS in ruled else "is not used"
+        raise Invalid(f"The tool 'lists' {why} in this study.", field="lists")
     return outside if lists or not ruled else ruled
 
 
@@ -81,7 +79,7 @@ def assign_rotation(
     actor_id: int | None = None,
     at: datetime | None = None,
 ) -> list[Assignment]:
-    """Give out the work of all rounds up to ``rounds`` that is not given out yet."""
+    """Assign the work of all rounds up to ``rounds`` that is not assigned yet."""
     wanted = preview_rotation(session, study, user_ids, rounds=rounds, seed=seed, lists=lists)
     rotated = {
         "seed": study.slug if seed is None else seed,
@@ -101,9 +99,9 @@ def assign(
     at: datetime | None = None,
     rotated: Mapping[str, object] | None = None,
 ) -> list[Assignment]:
-    """Make assignments with their plans, all or none; a seed fixes their draws.
+    """Make assignments with their plans, all or none; ``seed`` makes their draws reproducible.
 
-    ``rotated`` says from which rotation they come, so that a later round can go on from it.
+    ``rotated`` describes the rotation for the audit log, so that a later round can continue it.
     """
     hold_settings(session, study)
     settings = StudySettings.from_json(study.settings)
@@ -128,12 +126,12 @@ def assign(
         session.flush()
     except IntegrityError as error:
         raise Conflict(
-            "Some of this work was given out at the same time by someone else, or was withdrawn "
-            "from the same assessor before. Nothing was assigned; look again."
+            "Somebody else assigned some of this work at the same time, or it was withdrawn from "
+            "the same assessor before. Nothing was assigned; reload and try again."
         ) from error
     if rotated is not None:
         _remember(study, rotated)
-    _note(session, study, wanted, actor_id, rotated or {})
+    _record(session, study, wanted, actor_id, rotated or {})
     return made
 
 
@@ -151,7 +149,7 @@ def _prepared(
     wanted: Sequence[Spec],
     seed: str | None,
 ) -> list[Prepared]:
-    """The plan of each piece of work, or a refusal of lists that cannot be compared."""
+    """Return the plan of each assignment, or refuse lists that cannot be compared."""
     pages = queries.candidates_of_study(session, study.id)
     compared = {work.query for work in wanted if work.tool is Tool.LISTS}
     lists = ListPlans(session, study, settings.list_rules, compared)
@@ -166,7 +164,7 @@ def _prepared(
 
 
 def _refuse_lists(session: Session, study: Study, wanted: Sequence[Spec]) -> None:
-    """Refuse work with lists that cannot be compared, without choosing anything."""
+    """Refuse lists that cannot be compared, without choosing pairs."""
     compared = [work.query for work in wanted if work.tool is Tool.LISTS]
     if compared:
         rules = StudySettings.from_json(study.settings).list_rules
@@ -175,7 +173,7 @@ def _refuse_lists(session: Session, study: Study, wanted: Sequence[Spec]) -> Non
             lists.make(query, "")
 
 
-def _note(
+def _record(
     session: Session,
     study: Study,
     wanted: Sequence[Spec],
@@ -196,10 +194,10 @@ def _note(
     )
 
 
-def _seed(given: str | None, work: Spec) -> str:
-    if given is None:
+def _seed(base: str | None, work: Spec) -> str:
+    if base is None:
         return token_hex(16)
-    name = f"{given}/{work.assessor}/{work.query}/{work.tool.value}/{work.round}"
+    name = f"{base}/{work.assessor}/{work.query}/{work.tool.value}/{work.round}"
     return blake2b(name.encode(), digest_size=16).hexdigest()
 
 
@@ -212,17 +210,19 @@ def refuse_unknown(
 ) -> None:
     """Refuse an archived study, and people, queries, tools and rounds that it does not have."""
     if study.archived_at is not None:
-        raise Conflict(f"The study {study.slug!r} is archived; nothing more is assigned in it.")
+        raise Conflict(f"The study {study.slug!r} is archived; unarchive it to assign work.")
     users = queries.users_by_id(session, (work.assessor for work in wanted))
     known = {query.id for query in queries.queries_of_study(session, study.id)}
     for work in wanted:
         user = users.get(work.assessor)
         if user is None:
-            raise NotFound(f"There is no person with the number {work.assessor}.")
+            raise NotFound(f"There is no user with the id {work.assessor}.")
         if user.disabled_at is not None:
-            raise Conflict(f"{user.email} is disabled and cannot be given work.")
+            raise Conflict(
+                f"{user.email} is disabled; enable the account before you assign work to it."
+            )
         if work.query not in known:
-            raise NotFound(f"There is no query with the number {work.query} in {study.slug!r}.")
+            raise NotFound(f"There is no query with the id {work.query} in {study.slug!r}.")
         if work.tool not in settings.tools or work.tool not in TOOL_ADAPTERS:
             offered = ", ".join(tool.value for tool in Tool if tool in settings.tools)
             raise Invalid(
@@ -231,11 +231,13 @@ def refuse_unknown(
                 field="tool",
             )
         if work.round < 0:
-            raise Invalid(f"There is no round {work.round + 1}.", field="round")
+            raise Invalid(
+                f"There is no round {work.round + 1}; rounds count from 1.", field="round"
+            )
 
 
 def _refuse_breaches(session: Session, study: Study, wanted: Iterable[Spec]) -> None:
-    """Hold each piece of work against what is given out, and against the pieces before it."""
+    """Check each assignment against the existing ones and against those before it."""
     taken, ruled = taken_work(session, study), tools_under_rule(study)
     for work in wanted:
         refuse_breach(work, taken[work.query], ruled)
@@ -243,13 +245,13 @@ def _refuse_breaches(session: Session, study: Study, wanted: Iterable[Spec]) -> 
 
 
 def tools_under_rule(study: Study) -> tuple[Tool, ...]:
-    """The study's tools of which nobody may meet a query under two."""
+    """Return the study's tools of which nobody may judge a query with two."""
     settings = StudySettings.from_json(study.settings)
     return ruled_tools(settings.tools, lists_in_rotation=settings.lists_in_rotation)
 
 
 def taken_work(session: Session, study: Study) -> defaultdict[int, list[Spec]]:
-    """What is given out, by query; withdrawn work counts where its assessor has met the query."""
+    """Return the assignments by query; withdrawn ones count if their assessor saw the query."""
     taken: defaultdict[int, list[Spec]] = defaultdict(list)
     for row in queries.assignments_of_study(session, study.id):
         if row.withdrawn_at is None:

@@ -1,4 +1,4 @@
-"""What lies on an assessor's context beside the question: the study's rules, and where they are."""
+"""What the judging page shows beside the question: guidelines, settings and the query number."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,11 @@ from topkapi.app.services.judging.labeling import AssignmentState, assignment_at
 
 @dataclass(frozen=True, slots=True)
 class JudgingContext:
-    """The rules of the study, the number of this query among the person's, and its clock."""
+    """The study's guidelines and settings, the query's number in the person's queue, and its time.
+
+    ``number`` counts from 1 among ``of`` assignments; ``question_ms`` is the time already spent on
+    the open question.
+    """
 
     guidelines: str
     settings: StudySettings
@@ -25,7 +29,7 @@ class JudgingContext:
 def judging_context(
     session: Session, assignment_state: AssignmentState, *, user_id: int
 ) -> JudgingContext:
-    """The context for an assignment of this person."""
+    """Return the judging context for an assignment of this person."""
     assignment = assignment_at_work(session, assignment_state.assignment_id, user_id)
     study = queries.query_with_study(session, assignment.query_id).study
     mine = work_in_study(session, user_id, assignment_state.query.study_id)

@@ -1,4 +1,4 @@
-"""Highlighted terms: those of the query until the person adds or removes one."""
+"""Highlighted terms: the terms of the query until the person adds or removes one."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,18 +12,18 @@ Terms = tuple[str, ...]
 
 
 def terms_for(session: Session, *, user_id: int, query_id: int, query: str) -> Terms:
-    """What is highlighted for this person on the pages of this query."""
+    """Return the terms highlighted for this person on the pages of this query."""
     kept = session.get(Highlight, (user_id, query_id))
     return tuple(kept.terms) if kept is not None else query_terms(query)
 
 
 def add_term(session: Session, *, user_id: int, query_id: int, query: str, term: str) -> Terms:
-    """Highlight one more term from now on."""
+    """Add a highlighted term and return all terms."""
     return _change(session, user_id, query_id, query, lambda terms: with_term(terms, term))
 
 
 def remove_term(session: Session, *, user_id: int, query_id: int, query: str, term: str) -> Terms:
-    """Stop highlighting a term."""
+    """Remove a highlighted term and return the remaining terms."""
     return _change(session, user_id, query_id, query, lambda terms: without_term(terms, term))
 
 
@@ -36,15 +36,15 @@ def _change(
 ) -> Terms:
     kept = session.get(Highlight, (user_id, query_id), with_for_update=True)
     if kept is None:
-        kept = _begin(session, user_id, query_id, query)
+        kept = _insert(session, user_id, query_id, query)
     terms = change(kept.terms)
     kept.terms = list(terms)
     session.flush()
     return terms
 
 
-def _begin(session: Session, user_id: int, query_id: int, query: str) -> Highlight:
-    """Write the query's own terms down; another tab may have done so in this very moment."""
+def _insert(session: Session, user_id: int, query_id: int, query: str) -> Highlight:
+    """Insert the row with the query's own terms, or return one that another tab just inserted."""
     row = Highlight(user_id=user_id, query_id=query_id, terms=list(query_terms(query)))
     try:
         with session.begin_nested():

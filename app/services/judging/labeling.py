@@ -1,10 +1,10 @@
-"""Judging: where a session stands, and how one more entry reaches its log.
+"""Judging: the state of an assignment, and how an entry is appended to its log.
 
-Every submission names the position of the log it is meant for. If the log holds that very entry,
-it was a repetition and is answered with the state; if it holds another one, or is not that far, the
-submission is refused and nothing is written. A judgment is made of what the submission says was
-shown, and then held against the open question: no answer is ever applied to a pair that was not
-shown.
+Submissions are idempotent. Each names the log position it is meant for. If the log already holds
+the same entry at that position, the submission is a retry and the current state is returned; if it
+holds a different entry, or is shorter, the submission is refused and nothing is written. A judgment
+is built from the items that the submission says were shown, and then checked against the open
+question: no answer is ever applied to a pair that was not shown.
 """
 
 from collections.abc import Iterator, Mapping
@@ -45,7 +45,7 @@ from topkapi.app.services.judging.tool_adapters import (
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """An entry for ``position`` of the log, as a browser or a program sends it."""
+    """An entry for ``position`` of the log, as submitted by a browser or a program."""
 
     position: int
     kind: EntryKind = EntryKind.ANSWER
@@ -56,12 +56,12 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class AssignmentState:
-    """Where an assignment stands: a snapshot that no later request changes.
+    """The state of an assignment: a snapshot that no later request changes.
 
-    ``position`` is the one that is next; ``new`` holds the pages on the screen not met before;
-    ``scale`` is the most questions that were expected at the beginning. ``ahead`` is where each
-    entry that can come next would lead, likely ones first, if that was asked for and is known
-    quickly.
+    ``position`` is the position of the next log entry; ``new`` holds the pages on the screen that
+    the person has not seen before; ``scale`` is the largest number of questions expected at the
+    start. ``ahead`` is the prefetch: the state after each possible next entry, likely ones first.
+    It is empty unless it was requested and is cheap to compute.
     """
 
     assignment_id: int
@@ -92,7 +92,7 @@ Prospect = tuple[tuple[str, ...], AssignmentState]
 def assignment_state(
     session: Session, live: LiveSessions, *, assignment_id: int, user_id: int
 ) -> AssignmentState:
-    """Where the person's assignment stands now."""
+    """Return the current state of the person's assignment."""
     assignment = assignment_at_work(session, assignment_id, user_id)
     current = _caught_up(session, live, assignment)
     try:
@@ -104,9 +104,9 @@ def assignment_state(
 def peek(
     session: Session, live: LiveSessions, *, assignment_id: int, user_id: int, position: int
 ) -> tuple[Prospect, ...]:
-    """Where each entry that can come at ``position`` would lead, likely ones first.
+    """Return the state after each possible entry at ``position``, likely ones first.
 
-    Nothing is written and the live session stays where it is: each answer is given to a copy.
+    Nothing is written and the live session does not change: each entry is appended to a copy.
     """
     assignment = assignment_at_work(session, assignment_id, user_id)
     current = _caught_up(session, live, assignment)
@@ -122,13 +122,13 @@ def _ahead(
     live: LiveAssignment, assignment: AssignmentHead, active_ms: int, *, rare: bool = True
 ) -> tuple[Prospect, ...]:
     return tuple(
-        (words, _assignment_state(_after(live, entry), assignment, active_ms))
-        for words, entry in _possible(live, rare=rare)
+        (answers, _assignment_state(_after(live, entry), assignment, active_ms))
+        for answers, entry in _possible(live, rare=rare)
     )
 
 
 def _possible(live: LiveAssignment, *, rare: bool) -> Iterator[tuple[tuple[str, ...], Entry[Any]]]:
-    """Yield entries that can come next; without ``rare`` only answers that are often given."""
+    """Yield the possible next entries; without ``rare`` only the frequent answers."""
     for choice in TOOL_ADAPTERS[live.tool].choices(live.session):
         if rare or not choice.rare:
             yield choice.answers, Entry(EntryKind.ANSWER, choice.judgment)
@@ -141,9 +141,9 @@ def _possible(live: LiveAssignment, *, rare: bool) -> Iterator[tuple[tuple[str, 
 
 
 def _after(live: LiveAssignment, entry: Entry[Any]) -> LiveAssignment:
-    twin = live.session.fork()
-    twin.append(entry)
-    return replace(live, session=twin)
+    fork = live.session.fork()
+    fork.append(entry)
+    return replace(live, session=fork)
 
 
 def submit(
@@ -156,9 +156,10 @@ def submit(
     at: datetime | None = None,
     look_ahead: bool = False,
 ) -> AssignmentState:
-    """Append ``submission`` to the log and return the state after it; repeated, change nothing.
+    """Append ``submission`` to the log and return the resulting state.
 
-    With ``look_ahead`` the state says what often comes next, where that costs little.
+    Idempotent: a repeated submission changes nothing. With ``look_ahead`` the state includes the
+    prefetch of the frequent next answers, where that is cheap to compute.
     """
     locked = queries.assignment_for_update(session, assignment_id, user_id)
     assignment = _required(locked, assignment_id)
@@ -181,16 +182,19 @@ def submit(
 
 
 def assignment_at_work(session: Session, assignment_id: int, user_id: int) -> AssignmentHead:
-    """The person's assignment, to look at; a refusal if it is not theirs or was withdrawn."""
+    """Return the person's assignment, without a lock.
+
+    Raises `NotFound` if it is not theirs and `Withdrawn` if it was withdrawn.
+    """
     return _required(queries.assignment_of(session, assignment_id, user_id), assignment_id)
 
 
 def _required(assignment: AssignmentHead | None, assignment_id: int) -> AssignmentHead:
     if assignment is None:
-        raise NotFound(f"There is no assignment {assignment_id} of yours.")
+        raise NotFound(f"You have no assignment {assignment_id}.")
     if assignment.withdrawn_at is not None:
         raise Withdrawn(
-            "This query was taken back by an administrator. Your answers are kept; "
+            "An administrator has withdrawn this query from you. Your answers are kept; "
             "there is nothing more to do here."
         )
     return assignment
@@ -220,7 +224,7 @@ def _assignment_state(
 
 
 def _caught_up(session: Session, live: LiveSessions, assignment: AssignmentHead) -> LiveAssignment:
-    """The live session brought to the end of the log, or one built from the whole log."""
+    """Return the cached live session caught up with the log, or replay the whole log."""
     kept = live.take(assignment.key)
     if kept is not None:
         known = max(kept.session.length - 1, 0)
@@ -236,7 +240,10 @@ def _caught_up(session: Session, live: LiveSessions, assignment: AssignmentHead)
 
 
 def _agrees(live: LiveAssignment, tail: list[Entry[Any]]) -> bool:
-    """Whether the log goes on from where the live session is; if so, follow it."""
+    """Return whether ``tail`` continues the live session's log, and append it if so.
+
+    ``tail`` starts with the last entry that the live session knows, if it knows any.
+    """
     if live.session.length:
         if not tail or tail[0] != live.session.last:
             return False
@@ -298,7 +305,7 @@ def _append(
     submission: Submission,
     at: datetime,
 ) -> int:
-    """Write an entry that the live session takes; the active time of the assignment with it."""
+    """Append an entry to the live session and the database; return the total active time."""
     adapter, position = TOOL_ADAPTERS[live.tool], live.session.length
     live.session.append(entry)
     if isinstance(live.session, ListSession) and live.session.needs_pair:
@@ -327,7 +334,7 @@ def _summary(
     active_ms: int,
     at: datetime,
 ) -> dict[str, Any]:
-    """What queues and dashboards show of the log, kept with the assignment."""
+    """Return the summary columns of the assignment that queues and dashboards show."""
     adapter = TOOL_ADAPTERS[live.tool]
     checks, agreed = _checks(assignment, live, entry)
     is_answer = entry.kind is EntryKind.ANSWER
@@ -344,7 +351,7 @@ def _summary(
 
 
 def _checks(assignment: AssignmentHead, live: LiveAssignment, entry: Entry[Any]) -> tuple[int, int]:
-    """The count of checks and of those that agreed, made anew where the entry can change it."""
+    """Count the checks and those that agreed, again only where the entry can change them."""
     is_check = isinstance(entry.judgment, Judgment) and entry.judgment.kind is QuestionKind.CHECK
     if live.tool is Tool.PAIRS and (is_check or entry.kind is not EntryKind.ANSWER):
         return self_consistency(live.session.effective)
@@ -352,18 +359,18 @@ def _checks(assignment: AssignmentHead, live: LiveAssignment, entry: Entry[Any])
 
 
 def _accept_repetition(session: Session, live: LiveAssignment, submission: Submission) -> None:
-    """Let a double click or a retry pass; refuse anything else that is not next."""
+    """Accept a double click or a retry; refuse any other entry for a past or future position."""
     row = queries.entry_at(session, live.id, submission.position)
     if row is None or row.entry is not submission.kind:
         raise _stale()
     if submission.said is not None:
         adapter = TOOL_ADAPTERS[live.tool]
-        if not adapter.says(adapter.from_row(row), submission.said, live.ids):
+        if not adapter.matches(adapter.from_row(row), submission.said, live.ids):
             raise _stale()
 
 
 def _stale() -> StaleForm:
     return StaleForm(
-        "This form was drawn before a newer entry was recorded, perhaps in another tab. "
+        "A newer answer was recorded after this page was loaded, perhaps in another tab. "
         "Nothing was changed; this is the question that is open now."
     )

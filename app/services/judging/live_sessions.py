@@ -1,8 +1,9 @@
-"""Sessions kept alive in this process, so that an answer costs one step and not a replay.
+"""Cache of sessions in this process, so that an answer costs one step and not a replay.
 
-A live session is only ever a faster way to what the log says: whoever takes one checks it against
-the log, and drops it where they disagree. Several processes may keep one of the same assignment.
-It is found by number, creation and digest of the plan: a number alone could be used again.
+A live session is only a faster way to the state that the log defines: the caller that takes one
+checks it against the log and discards it if they disagree. Several processes may cache a session
+of the same assignment. The key is the assignment's id, its creation time and the digest of its
+plan, because the database may reuse an id.
 """
 
 from collections import Counter, OrderedDict
@@ -24,7 +25,7 @@ _BYTES, _BYTES_PER_PAGE, _BYTES_PER_ANSWER = 4000, 160, 120
 
 @dataclass(frozen=True, slots=True)
 class DocumentHead:
-    """What is said of a page without showing it."""
+    """Metadata of a page, without its content."""
 
     id: int
     name: str
@@ -51,11 +52,11 @@ class QueryHead:
 
 @dataclass(slots=True)
 class LiveAssignment:
-    """A session at work, with what never changes about it: its plan, its query, its pages.
+    """An open session with its immutable context: the plan, the query and the pages.
 
-    ``key`` has the digest of ``plan``; ``ids`` are those of what is judged, by name; ``scale`` is
-    the most questions that were expected at its beginning; ``heads`` are its documents once they
-    are shared with others who judge the same.
+    ``key`` contains the digest of ``plan``; ``ids`` maps the names of the judged items to their
+    ids; ``scale`` is the largest number of questions expected at the start; ``heads`` holds the
+    documents once they are shared with other assignments that judge the same pages.
     """
 
     key: AssignmentKey
@@ -68,7 +69,7 @@ class LiveAssignment:
     ids: dict[str, int]
     scale: int
     heads: "SharedHeads | None" = None
-    _told: tuple[int, Progress] | None = None
+    _cached_progress: tuple[int, Progress] | None = None
 
     @property
     def finished(self) -> bool:
@@ -77,26 +78,27 @@ class LiveAssignment:
 
     @property
     def size(self) -> int:
-        """The bytes it takes, about, without the heads of its pages.
+        """Estimated size in bytes, without the heads of its pages.
 
-        Plan, names and stacks grow with the pages, the log and the memory of the sorter with the
-        answers; a sampled sorter adds its chains. A test holds this against what is allocated.
+        Plan, names and stacks grow with the number of pages, the log and the sorter's memory with
+        the number of answers; a sampled sorter adds its chains. A test compares the estimate with
+        the memory that is allocated.
         """
         by_pages = _BYTES_PER_PAGE * len(self.documents)
         return _BYTES + by_pages + _BYTES_PER_ANSWER * self.session.answered + self.session.nbytes
 
     def progress(self) -> Progress:
-        """How far the session is, told once for each length of its log."""
+        """Return the progress of the session, computed once per length of its log."""
         length = self.session.length
-        if self._told is None or self._told[0] != length:
-            self._told = length, TOOL_ADAPTERS[self.tool].progress(self.session)
-        return self._told[1]
+        if self._cached_progress is None or self._cached_progress[0] != length:
+            self._cached_progress = length, TOOL_ADAPTERS[self.tool].progress(self.session)
+        return self._cached_progress[1]
 
 
 class SharedHeads:
-    """The heads of a query's pages, kept once for all who judge the same pages.
+    """The heads of a query's pages, stored once for all assignments with the same pages.
 
-    They are compared by value, so that nothing is shared that differs in any field.
+    They are compared by value, so that heads that differ in any field are not shared.
     """
 
     __slots__ = ("_hash", "documents", "size")
@@ -107,11 +109,11 @@ class SharedHeads:
         self._hash = hash(tuple(documents.values()))
 
     def __hash__(self) -> int:
-        """Computed once: it is asked for with every answer."""
+        """Return the hash, computed once because every answer needs it."""
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        """Whether all heads are equal."""
+        """Return whether all heads are equal."""
         if self is other:
             return True
         return isinstance(other, SharedHeads) and self.documents == other.documents
@@ -123,10 +125,11 @@ def _size_of_head(head: DocumentHead) -> int:
 
 
 class LiveSessions:
-    """The live sessions of a process, bounded in bytes by an estimate (`LiveAssignment.size`).
+    """The live sessions of a process: a least-recently-used cache bounded in bytes.
 
-    One that is taken belongs to the taker until put back. The ones unused for longest go first;
-    finished ones, which are hardly asked for again, are kept in a small part of the memory.
+    Sizes are estimates (`LiveAssignment.size`). `take` removes a session from the cache, and the
+    caller owns it until `put`. Finished sessions, which are rarely needed again, may use only a
+    small part of the capacity.
     """
 
     def __init__(self, capacity: int = DEFAULT_BYTES) -> None:
@@ -138,17 +141,17 @@ class LiveSessions:
         self.size = 0
 
     def __len__(self) -> int:
-        """How many sessions are kept."""
+        """Return the number of cached sessions."""
         return len(self._kept)
 
     def take(self, key: AssignmentKey) -> LiveAssignment | None:
-        """The live session of an assignment, if one is kept and nobody has it now."""
+        """Remove and return a cached session; None if there is none or another request has it."""
         with self._lock:
             found = self._kept.pop(key, None)
             return None if found is None else self._release(*found)
 
     def put(self, live: LiveAssignment) -> None:
-        """Keep a session for the next request, in place of one kept under the same number."""
+        """Cache a session for the next request, replacing one with the same key."""
         heads, size = live.heads or SharedHeads(live.documents), live.size
         with self._lock:
             before = self._kept.pop(live.key, None)
@@ -164,7 +167,7 @@ class LiveSessions:
                 self._release(*self._kept.popitem(last=False)[1])
 
     def _share(self, heads: SharedHeads) -> SharedHeads:
-        """Count one more user of ``heads``, or of equal ones that are in use."""
+        """Increment the reference count of ``heads``, or of equal heads that are in use."""
         if not self._users[heads]:
             self._heads[heads] = heads
             self.size += heads.size
@@ -172,7 +175,7 @@ class LiveSessions:
         return self._heads[heads]
 
     def _release(self, live: LiveAssignment, size: int) -> LiveAssignment:
-        """Stop counting a session, and the heads of its pages if nobody else has them."""
+        """Subtract the size of a session, and of its heads if no other session uses them."""
         assert live.heads is not None
         self.size -= size
         self._users[live.heads] -= 1

@@ -1,4 +1,4 @@
-"""The assessor's queue: what is begun, what waits, what is finished, and where to go on."""
+"""The assessor's queue: begun, waiting and finished assignments, and the one to continue with."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,7 @@ from topkapi.app.domain.enums import Tool
 
 
 class WorkState(StrEnum):
-    """How far a piece of work is."""
+    """How far an assignment is."""
 
     BEGUN = "begun"
     WAITING = "waiting"
@@ -35,7 +35,7 @@ class QueueItem:
 
     @property
     def share(self) -> float | None:
-        """Answered of all questions expected, from 0 to 1; None while nobody can say."""
+        """Fraction of the expected questions that are answered; None while it is unknown."""
         if self.state is WorkState.FINISHED:
             return 1.0
         if self.expected_left is None or self.answered + self.expected_left == 0:
@@ -44,7 +44,7 @@ class QueueItem:
 
     @property
     def ms_left(self) -> int | None:
-        """The time left at the pace so far; None until five answers show a pace."""
+        """Estimated time left at the current pace; None before five answers."""
         if self.expected_left is None or self.answered < 5 or self.active_ms == 0:
             return None
         return round(self.active_ms / self.answered * self.expected_left)
@@ -52,19 +52,19 @@ class QueueItem:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """All work of a person: begun first (the latest on top), then waiting, then finished."""
+    """All assignments of a person: begun (latest first), then waiting, then finished."""
 
     works: tuple[QueueItem, ...]
 
     @property
     def now(self) -> QueueItem | None:
-        """What one click continues: the latest begun work, or the first that waits."""
+        """The assignment to continue with: the latest begun one, or the first waiting one."""
         open_works = (work for work in self.works if work.state is not WorkState.FINISHED)
         return next(open_works, None)
 
     @property
     def finished(self) -> int:
-        """How many are finished."""
+        """Number of finished assignments."""
         return sum(work.state is WorkState.FINISHED for work in self.works)
 
 
@@ -72,17 +72,17 @@ _ORDER = {WorkState.BEGUN: 0, WorkState.WAITING: 1, WorkState.FINISHED: 2}
 
 
 def queue_of_user(session: Session, user_id: int) -> Queue:
-    """The queue, from the sums kept with each assignment; no log is read."""
-    works = [_work(*row) for row in queries.work_of_user(session, user_id)]
-    works.sort(key=lambda work: (_ORDER[work.state], -_moment(work)))
+    """Return the queue, from the summary columns of each assignment; no log is read."""
+    works = [_item(*row) for row in queries.work_of_user(session, user_id)]
+    works.sort(key=lambda work: (_ORDER[work.state], -_last_activity(work)))
     return Queue(tuple(works))
 
 
-def _moment(work: QueueItem) -> float:
+def _last_activity(work: QueueItem) -> float:
     return work.last_entry_at.timestamp() if work.last_entry_at else 0.0
 
 
-def _work(
+def _item(
     number: int,
     study: str,
     query: str,

@@ -1,4 +1,4 @@
-"""What a person sees of a query they have finished: counts, time, and what comes next."""
+"""Summary of a finished query: counts, time, and the next assignment."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from topkapi.app.services.judging.queue import QueueItem, queue_of_user
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A finished query in numbers; ``next`` is the work to go on with."""
+    """A finished query in numbers; ``next`` is the assignment to continue with."""
 
     answers: int
     ties: int
@@ -25,21 +25,21 @@ class Summary:
 
 
 def summary_of(session: Session, assignment_state: AssignmentState, *, user_id: int) -> Summary:
-    """The numbers of a finished assignment."""
+    """Return the summary of a finished assignment."""
     log = queries.log_from(session, assignment_state.assignment_id, 0)
-    standing_answers: list[str | None] = []
+    answers: list[str | None] = []
     undone: list[str | None] = []
     for row in log:
         if row.entry is EntryKind.UNDO:
-            undone.append(standing_answers.pop())
+            undone.append(answers.pop())
         elif row.entry is EntryKind.REDO:
-            standing_answers.append(undone.pop())
+            answers.append(undone.pop())
         else:
-            standing_answers.append(row.answer)
+            answers.append(row.answer)
             undone.clear()
     return Summary(
-        answers=len(standing_answers),
-        ties=standing_answers.count(Answer.TIE.value),
+        answers=len(answers),
+        ties=answers.count(Answer.TIE.value),
         taken_back=sum(row.entry is EntryKind.UNDO for row in log)
         - sum(row.entry is EntryKind.REDO for row in log),
         active_ms=assignment_state.active_ms,

@@ -1,8 +1,8 @@
-"""The clocks of sessions: what browsers report of them, and what is believed.
+"""Session clocks: the times that browsers report, bounded by the server's clock.
 
 A report says how long the pages of the open question have been looked at. It is bounded by the
-server's own clock when it arrives, so that the last one can be trusted when a browser comes back:
-a crash loses the time since the last heartbeat, and no judgment.
+server's clock on arrival, so that the last report can be trusted when a browser reconnects: a crash
+loses the time since the last heartbeat, and no judgment.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ HEARTBEAT_SECONDS = 15
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a browser says of its clock: ``active_ms`` is the time on the open question."""
+    """A timer report of a browser; ``active_ms`` is the time on the open question."""
 
     kind: TimerKind
     active_ms: int = 0
@@ -39,10 +39,10 @@ def record_event(
     report: Report,
     at: datetime | None = None,
 ) -> int:
-    """Keep a report with the time that is believed, and return that time."""
+    """Store a report with the accepted time, and return that time."""
     assignment = assignments.assignment_of(session, assignment_id, user_id)
     if assignment is None:
-        raise NotFound(f"There is no assignment {assignment_id} of yours.")
+        raise NotFound(f"You have no assignment {assignment_id}.")
     at = at or now()
     if report.kind is TimerKind.START:
         active_ms = time_on_question(session, assignment)
@@ -61,7 +61,7 @@ def record_event(
 
 
 def spent_on_entry(assignment: AssignmentHead, active_ms: int, at: datetime) -> Spent:
-    """The time since the last entry, as the browser tells it and the server's clock allows."""
+    """Return the reported time since the last entry, bounded by the server's clock."""
     start = None
     if assignment.started_at is not None and assignment.started_ms is not None:
         start = Start(assignment.started_at, assignment.started_ms)
@@ -70,5 +70,5 @@ def spent_on_entry(assignment: AssignmentHead, active_ms: int, at: datetime) -> 
 
 
 def time_on_question(session: Session, assignment: AssignmentHead) -> int:
-    """How long the open question has been looked at, in milliseconds."""
+    """Return how long the open question has been looked at, in milliseconds."""
     return queries.most_active_ms(session, assignment)

@@ -1,4 +1,4 @@
-"""What differs between the tools of judging: plans, judgments and their rows.
+"""Adapters for what differs between the judging tools: plans, judgments and their rows.
 
 The log, its idempotency, undo, redo and time are shared (`topkapi.app.services.judging.labeling`).
 """
@@ -38,7 +38,7 @@ AnyState = Asking | Finished | AskingGrade | Graded | AskingLists | Compared
 
 @dataclass(frozen=True, slots=True)
 class SubmittedAnswer:
-    """An answer as it arrives: pages, or systems, by their names; the answer as a word."""
+    """An answer as submitted: pages (or systems) by name, and the value of the answer."""
 
     answer: str
     left: str | None = None
@@ -48,9 +48,10 @@ class SubmittedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Answers after which the same is asked, and one of them as a judgment.
+    """Answers that lead to the same next question, and one of them as a judgment.
 
-    ``rare``: seldom given, and costly to follow because the sorter starts again without a page.
+    ``rare`` marks answers that are infrequent, and costly to prefetch because the sorter restarts
+    without the page.
     """
 
     answers: tuple[str, ...]
@@ -62,42 +63,44 @@ class ToolAdapter(Protocol):
     """What the labeling service needs to know about a tool."""
 
     def open(self, plan: Mapping[str, Any]) -> AnySession:
-        """A session at its beginning."""
+        """Open a session without any entries."""
         ...
 
-    def judgment(self, session: AnySession, said: SubmittedAnswer, ids: Mapping[str, int]) -> Any:
-        """Build the judgment from what ``said`` names, which is what the person was shown.
+    def judgment(
+        self, session: AnySession, submitted: SubmittedAnswer, ids: Mapping[str, int]
+    ) -> Any:
+        """Build the judgment about the items named by ``submitted``, which the person was shown.
 
-        Whether it is about the question being asked is for the session to check (`validate`).
+        The session checks whether it answers the open question (`validate`).
         """
         ...
 
     def columns(self, judgment: Any) -> dict[str, Any]:
-        """The judgment as columns of its row."""
+        """Return the judgment as columns of its row."""
         ...
 
     def from_row(self, row: JudgmentRow) -> Any:
-        """The judgment of a row."""
+        """Return the judgment stored in a row."""
         ...
 
-    def says(self, judgment: Any, said: SubmittedAnswer, ids: Mapping[str, int]) -> bool:
-        """Whether a recorded judgment is what ``said`` repeats."""
+    def matches(self, judgment: Any, submitted: SubmittedAnswer, ids: Mapping[str, int]) -> bool:
+        """Return whether ``submitted`` repeats a recorded judgment."""
         ...
 
     def choices(self, session: AnySession) -> Sequence[Choice]:
-        """What can be said now; answers that lead to the same next question stand together."""
+        """Return the possible answers, grouped by the next question that they lead to."""
         ...
 
     def progress(self, session: AnySession) -> Progress:
-        """How far the session is."""
+        """Return the progress of the session."""
         ...
 
     def state(self, session: AnySession) -> AnyState:
-        """What is asked, or the result."""
+        """Return the open question, or the result."""
         ...
 
 
-_ALIKE = (
+_SAME_EFFECT = (
     (Answer.LEFT,),
     (Answer.RIGHT,),
     (Answer.TIE,),
@@ -110,29 +113,29 @@ class PairsAdapter:
     """T1: which of two pages is better."""
 
     def open(self, plan: Mapping[str, Any]) -> PairSession:
-        """A session at its beginning."""
+        """Open a session without any entries."""
         return PairSession(Plan.from_json(plan))
 
     def judgment(
-        self, session: AnySession, said: SubmittedAnswer, ids: Mapping[str, int]
+        self, session: AnySession, submitted: SubmittedAnswer, ids: Mapping[str, int]
     ) -> Judgment:
-        """Build the answer to the pair shown; the kind of question is the server's to know."""
+        """Build the answer to the pair shown; the server's state decides the kind of question."""
         try:
-            answer = Answer(said.answer)
+            answer = Answer(submitted.answer)
         except ValueError:
             offered = ", ".join(Answer)
             raise AnswerNotAllowed(
-                f"There is no answer {said.answer!r}; the answers are {offered}."
+                f"There is no answer {submitted.answer!r}. Use one of: {offered}."
             ) from None
         assert isinstance(session, PairSession)
         state = session.state
         if not isinstance(state, Asking):
             raise OutOfTurn("This query is finished; no question is open.")
-        left, right = _resolved(said, ids)
+        left, right = _resolved(submitted, ids)
         return Judgment(state.question.kind, left, right, answer)
 
     def columns(self, judgment: Judgment) -> dict[str, Any]:
-        """The judgment as columns of its row."""
+        """Return the judgment as columns of its row."""
         return {
             "question_kind": judgment.kind,
             "left_id": judgment.left,
@@ -141,26 +144,28 @@ class PairsAdapter:
         }
 
     def from_row(self, row: JudgmentRow) -> Judgment:
-        """The judgment of a row."""
+        """Return the judgment stored in a row."""
         assert row.left_id is not None
         assert row.right_id is not None
         assert row.answer is not None
         kind = row.question_kind or QuestionKind.SORT
         return Judgment(kind, row.left_id, row.right_id, Answer(row.answer))
 
-    def says(self, judgment: Judgment, said: SubmittedAnswer, ids: Mapping[str, int]) -> bool:
-        """Whether a recorded judgment is what ``said`` repeats."""
+    def matches(
+        self, judgment: Judgment, submitted: SubmittedAnswer, ids: Mapping[str, int]
+    ) -> bool:
+        """Return whether ``submitted`` repeats a recorded judgment."""
         repeated = (judgment.left, judgment.right, judgment.answer.value)
-        return repeated == (*_found(said, ids), said.answer)
+        return repeated == (*_ids_of(submitted, ids), submitted.answer)
 
     def choices(self, session: AnySession) -> Sequence[Choice]:
-        """The preferences, and each page taken out, be it as bad or as broken."""
+        """Return the preferences, and the removal of each page, as bad or as unjudgeable."""
         assert isinstance(session, PairSession)
         state = session.state
         if not isinstance(state, Asking):
             return ()
         asked, offered = state.question, session.plan.answers
-        groups = [tuple(answer for answer in group if answer in offered) for group in _ALIKE]
+        groups = [tuple(answer for answer in group if answer in offered) for group in _SAME_EFFECT]
         return [
             Choice(
                 tuple(answer.value for answer in group),
@@ -172,12 +177,12 @@ class PairsAdapter:
         ]
 
     def progress(self, session: AnySession) -> Progress:
-        """How far the session is, with its range."""
+        """Return the progress of the session, with its range."""
         assert isinstance(session, PairSession)
         return progress_of(session)
 
     def state(self, session: AnySession) -> Asking | Finished:
-        """The pair that is asked, or the ranking."""
+        """Return the open pair, or the ranking."""
         assert isinstance(session, PairSession)
         return session.state
 
@@ -186,38 +191,43 @@ class GradesAdapter:
     """T2: one page, one grade."""
 
     def open(self, plan: Mapping[str, Any]) -> GradeSession:
-        """A session at its beginning."""
+        """Open a session without any entries."""
         return GradeSession(GradePlan.from_json(plan))
 
     def judgment(
-        self, session: AnySession, said: SubmittedAnswer, ids: Mapping[str, int]
+        self, session: AnySession, submitted: SubmittedAnswer, ids: Mapping[str, int]
     ) -> Grading:
         """Build the grade of the page shown."""
         assert isinstance(session, GradeSession)
         state = session.state
         if not isinstance(state, AskingGrade):
             raise OutOfTurn("This query is finished; no page waits for a grade.")
-        document = ids.get(said.document or "")
+        document = ids.get(submitted.document or "")
         if document is None:
             raise OutOfTurn("This grade is for a page that is not being asked about now.")
-        return Grading(document, said.answer)
+        return Grading(document, submitted.answer)
 
     def columns(self, judgment: Grading) -> dict[str, Any]:
-        """The judgment as columns of its row."""
+        """Return the judgment as columns of its row."""
         return {"left_id": judgment.document, "answer": judgment.grade}
 
     def from_row(self, row: JudgmentRow) -> Grading:
-        """The judgment of a row."""
+        """Return the judgment stored in a row."""
         assert row.left_id is not None
         assert row.answer is not None
         return Grading(row.left_id, row.answer)
 
-    def says(self, judgment: Grading, said: SubmittedAnswer, ids: Mapping[str, int]) -> bool:
-        """Whether a recorded judgment is what ``said`` repeats."""
-        return (judgment.document, judgment.grade) == (ids.get(said.document or ""), said.answer)
+    def matches(
+        self, judgment: Grading, submitted: SubmittedAnswer, ids: Mapping[str, int]
+    ) -> bool:
+        """Return whether ``submitted`` repeats a recorded judgment."""
+        return (judgment.document, judgment.grade) == (
+            ids.get(submitted.document or ""),
+            submitted.answer,
+        )
 
     def choices(self, session: AnySession) -> Sequence[Choice]:
-        """Any grade leads to the next page."""
+        """Return all grades as one choice, because any grade leads to the next page."""
         assert isinstance(session, GradeSession)
         state = session.state
         if not isinstance(state, AskingGrade):
@@ -226,41 +236,41 @@ class GradesAdapter:
         return [Choice(answers, Grading(state.document, answers[0]))]
 
     def progress(self, session: AnySession) -> Progress:
-        """Exactly how far the session is: one grade a page."""
+        """Return the exact progress: one grade per page."""
         assert isinstance(session, GradeSession)
         left = len(session.plan.order) - session.answered
         return Progress(session.answered, left, left, left)
 
     def state(self, session: AnySession) -> AskingGrade | Graded:
-        """The page that is asked about, or all grades."""
+        """Return the open page, or all grades."""
         assert isinstance(session, GradeSession)
         return session.state
 
 
 class ListsAdapter:
-    """T3: which of two rankings serves better; they go by the names of their systems."""
+    """T3: which of two rankings is better; they are named after their systems."""
 
     def open(self, plan: Mapping[str, Any]) -> ListSession:
-        """A session at its beginning."""
+        """Open a session without any entries."""
         return ListSession(ListPlan.from_json(plan))
 
     def judgment(
-        self, session: AnySession, said: SubmittedAnswer, ids: Mapping[str, int]
+        self, session: AnySession, submitted: SubmittedAnswer, ids: Mapping[str, int]
     ) -> Comparison:
         """Build the answer about the two rankings shown."""
         try:
-            answer = ListAnswer(said.answer)
+            answer = ListAnswer(submitted.answer)
         except ValueError:
             offered = ", ".join(ListAnswer)
             raise AnswerNotAllowed(
-                f"There is no answer {said.answer!r}; the answers are {offered}."
+                f"There is no answer {submitted.answer!r}. Use one of: {offered}."
             ) from None
         if not isinstance(self.state(session), AskingLists):
             raise OutOfTurn("This query is finished; no question is open.")
-        return Comparison(*_resolved(said, ids), answer)
+        return Comparison(*_resolved(submitted, ids), answer)
 
     def columns(self, judgment: Comparison) -> dict[str, Any]:
-        """The judgment as columns of its row."""
+        """Return the judgment as columns of its row."""
         return {
             "left_ranking_id": judgment.left,
             "right_ranking_id": judgment.right,
@@ -268,19 +278,24 @@ class ListsAdapter:
         }
 
     def from_row(self, row: JudgmentRow) -> Comparison:
-        """The judgment of a row."""
+        """Return the judgment stored in a row."""
         assert row.left_ranking_id is not None
         assert row.right_ranking_id is not None
         assert row.answer is not None
         return Comparison(row.left_ranking_id, row.right_ranking_id, ListAnswer(row.answer))
 
-    def says(self, judgment: Comparison, said: SubmittedAnswer, ids: Mapping[str, int]) -> bool:
-        """Whether a recorded judgment is what ``said`` repeats."""
+    def matches(
+        self, judgment: Comparison, submitted: SubmittedAnswer, ids: Mapping[str, int]
+    ) -> bool:
+        """Return whether ``submitted`` repeats a recorded judgment."""
         repeated = (judgment.left, judgment.right, judgment.answer.value)
-        return repeated == (*_found(said, ids), said.answer)
+        return repeated == (*_ids_of(submitted, ids), submitted.answer)
 
     def choices(self, session: AnySession) -> Sequence[Choice]:
-        """Any answer leads to the next pair; which that is nobody knows if it is chosen then."""
+        """Return all answers as one choice, because any answer leads to the next pair.
+
+        Return nothing if the next pair is chosen only after the answer.
+        """
         assert isinstance(session, ListSession)
         state = session.state
         if not isinstance(state, AskingLists) or not session.knows_next:
@@ -289,31 +304,31 @@ class ListsAdapter:
         return [Choice(answers, Comparison(state.left.id, state.right.id, ListAnswer.SAME))]
 
     def progress(self, session: AnySession) -> Progress:
-        """Exactly how far the session is: one answer a pair."""
+        """Return the exact progress: one answer per pair."""
         assert isinstance(session, ListSession)
         left = session.plan.size - session.answered
         return Progress(session.answered, left, left, left)
 
     def state(self, session: AnySession) -> AskingLists | Compared:
-        """The rankings that are asked about, or all answers."""
+        """Return the open pair of rankings, or all answers."""
         assert isinstance(session, ListSession)
         return session.state
 
 
-def _found(said: SubmittedAnswer, ids: Mapping[str, int]) -> tuple[int | None, int | None]:
-    return ids.get(said.left or ""), ids.get(said.right or "")
+def _ids_of(submitted: SubmittedAnswer, ids: Mapping[str, int]) -> tuple[int | None, int | None]:
+    return ids.get(submitted.left or ""), ids.get(submitted.right or "")
 
 
-def _resolved(said: SubmittedAnswer, ids: Mapping[str, int]) -> tuple[int, int]:
-    """Return the ids of what stood left and right; refuse names that the assignment has not."""
-    left, right = _found(said, ids)
+def _resolved(submitted: SubmittedAnswer, ids: Mapping[str, int]) -> tuple[int, int]:
+    """Return the ids of the left and right item; refuse names unknown to the assignment."""
+    left, right = _ids_of(submitted, ids)
     if left is None or right is None:
         raise OutOfTurn("This answer is about a pair that is not being asked now.")
     return left, right
 
 
 def shown_in(state: AnyState) -> tuple[int, ...]:
-    """The pages on the screen, from left to right; none when the session has ended."""
+    """Return the pages on the screen from left to right; none when the session is finished."""
     if isinstance(state, Asking):
         return state.question.left, state.question.right
     if isinstance(state, AskingLists):

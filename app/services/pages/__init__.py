@@ -1,8 +1,8 @@
-"""Pages under judgment: read as a browser reads them, cleaned, marked, and cached.
+"""Pages under judgment: tokenized as in a browser, sanitized, highlighted, and cached.
 
-Pages are read as tokens (tags, texts), not as trees. A tree takes more than the page: where
-formatting elements stay open, HTML's rules repeat them in every paragraph, and 270 kB become ten
-million nodes. Tokens are as many as the page's tags, and they are what has to be checked: a page is
-written again from the tags that may stay, all other signs escaped, so whatever a browser takes for
-a tag has been looked at.
+Pages are processed as tokens (tags, texts), not as trees. A tree can be much larger than the page:
+HTML's rules repeat unclosed formatting elements in every paragraph, so that 270 kB become ten
+million nodes. The number of tokens is proportional to the number of tags, and tokens are what has
+to be checked: a page is written again from the allowed tags, with all other characters escaped, so
+everything that a browser parses as a tag has been checked.
 """

@@ -1,9 +1,10 @@
-"""Which tags and attributes of a stranger's page are written again.
+"""Sanitizing of untrusted pages: the tags and attributes that are written again.
 
-Frame and headers keep scripts from running and files from loading. Some elements open a connection
-all the same, before anything is loaded: hints to a browser (`<link rel=preconnect>`), inner frames,
-refreshes, pings. They are left out here, wherever they are. So does a link to elsewhere when it is
-pressed, although it leads nowhere from inside a frame: it keeps its looks and loses its address.
+The frame's sandbox and the response headers keep scripts from running and files from loading. Some
+elements open a connection nevertheless, before anything is loaded: resource hints
+(`<link rel=preconnect>`), nested frames, refreshes, pings. They are removed here. A link to another
+site would also open a connection when it is clicked, although the frame blocks the navigation: it
+keeps its appearance and loses its address.
 """
 
 import re
@@ -13,29 +14,29 @@ from functools import lru_cache
 Attributes = Iterable[tuple[str, str]]
 
 DROPPED = frozenset(("script", "noembed", "noframes", "base"))
-RENAMED = {"xmp": "pre", "plaintext": "pre"}  # the same looks, with signs that can be escaped
-_IN_STYLE = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>|<(?=[A-Za-z/!?])")
+RENAMED = {"xmp": "pre", "plaintext": "pre"}  # same appearance, with characters that can be escaped
+_MARKUP_IN_STYLE = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>|<(?=[A-Za-z/!?])")
 _NAME = re.compile(r"[a-z][\w.:-]*")
 _ATTRIBUTE = re.compile(r"[a-z_:][\w.:-]*")
-_INNER = frozenset(
+_NESTED = frozenset(
     ("iframe", "frame", "object", "embed", "applet", "portal", "fencedframe", "controlledframe")
 )
-_INNER_KEEPS = frozenset(
+_NESTED_KEEPS = frozenset(
     ("align", "border", "class", "frameborder", "height", "hidden", "id", "style", "title", "width")
 )
 _LINK_KEEPS = frozenset(("class", "disabled", "href", "id", "media", "rel", "title", "type"))
 _RELATIONS = frozenset(("stylesheet", "alternate"))
 _CONNECTS = frozenset(("srcdoc", "ping", "attributionsrc", "manifest"))
 _ANIMATES = frozenset(("animate", "set", "animatetransform", "animatemotion", "animatecolor"))
-_SHOWS = frozenset(("link", "image", "feimage", "use"))  # `href` names what is shown
+_EMBEDS = frozenset(("link", "image", "feimage", "use"))  # `href` names the displayed content
 _REFERENCES = frozenset(("href", "xlink:href"))
-_NOWHERE = "javascript:"  # scripts are off: nothing happens, and it still looks like a link
+_NOWHERE = "javascript:"  # no effect without scripts, and still styled as a link
 _BLANK = re.compile(r"[\0- ]")
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*+:|[/\\]{2}", re.IGNORECASE)
 
 
 def start_tag(name: str, attributes: Attributes, *, closes: bool, links: bool) -> str:
-    """Return the tag written again, or nothing; without ``links`` it leads nowhere."""
+    """Return the sanitized start tag, or an empty string; without ``links`` disable its link."""
     if not attributes:
         return _bare_tag(name, closes)
     if name in DROPPED or not _NAME.fullmatch(name):
@@ -56,7 +57,7 @@ def _bare_tag(name: str, closes: bool) -> str:
 
 @lru_cache(maxsize=512)
 def end_tag(name: str) -> str:
-    """Return the end tag written again, or nothing."""
+    """Return the sanitized end tag, or an empty string."""
     if name in DROPPED or not _NAME.fullmatch(name):
         return ""
     return f"</{RENAMED.get(name, name)}>"
@@ -71,7 +72,7 @@ def _is_harmless(attribute: str) -> bool:
 
 
 def _kept(name: str, attributes: Attributes, *, links: bool) -> Attributes | None:
-    """Return the attributes that stay, or None if the whole element goes."""
+    """Return the attributes to keep, or None to drop the whole element."""
     if name == "link":
         return _style_link(dict(attributes))
     if name == "meta":
@@ -79,13 +80,13 @@ def _kept(name: str, attributes: Attributes, *, links: bool) -> Attributes | Non
     if name in _ANIMATES:
         target = dict(attributes).get("attributename", "")
         return None if target.strip().lower() in _REFERENCES else attributes
-    if name in _INNER:
-        return [each for each in attributes if each[0] in _INNER_KEEPS]
-    return attributes if name in _SHOWS else _references(attributes, links=links)
+    if name in _NESTED:
+        return [each for each in attributes if each[0] in _NESTED_KEEPS]
+    return attributes if name in _EMBEDS else _references(attributes, links=links)
 
 
 def _style_link(attributes: dict[str, str]) -> Attributes | None:
-    """Keep a link to a style sheet as such and as nothing else."""
+    """Return the attributes of a style sheet link without its other relations, or None."""
     relations = [each for each in attributes.get("rel", "").lower().split() if each in _RELATIONS]
     if "stylesheet" not in relations:
         return None
@@ -94,18 +95,18 @@ def _style_link(attributes: dict[str, str]) -> Attributes | None:
 
 
 def _references(attributes: Attributes, *, links: bool) -> Iterator[tuple[str, str]]:
-    """Yield the attributes, links that may not lead anywhere with an address of nothing."""
+    """Yield the attributes, with the address of disallowed links replaced."""
     for name, value in attributes:
-        leads = name not in _REFERENCES or _is_within_page(value) or (links and _is_near(value))
-        yield name, value if leads else _NOWHERE
+        stays = name not in _REFERENCES or _is_within_page(value) or (links and _is_relative(value))
+        yield name, value if stays else _NOWHERE
 
 
 def _is_within_page(address: str) -> bool:
     return address.strip().startswith("#")
 
 
-def _is_near(address: str) -> bool:
-    """Return whether the address is relative, as browsers read it: they drop line ends."""
+def _is_relative(address: str) -> bool:
+    """Return whether the address is relative for browsers, which drop line breaks."""
     compact = _BLANK.sub("", address)
     return not _ELSEWHERE.match(compact)
 
@@ -115,19 +116,19 @@ def _written(name: str, value: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return text of which a browser takes no sign for markup."""
+    """Return the text with all markup characters escaped."""
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return text.replace("\0", "").replace("\r", "&#13;")
 
 
 def style_text(text: str) -> str:
-    r"""Return a style in which nothing looks like a tag.
+    r"""Return a style sheet in which nothing looks like a tag.
 
-    A style is raw text in HTML and not in SVG, so its signs cannot be escaped as those of other
-    texts. CSS has an escape of its own, and ignores the brackets of comments around a style.
+    A style element is raw text in HTML but not in SVG, so its characters cannot be escaped like
+    other text. CSS has its own escape syntax, and ignores the comment brackets around a style.
 
     >>> style_text('<!-- a { background: url("data:image/svg+xml,<svg/>") } -->')
     '  a { background: url("data:image/svg+xml,\\3c svg/>") }  '
     """
     text = text.replace("\0", "")
-    return _IN_STYLE.sub(lambda sign: r"\3c " if sign.group() == "<" else " ", text)
+    return _MARKUP_IN_STYLE.sub(lambda found: r"\3c " if found.group() == "<" else " ", text)

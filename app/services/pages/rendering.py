@@ -1,4 +1,4 @@
-"""HTML pages as a frame shows them: cleaned, with terms marked where they are visible text."""
+"""Rendering of HTML pages for the frame: sanitized, with the terms marked in visible text."""
 
 import re
 from collections.abc import Sequence
@@ -19,17 +19,17 @@ from topkapi.app.services.pages.tokens import PageToken, page_tokens
 
 MAX_TOKENS = 400_000
 MAX_MARKS = 20_000
-MAX_MARKED = 1_000_000  # characters in which terms are looked for
-_UNMARKED = frozenset(("svg", "math", "select", "template"))  # a mark inside would not be seen
-_UNSEEN = DROPPED | {"iframe"}
+MAX_MARKED = 1_000_000  # characters that are searched for terms
+_UNMARKED = frozenset(("svg", "math", "select", "template"))  # a mark inside would not be visible
+_HIDDEN = DROPPED | {"iframe"}
 _CLOSED_BY_END_TAG = frozenset(("style", "title", "textarea", "iframe"))
 _ESCAPED = re.compile(r"[&<>\0\r]")  # what `escaped` changes
 _DOCTYPE_ID = re.compile(r"[^\"<>&\0\r]*")
-_CUT = "<p>This page is too long to be shown as a whole. The rest is left out.</p>"
+_CUT = "<p>This page is too long to be shown completely. The rest is left out.</p>"
 
 
 def rendered_html(html: str, terms: Sequence[str], *, links: bool = True) -> str:
-    """Return the page with every term marked; without ``links`` they lead nowhere.
+    """Return the sanitized page with every term marked; without ``links`` links are disabled.
 
     Work is bounded: a page is cut after ``MAX_TOKENS`` tokens, and terms are marked ``MAX_MARKS``
     times within the first ``MAX_MARKED`` characters of text.
@@ -43,18 +43,18 @@ def rendered_html(html: str, terms: Sequence[str], *, links: bool = True) -> str
 
 
 class _Writer:
-    """Writes a page again, token by token."""
+    """Writes the sanitized page, token by token."""
 
     def __init__(self, terms: Sequence[str], *, links: bool) -> None:
         self._pattern = term_pattern(terms)
         self._opening = {
-            f"t{at}": f'<mark data-mark="{colour_of(at)}">' for at in range(len(terms))
+            f"t{index}": f'<mark data-mark="{colour_of(index)}">' for index in range(len(terms))
         }
         self._links = links
         self._parts: list[str] = []
         self._begun = False
-        self._marks, self._unread = MAX_MARKS, MAX_MARKED  # how many are left
-        self._raw = ""  # the open element that nothing but its own end tag closes
+        self._marks, self._unsearched = MAX_MARKS, MAX_MARKED  # remaining limits
+        self._raw = ""  # the open element that only its own end tag closes
         self._unmarked, self._depth = "", 0
 
     def write(self, page_token: PageToken) -> None:
@@ -71,7 +71,7 @@ class _Writer:
             self._begun = True
 
     def finished(self) -> str:
-        """Return the page; what would swallow a style behind it is closed."""
+        """Return the page; close elements that would swallow a style appended to it."""
         self._close_raw()
         return "".join([*self._parts, *[end_tag(self._unmarked)] * self._depth])
 
@@ -102,10 +102,10 @@ class _Writer:
 
     def _text(self, text: str, raw: str) -> None:
         self._begun = self._begun or not text.isspace()
-        if raw in _UNSEEN:
+        if raw in _HIDDEN:
             return
         if raw in RENAMED and text.startswith("\n"):
-            text = "\n" + text  # `pre` drops a line's end behind its tag
+            text = "\n" + text  # `pre` drops a line break after its tag
         if raw == "style":
             self._parts.append(style_text(text))
         elif self._pattern is None or self._unmarked or raw in _CLOSED_BY_END_TAG:
@@ -114,26 +114,26 @@ class _Writer:
             self._marked_text(text, self._pattern)
 
     def _marked_text(self, text: str, pattern: re.Pattern[str]) -> None:
-        if len(text) <= self._unread and self._marks > 0 and not _ESCAPED.search(text):
+        if len(text) <= self._unsearched and self._marks > 0 and not _ESCAPED.search(text):
             shown, marks = pattern.subn(self._mark, text, count=self._marks)
             self._parts.append(shown)
             self._marks -= marks
-            self._unread -= len(text)
+            self._unsearched -= len(text)
             return
-        for stretch, colour in split_at_terms(text[: self._unread], pattern):
+        for part, colour in split_at_terms(text[: self._unsearched], pattern):
             is_marked = colour is not None and self._marks > 0
             self._marks -= is_marked
-            shown = escaped(stretch)
+            shown = escaped(part)
             self._parts.append(f'<mark data-mark="{colour}">{shown}</mark>' if is_marked else shown)
-        self._parts.append(escaped(text[self._unread :]))
-        self._unread = max(0, self._unread - len(text))
+        self._parts.append(escaped(text[self._unsearched :]))
+        self._unsearched = max(0, self._unsearched - len(text))
 
     def _mark(self, found: re.Match[str]) -> str:
         return f"{self._opening[found.lastgroup or 't0']}{found[0]}</mark>"
 
 
 def _doctype(token: Token) -> str:
-    """Return the doctype, from which a browser takes its mode; without one that is quirks mode."""
+    """Return the doctype, which selects the browser's rendering mode (none: quirks mode)."""
     ids = [each for each in (token.public_id, token.system_id) if each is not None]
     if token.force_quirks or token.name != "html" or not all(map(_DOCTYPE_ID.fullmatch, ids)):
         return ""

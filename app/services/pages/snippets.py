@@ -1,4 +1,4 @@
-"""The texts that snippets of results are cut from."""
+"""Texts from which the snippets of results are cut."""
 
 from sqlalchemy.orm import Session
 
@@ -9,7 +9,7 @@ from topkapi.app.services.judging.labeling import AssignmentState
 
 
 def snippet_texts(session: Session, assignment_state: AssignmentState) -> dict[str, str]:
-    """How the pages of two lists begin, by content hash; nothing where no lists are shown."""
+    """Return the openings of the listed pages by content hash; empty if no lists are shown."""
     if not isinstance(assignment_state.state, AskingLists):
         return {}
     hashes = {

@@ -1,4 +1,4 @@
-"""Tags and texts of an HTML page, as a browser without scripts tells them apart."""
+"""Tags and texts of an HTML page, tokenized as in a browser without scripts."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ RAW = frozenset(
     ("iframe", "noembed", "noframes", "noscript", "plaintext", "script", "style", "textarea")
 ) | {"title", "xmp"}
 FOREIGN = frozenset(("svg", "math"))
-_CHANGING = RAW | FOREIGN  # how the tokens behind them are read
+_CHANGING = RAW | FOREIGN  # elements that change how later tokens are read
 _REOPENED = "noscript"
 _MAX_READINGS = 16
 
@@ -18,9 +18,9 @@ PageToken = tuple[Token, str]
 def page_tokens(html: str) -> Iterator[PageToken]:
     """Yield every token, with the name of the raw element if it is the text of one.
 
-    The tokenizer takes what follows a raw element's tag for text. A browser without scripts reads
-    tags in `noscript`, and after a raw element of SVG or MathML that closes itself (`<title/>`), so
-    such texts are read again. They may be so within each other at most ``_MAX_READINGS`` times.
+    The tokenizer treats everything after a raw element's tag as text. A browser without scripts
+    parses tags in `noscript`, and after a self-closing raw element of SVG or MathML (`<title/>`),
+    so such texts are tokenized again, nested at most ``_MAX_READINGS`` deep.
     """
     readings = [tokenize(html)]
     raw, foreign = "", 0
@@ -42,7 +42,7 @@ def page_tokens(html: str) -> Iterator[PageToken]:
 
 
 def _nesting(token: Token) -> int:
-    """Return how far the token leads into SVG or MathML, or out of it."""
+    """Return the change in nesting depth of SVG or MathML: 1, 0 or -1."""
     if token.tag not in FOREIGN or token.self_closing:
         return 0
     return 1 if token.type is TokenType.START_TAG else -1

@@ -1,1 +1,1 @@
-"""How far studies are."""
+"""Progress of studies."""

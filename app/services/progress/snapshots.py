@@ -1,7 +1,7 @@
-"""Sums of a study's work; those of a large one are kept for some seconds.
+"""Sums over a study's assignments; those of a large study are cached for some seconds.
 
-A dashboard asks every five seconds, and again with every click. To sum up hundreds of thousands of
-pieces of work takes a second, so what took long is shared meanwhile, the longer the longer it took.
+A dashboard polls every five seconds, and again with every click. Summing up hundreds of thousands
+of assignments takes a second, so slow sums are cached, for a time proportional to their cost.
 """
 
 import time
@@ -16,14 +16,14 @@ from topkapi.app.db.queries import progress as queries
 from topkapi.app.db.queries.progress import Sums
 from topkapi.app.domain.enums import Tool
 
-SECONDS = 5.0  # the pace of the dashboard
-PATIENCE = 20  # at most one part in so many of a process's time goes into sums
-WORTH = 0.1  # seconds that it took: what is quicker is looked at anew each time
+SECONDS = 5.0  # polling interval of the dashboard
+PATIENCE = 20  # sums take at most 1/PATIENCE of a process's time
+WORTH = 0.1  # seconds; quicker sums are not cached
 CAPACITY = 32  # studies
 
 
 class Snapshot:
-    """The work of a study by person and tool, and by query if anybody wants that too."""
+    """Sums over a study by person and tool; sums by query are computed on demand."""
 
     def __init__(self, study_id: int, people: Sequence[tuple[int, Tool, Sums]]) -> None:
         self.people = people
@@ -33,14 +33,14 @@ class Snapshot:
         self._latest: Sequence[Any] | None = None
 
     def latest(self, session: Session, limit: int) -> Sequence[Any]:
-        """What was finished last: person, query, tool, answers, when."""
+        """Return the latest finished assignments: person, query, tool, answers, time."""
         with self._lock:
             if self._latest is None:
                 self._latest = queries.latest_finished(session, self._study_id, limit)
             return self._latest
 
     def queries(self, session: Session) -> Mapping[int, Sums]:
-        """The sums of every query that has work."""
+        """Return the sums of every query that has assignments."""
         with self._lock:
             if self._queries is None:
                 self._queries = queries.by_query(session, self._study_id)
@@ -48,7 +48,7 @@ class Snapshot:
 
 
 class Snapshots:
-    """The latest snapshots of a process; several who want the same wait for the first."""
+    """The latest snapshots of a process; concurrent requests for the same study share one."""
 
     def __init__(
         self, clock: Callable[[], float] = time.monotonic, *, worth: float = WORTH
@@ -59,7 +59,7 @@ class Snapshots:
         self._making: dict[int, Lock] = {}
 
     def of(self, session: Session, study_id: int) -> Snapshot:
-        """The study's work now, or as of a few seconds ago where it took long to sum up."""
+        """Return the current sums, or cached ones from some seconds ago if they are slow."""
         with self._lock:
             making = self._making.setdefault(study_id, Lock())
         with making:

@@ -1,4 +1,4 @@
-"""How far a study is: in all, by person, by query; what is left, and at what pace."""
+"""Progress of a study in total, by person and by query: what is left, and at what pace."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from topkapi.app.services.progress.snapshots import Snapshot, Snapshots
 IDLE = timedelta(days=2)
 NO_WORK = Sums(0, 0, 0, 0, 0, 0, 0, 0, None)
 _LATEST = 6
-_FAST, _ENOUGH = 0.4, 20  # of the study's pace, after so many answers
+_FAST, _MIN_ANSWERS = 0.4, 20  # fraction of the study's time per answer; minimum number of answers
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Work summed up, with what follows from it; ``left`` is None while nobody can say."""
+    """Sums of assignments and derived figures; ``left`` is None while it is unknown."""
 
     sums: Sums
     left: int | None
@@ -33,13 +33,13 @@ class Line:
 
     @property
     def seconds(self) -> float | None:
-        """Seconds for an answer that stands."""
+        """Seconds per effective answer."""
         return None if self.ms_per_answer is None else self.ms_per_answer / 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A piece of work in the matrix; ``note`` says how far it is in a word."""
+    """An assignment in the matrix; ``note`` describes its progress in a word."""
 
     tool: Tool
     round: int
@@ -49,7 +49,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A piece of work that was finished."""
+    """A finished assignment."""
 
     person: str
     query: str
@@ -60,7 +60,7 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The study as a whole, each of its tools, and what they were summed up from."""
+    """The whole study, each of its tools, and the snapshot that they were computed from."""
 
     all: Line
     tools: Mapping[Tool, Line]
@@ -68,7 +68,7 @@ class Overview:
 
 
 def overview(session: Session, study: Study, snapshots: Snapshots | None = None) -> Overview:
-    """How far the study is as a whole; with ``snapshots`` a large one as of some seconds ago."""
+    """Return the progress of a study; with ``snapshots`` a large one may be some seconds old."""
     work = (snapshots or Snapshots()).of(session, study.id)
     tools = {
         tool: _added(sums for _, used, sums in work.people if used is tool)
@@ -88,7 +88,7 @@ def overview(session: Session, study: Study, snapshots: Snapshots | None = None)
 def people(
     session: Session, wanted: Ordered, seen: Overview
 ) -> tuple[list[tuple[User, Line]], int]:
-    """Some of the people, each with their work."""
+    """Return a page of the people with their progress, and the number of matching people."""
     parts: dict[int, list[Sums]] = {}
     for user_id, _, sums in seen.work.people:
         parts.setdefault(user_id, []).append(sums)
@@ -104,7 +104,10 @@ def people(
 def by_query(
     session: Session, study: Study, wanted: Ordered, seen: Overview
 ) -> tuple[list[tuple[Query, Line]], int]:
-    """Some of the queries, each with its work; their sums are made for those alone if they can."""
+    """Return a page of the queries with their progress, and the number of matching queries.
+
+    Unless the order depends on the sums, they are computed only for the queries of the page.
+    """
     found = list(queries.matching_queries(session, study.id, wanted.search))
     ordered_by_sums = wanted.sort != "query"
     sums = seen.work.queries(session) if ordered_by_sums else {}
@@ -117,7 +120,7 @@ def by_query(
 
 
 def _in_order(found: list[int], sums: Mapping[int, Sums], wanted: Ordered) -> list[int]:
-    """``found`` sorted as wanted; it comes in the order of names, what has no value goes last."""
+    """Sort ``found``, which comes in the order of names; ids without a value go last."""
     value = _VALUES.get(wanted.sort)
     if value is None:
         return found[::-1] if wanted.descending else found
@@ -140,31 +143,31 @@ _VALUES: Mapping[str, Callable[[Sums], Any]] = {
 def matrix(
     session: Session, users: Sequence[User], asked: Sequence[Query], at: datetime | None = None
 ) -> dict[tuple[int, int], list[Cell]]:
-    """Who is how far with what, by the numbers of person and query; lists may come on top."""
+    """Return the cells of the matrix by user and query id; a list assignment may add a cell."""
     at = at or now()
     found: dict[tuple[int, int], list[Cell]] = {}
     rows = queries.cells(session, [user.id for user in users], [query.id for query in asked])
     in_order = sorted(rows, key=lambda row: list(Tool).index(row.tool))
     for user, query, tool, number, answered, left, finished_at, last_at in in_order:
-        state, note = _said(answered, left, finished_at, last_at, at)
+        state, note = _state_and_note(answered, left, finished_at, last_at, at)
         found.setdefault((user, query), []).append(Cell(tool, number + 1, state, note))
     return found
 
 
 def latest(session: Session, seen: Overview) -> list[Finished]:
-    """What was finished last."""
+    """Return the latest finished assignments."""
     return [Finished(*row) for row in seen.work.latest(session, _LATEST)]
 
 
 def is_very_fast(line: Line, seen: Overview) -> bool:
-    """Whether someone is so much quicker than the others that it should be looked at."""
-    mine, usual = line.ms_per_answer, seen.all.ms_per_answer
-    if mine is None or usual is None or line.sums.answered < _ENOUGH:
+    """Return whether someone answers suspiciously faster than the study as a whole."""
+    own, usual = line.ms_per_answer, seen.all.ms_per_answer
+    if own is None or usual is None or line.sums.answered < _MIN_ANSWERS:
         return False
-    return mine < _FAST * usual
+    return own < _FAST * usual
 
 
-def _said(
+def _state_and_note(
     answered: int,
     left: int | None,
     finished_at: datetime | None,
@@ -182,7 +185,10 @@ def _said(
 
 
 def _line(sums: Sums, typical: float | None) -> Line:
-    """``typical`` is how many answers a piece of work takes, for those that nobody has begun."""
+    """Derive the figures of a line.
+
+    ``typical`` is the number of answers per assignment, used for those that are not begun.
+    """
     left: int | None = sums.expected_left
     if sums.waiting and typical is None:
         left = None
@@ -200,7 +206,7 @@ def _line(sums: Sums, typical: float | None) -> Line:
 
 
 def _typical(tools: Mapping[Tool, Sums]) -> dict[Tool, float]:
-    """Answers a piece of work takes, from those that were begun."""
+    """Return the expected answers per assignment and tool, from those that were begun."""
     return {
         tool: (sums.answered + sums.expected_left) / sums.begun
         for tool, sums in tools.items()

@@ -1,7 +1,7 @@
-"""Quality against questions, for every sorter and several error rates: what a question buys.
+"""Quality against number of questions, for every sorter and several error rates.
 
-The robust sorter asks as long as it may, so one simulated session shows its list after any number
-of questions; every other sorter is a point.
+The robust sorter asks until its budget is spent, so one simulated session yields its list after any
+number of questions (a curve); every other sorter is a point.
 """
 
 import csv
@@ -26,13 +26,13 @@ from topkapi.app.domain.simulation.runs import Run
 from topkapi.app.services.simulation.sessions import CHUNK_SAMPLED, Setting, summarise, true_ranks
 
 ROBUST = "robust"
-BUDGETS = (0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.5)  # shares of what the heap expects to ask
+BUDGETS = (0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.5)  # fractions of the heap's expected questions
 HEADS = ("sorter", "n", "k", "error", "questions", "kappa_ndcg", "standard_error", "runs")
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """How good the lists of a sorter are after so many questions."""
+    """Quality of the lists of a sorter after a number of questions."""
 
     sorter: str
     error: float
@@ -50,7 +50,7 @@ class Frontier:
 
 
 def variants(base: Plan) -> dict[str, Plan]:
-    """Every exact sorter, and the ways of asking more that trade questions for quality."""
+    """Return the plans of every exact sorter, and of variants that ask more for more quality."""
     plans = {
         name: replace(base, sorter=name, sorter_version=info.version, pair_limit=1)
         for name, info in SORTERS.items()
@@ -71,7 +71,11 @@ def frontier(
     on_runs: Callable[[int], None] | None = None,
     processes: int | None = None,
 ) -> Frontier:
-    """Simulate every sorter at every error rate; ``base`` says the size, the runs, the errors."""
+    """Simulate every sorter at every error rate.
+
+    ``base`` sets the size of the query, the number of runs and the error model; ``on_runs`` is
+    called with the number of runs done.
+    """
     points: list[Point] = []
     for rate in rates:
         setting = replace(base, error=rate)
@@ -86,7 +90,7 @@ def frontier(
 
 
 def steps(base: Setting, rates: Sequence[float]) -> int:
-    """How many runs `frontier` will tell of."""
+    """Return the number of runs that `frontier` reports to ``on_runs``."""
     return base.runs * len(rates) * (len(variants(base.plan)) + 1)
 
 
@@ -99,7 +103,7 @@ def _point(name: str, setting: Setting, processes: int | None) -> Point:
 
 
 def _curve(setting: Setting, processes: int | None) -> Iterator[Point]:
-    """The robust sorter after a few numbers of questions."""
+    """Yield the points of the robust sorter after each number of questions."""
     counts = _counts(setting.plan)
     starts = range(0, setting.runs, CHUNK_SAMPLED)
     jobs = [
@@ -123,7 +127,7 @@ def _counts(plan: Plan) -> tuple[int, ...]:
 
 
 def qualities_of(job: tuple[Setting, int, int, tuple[int, ...]]) -> NDArray[np.float64]:
-    """kappa-NDCG of the lists of some runs after each of ``counts`` questions: (runs, counts)."""
+    """Return kappa-NDCG of the lists after each of ``counts`` questions: (runs, counts)."""
     setting, number, runs, counts = job
     n, k = len(setting.plan.order), setting.plan.k
     random = Random(f"frontier/{setting.seed}/{number}")
@@ -159,7 +163,7 @@ def _true_ranks_of_run(
 
 
 def write_csv(found: Frontier, path: Path) -> None:
-    """The points as a table, one a line."""
+    """Write the points as a CSV table, one per line."""
     plan = found.base.plan
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream, lineterminator="\n")
@@ -167,5 +171,5 @@ def write_csv(found: Frontier, path: Path) -> None:
         for point in found.points:
             figures = (f"{point.questions:.1f}", f"{point.quality:.4f}")
             spread = f"{point.standard_error:.4f}"
-            where = (len(plan.order), plan.k, point.error)
-            writer.writerow((point.sorter, *where, *figures, spread, found.base.runs))
+            setting = (len(plan.order), plan.k, point.error)
+            writer.writerow((point.sorter, *setting, *figures, spread, found.base.runs))

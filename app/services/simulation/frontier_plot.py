@@ -1,4 +1,4 @@
-"""The frontier as a figure: one panel an error rate, a curve for `robust`, a point for the rest."""
+"""The frontier as a figure: one panel per error rate, `robust` as a curve, others as points."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ MARKERS = {
 
 
 def write_frontier(found: Frontier, stem: Path) -> list[Path]:
-    """Write ``stem``.png, .svg and .csv, and say which files they are."""
+    """Write ``stem``.png, .svg and .csv, and return their paths."""
     figure = draw_frontier(found)
     pictures = [stem.with_name(f"{stem.name}.{kind}") for kind in ("png", "svg")]
     for path in pictures:
@@ -32,7 +32,7 @@ def write_frontier(found: Frontier, stem: Path) -> list[Path]:
 
 
 def draw_frontier(found: Frontier) -> Figure:
-    """Quality against questions; higher and further left is better."""
+    """Plot quality against questions; higher and further left is better."""
     rates = sorted({point.error for point in found.points})
     figure = Figure(figsize=(1.2 + 3.6 * len(rates), 4.6), layout="constrained")
     axes = figure.subplots(1, len(rates), sharey=True, squeeze=False)[0]

@@ -1,4 +1,4 @@
-"""What a sorter would cost and yield: many simulated sessions, summed up."""
+"""Cost and quality of a sorter, summarized over many simulated sessions."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -18,13 +18,13 @@ IntArray = NDArray[np.int64]
 
 CHUNK = 250  # runs that share a seed: the result does not depend on the number of processes
 CHUNK_SAMPLED = 25  # the same for sampled sorters, whose runs take longer
-SAMPLED_COSTS = 1_000  # how much longer, about
-WORTH_A_PROCESS = 60_000  # questions under which starting processes costs more than it saves
+SAMPLED_COSTS = 1_000  # approximate factor
+WORTH_A_PROCESS = 60_000  # questions; below, starting processes costs more than it saves
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One cell of a simulation: a plan, how the assessor errs and ties, and how often."""
+    """One cell of a simulation: a plan, the error model and ties, and the number of runs."""
 
     plan: Plan
     error: float
@@ -36,14 +36,14 @@ class Setting:
 
     @property
     def work(self) -> int:
-        """About how long it will take, as so many questions of a sorter that is not sampled."""
-        times = SAMPLED_COSTS if SORTERS[self.plan.sorter].sampled else 1
-        return self.plan.most_questions * self.runs * times
+        """Estimated cost, in questions of a sorter that is not sampled."""
+        factor = SAMPLED_COSTS if SORTERS[self.plan.sorter].sampled else 1
+        return self.plan.most_questions * self.runs * factor
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A share of a setting's runs, with a seed of its own."""
+    """A part of a setting's runs, with its own seed."""
 
     setting: Setting
     number: int
@@ -52,18 +52,18 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Per run: questions asked, true ranks of the listed items, what a sampled sorter thought."""
+    """Per run: questions asked, true ranks of the listed items, a sampled sorter's estimates."""
 
     judgments: IntArray
     ranks: IntArray
-    beliefs: list[Belief]
+    estimates: list[Belief]
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """Questions asked and quality of the lists, over the runs of a setting.
 
-    A sampled sorter's own estimates stand beside: the quality it expects, the assessor's errors.
+    For a sampled sorter they include its own estimates of the quality and of the error rate.
     """
 
     judgments_mean: float
@@ -83,24 +83,27 @@ def summarise(
     on_runs: Callable[[int], None] | None = None,
     processes: int | None = None,
 ) -> Summary:
-    """Run ``setting``, on every core if it is long; ``on_runs`` hears of runs done."""
+    """Run ``setting``, on all cores if it is long, and summarize the runs.
+
+    ``on_runs`` is called with the number of runs done.
+    """
     results = []
     for result in _results(setting, processes):
         results.append(result)
         if on_runs is not None:
             on_runs(len(result.judgments))
-    return _summed_up(
+    return _summary_of(
         setting,
         Results(
             np.concatenate([each.judgments for each in results]),
             np.concatenate([each.ranks for each in results]),
-            [belief for each in results for belief in each.beliefs],
+            [estimate for each in results for estimate in each.estimates],
         ),
     )
 
 
 def _results(setting: Setting, processes: int | None) -> Iterator[Results]:
-    """What came out, chunk by chunk."""
+    """Yield the results chunk by chunk."""
     size = CHUNK_SAMPLED if SORTERS[setting.plan.sorter].sampled else CHUNK
     chunks = [
         Chunk(setting, number, min(size, setting.runs - start))
@@ -135,16 +138,16 @@ def _run_chunk(chunk: Chunk) -> Results:
 
 
 def true_ranks(run: Run) -> list[int]:
-    """The true ranks of the listed items; equals take the ranks of their class as they come."""
+    """Return the true ranks of the listed items; tied items take their ranks in list order."""
     free: dict[float, list[int]] = {}
     for rank, item in reversed(list(enumerate(by_worth(run.worth)))):
         free.setdefault(run.worth[item], []).append(rank)
     return [free[run.worth[item]].pop() for item in run.ranking]
 
 
-def _summed_up(setting: Setting, results: Results) -> Summary:
+def _summary_of(setting: Setting, results: Results) -> Summary:
     n, k = len(setting.plan.order), setting.plan.k
-    judgments, beliefs = results.judgments, results.beliefs
+    judgments, estimates = results.judgments, results.estimates
     quality = kappa_ndcg_of_lists(results.ranks, k, n_items=n)
     overlap = (results.ranks < k).sum(axis=1) / max(1, min(k, n))
     return Summary(
@@ -155,8 +158,8 @@ def _summed_up(setting: Setting, results: Results) -> Summary:
         kappa_ndcg_sd=_deviation(quality),
         overlap_mean=float(overlap.mean()),
         bound=setting.plan.most_questions,
-        expected_quality_mean=_mean([belief.quality for belief in beliefs]),
-        error_rate_mean=_mean([belief.error_rate for belief in beliefs]),
+        expected_quality_mean=_mean([estimate.quality for estimate in estimates]),
+        error_rate_mean=_mean([estimate.error_rate for estimate in estimates]),
     )
 
 

@@ -1,1 +1,1 @@
-"""Studies: their life cycle, edits and full copies."""
+"""Studies: life cycle, edits and full copies."""

@@ -1,4 +1,4 @@
-"""Change a study: name, guidelines, and those settings that no assigned work was made from."""
+"""Editing of a study: name, guidelines, and settings that are not frozen by assignments."""
 
 import hashlib
 from collections.abc import Mapping
@@ -22,13 +22,13 @@ _OPTIONAL = frozenset({"budget", "stop_at", "lists_size"})
 
 
 def version_of(study: Study) -> str:
-    """A mark of what can be changed: a form carries it, so that no other change is overwritten."""
-    told = repr((study.name, study.guidelines, sorted(study.settings.items())))
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+    """Return a digest of the editable fields, with which forms detect concurrent changes."""
+    content = repr((study.name, study.guidelines, sorted(study.settings.items())))
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def is_fixed(session: Session, study: Study) -> bool:
-    """Whether work is assigned, so that the settings it was made from stay as they are."""
+    """Return whether work is assigned, which freezes the settings that it was made from."""
     return bool(assigned_queries(session, study.id))
 
 
@@ -42,20 +42,20 @@ def change_study(
     seen: str | None = None,
     actor_id: int | None = None,
 ) -> bool:
-    """Change what is given, all or nothing; returns whether anything is different now.
+    """Apply the changes, all or nothing; return whether anything changed.
 
-    ``settings`` holds some of them by name. ``seen`` is the version that the changes were made to.
+    ``settings`` maps names to new values. ``seen`` is the version that the changes are based on.
     """
     hold_settings(session, study, to_change=True)
     if seen is not None and seen != version_of(study):
-        raise Conflict("Somebody else has changed the study meanwhile. Look again, then change it.")
+        raise Conflict("Somebody else has changed the study. Reload it, then repeat your change.")
     new_name = study.name if name is None else _checked_name(name)
     text = study.guidelines if guidelines is None else _checked_guidelines(guidelines)
     old = StudySettings.from_json(study.settings)
     new = old if settings is None else changed_settings(old, settings)
     _refuse_fixed(session, study, old, new)
     before = version_of(study)
-    _note_settings(session, study, new_name, old, new, actor_id)
+    _save_settings(session, study, new_name, old, new, actor_id)
     if text != study.guidelines:
         detail = {"characters": len(text), "characters_before": len(study.guidelines)}
         audit.record(session, actor_id, "study.guidelines", study.slug, **detail)
@@ -64,7 +64,7 @@ def change_study(
 
 
 def changed_settings(old: StudySettings, given: Mapping[str, Any]) -> StudySettings:
-    """``old`` with the values ``given``, each of the right kind, or a refusal naming the field."""
+    """Return ``old`` with the values ``given``; refuse values of the wrong type by field."""
     values = {field.name: getattr(old, field.name) for field in fields(old)}
     for name, value in given.items():
         values[name] = _value(name, value)
@@ -79,7 +79,7 @@ def _value(name: str, value: Any) -> Any:
     kind = KINDS.get(name)
     if kind is None:
         known = ", ".join((*KINDS, "tools", "grades"))
-        raise Invalid(f"There is no setting {name!r}; known are {known}.", field=name)
+        raise Invalid(f"There is no setting {name!r}. The settings are {known}.", field=name)
     if value is None and name in _OPTIONAL:
         return None
     if kind is float and type(value) is int:
@@ -92,25 +92,26 @@ def _value(name: str, value: Any) -> Any:
 def _tools(value: Any) -> tuple[Tool, ...]:
     known = [tool.value for tool in Tool]
     if not isinstance(value, list | tuple) or any(each not in known for each in value):
-        raise Invalid(f"The tools are some of {', '.join(known)}, as a list.", field="tools")
+        raise Invalid(f"Use a list of tools: some of {', '.join(known)}.", field="tools")
     return tuple(tool for tool in Tool if tool.value in value)
 
 
 def _grades(value: Any) -> tuple[Grade, ...]:
     if not isinstance(value, list | tuple):
-        raise Invalid("The grades are a list, from worst to best.", field="grades")
+        raise Invalid("Use a list of grades, from worst to best.", field="grades")
     found = []
     for each in value:
         grade = {"name": each} if isinstance(each, str) else each
         if not isinstance(grade, dict) or not set(grade) <= {"name", "description"}:
-            raise Invalid("A grade has a name, and perhaps a description.", field="grades")
-        name, told = str(grade.get("name", "")).strip(), str(grade.get("description") or "").strip()
-        if not name or len(name) > 40 or len(told) > 1000:
+            raise Invalid("A grade has a name and optionally a description.", field="grades")
+        name = str(grade.get("name", "")).strip()
+        description = str(grade.get("description") or "").strip()
+        if not name or len(name) > 40 or len(description) > 1000:
             raise Invalid(
-                "A grade needs a name of at most 40 characters; 1,000 may explain it.",
+                "A grade needs a name of at most 40 characters; its description has at most 1,000.",
                 field="grades",
             )
-        found.append(Grade(name, told))
+        found.append(Grade(name, description))
     return tuple(found)
 
 
@@ -118,7 +119,7 @@ def _checked_name(name: str) -> str:
     found = " ".join(name.split())
     if not found or len(found) > limits.MAX_NAME or not found.isprintable():
         raise Invalid(
-            f"The name needs between 1 and {limits.MAX_NAME} characters that can be printed.",
+            f"The name must have 1 to {limits.MAX_NAME} printable characters.",
             field="name",
         )
     return found
@@ -128,11 +129,11 @@ def _checked_guidelines(text: str) -> str:
     found = text.replace("\r\n", "\n").replace("\r", "\n")
     if len(found) > MAX_GUIDELINES:
         raise Invalid(
-            f"The guidelines have {len(found):,} characters; {MAX_GUIDELINES:,} are the most.",
+            f"The guidelines have {len(found):,} characters; the maximum is {MAX_GUIDELINES:,}.",
             field="guidelines",
         )
     if "\0" in found:
-        raise Invalid("The guidelines hold a NUL character; remove it.", field="guidelines")
+        raise Invalid("The guidelines contain a NUL character; remove it.", field="guidelines")
     return found
 
 
@@ -142,13 +143,13 @@ def _refuse_fixed(session: Session, study: Study, old: StudySettings, new: Study
     if changed and is_fixed(session, study):
         names = ", ".join(changed)
         raise Conflict(
-            f"Work is assigned that was made from {names}: assessors of one study judge under the "
-            "same settings. Nothing was changed. Withdraw the work first, or import the study "
+            f"The assigned work depends on {names}, and all assessors of a study must judge with "
+            "the same settings. Nothing was changed. Withdraw the work first, or import the study "
             "under another slug."
         )
 
 
-def _note_settings(
+def _save_settings(
     session: Session,
     study: Study,
     name: str,
@@ -168,11 +169,11 @@ def _note_settings(
 
 
 def _change(before: Any, after: Any) -> str:
-    one, two = _said(before), _said(after)
-    return f"{one} to {two}" if one != two else "explained anew"
+    one, two = _formatted(before), _formatted(after)
+    return f"{one} to {two}" if one != two else "descriptions changed"
 
 
-def _said(value: Any) -> str:
+def _formatted(value: Any) -> str:
     if isinstance(value, list):
         return "/".join(each["name"] if isinstance(each, dict) else str(each) for each in value)
     return "none" if value is None else str(value)

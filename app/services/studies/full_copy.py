@@ -1,4 +1,4 @@
-"""A full copy of one study: every row of it as JSON Lines in a zip, with the pages' bytes."""
+"""A full copy of one study: all its rows as JSON Lines in a zip, with the bytes of pages."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ _BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A copy that was written: its file name, and what it holds."""
+    """A copy that was written: its file and the number of rows per table."""
 
     name: str
     path: Path
@@ -32,12 +32,12 @@ class Copy:
 
     @property
     def judgments(self) -> int:
-        """Entries of logs in it."""
+        """Number of log entries in the copy."""
         return self.rows[JudgmentRow.__tablename__]
 
 
 def write_copy(session: Session, study: Study, path: Path) -> Copy:
-    """Write everything of the study to ``path``; the session should see one moment."""
+    """Write all data of the study to ``path``; the session should read from one snapshot."""
     rows: dict[str, int] = {}
     with ZipFile(path, "w", ZIP_DEFLATED) as archive:
         for name, lines in _parts(session, study):
@@ -46,8 +46,8 @@ def write_copy(session: Session, study: Study, path: Path) -> Copy:
                 for line in lines:
                     stream.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
                     rows[name] += 1
-        head = {"format": FORMAT, "study": study.slug, "made_at": now().isoformat(), "rows": rows}
-        archive.writestr("copy.json", json.dumps(head, indent=1))
+        header = {"format": FORMAT, "study": study.slug, "made_at": now().isoformat(), "rows": rows}
+        archive.writestr("copy.json", json.dumps(header, indent=1))
     name = f"topkapi-{study.slug}-{now():%Y%m%d-%H%M%S}.zip"
     return Copy(name, path, path.stat().st_size, _digest(path), rows)
 
@@ -65,11 +65,11 @@ def _parts(session: Session, study: Study) -> Iterator[tuple[str, Iterator[dict[
 
 
 def _contents(session: Session, hashes: list[str]) -> Iterator[dict[str, Any]]:
-    """Contents by their hashes, some at a time, so that memory does not grow with the study."""
+    """Yield contents by their hashes, in batches, so that memory does not grow with the study."""
     table = _table(Content)
     for start in range(0, len(hashes), 50):
-        some = hashes[start : start + 50]
-        yield from _lines(session, select(table).where(table.c.hash.in_(some)))
+        batch = hashes[start : start + 50]
+        yield from _lines(session, select(table).where(table.c.hash.in_(batch)))
 
 
 def _lines(session: Session, statement: Select[*tuple[Any, ...]]) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Studies: looked at, archived, and deleted, which needs a copy of the judged work first."""
+"""Life cycle of studies: archive and delete; deletion requires a copy of the judged work."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +14,7 @@ from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.services import audit
 from topkapi.app.services.importing.writing import take_turn
 
-_HASHES = 500  # a statement takes only so many values
+_HASHES = 500  # per statement, because databases limit the number of parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class FullCopy:
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """What deleting a study would remove, and what is missing before it may."""
+    """What deleting a study would remove, and what must be done before."""
 
     rows: dict[str, int]
     copy: FullCopy | None
@@ -37,12 +37,12 @@ class Deletion:
 
     @property
     def judgments(self) -> int:
-        """Entries in the logs of the study."""
+        """Number of log entries of the study."""
         return self.rows.get(JudgmentRow.__tablename__, 0)
 
 
 def required_study(session: Session, slug: str) -> Study:
-    """The study with this public name, or NotFound."""
+    """Return the study with this slug, or raise `NotFound`."""
     study = study_of_slug(session, slug)
     if study is None:
         raise NotFound(f"There is no study {slug!r}.")
@@ -50,14 +50,14 @@ def required_study(session: Session, slug: str) -> Study:
 
 
 def archive(session: Session, study: Study, *, actor_id: int | None = None) -> None:
-    """End the work on a study: it leaves every queue, and all that was judged stays."""
+    """Archive a study: remove it from every queue and keep all its data."""
     if study.archived_at is None:
         study.archived_at = now()
         audit.record(session, actor_id, "study.archive", study.slug)
 
 
 def unarchive(session: Session, study: Study, *, actor_id: int | None = None) -> None:
-    """Take an archived study up again."""
+    """Restore an archived study."""
     if study.archived_at is not None:
         study.archived_at = None
         audit.record(session, actor_id, "study.unarchive", study.slug)
@@ -73,35 +73,33 @@ def note_copy(
     judgments: int,
     actor_id: int | None = None,
 ) -> None:
-    """Note that a full copy of the study was handed out, and how many log entries it holds."""
+    """Record the download of a full copy, with the number of log entries in it."""
     facts = {"file": file, "bytes": size, "sha256": sha256, "judgments": judgments}
     study.full_copy = {**facts, "at": now().isoformat()}
     audit.record(session, actor_id, "study.copy", study.slug, **facts)
 
 
 def look_at_deletion(session: Session, study: Study) -> Deletion:
-    """What a deletion would remove, the copy that holds it, and what must be done before."""
+    """Return what a deletion would remove, the latest copy, and what must be done before."""
     rows = study_tables.count_rows(session, study.id)
     copy = _copy_of(study)
     judged = rows.get(JudgmentRow.__tablename__, 0)
     missing = None
     if study.archived_at is None:
-        missing = "Archive the study first; a study at work is not deleted."
+        missing = "Archive the study first; only archived studies can be deleted."
     elif judged and (copy is None or copy.judgments != judged):
         held = "no copy holds them" if copy is None else "the latest copy lacks some of them"
-        missing = (
-            f"There are {judged:,} entries of judged work, and {held}. Download a full copy first."
-        )
+        missing = f"The study has {judged:,} log entries, and {held}. Download a full copy first."
     return Deletion(rows, copy, missing)
 
 
 def delete_study(
     session: Session, study: Study, *, confirm: str, actor_id: int | None = None
 ) -> dict[str, int]:
-    """Delete an archived study whose judged work a copy holds; ``confirm`` is its slug, typed."""
+    """Delete an archived study whose log a copy holds; ``confirm`` is the slug as typed."""
     if confirm.strip() != study.slug:
         raise Invalid(
-            f"Type {study.slug} to confirm; {confirm.strip()!r} was typed.", field="confirm"
+            f"Type {study.slug} to confirm; you typed {confirm.strip()!r}.", field="confirm"
         )
     take_turn(session)
     seen = look_at_deletion(session, study)
@@ -113,7 +111,7 @@ def delete_study(
     rows = {**seen.rows, Content.__tablename__: _drop_unused(session, hashes)}
     session.expunge(study)
     copy = seen.copy.file if seen.copy is not None else None
-    audit.record(session, actor_id, "study.delete", study.slug, rows=_said(rows), copy=copy)
+    audit.record(session, actor_id, "study.delete", study.slug, rows=_formatted(rows), copy=copy)
     return rows
 
 
@@ -137,5 +135,5 @@ def _drop_unused(session: Session, hashes: list[str]) -> int:
     return count
 
 
-def _said(rows: dict[str, int]) -> str:
+def _formatted(rows: dict[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in rows.items() if count)

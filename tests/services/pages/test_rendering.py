@@ -1,4 +1,4 @@
-"""Pages as frames show them: text is marked, what opens connections is gone, the rest stays."""
+"""Tests of rendering: terms are marked, connections are removed, the rest is unchanged."""
 
 import re
 from html.parser import HTMLParser
@@ -33,14 +33,14 @@ PAGES = st.lists(st.sampled_from(ORDINARY + HOSTILE), max_size=30).map("".join)
 
 
 class _Tags(HTMLParser):
-    """Every tag that an unlike reader finds, which knows neither frames nor foreign elements."""
+    """All tags found by an independent parser without raw-text or foreign elements."""
 
     def __init__(self) -> None:
         super().__init__()
         self.found: list[tuple[str, dict[str, str | None]]] = []
 
     def set_cdata_mode(self, elem: str, **_: bool) -> None:
-        """Go on reading tags."""
+        """Continue to read tags."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.found.append((tag, dict(attrs)))
@@ -79,7 +79,7 @@ def test_an_ordinary_page_keeps_its_text(html: str) -> None:
 
 @given(PAGES)
 def test_every_reader_finds_only_tags_that_were_checked(html: str) -> None:
-    """Also one that takes no element's content for raw text: no `<` is left but those of tags."""
+    """Check with a parser that has no raw-text elements: every `<` that is left starts a tag."""
     written = rendered_html(html, [])
     for name, attributes in tags_of(written):
         assert name not in ("script", "base", "noembed", "noframes", "plaintext", "xmp")

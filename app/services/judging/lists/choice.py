@@ -1,4 +1,4 @@
-"""Which two rankings to ask about next: those of which the study can learn most.
+"""Active choice of the next two rankings to compare: those from which the study learns most.
 
 Gains and discounts are learned from all answers about lists in the study so far
 (`topkapi.analysis.dcglearn`), and the pair whose answer is least certain under them is asked next.
@@ -24,13 +24,13 @@ from topkapi.app.services.judging.lists.evidence import (
 if TYPE_CHECKING:
     from topkapi.analysis.dcglearn import DCGLearn, Preferences
 
-Learned = tuple["DCGLearn | None", int]  # and the number of grades it knows
+Learned = tuple["DCGLearn | None", int]  # the model and its number of grades
 
 
 class Chooser:
-    """Chooses pairs by what a study has said up to now; it is read once, for any number of them.
+    """Chooses pairs from the answers of a study, which are read once for any number of pairs.
 
-    The answers of the assignment ``but`` are left out: whoever works on it knows more than the
+    The answers of the assignment ``but`` are left out: its live session is more recent than the
     database.
     """
 
@@ -41,7 +41,7 @@ class Chooser:
     def next_pair(
         self, live: ListSession, *, query_id: int, taken: Collection[SidedPair]
     ) -> SidedPair:
-        """A pair of the plan that this session has not asked and that is not ``taken``."""
+        """Return a pair of the plan that this session has not asked and that is not ``taken``."""
         free = [pair for pair in live.plan.pairs if pair not in live.asked and pair not in taken]
         assert free, "a plan is never larger than the pairs that are free"
         if len(free) == 1:
@@ -55,37 +55,37 @@ class Chooser:
             SubmittedAnswer(query_id, lists[first], lists[second], None) for first, second in free
         ]
         seed = draw_integer(live.plan.seed, "choice", len(live.asked))
-        return free[self._most_open(own, pool, max(map(len, lists.values())), seed)]
+        return free[self._most_uncertain(own, pool, max(map(len, lists.values())), seed)]
 
-    def _most_open(
+    def _most_uncertain(
         self, own: Sequence[SubmittedAnswer], pool: Sequence[SubmittedAnswer], depth: int, seed: int
     ) -> int:
-        """The place in ``pool`` of the pair whose answer is most open."""
+        """Return the index in ``pool`` of the pair whose answer is most uncertain."""
         from topkapi.analysis.dcglearn import (
             by_uncertainty,  # slow to import, and few studies choose
         )
 
         if depth not in self._learned:
-            said = said_in_study(self._session, self._study_id, depth, but=self._but)
-            self._learned[depth] = _learn(self._session, [*said, *own], depth)
+            answers = said_in_study(self._session, self._study_id, depth, but=self._but)
+            self._learned[depth] = _learn(self._session, [*answers, *own], depth)
         model, known = self._learned[depth]
         grades = grades_of(self._session, pool)
-        if grades.n_grades > known:  # a better grade than any that was learned about
+        if grades.n_grades > known:  # a better grade than any in the training data
             model = None
         scaled = replace(grades, n_grades=max(known, grades.n_grades))
         return int(by_uncertainty(model, as_preferences(pool, scaled, depth).differences, seed)[0])
 
 
-def _learn(session: Session, said: Sequence[SubmittedAnswer], depth: int) -> Learned:
-    """What the answers teach; nothing while they are few or no page has a grade."""
+def _learn(session: Session, answers: Sequence[SubmittedAnswer], depth: int) -> Learned:
+    """Fit the model to the answers; return None while they are few or no page has a grade."""
     from topkapi.analysis.dcglearn.active import RANDOM_START
 
-    if len(said) < RANDOM_START:
+    if len(answers) < RANDOM_START:
         return None, 0
-    grades = grades_of(session, said)
+    grades = grades_of(session, answers)
     if not grades.of:
         return None, 0
-    return _model(as_preferences(said, grades, depth)), grades.n_grades
+    return _model(as_preferences(answers, grades, depth)), grades.n_grades
 
 
 def _model(judged: "Preferences") -> "DCGLearn | None":
@@ -99,5 +99,5 @@ def _model(judged: "Preferences") -> "DCGLearn | None":
             k=judged.k,
             n_grades=judged.n_grades,
         )
-    except DidNotConverge:  # then chance chooses, which is never wrong
+    except DidNotConverge:  # fall back to a random choice, which is always valid
         return None

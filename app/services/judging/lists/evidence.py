@@ -1,4 +1,4 @@
-"""What a study has said of its lists, and what is known of the grades of their pages."""
+"""The effective answers of a study about its lists, and the known grades of their pages."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ PageOfQuery = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class SubmittedAnswer:
-    """Two lists of a query, best page first, and the answer; None where it is still open.
+    """Two lists of a query, best page first, and the answer; None while it is open.
 
-    ``rankings`` are the numbers of both.
+    ``rankings`` are the ids of both.
     """
 
     query_id: int
@@ -34,7 +34,7 @@ class SubmittedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Grades:
-    """Grades of pages for queries, from 0; ``n_grades`` is how many steps there are."""
+    """Grades of pages for queries, from 0; ``n_grades`` is the length of the scale."""
 
     of: Mapping[PageOfQuery, int]
     n_grades: int
@@ -43,7 +43,7 @@ class Grades:
 def said_in_study(
     session: Session, study_id: int, depth: int, but: int | None = None
 ) -> list[SubmittedAnswer]:
-    """Every answer about two lists that stands, without those of one assignment if named."""
+    """Return the effective answers about pairs of lists, without those of assignment ``but``."""
     found: list[tuple[int, int, str]] = []
     rows = queries.list_logs_of_study(session, study_id)
     for assignment_id, log in groupby(rows, key=lambda row: row[0]):
@@ -62,38 +62,38 @@ def said_in_study(
     ]
 
 
-def grades_of(session: Session, said: Sequence[SubmittedAnswer]) -> Grades:
-    """The grades of the pages in these lists, as far as anybody knows them.
+def grades_of(session: Session, answers: Sequence[SubmittedAnswer]) -> Grades:
+    """Return the known grades of the pages in these lists.
 
-    They are those of the tool `grades`, of several assessors the middle one, the lower if even; a
-    page without one has the grade that came with the study.
+    They come from the tool `grades`: the median over assessors, the lower one if their number is
+    even. A page without such a grade has the grade that was imported with the study.
     """
-    query_ids = {each.query_id for each in said}
-    pages = {page for each in said for page in (*each.left, *each.right)}
+    query_ids = {each.query_id for each in answers}
+    pages = {page for each in answers for page in (*each.left, *each.right)}
     known = {(row[0], row[1]): row[2] for row in queries.known_grades(session, query_ids, pages)}
-    given, steps = _given(session, query_ids, pages)
-    known |= {page: sorted(all_)[(len(all_) - 1) // 2] for page, all_ in given.items()}
+    by_assessors, steps = _assessor_grades(session, query_ids, pages)
+    known |= {page: sorted(all_)[(len(all_) - 1) // 2] for page, all_ in by_assessors.items()}
     return Grades(known, max(steps, max(known.values(), default=0) + 1, 2))
 
 
-def _given(
+def _assessor_grades(
     session: Session, query_ids: Collection[int], pages: Collection[int]
 ) -> tuple[dict[PageOfQuery, list[int]], int]:
-    """The grades that assessors gave, and the length of their longest scale."""
+    """Return the grades by assessors, and the length of the longest scale."""
     last: dict[tuple[int, int, int], str] = {}
     for assignment_id, query_id, page, grade in queries.graded_pages(session, query_ids, pages):
         last[assignment_id, query_id, page] = grade
     scales = queries.scales_of(session, {key[0] for key in last})
-    given: dict[PageOfQuery, list[int]] = {}
+    by_assessors: dict[PageOfQuery, list[int]] = {}
     for (assignment_id, query_id, page), grade in last.items():
         if grade != UNJUDGEABLE:
             step = scales[assignment_id].index(grade)
-            given.setdefault((query_id, page), []).append(step)
-    return given, max((len(scale) for scale in scales.values()), default=0)
+            by_assessors.setdefault((query_id, page), []).append(step)
+    return by_assessors, max((len(scale) for scale in scales.values()), default=0)
 
 
-def as_preferences(said: Sequence[SubmittedAnswer], grades: Grades, depth: int) -> "Preferences":
-    """The lists as grades by position; an open answer counts as the same."""
+def as_preferences(answers: Sequence[SubmittedAnswer], grades: Grades, depth: int) -> "Preferences":
+    """Return the lists as grades by position; an open answer counts as "the same"."""
     from topkapi.analysis.dcglearn import (  # slow to import, and few studies need it
         ANSWERS,
         Preferences,
@@ -104,9 +104,9 @@ def as_preferences(said: Sequence[SubmittedAnswer], grades: Grades, depth: int) 
         return [grades.of.get((each.query_id, page), UNGRADED) for page in pages]
 
     return Preferences.of_lists(
-        [graded(each, each.left) for each in said],
-        [graded(each, each.right) for each in said],
-        [0 if each.answer is None else ANSWERS[each.answer.value] for each in said],
+        [graded(each, each.left) for each in answers],
+        [graded(each, each.right) for each in answers],
+        [0 if each.answer is None else ANSWERS[each.answer.value] for each in answers],
         n_grades=grades.n_grades,
         k=depth,
     )

@@ -1,4 +1,4 @@
-"""Work with lists: its plans when it is given out, and the next pair where pairs are chosen."""
+"""List assignments: their plans, and the next pair where pairs are chosen adaptively."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -26,14 +26,14 @@ from topkapi.app.services.judging.lists.choice import Chooser
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A plan as the assignment stores it, and the first pair where pairs are chosen one by one."""
+    """A plan as the assignment stores it, and the first pair where pairs are chosen adaptively."""
 
     plan: dict[str, Any]
     offered: dict[str, Any] | None
 
 
 class ListPlans:
-    """Makes the plans of a study's work with lists, each aware of those before it.
+    """Makes the plans of a study's list assignments; each plan respects those made before it.
 
     For a ``preview`` nothing is locked and no pair is chosen.
     """
@@ -53,10 +53,10 @@ class ListPlans:
         self._session, self._rules, self._preview = session, rules, preview
         self._chooser = Chooser(session, study.id)
         self._lists = queries.rankings_of_queries(session, wanted)
-        self._taken, self._reserved = _given_out(session, wanted)
+        self._taken, self._reserved = _assigned_pairs(session, wanted)
 
     def make(self, query_id: int, seed: str) -> Prepared:
-        """The plan of one more assessor for the query, or a refusal with the reason."""
+        """Return the plan of one more assessor for the query, or refuse with the reason."""
         lists = [
             ShownList(row.id, row.system, tuple(row.documents)) for row in self._lists[query_id]
         ]
@@ -78,39 +78,39 @@ class ListPlans:
 
 
 def refuse_restoring(session: Session, row: Assignment) -> None:
-    """Refuse to take up withdrawn work whose pairs of lists others were given meanwhile."""
+    """Refuse to restore a withdrawn assignment whose pairs were assigned to others meanwhile."""
     if row.tool is not Tool.LISTS:
         return
     session.flush()
     plan = ListPlan.from_json(row.plan)
     queries.take_turn(session, [row.query_id])
-    taken, reserved = _given_out(session, {row.query_id})
+    taken, reserved = _assigned_pairs(session, {row.query_id})
     own = _pairs_of(session, row.id, plan, row.offered)
     too_many = plan.is_active and len(plan.pairs) - reserved[row.query_id] < plan.size
     if not plan.repeats and (too_many or own & taken[row.query_id]):
         raise Conflict(
-            "The pairs of lists of this work were given to others after it was withdrawn. "
-            "Give it out anew in another round, or set lists_repeats = true in study.toml."
+            "The pairs of lists of this assignment were assigned to others after it was withdrawn. "
+            "Assign the query again in another round, or set lists_repeats = true in study.toml."
         )
 
 
 def offer_next(
     session: Session, assignment: AssignmentHead, live: ListSession, *, study_id: int
 ) -> None:
-    """Choose the next pair of a session, one that nobody else compares unless pairs repeat."""
+    """Choose the next pair of a session, one assigned to nobody else unless pairs repeat."""
     queries.take_turn(session, [assignment.query_id])
     taken: frozenset[SidedPair] = frozenset()
     if not live.plan.repeats:
-        pairs, _ = _given_out(session, {assignment.query_id}, but=assignment.id)
+        pairs, _ = _assigned_pairs(session, {assignment.query_id}, but=assignment.id)
         taken = frozenset(pairs[assignment.query_id])
     chooser = Chooser(session, study_id, but=assignment.id)
     live.offer(chooser.next_pair(live, query_id=assignment.query_id, taken=taken))
 
 
-def _given_out(
+def _assigned_pairs(
     session: Session, query_ids: set[int], but: int | None = None
 ) -> tuple[defaultdict[int, set[SidedPair]], Counter[int]]:
-    """By query: the pairs that are or were asked of someone, and how many will be in all."""
+    """Return, per query, the pairs asked so far and the total number of reserved questions."""
     taken: defaultdict[int, set[SidedPair]] = defaultdict(set)
     reserved: Counter[int] = Counter()
     for number, query_id, stored, offered in queries.list_work_of_queries(session, query_ids):
@@ -125,7 +125,7 @@ def _given_out(
 def _pairs_of(
     session: Session, assignment_id: int, plan: ListPlan, offered: dict[str, Any] | None
 ) -> set[SidedPair]:
-    """The pairs that an assignment asks, as far as they are known."""
+    """Return the pairs of an assignment that are known so far."""
     if not plan.is_active:
         return set(plan.pairs)
     answered = queries.pairs_answered(session, [assignment_id])
