@@ -125,7 +125,7 @@ def test_wrong_databases_are_explained(run: Runner, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
     assert "the database refused" in run.refused("users", "list")
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", "oracle://x")
-    assert "no support for the database 'oracle'" in run.refused("users", "list")
+    assert "the database 'oracle' is not supported" in run.refused("users", "list")
 
 
 @pytest.mark.usefixtures("database")

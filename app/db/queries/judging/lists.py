@@ -1,4 +1,4 @@
-"""Rankings of systems, who compares them, and what has been said of them."""
+"""Rankings of systems, their assignments, and their comparisons."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import cast
@@ -11,11 +11,11 @@ from topkapi.app.db.models import Assignment, Candidate, Content, JudgmentRow, Q
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.log import EntryKind
 
-_MOST = 5000  # numbers in one statement
+_MOST = 5000  # ids per statement
 
 
 def rankings_of_queries(session: Session, query_ids: Collection[int]) -> dict[int, list[Ranking]]:
-    """The rankings of each query, by system."""
+    """Return the rankings of each query, by system."""
     found: dict[int, list[Ranking]] = {number: [] for number in query_ids}
     for few in _few(query_ids):
         statement = select(Ranking).where(Ranking.query_id.in_(few))
@@ -25,9 +25,9 @@ def rankings_of_queries(session: Session, query_ids: Collection[int]) -> dict[in
 
 
 def take_turn(session: Session, query_ids: Collection[int]) -> None:
-    """Let those who choose pairs of these queries follow each other until the transaction ends.
+    """Lock these queries, so that transactions that choose pairs of them run one at a time.
 
-    On SQLite writing transactions do so anyway.
+    On SQLite write transactions are serial anyway.
     """
     for few in _few(sorted(query_ids)):
         statement = select(Query.id).where(Query.id.in_(few)).order_by(Query.id)
@@ -37,7 +37,7 @@ def take_turn(session: Session, query_ids: Collection[int]) -> None:
 def list_work_of_queries(
     session: Session, query_ids: Collection[int]
 ) -> Sequence[Row[int, int, Json, Json | None]]:
-    """Assignment, query, plan and offer of the work with lists that was not withdrawn."""
+    """Return id, query, plan and offered pair of list assignments that are not withdrawn."""
     found: list[Row[int, int, Json, Json | None]] = []
     for few in _few(query_ids):
         statement = select(
@@ -54,7 +54,7 @@ def list_work_of_queries(
 def pairs_answered(
     session: Session, assignment_ids: Collection[int]
 ) -> Iterator[tuple[int, int, int]]:
-    """Assignment and both rankings of every answer ever given, taken back or not."""
+    """Yield assignment and both rankings of every answer ever given, undone or not."""
     for few in _few(assignment_ids):
         statement = select(
             JudgmentRow.assignment_id, JudgmentRow.left_ranking_id, JudgmentRow.right_ranking_id
@@ -65,9 +65,9 @@ def pairs_answered(
 def list_logs_of_study(
     session: Session, study_id: int
 ) -> Sequence[tuple[int, EntryKind, int, int, str]]:
-    """Assignment, entry, rankings and answer of every entry of the study's work with lists.
+    """Return assignment, entry, rankings and answer of every log entry of the study's list work.
 
-    Undo and redo carry no rankings and no answer.
+    Undo and redo have no rankings and no answer.
     """
     statement = (
         select(
@@ -91,7 +91,7 @@ def list_logs_of_study(
 
 
 def rankings_by_id(session: Session, ranking_ids: Collection[int]) -> dict[int, Ranking]:
-    """Rankings by their numbers."""
+    """Return rankings by id."""
     found: dict[int, Ranking] = {}
     for few in _few(ranking_ids):
         rows = session.scalars(select(Ranking).where(Ranking.id.in_(few)))
@@ -102,10 +102,10 @@ def rankings_by_id(session: Session, ranking_ids: Collection[int]) -> dict[int, 
 def graded_pages(
     session: Session, query_ids: Collection[int], document_ids: Collection[int]
 ) -> Iterator[tuple[int, int, int, str]]:
-    """Assignment, query, page and grade in finished work with grades, in the order of the logs.
+    """Yield assignment, query, page and grade in finished grade work, in log order.
 
-    In a finished log the last grade of a page is the one that stands: an answer that was taken
-    back and given anew can never come back.
+    In a finished log the last grade of a page is the effective one: an answer that was undone and
+    answered again can never be restored.
     """
     wanted = set(document_ids)
     for few in _few(query_ids):
@@ -127,7 +127,7 @@ def graded_pages(
 
 
 def scales_of(session: Session, assignment_ids: Collection[int]) -> dict[int, list[str]]:
-    """The grades, from worst to best, of work with grades."""
+    """Return the grades, from worst to best, of grade assignments."""
     found: dict[int, list[str]] = {}
     for few in _few(assignment_ids):
         statement = select(Assignment.id, Assignment.plan["grades"])
@@ -140,7 +140,7 @@ def scales_of(session: Session, assignment_ids: Collection[int]) -> dict[int, li
 def known_grades(
     session: Session, query_ids: Collection[int], document_ids: Collection[int]
 ) -> Iterator[tuple[int, int, int]]:
-    """Query, page and grade of candidates whose grade came with the study."""
+    """Yield query, page and grade of candidates whose grade came with the study."""
     wanted = set(document_ids)
     for few in _few(query_ids):
         statement = select(Candidate.query_id, Candidate.document_id, Candidate.grade).where(
@@ -152,7 +152,7 @@ def known_grades(
 
 
 def openings(session: Session, hashes: Collection[str], length: int) -> dict[str, str]:
-    """The first characters of the plain texts of contents."""
+    """Return the first ``length`` characters of the plain texts of contents."""
     statement = select(Content.hash, func.substr(Content.text, 1, length))
     rows = session.execute(statement.where(Content.hash.in_(list(hashes))))
     return {digest: text or "" for digest, text in rows}
