@@ -6,8 +6,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def asset_dir(name: str) -> Path:
-    """Return the folder ``name`` (templates, static or migrations), in the wheel or the checkout.
-    """
+    """Return the folder ``name`` (templates, static or migrations), in the wheel or a checkout."""
     for folder in (_PACKAGE / "_assets" / name, _PACKAGE.parent / name):
         if folder.is_dir():
             return folder

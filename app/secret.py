@@ -1,4 +1,4 @@
-"""The secret that signs cookies and links: created at the first start, readable only by its owner.
+"""The secret that signs cookies and links: created at the first start, readable by its owner only.
 """
 
 import os

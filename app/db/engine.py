@@ -62,7 +62,9 @@ def normal_url(url: str) -> URL:
     match parsed.drivername:
         case "sqlite" | "sqlite+pysqlite":
             if parsed.database in (None, "", ":memory:"):
-                raise ValueError("an in-memory database is not kept: name a file, such as sqlite:///topkapi.db")
+                raise ValueError(
+                    "an in-memory database is not kept: name a file, such as sqlite:///topkapi.db"
+                )
             return parsed.set(drivername="sqlite+pysqlite")
         case "postgres" | "postgresql" | "postgresql+psycopg":
             return parsed.set(drivername="postgresql+psycopg")

@@ -1,4 +1,4 @@
-"""Assignment: the rotation with its grid, one by hand, and a CSV file."""
+"""Assignment pages: the rotation with its grid, one by hand, and a CSV file."""
 
 from dataclasses import replace
 from typing import Annotated, Any
@@ -27,7 +27,7 @@ from topkapi.app.web.studies.pages import Slug, study_head
 
 router = APIRouter(prefix="/studies/{slug}/assign", include_in_schema=False)
 _REFUSALS = (Invalid, Conflict, NotFound)
-_SUGGESTED = 500  # queries offered while one types
+_SUGGESTED = 500  # queries suggested while typing
 
 
 @router.get("")
@@ -42,7 +42,7 @@ def get_assign(
     lists: bool = False,
     done: Annotated[str, Query(pattern=r"^\d{0,9}$")] = "",
 ) -> Response:
-    """The grid of the rotation as it would be; nothing is assigned."""
+    """Preview the rotation's grid; nothing is assigned."""
     study = lifecycle.required_study(session, slug)
     view = _view(session, study, user, people=people, rounds=rounds, seed=seed.strip(), lists=lists)
     return render(request, "assignments/page.html", replace(view, done=done))
@@ -56,7 +56,7 @@ def post_rotation(
     slug: Slug,
     form: Annotated[RotationForm, Form()],
 ) -> Response:
-    """Give out the rotation that was shown."""
+    """Assign the rotation that was previewed."""
     study = lifecycle.required_study(session, slug)
     try:
         with session.begin_nested():
@@ -86,7 +86,7 @@ def post_one(
     slug: Slug,
     form: Annotated[OneForm, Form()],
 ) -> Response:
-    """Give one query to one person."""
+    """Assign one query to one person."""
     study = lifecycle.required_study(session, slug)
     try:
         with session.begin_nested():
@@ -115,7 +115,7 @@ def post_csv(
     slug: Slug,
     file: Annotated[UploadFile | str, File()] = "",
 ) -> Response:
-    """Give out what a CSV file says, all of it or nothing."""
+    """Assign what a CSV file lists, all of it or nothing."""
     study = lifecycle.required_study(session, slug)
     data = b"" if isinstance(file, str) else file.file.read(MOST_BYTES + 1)
     try:
@@ -159,7 +159,7 @@ def _view(
     tools = rotation.rotated_tools(study, lists=lists)
     given = named.rounds_of_study(session, study.id, tools)
     asked = queries.queries_of_study(session, study.id)
-    order_of = {number: place for place, number in enumerate(before)}
+    order_of = {number: index for index, number in enumerate(before)}
     ids = sorted(chosen & offered.keys(), key=lambda number: (order_of.get(number, 2**31), number))
     seen = _preview(session, study, ids, rounds, given, seed, lists)
     order = sorted(offered.values(), key=lambda each: (each.name, each.id))
@@ -188,7 +188,7 @@ def _preview(
     seed: str,
     lists: bool,
 ) -> tuple[int, Preview] | None:
-    """The rotation over these people: of as many rounds as are wanted, or one more than given."""
+    """Preview the rotation over these people, with ``rounds`` rounds or the suggested number."""
     if not ids:
         return None
     first = preview(session, study, ids, rounds=1, seed=seed or None, lists=lists)
@@ -197,7 +197,7 @@ def _preview(
 
 
 def _rounds(most: int, given: int) -> int:
-    """What is suggested: two rounds at first, then one more than there are."""
+    """Return the suggested number of rounds: two at first, then one more than assigned."""
     return max(1, min(most, given + 1 if given else 2))
 
 

@@ -77,8 +77,7 @@ def people_at_work(session: Session, study_id: int) -> Sequence[int]:
 def assignments_of_query(
     session: Session, query_id: int, user_id: int | None
 ) -> Sequence[Assignment]:
-    """Return all assignments of a query, including withdrawn ones; with ``user_id``, one person's.
-    """
+    """Return all assignments of a query, withdrawn ones too; with ``user_id``, one person's."""
     statement = select(Assignment).where(Assignment.query_id == query_id)
     if user_id is not None:
         statement = statement.where(Assignment.user_id == user_id)
