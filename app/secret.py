@@ -1,5 +1,4 @@
-"""The secret that signs cookies and links: created at the first start, readable by its owner only.
-"""
+"""The secret that signs cookies and links: created at the first start, readable by its owner."""
 
 import os
 import secrets

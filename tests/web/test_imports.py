@@ -67,7 +67,7 @@ def test_a_study_is_shown_first_and_written_when_confirmed(
     assert "Import 2 queries" in page
     assert slugs(sessions) == []
     assert client.post(f"{address}/confirm").status_code == 303
-    assert "Everything was written" in wait(client, address)
+    assert "The study was imported" in wait(client, address)
     assert slugs(sessions) == ["small"]
     with sessions.read() as session:
         event = session.scalars(select(AuditEvent)).one()
@@ -91,11 +91,11 @@ def test_a_refused_study_lists_its_problems(
     append(folder / "queries.jsonl", '{"id": "q0", "text": ""}\n')
     address = send(client, zipped(folder))
     page = wait(client, address)
-    assert "Nothing was written" in page
+    assert "Nothing was imported" in page
     assert re.search(
         r"queries\.jsonl</td><td class=\"r\"><span class=\"unit\">line </span>3<", page
     )
-    assert re.search(r"Read without a problem: 2 queries, \d+ pages of \d+ bytes, \d+ cand", page)
+    assert re.search(r"Read without problems: 2 queries, \d+ pages of \d+ bytes, \d+ cand", page)
     assert client.post(f"{address}/confirm").status_code == 409
     assert slugs(sessions) == []
 
@@ -251,7 +251,7 @@ def test_requests_are_answered_while_a_study_is_imported(
     monkeypatch.setattr("topkapi.app.services.importing.uploads.runner.preview_study", slow)
     address = send(client, zipped(small_study(tmp_path / "study")))
     assert entered.wait(20)
-    assert "DisplayPreferences" in client.get(address).text
+    assert "Reading" in client.get(address).text
     assert client.get("/people").status_code == 200
     go_on.set()
     assert "Small study" in wait(client, address)

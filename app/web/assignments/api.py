@@ -152,7 +152,7 @@ def get_study_assignments(
 
 @router.post("/assignments", status_code=201)
 def post_study_assignment(session: SessionDep, user: ApiAdmin, slug: Slug, body: WorkIn) -> WorkOut:
-    """Assign one query to one person; an assignment that breaks a rule is refused with the reason."""
+    """Assign one query to one person; what breaks a rule is refused with the reason."""
     study = lifecycle.required_study(session, slug)
     row = manual_assignment.assign_one(
         session,

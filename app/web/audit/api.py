@@ -35,8 +35,7 @@ def get_acts(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> list[ActOut]:
-    """List actions, latest first; `user_id` 0 is the command line, `subject` a study or an e-mail.
-    """
+    """List actions, latest first; `user_id` 0 is the command line, `subject` a study or e-mail."""
     rows, total = queries.events_page(
         session, user_id=user_id, action=action, subject=subject, limit=limit, offset=offset
     )
