@@ -33,7 +33,7 @@ def differs(expected: str, found: str) -> bool:
 
 def compared(text: str) -> list[str]:
     """The words of an output; how many seconds something took is left out."""
-    return text.partition("Seconds a fold")[0].split()
+    return text.partition("Seconds per fold")[0].split()
 
 
 def test_the_commands_of_the_tutorial_print_what_it_says(

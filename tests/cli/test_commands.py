@@ -155,7 +155,7 @@ def test_only_sqlite_is_migrated_unasked(
 ) -> None:
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", empty_database_url)
     if empty_database_url.startswith("sqlite"):
-        assert run("users", "list").out == "nobody yet\n"
+        assert run("users", "list").out == "no accounts yet\n"
     else:
         assert "run topkapi db upgrade" in run.refused("users", "list")
 

@@ -74,7 +74,7 @@ def test_learn_joins_scores_cut_into_grades(
     assert len(json.loads(said)["gains"]) == 2
     for wrong, word in (
         ((), "whole grade"),
-        (("--cuts", "a"), "not numbers"),
+        (("--cuts", "a"), "not a comma-separated list of numbers"),
         (("--cuts", "1", "--levels", "2"), "either"),
     ):
         code, _, complaint = run(capsys, *common, *wrong)

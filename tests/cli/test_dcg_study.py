@@ -81,8 +81,8 @@ def test_refusals_say_what_is_missing(folder: Path, capsys: pytest.CaptureFixtur
         (("--study", "new"), "nobody has compared two lists yet"),
         (("--study", "bare"), "no page of its lists has a grade"),
         (("--study", "gone"), "There is no study 'gone'"),
-        ((), "name a file of preferences, or a study"),
-        (("lists.jsonl", "--study", "new"), "name a file of preferences, or a study"),
+        ((), "give either a file of preferences or a study"),
+        (("lists.jsonl", "--study", "new"), "give either a file of preferences or a study"),
         (("--study", "tulips", "--levels", "3"), "a study has its own grades"),
     ):
         code, _, error = run(capsys, "dcg", "learn", *words)

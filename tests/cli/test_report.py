@@ -56,10 +56,10 @@ def test_faults_are_one_line_and_not_0(tmp_path: Path, capsys: pytest.CaptureFix
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 5
     assert "cannot be read" in lines[0]
-    assert "name one study by its slug" in lines[1]
+    assert "give the slug of one study" in lines[1]
     assert "--from" in lines[2]
-    assert "--k are for files" in lines[3]
-    assert "--pseudonyms is for a study" in lines[4]
+    assert "--k work only for files" in lines[3]
+    assert "--pseudonyms works only for a study" in lines[4]
 
 
 def test_a_study_is_reported_with_what_it_lacks(

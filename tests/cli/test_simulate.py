@@ -95,10 +95,10 @@ def test_the_frontier_is_drawn_and_tabled(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--frontier", "/nowhere/at/all/x"), "no folder"),
-        (("--error", "0.6", "--error-model", "bt"), "under 0.5"),
+        (("--frontier", "/nowhere/at/all/x"), "does not exist"),
+        (("--error", "0.6", "--error-model", "bt"), "below 0.5"),
         (("--sorter", "robust", "--stop-at", "1.5"), "stop_at is 1.5"),
-        (("--sorter", "quick"), "no sorter 'quick'"),
+        (("--sorter", "quick"), "'quick' is not one of"),
         (("--n", "1", "--frontier", "x"), "two documents"),
     ],
 )
