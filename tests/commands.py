@@ -8,7 +8,7 @@ from topkapi.app.cli import main
 
 
 def run_command(capsys: pytest.CaptureFixture[str], words: Sequence[str]) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error of `topkapi` with ``words``."""
+    """Run `topkapi` with ``words``; return exit code, standard output and standard error."""
     with pytest.raises(SystemExit) as ended:
         main(list(words))
     out, err = capsys.readouterr()

@@ -1,4 +1,4 @@
-"""Studies with judged work, written straight into the log: what exports are tested on."""
+"""Studies with judged work, written directly to the log, for tests of exports."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -22,13 +22,13 @@ Person = Callable[[Question], Answer]
 
 
 def by_worth(question: Question) -> Answer:
-    """Prefers one of the pages, always the same one, by their numbers."""
+    """Prefer one of the pages by their ids, always the same one."""
     left, right = (number * 7919 % 1009 for number in (question.left, question.right))
     return Answer.LEFT if left > right else Answer.RIGHT
 
 
 def steps(session: AnySession, person: Person = by_worth) -> Iterator[Entry[Any]]:
-    """Answers until none is asked; each is taken by the session before the next is made."""
+    """Yield answers until no question is left; the session applies each before the next."""
     while True:
         state = session.state  # type: ignore[attr-defined]
         if isinstance(state, Asking):
@@ -53,7 +53,7 @@ def judge(
     undo_at: int | None = None,
     note: str | None = None,
 ) -> None:
-    """Write a log: at most so many answers; at ``undo_at`` take back two and give one again."""
+    """Write a log of at most ``most`` answers; at ``undo_at`` undo two and redo one."""
     kit = TOOL_ADAPTERS[assignment.tool]
     live = kit.open(assignment.plan)
     entries: list[Entry[Any]] = []
@@ -77,7 +77,7 @@ def judge(
 def rows_of(
     assignment: Assignment, entries: list[Entry[Any]], note: str | None = None
 ) -> list[dict[str, Any]]:
-    """The log as rows, six seconds apart."""
+    """Return the log as rows, six seconds apart."""
     kit = TOOL_ADAPTERS[assignment.tool]
     empty = {"question_kind": None, "left_id": None, "right_id": None, "answer": None}
     return [
@@ -97,7 +97,7 @@ def rows_of(
 
 
 def make_grades(session: Session, user: User, query: Query, seed: str = "g") -> Assignment:
-    """Work with grades for ``user``; the length of the seed moves the grades."""
+    """Create a grade assignment for ``user``; the length of the seed shifts the grades."""
     grades = list(DEFAULT_GRADES)
     return make_assignment(
         session, user=user, query=query, tool=Tool.GRADES, grades=grades, seed=seed
@@ -105,7 +105,7 @@ def make_grades(session: Session, user: User, query: Query, seed: str = "g") -> 
 
 
 def add_features(session: Session, study: Study, *, named: bool = False) -> None:
-    """Two features a candidate."""
+    """Add two features per candidate."""
     names = ("bm25", "clicks") if named else ("1", "2")
     statement = select(Candidate).join(Query, Query.id == Candidate.query_id)
     for candidate in session.scalars(statement.where(Query.study_id == study.id)):
@@ -117,10 +117,10 @@ NOTE = 'Both sell "tulips",\n\tbut =one= lies 🌷'
 
 
 def make_judged_study(session: Session, *, slug: str = "tulips") -> Study:
-    """Three queries and four people.
+    """Create a study with three queries and four people.
 
     Ansa finished q0 and q1 by pairs and grades q2; Bao finished q0 with undo, checks and notes, and
-    is at work on q1; Chidi graded q0 and q2; Dee finished q0, and it was taken back.
+    is working on q1; Chidi graded q0 and q2; Dee finished q0, which was then withdrawn.
     """
     study = make_study(session, slug=slug, queries=3, documents=8)
     add_features(session, study)
@@ -162,7 +162,7 @@ def make_judged_study(session: Session, *, slug: str = "tulips") -> Study:
 
 
 def _fussy(question: Question) -> Answer:
-    """Ties a few, calls one page bad and one broken."""
+    """Answer with a few ties, one bad page and one that cannot be judged."""
     low, high = sorted((question.left, question.right))
     if low % 8 == 3:
         return Answer.LEFT_BAD if question.left == low else Answer.RIGHT_BAD

@@ -1,4 +1,4 @@
-"""The commands of docs/tutorial.md print what the tutorial says they print."""
+"""The commands of docs/tutorial.md print what the tutorial shows."""
 
 import re
 import shlex
@@ -15,14 +15,14 @@ CLOSE = 0.02  # other linear algebra may settle a near tie another way
 
 
 def sessions() -> list[tuple[str, str]]:
-    """Every command of the tutorial with what is printed below it."""
+    """Return every command of the tutorial with its printed output."""
     blocks = "\n".join(re.findall(r"```console\n(.*?)\n```", TEXT, re.DOTALL))
     parts = re.split(r"^\$ (.+)$", blocks, flags=re.MULTILINE)[1:]
     return list(zip(parts[::2], parts[1::2], strict=True))
 
 
 def differs(expected: str, found: str) -> bool:
-    """Whether two words are neither equal nor nearly equal decimal numbers."""
+    """Return whether two words are neither equal nor nearly equal decimal numbers."""
     if expected == found:
         return False
     numbers = [re.fullmatch(r"[*(]*(\d*\.\d+)\)?", word) for word in (expected, found)]
@@ -32,7 +32,7 @@ def differs(expected: str, found: str) -> bool:
 
 
 def compared(text: str) -> list[str]:
-    """The words of an output; how many seconds something took is left out."""
+    """Return the words of an output, without its table of seconds."""
     return text.partition("Seconds per fold")[0].split()
 
 

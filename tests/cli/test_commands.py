@@ -15,7 +15,7 @@ from topkapi.app.services.accounts import passwords, tokens
 
 @pytest.fixture
 def database(database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
-    """The commands work on this database, in a folder of their own."""
+    """Point the commands at this database, in a folder of their own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
     monkeypatch.setenv("TOPKAPI_NEW_PASSWORD", "a long enough password")

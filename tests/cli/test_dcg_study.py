@@ -16,7 +16,7 @@ from topkapi.app.services.judging.live_sessions import LiveSessions
 
 
 def fill(url: str) -> None:
-    """Three studies: judged and graded, judged without grades, not judged."""
+    """Create three studies: judged and graded, judged without grades, not judged."""
     engine = make_engine(url)
     with make_sessions(engine).write.begin() as session:
         study = make_ranked_study(session, slug="tulips", systems=5, queries=8)

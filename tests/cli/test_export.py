@@ -13,7 +13,7 @@ from topkapi.app.db.engine import make_engine, make_sessions
 
 @pytest.fixture
 def folder(database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """The commands work in this folder, on a database with a judged study."""
+    """Run the commands in this folder, on a database with a judged study."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
     engine = make_engine(database_url)

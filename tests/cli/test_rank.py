@@ -32,7 +32,7 @@ def graded(seed: int, first: int, n_queries: int = 12) -> RankingData:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Two folds in the layout of LETOR."""
+    """Write two folds in the layout of LETOR."""
     for fold in (1, 2):
         home = tmp_path / "small" / f"Fold{fold}"
         home.mkdir(parents=True)

@@ -16,7 +16,9 @@ SMALL = ("--models", "regression,ranknet", "--folds", "3")
 
 
 def fill(url: str) -> None:
-    """Two studies: of the first Ansa made four lists, Bao three, and graded two queries."""
+    """Create two studies: in the first Ansa has four lists and two graded queries, Bao three
+    lists.
+    """
     engine = make_engine(url)
     with make_sessions(engine).write.begin() as session:
         study = make_study(session, slug="tulips", queries=5)
@@ -40,7 +42,7 @@ def _contrary(question: Question) -> Answer:
 
 @pytest.fixture
 def folder(database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """The commands work in this folder, on a database with a judged study."""
+    """Run the commands in this folder, on a database with a judged study."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
     fill(database_url)
@@ -49,7 +51,7 @@ def folder(database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 @pytest.fixture
 def sqlite_folder(sqlite_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """The same on SQLite only, for what does not differ."""
+    """Provide `folder` on SQLite only, for tests that do not depend on the database."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", sqlite_url)
     fill(sqlite_url)
@@ -152,8 +154,8 @@ def test_a_model_is_trained_and_scored_on_a_study(
         ("compare --study tulips file.txt", "give either a file or folder of data, or a study"),
         ("compare", "give either a file or folder of data, or a study"),
         ("compare file.txt --assessor bao", "needs --study"),
-        ("train --study tulips --model ranknet --out x --validation y", "to tune on a study, use rank compare"),
-        ("train --study tulips --model ranknet --out x --truth graded,topk", "give either graded or topk"),
+        ("train --study tulips --model ranknet --out x --validation y", "use rank compare"),
+        ("train --study tulips --model ranknet --out x --truth graded,topk", "either graded"),
         ("train file.txt --model ranknet --out x --truth topk", "for a file, use --topk"),
     ],
 )

@@ -1,4 +1,4 @@
-"""`topkapi simulate`: budgets, kinds of errors, the frontier and its files, refusals."""
+"""`topkapi simulate`: budgets, error models, the frontier and its files, errors."""
 
 import csv
 import json

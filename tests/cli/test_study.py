@@ -8,7 +8,7 @@ from topkapi.app.cli import main
 
 
 class Topkapi:
-    """Runs commands on a database of their own."""
+    """Runs commands on a separate database."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys

@@ -46,7 +46,7 @@ def test_a_reading_session_cannot_write(sessions: Sessions) -> None:
         session.add(User(email="a@example.org", name="A", role=Role.ADMIN))
         with pytest.raises(DBAPIError):
             session.flush()
-    with sessions.write.begin() as session:  # the connection goes back fit for writing
+    with sessions.write.begin() as session:  # the connection is returned writable
         make_user(session)
 
 
@@ -59,7 +59,7 @@ def postgresql(postgresql_template: PostgresqlTemplate) -> Iterator[Engine]:
 
 
 def _end_all_others(engine: Engine) -> None:
-    """What a restart of the server does to the connections of a program."""
+    """Terminate all other connections, as a restart of the server does."""
     other = make_engine(engine.url.render_as_string(hide_password=False))
     with other.begin() as connection:
         ended = connection.execute(

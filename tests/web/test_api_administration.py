@@ -1,4 +1,4 @@
-"""What an administrator's program does: people, work, progress, the audit log."""
+"""The administration API: people, assignments, progress, the audit log."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ S = "/api/v1/studies/tulips"
 
 @pytest.fixture
 def api(client: httpx.Client, sessions: Sessions) -> httpx.Client:
-    """A client with an administrator's token, and a study of four queries for two tools."""
+    """Provide a client with an administrator's token, and a study of four queries and two tools."""
     with sessions.write.begin() as session:
         admin = make_user(session, role=Role.ADMIN, name="Maren")
         study = make_study(session, slug="tulips", queries=4, documents=5)

@@ -21,7 +21,7 @@ from topkapi.app.web.common.cookies import CSRF_HEADER
 
 @pytest.fixture
 def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
-    """An administrator, signed in."""
+    """Create an administrator and sign in."""
     with sessions.write.begin() as session:
         user = make_user(session, role=Role.ADMIN)
     sign_in(app, client, user)
@@ -30,7 +30,7 @@ def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
 
 @pytest.fixture
 def token(admin: User, sessions: Sessions) -> dict[str, str]:
-    """What an administrator's program sends."""
+    """Return the authorization header of an administrator."""
     with sessions.write.begin() as session:
         _, plain = tokens.issue_token(session, session.get_one(User, admin.id), "test")
     return {"Authorization": f"Bearer {plain}"}
@@ -43,7 +43,7 @@ def send(client: httpx.Client, data: bytes, name: str = "small.zip") -> str:
 
 
 def wait(client: httpx.Client, address: str) -> str:
-    """The page of an upload when nothing more is being done."""
+    """Return the page of an upload once its work is done."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         page = client.get(address).text

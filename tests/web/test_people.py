@@ -17,7 +17,7 @@ from topkapi.app.web.common.cookies import CSRF_HEADER
 
 @pytest.fixture
 def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
-    """An administrator, signed in."""
+    """Create an administrator and sign in."""
     with sessions.write.begin() as session:
         user = make_user(session, role=Role.ADMIN, name="Maren Oduya", email="maren@x.example")
     sign_in(app, client, user)
@@ -26,7 +26,7 @@ def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
 
 @pytest.fixture
 def stranger(app: FastAPI) -> Iterator[httpx.Client]:
-    """A browser of somebody else."""
+    """Provide a second browser, not signed in."""
     with open_client(app) as client:
         yield client
 

@@ -23,7 +23,7 @@ S = "/studies/tulips"
 
 @pytest.fixture
 def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
-    """An administrator, signed in, and a study of four queries for two tools."""
+    """Create a study of four queries and two tools, and sign in an administrator."""
     with sessions.write.begin() as session:
         user = make_user(session, role=Role.ADMIN, name="Maren Oduya", email="maren@x.example")
         study = make_study(session, slug="tulips", queries=4, documents=5)
@@ -34,7 +34,7 @@ def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
 
 @pytest.fixture
 def assessors(admin: User, sessions: Sessions) -> list[User]:
-    """Four people who judge."""
+    """Create four assessors."""
     assert admin.role is Role.ADMIN
     with sessions.write.begin() as session:
         return [make_user(session, name=f"Person {n}", email=f"p{n}@x.example") for n in range(4)]

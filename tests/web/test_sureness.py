@@ -1,4 +1,4 @@
-"""How sure a list is, on the pages and by program."""
+"""Confidence of a list, on the pages and in the API."""
 
 import io
 import zipfile
