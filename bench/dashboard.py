@@ -1,13 +1,13 @@
-"""Time the dashboard and the queue at the server, for large studies.
+"""Server time of the dashboard and the queue, for large studies.
 
     python -m bench.dashboard [--database URL]
 
 First a study of 50 queries with 1,000 candidates each, judged by 20 people; then one of 2,000
 queries for 200 assessors, two rounds with two tools; then the same with everybody on every query.
 Each is a whole request, answered in this process; ``first_ms`` is the first of its kind, before
-sums of a large study are kept for some seconds; ``cpu_ms`` is what it costs on a machine that is
-busy with other things. The limit is 150 ms for the first study and the queue, 300 ms for the last;
-the program ends with 1 where it is missed.
+sums of a large study are cached for some seconds; ``cpu_ms`` is its cost on a machine that is busy
+with other things. The limit is 150 ms for the first study and the queue, 300 ms for the last; the
+exit code is 1 if it is exceeded.
 """
 
 import argparse
@@ -88,7 +88,7 @@ def make_people(session: Session, count: int) -> list[int]:
 
 
 def summed(draw: Random, state: float) -> dict[str, Any]:
-    """Columns of a piece of work: a third finished, a third begun, a third waiting."""
+    """Return summary columns of an assignment: a third finished, a third begun, a third waiting."""
     if state > 0.66:
         return {
             "answered": 0,

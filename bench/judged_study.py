@@ -1,4 +1,6 @@
-"""A large study with every session finished by simulated assessors, straight into the tables."""
+"""A large study with every session finished by simulated assessors, written directly to the
+tables.
+"""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -34,13 +36,13 @@ BOTH = (Tool.PAIRS, Tool.GRADES)
 SLUG = "full"
 SETTINGS = StudySettings(k=10, tools=BOTH, check_share=0.1)
 CUTS = (-0.25, 0.39, 0.95, 1.65)  # of normal worths: grades in shares of about 40, 25, 18, 12, 5 %
-UNDONE = 0.01  # share of answers that are taken back and given again
+UNDONE = 0.01  # share of answers that are undone and answered again
 
 
 def make_judged_study(
     engine: Engine, *, assessors: int, queries: int, documents: int, rounds: int
 ) -> int:
-    """Fill an empty database; each query is judged ``rounds`` times a tool. Returns the entries."""
+    """Fill an empty database, judging each query ``rounds`` times per tool; return the entries."""
     with make_sessions(engine).write.begin() as session:
         people = _people(session, assessors)
         offered = _queries(session, queries, documents)
@@ -90,7 +92,7 @@ def _queries(session: Session, queries: int, documents: int) -> dict[int, list[i
 
 
 def _work(session: Session, share: Any, pages: list[int], noise: float) -> int:
-    """One session from its first answer to its end: the assignment, its clock and its log."""
+    """Create one finished session: the assignment, its clock and its log."""
     truth = Random(f"truth {share.query}")
     worth = {page: truth.gauss() for page in pages}
     draw = Random(f"{share.assessor} {share.query} {share.tool}")

@@ -1,4 +1,4 @@
-"""The verdict: the log in the database against the records of the clients."""
+"""The verdict: the log in the database compared with the records of the clients."""
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field
@@ -17,7 +17,7 @@ from topkapi.app.services.judging.tool_adapters import shown_in
 
 @dataclass
 class Verdict:
-    """Violations by kind, each as a sentence; none is what is wanted."""
+    """Violations by kind, each as a sentence; there should be none."""
 
     entries: int = 0
     acknowledged: int = 0
@@ -71,7 +71,7 @@ def _rows(session: Session, assignment_id: int) -> list[Row]:
 
 
 def judge_log(record: Record, rows: list[Row], verdict: Verdict) -> None:
-    """Add to ``verdict`` what is wrong with the log of one assignment."""
+    """Add to ``verdict`` the violations in the log of one assignment."""
     where = f"assignment {record.assignment_id}, entry"
     verdict.entries += len(rows)
     if [row.position for row in rows] != list(range(len(rows))):
@@ -101,7 +101,7 @@ def _judge_row(record: Record, row: Row, where: str, verdict: Verdict) -> None:
 
 
 def _replay(session: Session, record: Record, verdict: Verdict) -> None:
-    """Open the assignment from its log alone; it must ask what the server showed last."""
+    """Replay the assignment from its log alone; check that it asks the question shown last."""
     user_id = session.get_one(Assignment, record.assignment_id).user_id
     try:
         now = labeling.assignment_state(

@@ -72,7 +72,7 @@ def test_a_study_is_compared_and_what_is_left_out_is_said(
     assert "Graded" not in said
     assert told.splitlines() == [
         "tulips: 2 features",
-        "topk (from pairs): 4 queries; left out, without labels: q4",
+        "topk (from pairs): 4 queries; skipped, without labels: q4",
     ]
     lines = (folder / "results" / "compare-tulips.jsonl").read_text().splitlines()
     rows = [json.loads(line) for line in lines]

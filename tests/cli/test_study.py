@@ -40,7 +40,7 @@ def test_a_study_is_tried_imported_and_listed(topkapi: Topkapi, tmp_path: Path) 
     code, out, _ = topkapi("study", "import", str(archive), "--dry-run")
     assert code == 0
     assert "would import 'Small study'" in out
-    assert topkapi("study", "list")[1].startswith("no study yet")
+    assert topkapi("study", "list")[1].startswith("no studies yet")
     code, out, _ = topkapi("study", "import", str(archive), "--json")
     assert code == 0
     report = json.loads(out)
@@ -69,7 +69,7 @@ def test_problems_come_one_a_line(topkapi: Topkapi, tmp_path: Path) -> None:
     assert lines[0].startswith("topkapi: queries.jsonl, line 1, text: ")
     assert lines[1].startswith("topkapi: queries.jsonl, line 2, text: ")
     assert "nothing was imported" in lines[-1]
-    assert topkapi("study", "list")[1].startswith("no study yet")
+    assert topkapi("study", "list")[1].startswith("no studies yet")
 
 
 def test_a_path_that_is_not_there_is_named(topkapi: Topkapi) -> None:
