@@ -69,20 +69,20 @@ def make_query(session: Session, study: Study, position: int, kilobytes: float) 
     session.add(query)
     session.flush()
     random = Random(position)
-    for place in range(PAGES):
-        name = f"q{position}-d{place}"
-        content = make_content(session, page_of(place, kilobytes, random), "text/html")
+    for index in range(PAGES):
+        name = f"q{position}-d{index}"
+        content = make_content(session, page_of(index, kilobytes, random), "text/html")
         document = Document(
             study_id=study.id,
             external_id=name,
-            title=f"Page {place}",
+            title=f"Page {index}",
             url=f"https://pages.example/{name}",
             content_hash=content.hash,
             path=f"pages/{name}.html",
         )
         session.add(document)
         session.flush()
-        session.add(Candidate(query_id=query.id, document_id=document.id, position=place))
+        session.add(Candidate(query_id=query.id, document_id=document.id, position=index))
     session.flush()
     return query
 

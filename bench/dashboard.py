@@ -62,7 +62,7 @@ def make_study(
         )
         session.add(query)
         session.flush()
-        names = [f"{number}-{place}" for place in range(documents)]
+        names = [f"{number}-{index}" for index in range(documents)]
         rows = [
             {"study_id": study.id, "external_id": name, "title": name, "content_hash": content.hash}
             for name in names
@@ -71,8 +71,8 @@ def make_study(
         session.execute(
             insert(Candidate),
             [
-                {"query_id": query.id, "document_id": one, "position": place}
-                for place, one in enumerate(ids)
+                {"query_id": query.id, "document_id": one, "position": index}
+                for index, one in enumerate(ids)
             ],
         )
         offered[query.id] = ids
@@ -187,9 +187,9 @@ def main() -> int:
             if given.full:
                 full, offered = make_study(session, "full", 2000, 5)
                 everyone = [
-                    (user, query, Tool.PAIRS, place)
+                    (user, query, Tool.PAIRS, index)
                     for query in offered
-                    for place, user in enumerate(people)
+                    for index, user in enumerate(people)
                 ]
                 give(session, full, offered, everyone)
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:

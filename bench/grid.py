@@ -28,9 +28,9 @@ def rivals(setting: Setting) -> dict[str, tuple[int, float, float]]:
     """Return questions, quality and its standard error of the sorters that no other dominates."""
     found = {}
     for name, plan in variants(setting.plan).items():
-        told = summarise(_of(setting, plan), processes=1)
-        error = told.kappa_ndcg_sd / OTHERS**0.5
-        found[name] = (round(told.judgments_mean), told.kappa_ndcg_mean, error)
+        summary = summarise(_of(setting, plan), processes=1)
+        error = summary.kappa_ndcg_sd / OTHERS**0.5
+        found[name] = (round(summary.judgments_mean), summary.kappa_ndcg_mean, error)
     return {
         name: mine
         for name, mine in found.items()

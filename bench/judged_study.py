@@ -46,7 +46,7 @@ def make_judged_study(
     with make_sessions(engine).write.begin() as session:
         people = _people(session, assessors)
         offered = _queries(session, queries, documents)
-    noise = {user: 0.1 + 0.6 * place / assessors for place, user in enumerate(people)}
+    noise = {user: 0.1 + 0.6 * index / assessors for index, user in enumerate(people)}
     shares = rotation(list(offered), people, BOTH, rounds=rounds, seed="bench")
     entries = 0
     for start in range(0, len(shares), 500):
@@ -72,12 +72,12 @@ def _queries(session: Session, queries: int, documents: int) -> dict[int, list[i
     session.add_all([study, content])
     session.flush()
     offered = {}
-    for place in range(queries):
-        query = Query(study_id=study.id, external_id=f"q{place}", text=f"query {place}")
-        query.position = place
+    for index in range(queries):
+        query = Query(study_id=study.id, external_id=f"q{index}", text=f"query {index}")
+        query.position = index
         session.add(query)
         session.flush()
-        names = [f"q{place}-d{n}" for n in range(documents)]
+        names = [f"q{index}-d{n}" for n in range(documents)]
         rows = [
             {"study_id": study.id, "external_id": name, "content_hash": content.hash}
             for name in names
@@ -139,9 +139,9 @@ def _entries(live: Any, kit: Any, seen: dict[int, float], draw: Random) -> Itera
         if isinstance(state, Asking):
             asked = state.question
             apart = seen[asked.left] - seen[asked.right] + 0.1 * draw.gauss()
-            said = Answer.LEFT if apart > 0 else Answer.RIGHT
+            preferred = Answer.LEFT if apart > 0 else Answer.RIGHT
             judgment: Any = Judgment(
-                asked.kind, asked.left, asked.right, Answer.TIE if abs(apart) < 0.03 else said
+                asked.kind, asked.left, asked.right, Answer.TIE if abs(apart) < 0.03 else preferred
             )
         elif isinstance(state, AskingGrade):
             step = sum(seen[state.document] > cut for cut in CUTS)

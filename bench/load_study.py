@@ -61,15 +61,15 @@ def _query(session: Session, study: Study, number: int, page_bytes: int) -> Quer
     )
     session.add(query)
     session.flush()
-    for place in range(50):
-        name = f"q{number}-d{place}"
+    for index in range(50):
+        name = f"q{number}-d{index}"
         content = make_content(session, _page(name, page_bytes), "text/html")
         document = Document(
             study_id=study.id, external_id=name, title=name, url="", content_hash=content.hash
         )
         session.add(document)
         session.flush()
-        session.add(Candidate(query_id=query.id, document_id=document.id, position=place))
+        session.add(Candidate(query_id=query.id, document_id=document.id, position=index))
     return query
 
 

@@ -208,8 +208,8 @@ def main() -> None:
             start = time.perf_counter()
             outcome = run(urls[name], chosen.seed, chosen.requests)
             seconds = time.perf_counter() - start
-            said = ", ".join(f"{status}: {n}" for status, n in sorted(outcome.statuses.items()))
-            print(f"{name}: {chosen.requests} requests in {seconds:.0f} s; {said}")
+            counts = ", ".join(f"{status}: {n}" for status, n in sorted(outcome.statuses.items()))
+            print(f"{name}: {chosen.requests} requests in {seconds:.0f} s; {counts}")
             for fault, request in outcome.faults.items():
                 print(f"  {fault}\n    {request}")
             failed = failed or bool(outcome.faults)

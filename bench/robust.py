@@ -59,7 +59,7 @@ def session(case: Case, seed: int) -> tuple[list[float], list[Conclusion], Robus
     """Run one simulated session; return true quality and conclusion at each count."""
     random = Random(f"bench/{seed}")
     worth = true_worths(N, 0, random)
-    rank = {item: place for place, item in enumerate(by_worth(worth))}
+    rank = {item: index for index, item in enumerate(by_worth(worth))}
     assessor = SimulatedAssessor(
         worth, error=case.error, errors=case.errors, persistent=case.persistent, random=random
     )

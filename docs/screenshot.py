@@ -27,8 +27,8 @@ def load_demo(url: str, folder: Path) -> None:
         "TOPKAPI_DATABASE_URL": url,
         "TOPKAPI_SECRET_FILE": str(folder / "topkapi.secret"),
     }
-    for words in (["db", "upgrade"], ["demo"]):
-        command = [sys.executable, "-c", "from topkapi.app.cli import main; main()", *words]
+    for arguments in (["db", "upgrade"], ["demo"]):
+        command = [sys.executable, "-c", "from topkapi.app.cli import main; main()", *arguments]
         subprocess.run(command, env={**os.environ, **settings}, check=True, capture_output=True)
 
 

@@ -88,25 +88,25 @@ def make_study(
         )
         session.add(query)
         session.flush()
-        for place in range(documents):
-            _make_candidate(session, study, query, place)
+        for index in range(documents):
+            _make_candidate(session, study, query, index)
     session.flush()
     return study
 
 
-def _make_candidate(session: Session, study: Study, query: Query, place: int) -> None:
-    name = f"{query.external_id}-d{place}"
+def _make_candidate(session: Session, study: Study, query: Query, index: int) -> None:
+    name = f"{query.external_id}-d{index}"
     content = make_content(session, f"Page {name} of {study.slug}. Water, cut, wrap, wait.")
     document = Document(
         study_id=study.id,
         external_id=name,
-        title=f"Page {place}",
+        title=f"Page {index}",
         url=f"https://pages.example/{name}",
         content_hash=content.hash,
     )
     session.add(document)
     session.flush()
-    session.add(Candidate(query_id=query.id, document_id=document.id, position=place))
+    session.add(Candidate(query_id=query.id, document_id=document.id, position=index))
 
 
 def queries_of(session: Session, study: Study) -> Sequence[Query]:

@@ -42,10 +42,10 @@ def test_the_commands_of_the_tutorial_print_what_it_says(
     monkeypatch.chdir(tmp_path)
     assert len(sessions()) >= 8
     for command, expected in sessions():
-        program, *words = shlex.split(command)
+        program, *arguments = shlex.split(command)
         assert program == "topkapi"
         with pytest.raises(SystemExit):
-            main(words)
+            main(arguments)
         captured = capsys.readouterr()
         found = captured.err + captured.out
         pairs = zip_longest(compared(expected), compared(found), fillvalue="(nothing)")

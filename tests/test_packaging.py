@@ -41,8 +41,8 @@ def environment(installed: Path, tmp_path: Path) -> dict[str, str]:
     }
 
 
-def topkapi(*words: str) -> list[str]:
-    return [sys.executable, "-c", "from topkapi.app.cli import main; main()", *words]
+def topkapi(*arguments: str) -> list[str]:
+    return [sys.executable, "-c", "from topkapi.app.cli import main; main()", *arguments]
 
 
 def test_templates_static_files_migrations_and_the_demo_travel_in_the_wheel(

@@ -53,7 +53,7 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if dialect.name == "sqlite" else value.astimezone(UTC)
 
 
-def words(kind: type[enum.Enum]) -> list[str]:
+def enum_values(kind: type[enum.Enum]) -> list[str]:
     """Return the values of an enumeration, which are what is stored."""
     return [str(member.value) for member in kind]
 
@@ -66,7 +66,7 @@ class Base(DeclarativeBase):
         datetime: UtcDateTime(),
         BigInt: BigInteger(),
         Json: JSON(none_as_null=True),
-        enum.Enum: Enum(enum.Enum, native_enum=False, length=20, values_callable=words),
+        enum.Enum: Enum(enum.Enum, native_enum=False, length=20, values_callable=enum_values),
     }
 
     @classmethod

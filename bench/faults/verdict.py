@@ -31,7 +31,7 @@ class Verdict:
     def violations(self) -> dict[str, list[str]]:
         """Return the kinds of violations that occurred."""
         return {
-            name: said for name, said in asdict(self).items() if isinstance(said, list) and said
+            name: found for name, found in asdict(self).items() if isinstance(found, list) and found
         }
 
 
@@ -77,12 +77,14 @@ def judge_log(record: Record, rows: list[Row], verdict: Verdict) -> None:
     if [row.position for row in rows] != list(range(len(rows))):
         verdict.lost.append(f"{where}s have gaps or repeat: {[row.position for row in rows]}")
     log = {row.position: row for row in rows}
-    for position, said in record.acknowledged.items():
+    for position, expected in record.acknowledged.items():
         verdict.acknowledged += 1
         if position not in log:
-            verdict.lost.append(f"{where} {position}: acknowledged {said}, not in the log")
-        elif said != {log[position].what}:
-            verdict.changed.append(f"{where} {position}: {said}, in the log {log[position].what}")
+            verdict.lost.append(f"{where} {position}: acknowledged {expected}, not in the log")
+        elif expected != {log[position].what}:
+            verdict.changed.append(
+                f"{where} {position}: {expected}, in the log {log[position].what}"
+            )
     for row in rows:
         _judge_row(record, row, f"{where} {row.position}", verdict)
     notes = Counter(row.note for row in rows if row.note)

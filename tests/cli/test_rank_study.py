@@ -58,19 +58,19 @@ def sqlite_folder(sqlite_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     return tmp_path
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    return run_command(capsys, ["rank", *words])
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    return run_command(capsys, ["rank", *arguments])
 
 
 def test_a_study_is_compared_and_what_is_left_out_is_said(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ("compare", "--study", "tulips", *SMALL, "--truth", "topk", "--out", "results")
-    code, said, told = run(capsys, *words)
-    assert code == 0, told
-    assert "Top-3 tulips" in said
-    assert "Graded" not in said
-    assert told.splitlines() == [
+    arguments = ("compare", "--study", "tulips", *SMALL, "--truth", "topk", "--out", "results")
+    code, output, stderr = run(capsys, *arguments)
+    assert code == 0, stderr
+    assert "Top-3 tulips" in output
+    assert "Graded" not in output
+    assert stderr.splitlines() == [
         "tulips: 2 features",
         "topk (from pairs): 4 queries; skipped, without labels: q4",
     ]
@@ -87,11 +87,11 @@ def test_a_study_and_its_letor_export_give_the_same_model(
 ) -> None:
     with pytest.raises(SystemExit):
         main(["export", "tulips", "letor", "--out", "tulips.letor"])
-    words = ("train", "--model", "ranknet")
+    arguments = ("train", "--model", "ranknet")
     exported = ("tulips.letor", "--topk", "3", "--normalise", "--out", "of-file.json")
     for more in (("--study", "tulips", "--out", "of-study.json"), exported):
-        code, _, told = run(capsys, *words, *more)
-        assert code == 0, told
+        code, _, stderr = run(capsys, *arguments, *more)
+        assert code == 0, stderr
     of_study, of_file = (
         json.loads((sqlite_folder / name).read_text()) for name in ("of-study.json", "of-file.json")
     )
@@ -102,33 +102,33 @@ def test_top_k_models_learn_the_k_of_the_study(
     sqlite_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     del sqlite_folder
-    words = ("train", "--study", "tulips", "--model", "topk-listmle", "--out", "x", "--json")
+    arguments = ("train", "--study", "tulips", "--model", "topk-listmle", "--out", "x", "--json")
     for more, k in (((), 3), (("--topk", "2"), 2), (("--set", "k=1"), 1)):
-        code, said, told = run(capsys, *words, *more)
-        assert code == 0, told
-        assert json.loads(said)["settings"]["k"] == k
+        code, output, stderr = run(capsys, *arguments, *more)
+        assert code == 0, stderr
+        assert json.loads(output)["settings"]["k"] == k
 
 
 def test_one_assessor_gives_other_data_than_the_consensus(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     del folder
-    words = ("compare", "--study", "tulips", *SMALL, "--truth", "topk", "--json")
+    arguments = ("compare", "--study", "tulips", *SMALL, "--truth", "topk", "--json")
     hashes = []
     for more in ((), ("--assessor", "bao@x.example")):
-        code, said, told = run(capsys, *words, *more)
-        assert code == 0, told
-        hashes.append(json.loads(said)["data_hash"])
+        code, output, stderr = run(capsys, *arguments, *more)
+        assert code == 0, stderr
+        hashes.append(json.loads(output)["data_hash"])
     assert hashes[0] != hashes[1]
 
 
 def test_a_model_is_trained_and_scored_on_a_study(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, _, told = run(
+    code, _, stderr = run(
         capsys, "train", "--study", "tulips", "--model", "ranknet", "--out", "model.json"
     )
-    assert code == 0, told
+    assert code == 0, stderr
     measures = ("--measures", "kappa-ndcg@3", "--json")
     score = ("score", "--study", "tulips", *measures)
     code, by_model, _ = run(capsys, *score, "--model", "model.json", "--out", "run.txt")
@@ -142,7 +142,7 @@ def test_a_model_is_trained_and_scored_on_a_study(
 
 
 @pytest.mark.parametrize(
-    ("words", "fault"),
+    ("arguments", "fault"),
     [
         ("compare --study tulips", "2 queries have labels from grades"),
         ("compare --study tulips", "or leave them out with --truth topk"),
@@ -160,11 +160,11 @@ def test_a_model_is_trained_and_scored_on_a_study(
     ],
 )
 def test_errors_are_one_line_that_says_what_to_mend(
-    words: str, fault: str, sqlite_folder: Path, capsys: pytest.CaptureFixture[str]
+    arguments: str, fault: str, sqlite_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, said, wrong = run(capsys, *words.split())
+    code, output, wrong = run(capsys, *arguments.split())
     assert code != 0
-    assert said == ""
+    assert output == ""
     assert fault in wrong
     assert wrong.count("\n") == 1
     assert not (sqlite_folder / "x").exists()

@@ -13,9 +13,9 @@ class Topkapi:
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
 
-    def __call__(self, *words: str) -> tuple[int, str, str]:
+    def __call__(self, *arguments: str) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as end:
-            main(words)
+            main(arguments)
         captured = self._capsys.readouterr()
         assert isinstance(end.value.code, int)
         return end.value.code, captured.out, captured.err
@@ -92,8 +92,8 @@ def test_the_demo_loads_into_an_empty_database_only(topkapi: Topkapi) -> None:
     assert "loaded already" in err
 
 
-@pytest.mark.parametrize("words", [("study", "import"), ("study", "list"), ("demo",)])
-def test_every_help_has_an_example(topkapi: Topkapi, words: tuple[str, ...]) -> None:
-    code, out, _ = topkapi(*words, "--help")
+@pytest.mark.parametrize("arguments", [("study", "import"), ("study", "list"), ("demo",)])
+def test_every_help_has_an_example(topkapi: Topkapi, arguments: tuple[str, ...]) -> None:
+    code, out, _ = topkapi(*arguments, "--help")
     assert code == 0
     assert "Example: " in out

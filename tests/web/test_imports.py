@@ -102,14 +102,14 @@ def test_a_refused_study_lists_its_problems(
 
 @pytest.mark.usefixtures("admin")
 @pytest.mark.parametrize(
-    ("data", "name", "said"),
+    ("data", "name", "expected"),
     [(b"PK\x03\x04 not a zip", "x.zip", "damaged"), (b"no features here\n", "x.txt", "x.txt")],
 )
 def test_what_is_no_study_is_refused_under_its_own_name(
-    client: httpx.Client, data: bytes, name: str, said: str
+    client: httpx.Client, data: bytes, name: str, expected: str
 ) -> None:
     page = wait(client, send(client, data, name))
-    assert said in page
+    assert expected in page
     assert name in page
 
 
