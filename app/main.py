@@ -49,7 +49,7 @@ def create_app(settings: Settings) -> FastAPI:
         redoc_url=None,
         lifespan=_lifespan,
     )
-    _equip(app, settings)
+    _set_state(app, settings)
     for router in ROUTERS:
         app.include_router(router)
     app.mount("/static", Static(directory=asset_dir("static")), name="static")
@@ -82,7 +82,7 @@ def _spare_garbage_collection() -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
-def _equip(app: FastAPI, settings: Settings) -> None:
+def _set_state(app: FastAPI, settings: Settings) -> None:
     """Attach shared state to the application.
 
     Engines connect only when first used.

@@ -162,14 +162,14 @@ def _replace_dead_connections(engine: Engine) -> None:
     """
 
     def on_checkin(_connection: Any, record: ConnectionPoolEntry) -> None:
-        record.info["rests_since"] = time.monotonic()
+        record.info["idle_since"] = time.monotonic()
 
     def on_checkout(connection: DBAPIConnection, record: ConnectionPoolEntry, _proxy: Any) -> None:
-        since = record.info.get("rests_since")
+        since = record.info.get("idle_since")
         if since is None:
             return  # a new connection
         try:
-            if _has_news(connection) or time.monotonic() - since > RESTED_SECONDS:
+            if _has_unread_data(connection) or time.monotonic() - since > RESTED_SECONDS:
                 engine.dialect.do_ping(connection)
         except engine.dialect.loaded_dbapi.Error as error:
             raise InvalidatePoolError("the connection has ended") from error
@@ -178,7 +178,7 @@ def _replace_dead_connections(engine: Engine) -> None:
     event.listen(engine, "checkout", on_checkout)
 
 
-def _has_news(connection: DBAPIConnection) -> bool:
+def _has_unread_data(connection: DBAPIConnection) -> bool:
     """Return whether the server has sent something unrequested."""
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)

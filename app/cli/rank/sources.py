@@ -47,7 +47,7 @@ def fold_sets_by_truth(
     for each in truths:
         ranking.under(each, k)  # raises if k is larger than the lists are long
     found = {each: ranking.fold_set(each, folds=folds or FOLDS, seed=seed) for each in truths}
-    tell(ranking, truths)
+    print_coverage(ranking, truths)
     return found
 
 
@@ -60,7 +60,7 @@ def study_data(
         raise Refused("--truth: give either graded or topk")
     ranking = read_study(study, assessor)
     data = ranking.under(truths[0], topk)
-    tell(ranking, truths)
+    print_coverage(ranking, truths)
     return data
 
 
@@ -80,7 +80,7 @@ def read_study(study: str, assessor: str | None) -> StudyRanking:
     return ranking
 
 
-def tell(ranking: StudyRanking, truths: list[Truth]) -> None:
+def print_coverage(ranking: StudyRanking, truths: list[Truth]) -> None:
     """Print on standard error what the features are, and which queries are left out."""
     number = len(ranking.features)
     what = (

@@ -59,7 +59,7 @@ def get_export_file(
     assessor: Annotated[
         str | None, Query(max_length=300, description="E-mail, full name or pseudonym.")
     ] = None,
-    pseudonyms: Annotated[bool, Query(description="`assessor-01` in place of e-mails.")] = False,
+    pseudonyms: Annotated[bool, Query(description="`assessor-01` instead of e-mails.")] = False,
 ) -> SpooledResponse:
     """Download an export, the same bytes as `topkapi export` writes."""
     return download(open_export(session, slug, format, ExportOptions(assessor, pseudonyms)))

@@ -25,7 +25,7 @@ def get_study_report(
     _user: ApiResearcherAtDoor,
     session: ExportSession,
     slug: Slug,
-    pseudonyms: Annotated[bool, Query(description="`assessor-01` in place of names.")] = False,
+    pseudonyms: Annotated[bool, Query(description="`assessor-01` instead of names.")] = False,
     confidence: Annotated[
         bool,
         Query(description="Also each list's confidence; adds a third of a second per session."),

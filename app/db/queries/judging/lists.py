@@ -17,8 +17,8 @@ _MOST = 5000  # ids per statement
 def rankings_of_queries(session: Session, query_ids: Collection[int]) -> dict[int, list[Ranking]]:
     """Return the rankings of each query, by system."""
     found: dict[int, list[Ranking]] = {number: [] for number in query_ids}
-    for few in _few(query_ids):
-        statement = select(Ranking).where(Ranking.query_id.in_(few))
+    for batch in _batches(query_ids):
+        statement = select(Ranking).where(Ranking.query_id.in_(batch))
         for row in session.scalars(statement.order_by(Ranking.query_id, Ranking.system)):
             found[row.query_id].append(row)
     return found
@@ -29,8 +29,8 @@ def take_turn(session: Session, query_ids: Collection[int]) -> None:
 
     On SQLite write transactions are serial anyway.
     """
-    for few in _few(sorted(query_ids)):
-        statement = select(Query.id).where(Query.id.in_(few)).order_by(Query.id)
+    for batch in _batches(sorted(query_ids)):
+        statement = select(Query.id).where(Query.id.in_(batch)).order_by(Query.id)
         session.execute(statement.with_for_update(key_share=True)).all()
 
 
@@ -39,11 +39,11 @@ def list_work_of_queries(
 ) -> Sequence[Row[int, int, Json, Json | None]]:
     """Return id, query, plan and offered pair of list assignments that are not withdrawn."""
     found: list[Row[int, int, Json, Json | None]] = []
-    for few in _few(query_ids):
+    for batch in _batches(query_ids):
         statement = select(
             Assignment.id, Assignment.query_id, Assignment.plan, Assignment.offered
         ).where(
-            Assignment.query_id.in_(few),
+            Assignment.query_id.in_(batch),
             Assignment.tool == Tool.LISTS,
             Assignment.withdrawn_at.is_(None),
         )
@@ -55,10 +55,10 @@ def pairs_answered(
     session: Session, assignment_ids: Collection[int]
 ) -> Iterator[tuple[int, int, int]]:
     """Yield assignment and both rankings of every answer ever given, undone or not."""
-    for few in _few(assignment_ids):
+    for batch in _batches(assignment_ids):
         statement = select(
             JudgmentRow.assignment_id, JudgmentRow.left_ranking_id, JudgmentRow.right_ranking_id
-        ).where(JudgmentRow.assignment_id.in_(few), JudgmentRow.entry == EntryKind.ANSWER)
+        ).where(JudgmentRow.assignment_id.in_(batch), JudgmentRow.entry == EntryKind.ANSWER)
         yield from cast(Iterable[tuple[int, int, int]], session.execute(statement))
 
 
@@ -93,8 +93,8 @@ def list_logs_of_study(
 def rankings_by_id(session: Session, ranking_ids: Collection[int]) -> dict[int, Ranking]:
     """Return rankings by id."""
     found: dict[int, Ranking] = {}
-    for few in _few(ranking_ids):
-        rows = session.scalars(select(Ranking).where(Ranking.id.in_(few)))
+    for batch in _batches(ranking_ids):
+        rows = session.scalars(select(Ranking).where(Ranking.id.in_(batch)))
         found |= {row.id: row for row in rows}
     return found
 
@@ -108,12 +108,12 @@ def graded_pages(
     answered again can never be restored.
     """
     wanted = set(document_ids)
-    for few in _few(query_ids):
+    for batch in _batches(query_ids):
         statement = (
             select(Assignment.id, Assignment.query_id, JudgmentRow.left_id, JudgmentRow.answer)
             .join(JudgmentRow, JudgmentRow.assignment_id == Assignment.id)
             .where(
-                Assignment.query_id.in_(few),
+                Assignment.query_id.in_(batch),
                 Assignment.tool == Tool.GRADES,
                 Assignment.finished_at.is_not(None),
                 Assignment.withdrawn_at.is_(None),
@@ -129,10 +129,10 @@ def graded_pages(
 def scales_of(session: Session, assignment_ids: Collection[int]) -> dict[int, list[str]]:
     """Return the grades, from worst to best, of grade assignments."""
     found: dict[int, list[str]] = {}
-    for few in _few(assignment_ids):
+    for batch in _batches(assignment_ids):
         statement = select(Assignment.id, Assignment.plan["grades"])
         found |= {
-            row[0]: row[1] for row in session.execute(statement.where(Assignment.id.in_(few)))
+            row[0]: row[1] for row in session.execute(statement.where(Assignment.id.in_(batch)))
         }
     return found
 
@@ -142,9 +142,9 @@ def known_grades(
 ) -> Iterator[tuple[int, int, int]]:
     """Yield query, page and grade of candidates whose grade came with the study."""
     wanted = set(document_ids)
-    for few in _few(query_ids):
+    for batch in _batches(query_ids):
         statement = select(Candidate.query_id, Candidate.document_id, Candidate.grade).where(
-            Candidate.query_id.in_(few), Candidate.grade.is_not(None)
+            Candidate.query_id.in_(batch), Candidate.grade.is_not(None)
         )
         for row in cast(Iterable[tuple[int, int, int]], session.execute(statement)):
             if row[1] in wanted:
@@ -158,7 +158,7 @@ def openings(session: Session, hashes: Collection[str], length: int) -> dict[str
     return {digest: text or "" for digest, text in rows}
 
 
-def _few(numbers: Collection[int]) -> Iterator[list[int]]:
-    listed = list(numbers)
-    for start in range(0, len(listed), _MOST):
-        yield listed[start : start + _MOST]
+def _batches(numbers: Collection[int]) -> Iterator[list[int]]:
+    items = list(numbers)
+    for start in range(0, len(items), _MOST):
+        yield items[start : start + _MOST]

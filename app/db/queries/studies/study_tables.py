@@ -15,14 +15,14 @@ from topkapi.app.db.models import Content, Document, Study, StudyFile
 
 def tables_of_study() -> Sequence[Table]:
     """Return the tables with rows of studies, referenced tables first."""
-    return [table for table in Base.metadata.sorted_tables if table.name in _ways()]
+    return [table for table in Base.metadata.sorted_tables if table.name in _owning_keys()]
 
 
 def rows_of_study(table: Table, study_id: int) -> ColumnElement[bool]:
     """Return the condition for the rows of ``table`` that belong to the study."""
     if table.name == Study.__tablename__:
         return table.c.id == study_id
-    key = _ways()[table.name]
+    key = _owning_keys()[table.name]
     assert key is not None
     parent = key.referred_table
     above = select(next(iter(key.elements)).column).where(rows_of_study(parent, study_id))
@@ -56,7 +56,7 @@ def unused(hashes: Sequence[str]) -> ColumnElement[bool]:
     )
 
 
-def _ways() -> Mapping[str, ForeignKeyConstraint | None]:
+def _owning_keys() -> Mapping[str, ForeignKeyConstraint | None]:
     """Return, per table that belongs to studies, the key that leads there."""
     found: dict[str, ForeignKeyConstraint | None] = {Study.__tablename__: None}
     for table in Base.metadata.sorted_tables:
