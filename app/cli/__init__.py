@@ -30,9 +30,9 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command; print errors as one line on standard error; exit with 0 only on success."""
-    given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    chosen = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
-        code = _build(given)(given, prog_name="topkapi", standalone_mode=False)
+        code = _build(chosen)(chosen, prog_name="topkapi", standalone_mode=False)
     except typer.Abort:
         sys.exit(130)
     except Exception as error:

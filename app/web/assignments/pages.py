@@ -144,37 +144,41 @@ def _view(
     seed: str = "",
     lists: bool = False,
 ) -> AssignView:
-    ruled = rotation.tools_under_rule(study)
-    apart = Tool.LISTS in StudySettings.from_json(study.settings).tools and Tool.LISTS not in ruled
-    lists = apart and (lists or not ruled)
+    rotated = rotation.tools_under_rule(study)
+    lists_apart = (
+        Tool.LISTS in StudySettings.from_json(study.settings).tools and Tool.LISTS not in rotated
+    )
+    lists = lists_apart and (lists or not rotated)
     workers = {person.id: count for person, count in named.workers(session, study.id)}
-    offered = {person.id: person for person in named.active_assessors(session)}
+    selectable = {person.id: person for person in named.active_assessors(session)}
     known = queries.users_by_id(session, {*workers, *(people or [])})
-    offered |= {number: known[number] for number in known if known[number].disabled_at is None}
-    before, last_seed = manual_assignment.last_rotation(session, study, lists=lists)
-    chosen = set(people if people is not None else before or workers or offered)
-    if people is None and not seed and before:
+    selectable |= {number: known[number] for number in known if known[number].disabled_at is None}
+    last_people, last_seed = manual_assignment.last_rotation(session, study, lists=lists)
+    chosen = set(people if people is not None else last_people or workers or selectable)
+    if people is None and not seed and last_people:
         seed = "" if last_seed == study.slug else last_seed
     settings = StudySettings.from_json(study.settings)
     tools = rotation.rotated_tools(study, lists=lists)
-    given = named.rounds_of_study(session, study.id, tools)
-    asked = queries.queries_of_study(session, study.id)
-    order_of = {number: index for index, number in enumerate(before)}
-    ids = sorted(chosen & offered.keys(), key=lambda number: (order_of.get(number, 2**31), number))
-    seen = _preview(session, study, ids, rounds, given, seed, lists)
-    order = sorted(offered.values(), key=lambda each: (each.name, each.id))
+    assigned = named.rounds_of_study(session, study.id, tools)
+    study_queries = queries.queries_of_study(session, study.id)
+    order_of = {number: index for index, number in enumerate(last_people)}
+    ids = sorted(
+        chosen & selectable.keys(), key=lambda number: (order_of.get(number, 2**31), number)
+    )
+    seen = _preview(session, study, ids, rounds, assigned, seed, lists)
+    order = sorted(selectable.values(), key=lambda each: (each.name, each.id))
     return AssignView(
         head=study_head(session, study, user, "assign"),
         people=[PersonChoice(each, each.id in chosen, workers.get(each.id, 0)) for each in order],
         ids=ids,
         rounds=seen[0] if seen else 1,
-        given_rounds=given,
+        assigned_rounds=assigned,
         seed=seed,
         preview=seen[1] if seen else None,
         lists=lists,
-        has_lists_apart=apart and bool(ruled),
+        has_lists_apart=lists_apart and bool(rotated),
         tools=settings.tools,
-        queries=[(query.external_id, query.text) for query in asked[:_SUGGESTED]],
+        queries=[(query.external_id, query.text) for query in study_queries[:_SUGGESTED]],
         one=OneForm(tool=settings.tools[0]),
     )
 
@@ -184,7 +188,7 @@ def _preview(
     study: Study,
     ids: list[int],
     rounds: int | None,
-    given: int,
+    assigned: int,
     seed: str,
     lists: bool,
 ) -> tuple[int, Preview] | None:
@@ -192,13 +196,13 @@ def _preview(
     if not ids:
         return None
     first = preview(session, study, ids, rounds=1, seed=seed or None, lists=lists)
-    wanted = rounds or _rounds(first.most_rounds, given)
+    wanted = rounds or _rounds(first.most_rounds, assigned)
     return wanted, preview(session, study, ids, rounds=wanted, seed=seed or None, lists=lists)
 
 
-def _rounds(most: int, given: int) -> int:
+def _rounds(most: int, assigned: int) -> int:
     """Return the suggested number of rounds: two at first, then one more than assigned."""
-    return max(1, min(most, given + 1 if given else 2))
+    return max(1, min(most, assigned + 1 if assigned else 2))
 
 
 def _done(request: Request, slug: str, count: int) -> Response:

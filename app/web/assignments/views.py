@@ -32,7 +32,7 @@ class AssignView:
     people: Sequence[PersonChoice]
     ids: Sequence[int]
     rounds: int
-    given_rounds: int
+    assigned_rounds: int
     seed: str
     preview: Preview | None
     lists: bool

@@ -202,13 +202,13 @@ def work_counts(
     session: Session, study_id: int, user_id: int | None
 ) -> Sequence[Row[Tool, int, int, int, int]]:
     """Return per tool the work assigned, begun, finished and withdrawn."""
-    given = Assignment.withdrawn_at.is_(None)
+    active = Assignment.withdrawn_at.is_(None)
     statement = (
         select(
             Assignment.tool,
-            _number(given),
-            _number(given, Assignment.last_entry_at.is_not(None)),
-            _number(given, Assignment.finished_at.is_not(None)),
+            _number(active),
+            _number(active, Assignment.last_entry_at.is_not(None)),
+            _number(active, Assignment.finished_at.is_not(None)),
             _number(Assignment.withdrawn_at.is_not(None)),
         )
         .join(Query, Query.id == Assignment.query_id)
