@@ -189,7 +189,7 @@ def test_the_audit_log_is_filtered_and_paged(admin: User, client: httpx.Client) 
         in client.get("/audit", params={"action": "user.invite", "page": "2"}).text
     )
     one = client.get("/audit", params={"subject": "p7@x.example"}).text
-    assert "1 to 2 of 2 acts" in one
+    assert "1 to 2 of 2 actions" in one
     assert "Nothing found" in client.get("/audit", params={"person": "0"}).text
 
 
