@@ -1,4 +1,4 @@
-"""Settings: everything read from the environment, read once, at start-up."""
+"""Settings: everything read from the environment, once, at start-up."""
 
 from pathlib import Path
 from typing import Literal
@@ -11,7 +11,7 @@ from topkapi.app.db.engine import normal_url
 
 
 class Settings(BaseSettings):
-    """What the operator decides, from ``TOPKAPI_*`` variables or a ``.env`` file."""
+    """The operator's settings, from ``TOPKAPI_*`` variables or a ``.env`` file."""
 
     model_config = SettingsConfigDict(
         env_prefix="TOPKAPI_", env_file=".env", frozen=True, extra="ignore"
@@ -19,7 +19,7 @@ class Settings(BaseSettings):
 
     database_url: str = Field("sqlite:///topkapi.db", description="SQLite file or PostgreSQL.")
     secret_file: Path = Field(
-        Path("topkapi.secret"), description="Signs cookies and links; made at the first start."
+        Path("topkapi.secret"), description="Signs cookies and links; created at the first start."
     )
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on.")
@@ -31,7 +31,7 @@ class Settings(BaseSettings):
         "", description="Where people reach this server, such as https://labels.example; for links."
     )
     trusted_proxies: str = Field(
-        "127.0.0.1", description="Proxies whose X-Forwarded-* headers are believed, by commas."
+        "127.0.0.1", description="Proxies whose X-Forwarded-* headers are trusted, comma-separated."
     )
     session_hours: int = Field(
         72, ge=1, le=24 * 90, description="How long a sign-in lasts without a visit."
@@ -40,13 +40,13 @@ class Settings(BaseSettings):
         240, ge=1, le=60 * 24 * 7, description="How long the link to a page under judgment works."
     )
     live_megabytes: int = Field(
-        64, ge=1, le=65536, description="Memory for sessions at work, in each process."
+        64, ge=1, le=65536, description="Memory for cached judging sessions, per process."
     )
     upload_dir: Path = Field(
-        Path("topkapi-uploads"), description="Studies sent in, until they are imported."
+        Path("topkapi-uploads"), description="Folder for uploaded studies until they are imported."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="The least important line that is logged."
+        "info", description="Lowest severity that is logged."
     )
 
     @field_validator("database_url")
@@ -66,5 +66,5 @@ class Settings(BaseSettings):
             or "@" in parts.netloc
             or parts.geturl() != plain
         ):
-            raise ValueError("give scheme and host alone, such as https://labels.example")
+            raise ValueError("give only scheme and host, such as https://labels.example")
         return plain if value else ""

@@ -1,4 +1,4 @@
-"""Puts the program together: engine, templates, static files, routes, error handlers."""
+"""Assembly of the application: engine, templates, static files, routes, error handlers."""
 
 import gc
 from collections.abc import AsyncIterator
@@ -40,16 +40,16 @@ from topkapi.app.web.server.openapi import describe
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """The program on the database and with the secret that ``settings`` name."""
+    """Create the application for the database and the secret that ``settings`` name."""
     app = FastAPI(
         title="Topkapi",
         summary="Top-k preference labeling.",
-        openapi_url=None,  # `describe` serves it, written once
+        openapi_url=None,  # served by `describe`, which serializes it once
         docs_url=None,
         redoc_url=None,
         lifespan=_lifespan,
     )
-    _equip(app, settings)
+    _set_state(app, settings)
     for router in ROUTERS:
         app.include_router(router)
     app.mount("/static", Static(directory=asset_dir("static")), name="static")
@@ -64,7 +64,7 @@ def create_app(settings: Settings) -> FastAPI:
 
 
 def app_from_environment() -> FastAPI:
-    """What each worker of the server runs: the program with the settings of the environment."""
+    """Create the application from the environment's settings, as each server worker does."""
     settings = Settings()
     configure_logs(settings.log_level)
     end_with_parent()
@@ -74,14 +74,19 @@ def app_from_environment() -> FastAPI:
 
 
 def _spare_garbage_collection() -> None:
-    """Exclude what lives as long as the process from collections, and collect less often."""
+    """Exclude objects that live as long as the process from garbage collection, and collect less
+    often.
+    """
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
 
 
-def _equip(app: FastAPI, settings: Settings) -> None:
-    """Everything requests need and share. Engines connect only when they are first used."""
+def _set_state(app: FastAPI, settings: Settings) -> None:
+    """Attach shared state to the application.
+
+    Engines connect only when first used.
+    """
     state = app.state
     secret = load_secret(settings.secret_file)
     state.settings = settings

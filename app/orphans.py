@@ -1,4 +1,4 @@
-"""Server processes end with the one that started them, however that one ended."""
+"""Server processes end with their parent process, however that one ended."""
 
 import multiprocessing
 import os
@@ -7,7 +7,10 @@ import threading
 
 
 def end_with_parent() -> None:
-    """Stop this process in good order when its parent has gone; does nothing without a parent."""
+    """Terminate this process gracefully when its parent exits.
+
+    Does nothing in a process without a parent.
+    """
     parent = multiprocessing.parent_process()
     if parent is None:
         return

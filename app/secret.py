@@ -1,4 +1,4 @@
-"""The secret that signs cookies and links: made at the first start, readable by its owner alone."""
+"""The secret that signs cookies and links: created at the first start, readable by its owner."""
 
 import os
 import secrets
@@ -9,14 +9,14 @@ _BYTES = 32
 
 
 class UnsafeSecret(Exception):
-    """The secret file cannot be used as it is; the message says what to mend."""
+    """The secret file cannot be used as it is; the message says how to fix it."""
 
 
 def load_secret(path: Path) -> str:
-    """Read the secret at ``path``, or make it if this is the first start.
+    """Read the secret at ``path``, creating it at the first start.
 
-    The file is written under another name and linked into place, so of several processes that start
-    at once all read the one that came first, and none reads a half-written file.
+    The file is written under a temporary name and then linked to ``path``, so that of several
+    processes that start at once all read the same secret, and none reads a half-written file.
     """
     if not path.exists():
         _create(path)
@@ -25,7 +25,7 @@ def load_secret(path: Path) -> str:
         raise UnsafeSecret(f"{path} is readable by others (mode {mode:04o}); run: chmod 600 {path}")
     secret = path.read_text(encoding="ascii").strip()
     if len(secret) < 2 * _BYTES:
-        raise UnsafeSecret(f"{path} is too short to be a secret; delete it to have a new one made")
+        raise UnsafeSecret(f"{path} is too short to be a secret; delete it to create a new one")
     return secret
 
 
@@ -40,6 +40,6 @@ def _create(path: Path) -> None:
             os.fsync(stream.fileno())
         os.link(draft, path)
     except FileExistsError:
-        pass  # another worker was first: its secret is the one
+        pass  # another worker was first: use its secret
     finally:
         draft.unlink(missing_ok=True)

@@ -1,8 +1,8 @@
-"""How long the report takes, and its parts against peers in the same run.
+"""Time of the report, and of its parts against peers in the same run.
 
     .venv/bin/python bench/agreement.py [--small]
 
-Prints one JSON object a line. Time and memory depend on the machine; the ratios do less.
+Prints one JSON object per line. Time and memory depend on the machine, the ratios less so.
 """
 
 import json
@@ -31,7 +31,7 @@ IMAGES = Path(__file__).parents[2] / "shared/data/prefs-image-search/image_pairs
 
 
 def timed(work: Callable[[], Any], repeats: int = 3) -> tuple[float, Any]:
-    """Least seconds of some runs, and what the last one gave."""
+    """Return the least seconds of several runs, and the result of the last one."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -49,7 +49,7 @@ def memory() -> float:
 
 
 def large(small: bool) -> None:
-    """100 assessors, 500 queries of 50 documents, ten assessors a query and tool."""
+    """Time 100 assessors, 500 queries of 50 documents, ten assessors per query and tool."""
     people, queries = (20, 50) if small else (100, 500)
     study = simulated_study(np.linspace(0.03, 0.25, people).tolist(), queries=queries, rounds=10)
     before = time.process_time()
@@ -71,7 +71,7 @@ def real() -> None:
 
 
 def against_sklearn() -> None:
-    """All 3 x 3 tables and kappas of 10 assessors x 1,225 pairs x 100 queries."""
+    """Time all 3 x 3 tables and kappas of 10 assessors x 1,225 pairs x 100 queries."""
     study = simulated_study([0.1] * 20, queries=100, rounds=10, answers=0)
     votes = from_scores(study.tools[0].scores, 20, 100)
     ours, tables = timed(lambda: pair_tables(votes))
@@ -92,7 +92,7 @@ def against_sklearn() -> None:
 
 
 def against_scipy() -> None:
-    """Kendall's tau-b of the same pairs of lists: from the tables, and list by list."""
+    """Time Kendall's tau-b of the same pairs of lists: from the tables, and list by list."""
     study = simulated_study([0.1] * 20, queries=100, rounds=10, answers=0)
     scores = study.tools[0].scores
     tables = pair_tables(from_scores(scores, 20, 100))
@@ -113,7 +113,7 @@ def against_scipy() -> None:
 
 
 def against_milp() -> None:
-    """Supervised Kemeny of five random rankings of 30: time and excess over the exact order."""
+    """Measure supervised Kemeny of five random rankings of 30: time and excess over the optimum."""
     rng = np.random.default_rng(0)
     for k in (30, 15):
         ours, peer, excess, printed = [], [], [], []

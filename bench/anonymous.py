@@ -1,13 +1,13 @@
-"""How much strangers slow down people at work: idle, slow and guessing clients, on both databases.
+"""Slowdown of assessors by anonymous clients: idle, slow and guessing ones, on both databases.
 
     .venv/bin/python -m bench.anonymous
     .venv/bin/python -m bench.anonymous --strangers 200 --seconds 20
 
 One real server (one worker), eight assessors who judge through the API with a pause after each
-answer, and strangers in a process of their own: some send nothing, half a head, no body or a body
-byte by byte, some read a large response byte by byte, some try random tokens. Printed are the
-median and the 95th percentile of an answer without and with the strangers. All of it stays on this
-machine and ends by itself.
+answer, and strangers in a separate process: some send nothing, half a head, no body or a body byte
+by byte, some read a large response byte by byte, some try random tokens. Prints the median and the
+95th percentile of an answer without and with the strangers. Everything stays on this machine and
+ends by itself.
 """
 
 import argparse
@@ -56,7 +56,7 @@ async def half_head(
 async def no_body(
     _reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> AsyncIterator[None]:
-    """Announce a body and send none."""
+    """Announce a body but send none."""
     path = secrets.choice((b"/sign-out", b"/sign-in", b"/assignments/1/judgments"))
     writer.write(b"POST " + path + b" HTTP/1.1\r\n" + HEAD + b"Content-Length: 5\r\n\r\n")
     while True:
@@ -76,7 +76,7 @@ async def slow_body(
 async def slow_reader(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> AsyncIterator[None]:
-    """Ask for much, many times over, and read it byte by byte."""
+    """Request a large response many times and read it byte by byte."""
     writer.write((b"GET /api/v1/openapi.json HTTP/1.1\r\n" + HEAD + b"\r\n") * 20)
     while True:
         await reader.read(1)
@@ -98,7 +98,7 @@ KINDS: tuple[Stranger, ...] = (silent, half_head, no_body, slow_body, slow_reade
 
 
 async def behave(kind: Stranger, port: int, until: float) -> int:
-    """Be a stranger until the time is over; return how often the server closed the connection."""
+    """Act as a stranger until ``until``; return how often the server closed the connection."""
     closed = 0
     while time.monotonic() < until:
         try:
@@ -116,7 +116,7 @@ async def behave(kind: Stranger, port: int, until: float) -> int:
 
 
 def strangers(port: int, count: int, seconds: float, all_there: Event) -> None:
-    """Send ``count`` strangers to the server, as many of each kind."""
+    """Send ``count`` strangers to the server, equally many of each kind."""
 
     async def say() -> None:
         await asyncio.sleep(2)
@@ -147,7 +147,7 @@ def judge(url: str, job: Job, until: float) -> list[float]:
 
 
 def crowd(url: str, work: list[Job], seconds: float) -> list[float]:
-    """Seconds each answer of the assessors took, who work at the same time."""
+    """Return the seconds per answer of assessors who work at the same time."""
     until = time.monotonic() + seconds
     with ThreadPoolExecutor(len(work)) as pool:
         return [

@@ -1,10 +1,10 @@
-"""How long an answer takes while `topkapi backup` reads a large database, on both databases.
+"""Time of an answer while `topkapi backup` reads a large database, on both databases.
 
     .venv/bin/python -m bench.backup
     .venv/bin/python -m bench.backup --megabytes 100 --only sqlite
 
-One real server (one worker), 8 assessors over the API, and the backup as a process of its own share
-this machine; PostgreSQL waits for the disk, as it does in earnest. Printed are the median, the 99th
+One real server (one worker), 8 assessors over the API, and the backup in a separate process share
+this machine; PostgreSQL waits for the disk, as in production. Prints the median, the 99th
 percentile and the longest answer before, during and after the backup. The target is a 99th
 percentile under 500 ms throughout.
 """
@@ -46,12 +46,12 @@ class Answers:
     taken: list[tuple[float, float]] = field(default_factory=list)
 
     def between(self, start: float, end: float) -> list[float]:
-        """Seconds of the answers that were under way between two moments."""
+        """Return the seconds of the answers that were in progress between two moments."""
         return [took for at, took in self.taken if at + took > start and at < end]
 
 
 def fill(engine: Engine, megabytes: int) -> None:
-    """Add pages, each with its plain text, until they take so much."""
+    """Add pages, each with its plain text, until they take ``megabytes``."""
     draws = random.Random(1)
     words = ["".join(draws.choices(string.ascii_lowercase, k=6)) for _ in range(200_000)]
     stock = " ".join(words).encode()
@@ -64,7 +64,7 @@ def fill(engine: Engine, megabytes: int) -> None:
 
 
 def make_jobs(sessions: Sessions) -> list[Job]:
-    """One query of 1,000 pages for every assessor: there is always another question."""
+    """Create one query of 1,000 pages per assessor, so that questions never run out."""
     with sessions.write.begin() as session:
         query = queries_of(session, make_study(session, documents=1000))[0]
         return [
@@ -74,7 +74,7 @@ def make_jobs(sessions: Sessions) -> list[Job]:
 
 
 def judge(url: str, job: Job, answers: Answers, stop: threading.Event) -> None:
-    """Answer one question after the other until told to stop."""
+    """Answer one question after the other until ``stop`` is set."""
     with httpx.Client(base_url=url, headers=job.headers, timeout=120) as client:
         state = client.get(job.url).json()
         while not stop.is_set() and state["state"] == "asking":
@@ -87,7 +87,7 @@ def judge(url: str, job: Job, answers: Answers, stop: threading.Event) -> None:
 
 @contextmanager
 def judging(url: str, work: list[Job]) -> Iterator[Answers]:
-    """Let all assessors judge for as long as the context is open."""
+    """Let all assessors judge while the context is open."""
     answers, stop = Answers(), threading.Event()
     threads = [threading.Thread(target=judge, args=(url, job, answers, stop)) for job in work]
     for thread in threads:
@@ -101,7 +101,7 @@ def judging(url: str, work: list[Job]) -> Iterator[Answers]:
 
 
 def run_backup(url: str, path: Path) -> tuple[float, float]:
-    """Run `topkapi backup` to its end; when it started and when it ended."""
+    """Run `topkapi backup` to its end; return when it started and ended."""
     start = time.perf_counter()
     subprocess.run(
         [sys.executable, "-c", "from topkapi.app.cli import main; main()", "backup", str(path)],
@@ -113,7 +113,7 @@ def run_backup(url: str, path: Path) -> tuple[float, float]:
 
 
 def measure(name: str, url: str, folder: Path, megabytes: int) -> bool:
-    """Print the three phases of one database; whether the target holds in all of them."""
+    """Print the three phases of one database; return whether the target holds in all of them."""
     engine = make_engine(url)
     fill(engine, megabytes)
     work = make_jobs(make_sessions(engine))
@@ -136,7 +136,7 @@ def measure(name: str, url: str, folder: Path, megabytes: int) -> bool:
 
 
 def tell(phase: str, answers: Answers, start: float, end: float) -> bool:
-    """Print one phase; whether its 99th percentile is under the target."""
+    """Print one phase; return whether its 99th percentile is under the target."""
     times = answers.between(start, end)
     p50, p99, most = percentile(times, 0.5), percentile(times, 0.99), max(times)
     print(
@@ -147,7 +147,7 @@ def tell(phase: str, answers: Answers, start: float, end: float) -> bool:
 
 
 def size_of(engine: Engine) -> int:
-    """Bytes of the database."""
+    """Return the size of the database in bytes."""
     if engine.dialect.name == "sqlite":
         return Path(engine.url.database or "").stat().st_size
     with engine.connect() as connection:
@@ -155,14 +155,14 @@ def size_of(engine: Engine) -> int:
 
 
 def wal_size(url: str) -> int:
-    """Bytes of SQLite's write-ahead log; it cannot start over while a snapshot is held."""
+    """Return the size of SQLite's write-ahead log, which cannot be reset during a snapshot."""
     database = make_url(url).database or ""
     wal = Path(f"{database}-wal")
     return wal.stat().st_size if wal.exists() else 0
 
 
 def wait_for_the_disk(url: str) -> None:
-    """Undo what makes PostgreSQL quick in tests: a commit is on the disk."""
+    """Undo the test settings that make PostgreSQL fast: a commit waits for the disk."""
     server = make_url(url).set(database="postgres").render_as_string(hide_password=False)
     engine = make_engine(server)
     with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:

@@ -1,7 +1,7 @@
-"""Assessors for benches: one judges through the API, the other as the judging page's scripts do.
+"""Assessors for benchmarks: one judges through the API, the other like the judging page's scripts.
 
-Both have the same face: `open` loads the open question, `send` submits an entry and returns what is
-asked then. The protocol of the browser is in `BrowserDesk` alone.
+Both have the same interface: `open` loads the open question, `send` submits an entry and returns
+the next question. Only `BrowserClient` knows the protocol of the browser.
 """
 
 import html
@@ -25,7 +25,7 @@ _FRAGMENT = {"HX-Request": "true"}
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked: the position, the pages by field (`left` and `right`, or `document`)."""
+    """A question: the position, the pages by field (`left` and `right`, or `document`)."""
 
     position: int
     shown: Mapping[str, str]
@@ -36,7 +36,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An answer about what was shown, an undo, or a redo."""
+    """An answer to the question shown, an undo, or a redo."""
 
     position: int
     kind: str
@@ -53,8 +53,8 @@ class Refused(Exception):
         self.reply = reply
 
 
-class Desk(Protocol):
-    """Where an assessor judges one assignment."""
+class JudgingClient(Protocol):
+    """The client with which an assessor judges one assignment."""
 
     connection: Connection
 
@@ -63,7 +63,7 @@ class Desk(Protocol):
         ...
 
     async def send(self, entry: Entry) -> tuple[int, Question]:
-        """Submit an entry; return the status, 200 or 409, and what is asked now."""
+        """Submit an entry; return the status, 200 or 409, and the next question."""
         ...
 
     def encoded(self, entry: Entry) -> bytes:
@@ -71,8 +71,8 @@ class Desk(Protocol):
         ...
 
 
-class ApiDesk:
-    """Judges by program."""
+class ApiClient:
+    """Judges through the API."""
 
     def __init__(self, url: str, assignment_id: int, token: str) -> None:
         self.connection = Connection(url)
@@ -84,7 +84,7 @@ class ApiDesk:
         return self._question(await self.connection.request("GET", self._url, self._headers))
 
     async def send(self, entry: Entry) -> tuple[int, Question]:
-        """Submit an entry; return the status and what is asked now."""
+        """Submit an entry; return the status and the next question."""
         path, body = self._request(entry)
         reply = await self.connection.request("POST", path, self._headers, body)
         return reply.status, self._question(reply)
@@ -115,20 +115,22 @@ class ApiDesk:
         )
 
 
-class BrowserDesk:
-    """Judges as the page does: posts a form, asks what may come next, loads the pages shown."""
+class BrowserClient:
+    """Judges like the page: posts a form, prefetches possible next questions, loads the pages
+    shown.
+    """
 
     def __init__(self, url: str, assignment_id: int, cookie: str, csrf: str) -> None:
         self.connection = Connection(url)
         self._url = f"/assignments/{assignment_id}"
         self._headers = {"Cookie": f"{SESSION_COOKIE}={cookie}"}
         self._csrf = {CSRF_HEADER: csrf}
-        self._kept: set[str] = set()  # pages that the browser's cache holds
+        self._kept: set[str] = set()  # pages in the browser's cache
         self._frames: list[str] = []
-        self._has_next = False  # whether the last reply said what may come next
+        self._has_next = False  # whether the last reply contained the possible next questions
 
     async def open(self) -> Question:
-        """Load the judging page; once finished, the fragment that tells the position."""
+        """Load the judging page or, once finished, the fragment that contains the position."""
         question = self._question(await self.connection.request("GET", self._url, self._headers))
         if question.position >= 0:
             return question
@@ -136,7 +138,7 @@ class BrowserDesk:
         return self._question(await self.connection.request("GET", self._url, headers))
 
     async def send(self, entry: Entry) -> tuple[int, Question]:
-        """Submit an entry; return the status and what is asked now."""
+        """Submit an entry; return the status and the next question."""
         headers = {**self._headers, **self._csrf, **_FRAGMENT, **_FORM}
         path = f"{self._url}/judgments"
         reply = await self.connection.request("POST", path, headers, self._body(entry))
@@ -148,7 +150,7 @@ class BrowserDesk:
         return self.connection.encoded("POST", f"{self._url}/judgments", headers, self._body(entry))
 
     async def load_pages(self) -> int:
-        """Load the pages on the screen that the cache does not hold; return how many."""
+        """Load the pages on the screen that are not cached; return how many."""
         wanted = [source for source in self._frames if source not in self._kept]
         for source in wanted:
             reply = await self.connection.request("GET", source, {"Sec-Fetch-Dest": "iframe"})
@@ -157,7 +159,7 @@ class BrowserDesk:
         return len(wanted)
 
     async def prefetch(self, question: Question) -> int:
-        """Load the pages that may come next, asked for unless the reply named them."""
+        """Load the pages of possible next questions, which the reply may have named already."""
         if self._has_next:
             return await self.load_pages()
         path = f"{self._url}/next?position={question.position}"

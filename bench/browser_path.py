@@ -1,13 +1,13 @@
-"""What an answer costs on the browser's path: the answer, what may come next, both pages.
+"""Cost of an answer in the browser: the answer, the possible next questions, both pages.
 
     .venv/bin/python -m bench.browser_path
     .venv/bin/python -m bench.browser_path --kilobytes 50 --assessors 200 --think 5
 
-One real server with one worker; the clients are another process, which does what the page does: it
-posts the answer, asks what may come next unless the reply says so, and fetches the pages that its
-cache does not hold. The bound is the API in the same run, which shows no pages. Printed are the
-median and 99th percentile of one assessor alone, answers per second of several at once, and the
-server's CPU time per answer, which does not depend on what else the machine does.
+One real server with one worker; the clients are a separate process, which does what the page does:
+it posts the answer, requests the possible next questions unless the reply contains them, and
+fetches the pages that are not in its cache. The bound is the API in the same run, which shows no
+pages. Prints the median and 99th percentile of one assessor alone, answers per second of several at
+once, and the server's CPU time per answer, which does not depend on the machine's other load.
 """
 
 import argparse
@@ -69,20 +69,20 @@ def make_query(session: Session, study: Study, position: int, kilobytes: float) 
     session.add(query)
     session.flush()
     random = Random(position)
-    for place in range(PAGES):
-        name = f"q{position}-d{place}"
-        content = make_content(session, page_of(place, kilobytes, random), "text/html")
+    for index in range(PAGES):
+        name = f"q{position}-d{index}"
+        content = make_content(session, page_of(index, kilobytes, random), "text/html")
         document = Document(
             study_id=study.id,
             external_id=name,
-            title=f"Page {place}",
+            title=f"Page {index}",
             url=f"https://pages.example/{name}",
             content_hash=content.hash,
             path=f"pages/{name}.html",
         )
         session.add(document)
         session.flush()
-        session.add(Candidate(query_id=query.id, document_id=document.id, position=place))
+        session.add(Candidate(query_id=query.id, document_id=document.id, position=index))
     session.flush()
     return query
 
@@ -104,7 +104,7 @@ def make_jobs(sessions: Sessions, count: int, kilobytes: float, per_query: int) 
 
 
 def cpu_seconds(server: LiveServer) -> float:
-    """CPU time of the server's process so far."""
+    """Return the CPU time of the server's process so far."""
     fields = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -121,7 +121,7 @@ class Measured:
 
 
 def run(server: LiveServer, jobs: list[Job], path: str, answers: int, think: float = 0) -> Measured:
-    """Judge ``jobs`` at once, in a process of the clients' own."""
+    """Judge ``jobs`` concurrently, in a separate client process."""
     cookies = Cookies(load_secret(server.secret_file), lifetime=timedelta(hours=72), secure=False)
     task = {
         "port": urlsplit(server.url).port,

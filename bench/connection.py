@@ -1,16 +1,16 @@
-"""A light HTTP/1.1 client for benches: one kept-alive connection, nothing but bytes."""
+"""A light HTTP/1.1 client for benchmarks: one keep-alive connection, only bytes."""
 
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-TRANSPORT_ERRORS = (OSError, EOFError)  # no reply came: a refusal, a cut, or a time-out
+TRANSPORT_ERRORS = (OSError, EOFError)  # no reply: refused, disconnected or timed out
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A response as it came."""
+    """A response as received."""
 
     status: int
     headers: Mapping[str, str]
@@ -23,7 +23,7 @@ class Reply:
 
 
 class Connection:
-    """Sends one request after another; opens itself again after a failure."""
+    """Sends one request after another; reconnects after a failure."""
 
     def __init__(self, url: str, *, timeout: float = 10.0) -> None:
         self.url = url
@@ -54,7 +54,7 @@ class Connection:
         return reply
 
     async def cut(self, data: bytes, *, after: float = 0.0) -> None:
-        """Send bytes and go away ``after`` seconds, without reading."""
+        """Send bytes and disconnect after ``after`` seconds, without reading."""
         try:
             async with asyncio.timeout(self._timeout):
                 _, writer = await self._opened()

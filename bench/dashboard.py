@@ -1,13 +1,13 @@
-"""Time the dashboard and the queue at the server, for large studies.
+"""Server time of the dashboard and the queue, for large studies.
 
     python -m bench.dashboard [--database URL]
 
 First a study of 50 queries with 1,000 candidates each, judged by 20 people; then one of 2,000
 queries for 200 assessors, two rounds with two tools; then the same with everybody on every query.
 Each is a whole request, answered in this process; ``first_ms`` is the first of its kind, before
-sums of a large study are kept for some seconds; ``cpu_ms`` is what it costs on a machine that is
-busy with other things. The limit is 150 ms for the first study and the queue, 300 ms for the last;
-the program ends with 1 where it is missed.
+sums of a large study are cached for some seconds; ``cpu_ms`` is its cost on a machine that is busy
+with other things. The limit is 150 ms for the first study and the queue, 300 ms for the last; the
+exit code is 1 if it is exceeded.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def make_study(
         )
         session.add(query)
         session.flush()
-        names = [f"{number}-{place}" for place in range(documents)]
+        names = [f"{number}-{index}" for index in range(documents)]
         rows = [
             {"study_id": study.id, "external_id": name, "title": name, "content_hash": content.hash}
             for name in names
@@ -71,8 +71,8 @@ def make_study(
         session.execute(
             insert(Candidate),
             [
-                {"query_id": query.id, "document_id": one, "position": place}
-                for place, one in enumerate(ids)
+                {"query_id": query.id, "document_id": one, "position": index}
+                for index, one in enumerate(ids)
             ],
         )
         offered[query.id] = ids
@@ -88,7 +88,7 @@ def make_people(session: Session, count: int) -> list[int]:
 
 
 def summed(draw: Random, state: float) -> dict[str, Any]:
-    """Columns of a piece of work: a third finished, a third begun, a third waiting."""
+    """Return summary columns of an assignment: a third finished, a third begun, a third waiting."""
     if state > 0.66:
         return {
             "answered": 0,
@@ -187,9 +187,9 @@ def main() -> int:
             if given.full:
                 full, offered = make_study(session, "full", 2000, 5)
                 everyone = [
-                    (user, query, Tool.PAIRS, place)
+                    (user, query, Tool.PAIRS, index)
                     for query in offered
-                    for place, user in enumerate(people)
+                    for index, user in enumerate(people)
                 ]
                 give(session, full, offered, everyone)
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:

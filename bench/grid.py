@@ -1,12 +1,12 @@
-"""Is `robust` at or above every other sorter at equal questions? For several sizes and rates.
+"""Lead of `robust` over every other sorter at equal questions, for several sizes and rates.
 
 python -m bench.grid --runs 200                     all sizes, at 5, 10 and 20 % errors
-python -m bench.grid --runs 40 --sizes 50x5,50x10   some sizes alone
+python -m bench.grid --runs 40 --sizes 50x5,50x10   only some sizes
 
-Every other sorter of `topkapi simulate --frontier` is a point: questions and kappa-NDCG. One that
-another reaches with no more questions need not be compared. For each of the rest `robust` is looked
-at after as many questions; the line tells the least lead it has, over whom, and its standard error.
-Errors are independent, and `robust` may ask a pair up to six times.
+Every other sorter of `topkapi simulate --frontier` is a point: questions and kappa-NDCG. Dominated
+points, whose quality another reaches with no more questions, are skipped. For each other point
+`robust` is evaluated after as many questions; a line shows its smallest lead, over which sorter,
+and its standard error. Errors are independent, and `robust` may ask a pair up to six times.
 """
 
 import argparse
@@ -20,17 +20,17 @@ from topkapi.app.services.simulation.sessions import Setting, summarise
 
 SIZES = "20x5,20x10,20x20,50x5,50x10,50x20,100x5,100x10,100x20"
 RATES = (0.05, 0.10, 0.20)
-OTHERS = 500  # runs of the other sorters, which take no time
+OTHERS = 500  # runs of the other sorters, which are fast
 CHUNK = 10
 
 
 def rivals(setting: Setting) -> dict[str, tuple[int, float, float]]:
-    """Questions, quality and its standard error of the sorters that no other one dominates."""
+    """Return questions, quality and its standard error of the sorters that no other dominates."""
     found = {}
     for name, plan in variants(setting.plan).items():
-        told = summarise(_of(setting, plan), processes=1)
-        error = told.kappa_ndcg_sd / OTHERS**0.5
-        found[name] = (round(told.judgments_mean), told.kappa_ndcg_mean, error)
+        summary = summarise(_of(setting, plan), processes=1)
+        error = summary.kappa_ndcg_sd / OTHERS**0.5
+        found[name] = (round(summary.judgments_mean), summary.kappa_ndcg_mean, error)
     return {
         name: mine
         for name, mine in found.items()

@@ -1,4 +1,4 @@
-"""A cheap HTTP client for benchmarks: one kept connection, a browser's cache of pages.
+"""A cheap HTTP client for benchmarks: one keep-alive connection, a browser's cache of pages.
 
 An ordinary client costs a millisecond per request, as much as what is measured.
 """
@@ -21,7 +21,7 @@ FORM = "application/x-www-form-urlencoded"
 
 @dataclass(slots=True)
 class Reply:
-    """What came back."""
+    """A response."""
 
     status: int
     head: bytes
@@ -30,7 +30,7 @@ class Reply:
 
 @dataclass(slots=True)
 class Connection:
-    """A kept connection, the headers that every request carries, and the cache of a browser."""
+    """A keep-alive connection, the headers of every request, and the cache of a browser."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -44,7 +44,7 @@ class Connection:
         return cls(reader, writer, {"Host": f"localhost:{port}", **headers})
 
     async def send(self, method: str, path: str, body: str = "", kind: str = FORM) -> Reply:
-        """Send a request and read the whole reply; a connection that has ended is opened again."""
+        """Send a request and read the whole reply, reconnecting if the connection has ended."""
         try:
             return await self._send(method, path, body, kind)
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -63,7 +63,7 @@ class Connection:
         return Reply(int(head[9:12]), head, await self.reader.readexactly(length))
 
     async def fetch_pages(self, text: str) -> None:
-        """Fetch the page frames in ``text`` that the cache does not hold."""
+        """Fetch the page frames in ``text`` that are not cached."""
         now = time.time()
         for source in dict.fromkeys(map(html.unescape, _FRAME.findall(text))):
             if self.cached.get(source, 0.0) < now:
@@ -74,13 +74,13 @@ class Connection:
 
 
 def answer_by_name(left: str, right: str) -> str:
-    """Prefer by the number in the name, which stands for the worth of the page, well mixed."""
+    """Prefer by the number in the name, which encodes the worth of the page, well mixed."""
     worth = [int(name.rsplit("d", 1)[1]) * 7919 % 1009 for name in (left, right)]
     return "left" if worth[0] > worth[1] else "right"
 
 
 async def judge_in_browser(port: int, job: dict[str, Any], answers: int, think: float) -> list[Any]:
-    """Judge as the page does; per answer, seconds of all and of the POST, and when."""
+    """Judge like the page; return per answer the seconds in total, of the POST, and the time."""
     line = await Connection.open(port, {"Cookie": job["cookie"]})
     url = f"/assignments/{job['assignment']}"
     times: list[list[float]] = []
@@ -105,12 +105,12 @@ async def judge_in_browser(port: int, job: dict[str, Any], answers: int, think: 
 
 
 def _asks(text: str) -> bool:
-    """Whether the question in ``text``, not one that may come, is open."""
+    """Return whether the question in ``text``, not a prefetched one, is open."""
     return 'data-state="asking"' in _QUESTION.findall(text)[0]
 
 
 async def _next(line: Connection, url: str, text: str) -> str:
-    """Ask what may come next, unless the reply has said so."""
+    """Request the possible next questions, unless the reply contained them."""
     if "data-answers=" in text or not _asks(text):
         return ""
     position = dict(_INPUT.findall(_QUESTION.findall(text)[0]))["position"]
@@ -118,7 +118,7 @@ async def _next(line: Connection, url: str, text: str) -> str:
 
 
 async def judge_by_program(port: int, job: dict[str, Any], answers: int, think: float) -> list[Any]:
-    """Judge through the API; per answer, seconds of all and of the POST, and when."""
+    """Judge through the API; return per answer the seconds in total, of the POST, and the time."""
     line = await Connection.open(port, {"Authorization": f"Bearer {job['token']}"})
     url = f"/api/v1/assignments/{job['assignment']}"
     times: list[list[float]] = []
@@ -137,7 +137,7 @@ async def judge_by_program(port: int, job: dict[str, Any], answers: int, think: 
 
 
 async def judge_all(task: dict[str, Any]) -> dict[str, Any]:
-    """Let all jobs be judged at once."""
+    """Judge all jobs concurrently."""
     judge = judge_in_browser if task["path"] == "browser" else judge_by_program
     start = time.perf_counter()
     found = await asyncio.gather(
@@ -148,7 +148,7 @@ async def judge_all(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Read a task from standard input, write what was measured to standard output."""
+    """Read a task from standard input, write the measurements to standard output."""
     print(json.dumps(asyncio.run(judge_all(json.loads(input())))))
 
 

@@ -19,7 +19,7 @@ RANK = re.compile(r"_(\d+)\.[^.]*$")
 
 
 def convert(source: Path, out: Path) -> tuple[int, int]:
-    """Write both files; returns how many pairs of lists and how many scored images there are."""
+    """Write both files; return the number of pairs of lists and of scored images."""
     out.mkdir(parents=True, exist_ok=True)
     images: dict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
     with gzip.open(source / "relevance_data.gz", "rt", encoding="utf-8") as stream:

@@ -1,9 +1,9 @@
-"""Import a generated study of 50 queries with 1,000 documents of 4 kB each; time and memory.
+"""Time and memory of importing a generated study of 50 queries with 1,000 documents of 4 kB each.
 
     python -m bench.importing [--queries 50] [--documents 1000] [--html] [--database URL]
 
 Without --database, a new SQLite file in a temporary folder is used. The limits are 30 seconds and
-500 MB on two cores; the program ends with 1 where they are missed.
+500 MB on two cores; the exit code is 1 if they are exceeded.
 """
 
 import argparse

@@ -1,4 +1,6 @@
-"""A large study with every session finished by simulated assessors, straight into the tables."""
+"""A large study with every session finished by simulated assessors, written directly to the
+tables.
+"""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -34,17 +36,17 @@ BOTH = (Tool.PAIRS, Tool.GRADES)
 SLUG = "full"
 SETTINGS = StudySettings(k=10, tools=BOTH, check_share=0.1)
 CUTS = (-0.25, 0.39, 0.95, 1.65)  # of normal worths: grades in shares of about 40, 25, 18, 12, 5 %
-UNDONE = 0.01  # share of answers that are taken back and given again
+UNDONE = 0.01  # share of answers that are undone and answered again
 
 
 def make_judged_study(
     engine: Engine, *, assessors: int, queries: int, documents: int, rounds: int
 ) -> int:
-    """Fill an empty database; each query is judged ``rounds`` times a tool. Returns the entries."""
+    """Fill an empty database, judging each query ``rounds`` times per tool; return the entries."""
     with make_sessions(engine).write.begin() as session:
         people = _people(session, assessors)
         offered = _queries(session, queries, documents)
-    noise = {user: 0.1 + 0.6 * place / assessors for place, user in enumerate(people)}
+    noise = {user: 0.1 + 0.6 * index / assessors for index, user in enumerate(people)}
     shares = rotation(list(offered), people, BOTH, rounds=rounds, seed="bench")
     entries = 0
     for start in range(0, len(shares), 500):
@@ -70,12 +72,12 @@ def _queries(session: Session, queries: int, documents: int) -> dict[int, list[i
     session.add_all([study, content])
     session.flush()
     offered = {}
-    for place in range(queries):
-        query = Query(study_id=study.id, external_id=f"q{place}", text=f"query {place}")
-        query.position = place
+    for index in range(queries):
+        query = Query(study_id=study.id, external_id=f"q{index}", text=f"query {index}")
+        query.position = index
         session.add(query)
         session.flush()
-        names = [f"q{place}-d{n}" for n in range(documents)]
+        names = [f"q{index}-d{n}" for n in range(documents)]
         rows = [
             {"study_id": study.id, "external_id": name, "content_hash": content.hash}
             for name in names
@@ -90,7 +92,7 @@ def _queries(session: Session, queries: int, documents: int) -> dict[int, list[i
 
 
 def _work(session: Session, share: Any, pages: list[int], noise: float) -> int:
-    """One session from its first answer to its end: the assignment, its clock and its log."""
+    """Create one finished session: the assignment, its clock and its log."""
     truth = Random(f"truth {share.query}")
     worth = {page: truth.gauss() for page in pages}
     draw = Random(f"{share.assessor} {share.query} {share.tool}")
@@ -137,9 +139,9 @@ def _entries(live: Any, kit: Any, seen: dict[int, float], draw: Random) -> Itera
         if isinstance(state, Asking):
             asked = state.question
             apart = seen[asked.left] - seen[asked.right] + 0.1 * draw.gauss()
-            said = Answer.LEFT if apart > 0 else Answer.RIGHT
+            preferred = Answer.LEFT if apart > 0 else Answer.RIGHT
             judgment: Any = Judgment(
-                asked.kind, asked.left, asked.right, Answer.TIE if abs(apart) < 0.03 else said
+                asked.kind, asked.left, asked.right, Answer.TIE if abs(apart) < 0.03 else preferred
             )
         elif isinstance(state, AskingGrade):
             step = sum(seen[state.document] > cut for cut in CUTS)

@@ -1,11 +1,11 @@
-"""How quickly an answer is taken: N assessors over HTTP, on SQLite and on PostgreSQL.
+"""Time of an answer: N assessors over HTTP, on SQLite and on PostgreSQL.
 
     .venv/bin/python -m bench.judging
     .venv/bin/python -m bench.judging --sorter robust
 
 One real server (one worker) and the assessors share this machine. The bound is measured in the same
-run: the same server's `/readyz`, which opens a transaction and does no work. Printed are the median
-and the 99th percentile of one answer, answers a second of several assessors at once, and how much
+run: the same server's `/readyz`, which opens a transaction and does no work. Prints the median and
+the 99th percentile of one answer, answers per second of several assessors at once, and how much
 slower an answer is at entry 5,000 of a log than at entry 50. With `--sorter` the queries have 50
 pages of which the best 10 are wanted, questions are asked by that sorter, and there is no long log.
 """
@@ -41,7 +41,7 @@ def databases() -> Iterator[dict[str, str]]:
 
 
 def answer_times(server: LiveServer, job: Job, count: int) -> list[float]:
-    """Seconds each of ``count`` answers took, the reply read and the next question in hand."""
+    """Return the seconds of each of ``count`` answers, until the next question is read."""
     times: list[float] = []
     with httpx.Client(base_url=server.url, headers=job.headers, timeout=30) as client:
         state = client.get(job.url).json()
@@ -56,7 +56,7 @@ def answer_times(server: LiveServer, job: Job, count: int) -> list[float]:
 
 
 def bound_times(server: LiveServer, count: int) -> list[float]:
-    """Seconds of a request that opens a transaction and asks nothing of it."""
+    """Return the seconds of a request that only opens a transaction."""
     times = []
     with httpx.Client(base_url=server.url, timeout=30) as client:
         for _ in range(count):
@@ -67,7 +67,7 @@ def bound_times(server: LiveServer, count: int) -> list[float]:
 
 
 def long_log(server: LiveServer, job: Job, entries: int) -> tuple[float, float]:
-    """Median answer times around entry 50 and around the last of ``entries``, in seconds."""
+    """Return median answer times around entry 50 and around the last of ``entries``, in seconds."""
     times = answer_times(server, job, entries)
     return statistics.median(times[30:70]), statistics.median(times[-40:])
 

@@ -1,4 +1,4 @@
-"""From a key press to the next pair, fully shown: measured in Chromium, with pages of 50 kB.
+"""Time from a key press to the next pair, fully shown, in Chromium, with pages of 50 kB.
 
 Usage: python -m bench.judging_page [--answers 100] [--reading-ms 800] [--kilobytes 50]
            [--database URL]
@@ -20,7 +20,7 @@ from topkapi.app.db.engine import make_engine, make_sessions
 
 TARGET_MS = 100
 WORDS = ("tulip", "vase", "water", "stem", "cut", "wrap", "paper", "cool", "clean", "knife", "leaf")
-# Notes when a key goes down, and when after it both pages of the next pair have been painted.
+# Records when a key goes down, and when both pages of the next pair have been painted.
 WATCH = """() => {
   window.took = [];
   const shown = () => [...document.querySelectorAll('.frames iframe:not(.frame--next)')];
@@ -54,7 +54,7 @@ def page_of(number: int, kilobytes: int, random: Random) -> Body:
 
 
 def answer(page: Page, count: int, reading_ms: int, random: Random) -> list[float]:
-    """Give ``count`` answers at a reader's pace; the milliseconds that each took."""
+    """Give ``count`` answers at a reader's pace; return the milliseconds of each."""
     for number in range(count):
         page.wait_for_timeout(reading_ms)
         page.keyboard.press(random.choice(["ArrowLeft", "ArrowRight", "ArrowRight", "t"]))

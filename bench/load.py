@@ -1,14 +1,14 @@
-"""Virtual assessors against a real server: answers per second and waiting times by their number.
+"""Virtual assessors against a real server: answers per second and latencies by their number.
 
     .venv/bin/python -m bench.load --assessors 200 --think 5
     .venv/bin/python -m bench.load --assessors 200 --think 0 --database postgresql --workers 4
     .venv/bin/python -m bench.load --assessors 1 8 50 200 --workers 1 2 4 --way api --json
 
-Each assessor reads, answers, undoes now and then (5 in 100) and reloads (2 in 100), at a browser
-(the page, the form, what may come next, both pages with the browser's cache) or through the API.
-The clients run in processes of their own, whose CPU time is printed: on a machine with few cores
-it is taken from the server. `answer` is one request; `accepted` adds the waits after a 503;
-`path` adds what may come next and the pages. `fair` is most over least answers of one assessor.
+Each assessor reads, answers, sometimes undoes (5 in 100) and reloads (2 in 100), in a browser (the
+page, the form, the prefetch, both pages with the browser's cache) or through the API. The clients
+run in separate processes, whose CPU time is printed: on a machine with few cores it is taken from
+the server. `answer` is one request; `accepted` adds the waits after a 503; `path` adds the prefetch
+and the pages. `fair` is the most over the least answers of one assessor.
 """
 
 import argparse

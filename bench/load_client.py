@@ -1,4 +1,4 @@
-"""Virtual assessors in a process of their own: they read, judge, undo and reload."""
+"""Virtual assessors in a separate process: they read, judge, undo and reload."""
 
 import asyncio
 import resource
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from bench.browser_client import ApiDesk, BrowserDesk, Desk, Entry, Question, Refused
+from bench.browser_client import ApiClient, BrowserClient, Entry, JudgingClient, Question, Refused
 from bench.connection import TRANSPORT_ERRORS, Connection
 from bench.load_study import Person
 
@@ -19,7 +19,7 @@ PATIENCE = 60.0  # seconds; a longer wait is an error
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """How the assessors work: think seconds between reply and answer, and for how long."""
+    """How the assessors work: seconds between reply and answer, and for how long."""
 
     url: str
     think: float
@@ -30,11 +30,11 @@ class Load:
 
 @dataclass
 class Measured:
-    """What the assessors of one process measured; times in seconds."""
+    """Measurements of the assessors of one process; times in seconds."""
 
     answers: list[float] = field(default_factory=list)  # one request, from sending to its reply
     accepted: list[float] = field(default_factory=list)  # the same with every retry after a 503
-    paths: list[float] = field(default_factory=list)  # with what may come next and the pages
+    paths: list[float] = field(default_factory=list)  # with the prefetch and the pages
     per_assessor: list[int] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
     errors: int = 0
@@ -42,7 +42,7 @@ class Measured:
     cpu: float = 0.0
 
     def add(self, other: "Measured") -> None:
-        """Add what another process measured."""
+        """Add the measurements of another process."""
         for name in ("answers", "accepted", "paths", "per_assessor"):
             getattr(self, name).extend(getattr(other, name))
         self.statuses.update(other.statuses)
@@ -52,7 +52,7 @@ class Measured:
 
 
 def drive(load: Load, people: Sequence[Person]) -> Measured:
-    """Let ``people`` work; runs in a process of its own."""
+    """Run ``people``; called in a separate process."""
     measured = asyncio.run(_drive(load, people))
     usage = resource.getrusage(resource.RUSAGE_SELF)
     measured.cpu = usage.ru_utime + usage.ru_stime
@@ -72,12 +72,12 @@ async def _drive(load: Load, people: Sequence[Person]) -> Measured:
 
 
 class VirtualAssessor:
-    """One person at work on one assignment after another."""
+    """One person who works on one assignment after another."""
 
     def __init__(self, load: Load, person: Person, measured: Measured) -> None:
         self._load, self._measured = load, measured
         self._random = Random(f"{load.seed} {person.token}")
-        self._desks = [_desk(load, person, number) for number in person.assignments]
+        self._clients = [_client(load, person, number) for number in person.assignments]
         self._question: Question | None = None
         self.answered = 0
 
@@ -96,21 +96,21 @@ class VirtualAssessor:
                 self._measured.errors += 1
                 self._question = None
             await asyncio.sleep(self._load.think * (0.5 + self._random.random()))
-        self._desks[0].connection.close()
+        self._clients[0].connection.close()
 
     async def _step(self, end: float) -> None:
         question = self._question
-        if question is not None and question.finished and len(self._desks) > 1:
-            self._desks.pop(0).connection.close()
+        if question is not None and question.finished and len(self._clients) > 1:
+            self._clients.pop(0).connection.close()
             question = None
         if question is None or self._random.random() < 0.02:
             question = await self._reload()
         await self._submit(self._entry(question), end)
 
     async def _reload(self) -> Question:
-        desk = self._desks[0]
-        self._question = await desk.open()
-        await self._read(desk, self._question)
+        client = self._clients[0]
+        self._question = await client.open()
+        await self._read(client, self._question)
         return self._question
 
     def _entry(self, question: Question) -> Entry:
@@ -120,12 +120,12 @@ class VirtualAssessor:
         return Entry(question.position, "answer", question.shown, answer)
 
     async def _submit(self, entry: Entry, end: float) -> None:
-        """Send an entry; after a 503 wait as long as the server asks, and send it again."""
-        desk, measured, start = self._desks[0], self._measured, time.perf_counter()
+        """Send an entry; after a 503 wait as long as the server asks, and resend it."""
+        client, measured, start = self._clients[0], self._measured, time.perf_counter()
         while True:
             sent = time.perf_counter()
             try:
-                status, self._question = await desk.send(entry)
+                status, self._question = await client.send(entry)
                 break
             except Refused as refused:
                 measured.statuses[refused.reply.status] += 1
@@ -138,19 +138,19 @@ class VirtualAssessor:
         measured.answers.append(now - sent)
         measured.accepted.append(now - start)
         self.answered += status == 200
-        await self._read(desk, self._question)
+        await self._read(client, self._question)
         measured.paths.append(time.perf_counter() - start)
 
-    async def _read(self, desk: Desk, question: Question) -> None:
-        """Load the pages shown and what may come next, as a browser does."""
-        if isinstance(desk, BrowserDesk) and not question.finished:
-            self._measured.pages += await desk.load_pages()
-            self._measured.pages += await desk.prefetch(question)
+    async def _read(self, client: JudgingClient, question: Question) -> None:
+        """Load the pages shown and the possible next questions, as a browser does."""
+        if isinstance(client, BrowserClient) and not question.finished:
+            self._measured.pages += await client.load_pages()
+            self._measured.pages += await client.prefetch(question)
 
 
-def _desk(load: Load, person: Person, assignment_id: int) -> Desk:
-    desk: Desk = ApiDesk(load.url, assignment_id, person.token)
+def _client(load: Load, person: Person, assignment_id: int) -> JudgingClient:
+    client: JudgingClient = ApiClient(load.url, assignment_id, person.token)
     if load.browser:
-        desk = BrowserDesk(load.url, assignment_id, person.cookie, person.csrf)
-    desk.connection = Connection(load.url, timeout=PATIENCE)
-    return desk
+        client = BrowserClient(load.url, assignment_id, person.cookie, person.csrf)
+    client.connection = Connection(load.url, timeout=PATIENCE)
+    return client

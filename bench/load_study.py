@@ -1,4 +1,4 @@
-"""A study for load: queries with HTML pages of a given size, and people with work on them."""
+"""A study for load tests: queries with HTML pages of a given size, and people with assignments."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _SENTENCE = "Cut tulips keep upright in a tall vase with little cold water, wrap
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """What an assessor of the bench needs: their work, and both ways in."""
+    """An assessor of the benchmark: assignments, and both ways to sign in."""
 
     assignments: Sequence[int]
     token: str
@@ -30,7 +30,7 @@ class Person:
 def make_people(
     sessions: Sessions, folder: Path, count: int, *, page_bytes: int, queries: int = 4
 ) -> list[Person]:
-    """Make a study of queries with 50 pages each, and ``count`` people who judge all of them."""
+    """Create a study of queries with 50 pages each, and ``count`` people who judge all of them."""
     cookies = Cookies(
         load_secret(folder / "topkapi.secret"), lifetime=timedelta(days=1), secure=False
     )
@@ -61,15 +61,15 @@ def _query(session: Session, study: Study, number: int, page_bytes: int) -> Quer
     )
     session.add(query)
     session.flush()
-    for place in range(50):
-        name = f"q{number}-d{place}"
+    for index in range(50):
+        name = f"q{number}-d{index}"
         content = make_content(session, _page(name, page_bytes), "text/html")
         document = Document(
             study_id=study.id, external_id=name, title=name, url="", content_hash=content.hash
         )
         session.add(document)
         session.flush()
-        session.add(Candidate(query_id=query.id, document_id=document.id, position=place))
+        session.add(Candidate(query_id=query.id, document_id=document.id, position=index))
     return query
 
 

@@ -38,12 +38,12 @@ from topkapi.app.services.accounts import tokens
 from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
 
 Identities = dict[str, list[tuple[bytes, bytes]]]
-REFRESH = 100  # requests after which cookies are made afresh: some requests sign people out
+REFRESH = 100  # requests after which cookies are renewed: some requests sign people out
 
 
 @dataclass
 class Outcome:
-    """What the requests were answered with, and each distinct fault with its first request."""
+    """Statuses of the replies, and each distinct fault with its first request."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     faults: dict[str, str] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Faults(logging.Handler):
 
 
 class Cast:
-    """The people who send requests, and what they may name."""
+    """The people who send requests, and the values they may name."""
 
     def __init__(self, app: FastAPI) -> None:
         self._app = app
@@ -96,7 +96,7 @@ class Cast:
         }
 
     def identities(self) -> Identities:
-        """Give the headers of each sender, with cookies that are valid now."""
+        """Return the headers of each sender, with currently valid cookies."""
         found: Identities = {"nobody": []}
         cookies: Cookies = self._app.state.cookies
         with self._sessions.write.begin() as session:
@@ -113,7 +113,7 @@ class Cast:
         return found
 
     def _restore_study(self, session: Session) -> None:
-        """Make the study and its work again if a request has deleted it."""
+        """Recreate the study and its assignments if a request has deleted it."""
         study = session.scalar(select(Study).where(Study.slug == "tulips"))
         if study is None:
             study = make_study(session, slug="tulips", queries=2)
@@ -124,7 +124,7 @@ class Cast:
 
 
 async def answer(app: FastAPI, sent: Sent) -> int:
-    """Send one request to the program as a server would; return the status."""
+    """Send one request to the application as a server would; return the status."""
     messages: list[dict[str, Any]] = [
         {"type": "http.request", "body": sent.body, "more_body": not sent.whole}
     ]
@@ -167,7 +167,7 @@ async def attack(app: FastAPI, seed: str, count: int) -> Outcome:
 async def _note(app: FastAPI, sent: Sent, outcome: Outcome, faults: Faults) -> None:
     try:
         status = await answer(app, sent)
-    except Exception as error:  # after the response began, all the server can do is cut it off
+    except Exception as error:  # after the response began, the server can only disconnect
         status, faults.last = 500, error
     outcome.statuses[status] += 1
     if status >= 500:
@@ -184,7 +184,7 @@ def _where(status: int, error: BaseException | None) -> str:
 
 
 def run(url: str, seed: str, count: int) -> Outcome:
-    """Attack the program on the database at ``url``."""
+    """Attack the application on the database at ``url``."""
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(
             database_url=url,
@@ -201,15 +201,15 @@ def main() -> None:
     parser.add_argument("--seed", default="1")
     parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
     chosen = parser.parse_args()
-    logging.lastResort = None  # what is not to be seen: every refusal of a library
+    logging.lastResort = None  # hides the warnings of libraries
     failed = False
     with databases() as urls:
         for name in chosen.database or urls:
             start = time.perf_counter()
             outcome = run(urls[name], chosen.seed, chosen.requests)
             seconds = time.perf_counter() - start
-            said = ", ".join(f"{status}: {n}" for status, n in sorted(outcome.statuses.items()))
-            print(f"{name}: {chosen.requests} requests in {seconds:.0f} s; {said}")
+            counts = ", ".join(f"{status}: {n}" for status, n in sorted(outcome.statuses.items()))
+            print(f"{name}: {chosen.requests} requests in {seconds:.0f} s; {counts}")
             for fault, request in outcome.faults.items():
                 print(f"  {fault}\n    {request}")
             failed = failed or bool(outcome.faults)

@@ -1,7 +1,7 @@
-"""Malformed requests: a seeded generator over every route of the program.
+"""Malformed requests: a seeded generator over every route of the application.
 
-Each request starts from one that could be right (a known study, the fields of the form, a real
-position) and is then spoiled in one or more ways, so that many get past the first check.
+Each request starts from one that could be valid (a known study, the fields of the form, a real
+position) and is then corrupted in one or more ways, so that many get past the first check.
 """
 
 import json
@@ -106,7 +106,7 @@ class Endpoint:
 
 @dataclass(slots=True)
 class Sent:
-    """One request as bytes; ``whole`` says whether the client stays until its body is sent."""
+    """One request as bytes; ``whole`` is whether the client stays until its body is sent."""
 
     method: str
     raw_path: bytes
@@ -128,7 +128,7 @@ class Sent:
 
 
 def endpoints_of(app: FastAPI) -> list[Endpoint]:
-    """Every route of the program, the mounted files included."""
+    """Return every route of the application, including the mounted files."""
     found = [Endpoint(("GET",), "/static/{path}", ("v",), ())]
     for context in iter_route_contexts(app.routes):
         route = context.original_route
@@ -146,7 +146,7 @@ def _fields(param: Any) -> list[str]:
 
 
 class Generator:
-    """Draws requests; ``known`` holds right values by the names of fields."""
+    """Draws requests; ``known`` contains valid values by field name."""
 
     def __init__(
         self, seed: str, endpoints: Sequence[Endpoint], known: Mapping[str, Sequence[Any]]
@@ -161,7 +161,7 @@ class Generator:
         endpoint = random.choice(self._endpoints)
         method = random.choice(METHODS if random.random() < 0.1 else endpoint.methods)
         who = random.choice(sorted(identities))
-        if random.random() < 0.6:  # somebody who is let in
+        if random.random() < 0.6:  # somebody with access
             who = f"admin by {'token' if endpoint.path.startswith('/api/') else 'cookie'}"
         sent = Sent(method, self._path(endpoint), self._query(endpoint), list(identities[who]))
         sent.who = who

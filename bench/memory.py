@@ -1,11 +1,11 @@
-"""Memory of a worker over many judgments: RSS after the first thousand, and as they go on.
+"""Memory of a worker over many judgments: RSS after the first thousand, and afterwards.
 
     .venv/bin/python -m bench.memory
     .venv/bin/python -m bench.memory --judgments 10000
 
 One real server with one worker; eight assessors at once judge one assignment after the other to its
-end, every fourth on the browser's path, with its pages, the others through the API. The bound is
-the memory after the first thousand judgments in the same run.
+end, every fourth like the browser, with its pages, the others through the API. The bound is the
+memory after the first thousand judgments in the same run.
 """
 
 import argparse
@@ -27,7 +27,7 @@ def resident_megabytes(server: LiveServer) -> float:
 
 
 def judged(server: LiveServer, jobs: list[Job]) -> int:
-    """Judge all jobs to their ends, some in the browser; how many judgments that took."""
+    """Judge all jobs to their ends, some in the browser; return the number of judgments."""
     browser = jobs[: len(jobs) // 4]
     found = run(server, browser, "browser", 1000), run(server, jobs[len(browser) :], "api", 1000)
     return sum(len(each.whole) for each in found)

@@ -14,7 +14,7 @@ from topkapi.analysis.metrics import evaluate
 
 
 def best_of(action: Callable[[], object], times: int = 5) -> float:
-    """Least processor seconds of several runs."""
+    """Return the least processor seconds of several runs."""
     seconds = []
     for _ in range(times):
         start = time.process_time()

@@ -46,7 +46,7 @@ LIMITS = {  # seconds to stay under on MQ2008 Fold1, one core, training only
     "top-margin": 4.0,
     "top-slack": 4.0,
 }
-SETTINGS: dict[str, dict[str, Any]] = {  # what the limits are for, where it is not the default
+SETTINGS: dict[str, dict[str, Any]] = {  # settings that the limits apply to, if not the default
     "svm-map": {"c": 100.0},
     "focused-svm": {"c": 100.0},
     "top-margin": {"c": 100.0, "rebreaks": 0},  # one pass
@@ -57,7 +57,7 @@ RANKLIB = {"ranknet": "1", "rankboost": "2", "adarank": "3", "listnet": "7"}
 
 
 def best_of(action: Callable[[], object], times: int) -> float:
-    """Least processor seconds of several runs in one thread: other work drops out."""
+    """Return the least processor seconds of several runs in one thread, excluding other load."""
     seconds = []
     for _ in range(times):
         start = time.process_time()
@@ -98,7 +98,7 @@ def bench_reader(path: Path) -> None:
 
 
 def fit_seconds(name: str, data: RankingData, times: int) -> float:
-    """Training alone, with the settings that the limit is for."""
+    """Return the time of training alone, with the settings that the limit applies to."""
     return best_of(lambda: MODELS[name](**SETTINGS.get(name, {})).fit(data), times)
 
 

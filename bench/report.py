@@ -1,11 +1,11 @@
-"""The report of a study of full size, from a database: seconds and memory.
+"""Time and memory of the report of a large study, from a database.
 
     python -m bench.report [--small] [--keep FOLDER]
 
-100 assessors, 500 queries of 50 documents, each query judged by ten assessors a tool: about a
-million log entries. It is measured on SQLite and on a PostgreSQL started for it, each in a process
-of its own; ``--keep`` keeps the SQLite file for the next run. The limits are 60 seconds and 2 GB on
-two cores; the program ends with 1 where they are missed.
+100 assessors, 500 queries of 50 documents, each query judged by ten assessors per tool: about a
+million log entries. It is measured on SQLite and on a PostgreSQL started for it, each in a separate
+process; ``--keep`` keeps the SQLite file for the next run. The limits are 60 seconds and 2 GB on
+two cores; the exit code is 1 if they are exceeded.
 """
 
 import argparse
@@ -30,7 +30,7 @@ Figures = dict[str, float]
 
 
 def measure(url: str) -> Figures:
-    """Gather a study and make its report; the peak is of everything this process has loaded."""
+    """Read a study and make its report; the peak includes everything this process has loaded."""
     from topkapi.analysis.report import build_report
     from topkapi.analysis.report.page import render_page
     from topkapi.analysis.report.serialise import to_json
@@ -58,14 +58,14 @@ def measure(url: str) -> Figures:
 
 
 def measured(url: str) -> Figures:
-    """Measure in a process of its own, whose memory is its own."""
+    """Measure in a separate process, to measure only its own memory."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(measure, (url,))
 
 
 @contextmanager
 def databases(keep: Path | None, small: bool) -> Iterator[Iterator[tuple[str, str]]]:
-    """Addresses of filled databases, by kind, one after the other."""
+    """Yield addresses of filled databases, by kind, one after the other."""
     size = {"assessors": 100, "queries": 500, "documents": 50, "rounds": 10}
     if small:
         size |= {"assessors": 20, "queries": 50}

@@ -1,10 +1,10 @@
-"""Write docs/results.md: every table under the command that made it.
+"""Write docs/results.md: every table with the command that produced it.
 
 python -m bench.results --data ../shared/data --out results --jobs 2
 
-Commands keep what they have finished under --out, so an interrupted run continues where it stopped.
+Commands store finished results under --out, so an interrupted run continues where it stopped.
 --only runs the commands whose heading begins with a text (it may be given several times), and
-writes a document only where --document says so.
+writes a document only if --document is given.
 """
 
 import argparse
@@ -57,7 +57,7 @@ chance.
 
 
 def sections(data: str, quick: bool) -> list[tuple[str, list[str]]]:
-    """Headings and the arguments of `topkapi rank`."""
+    """Return headings and the arguments of `topkapi rank`."""
     few = ["--folds", "1"] if quick else []
     found = []
     for name in ("MQ2008", "OHSUMED"):
@@ -107,7 +107,7 @@ def findings(out: Path) -> list[Finding]:
 
 
 def _rows(path: Path) -> list[Row]:
-    """Return the latest row of each task; a file may hold rows of older data."""
+    """Return the latest row of each task; a file may contain rows of older data."""
     latest = {}
     for row in Store(path).rows.values():
         latest[tuple(row.get(name) for name in ("truth", "fold", "model", "model_k", "k"))] = row

@@ -1,12 +1,12 @@
-"""Measure the robust sorter: quality and honesty over many sessions, and time against a peer.
+"""Quality and calibration of the robust sorter over many sessions, and its time against a peer.
 
-python -m bench.robust                    everything, 300 sessions a line (about half an hour)
-python -m bench.robust --runs 50          the same, rougher
-python -m bench.robust --only speed       time alone
+python -m bench.robust                    everything, 300 sessions per line (about half an hour)
+python -m bench.robust --runs 50          the same, less precise
+python -m bench.robust --only speed       only time
 python -m bench.robust --only persistent  one line of quality
 
 Quality is the kappa-NDCG@10 of the list for 50 documents. `stated` is the mean of what the sorter
-itself expects (V); it is honest if the two means agree. The peer in speed is scikit-learn: one
+itself expects (V); it is calibrated if the two means agree. The peer in speed is scikit-learn: one
 fit of a Bradley-Terry model by logistic regression to the same answers, which is what choosing the
 next question from a refitted model costs without choosing it.
 """
@@ -37,7 +37,7 @@ N, K = 50, 10
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """How the assessor errs, how often a pair may be asked, after how many questions to look."""
+    """Error model of the assessor, limit per pair, and the question counts to evaluate at."""
 
     error: float
     counts: tuple[int, ...]
@@ -56,10 +56,10 @@ CASES = {
 
 
 def session(case: Case, seed: int) -> tuple[list[float], list[Conclusion], RobustSorter]:
-    """One simulated session: true quality and conclusion at each count."""
+    """Run one simulated session; return true quality and conclusion at each count."""
     random = Random(f"bench/{seed}")
     worth = true_worths(N, 0, random)
-    rank = {item: place for place, item in enumerate(by_worth(worth))}
+    rank = {item: index for index, item in enumerate(by_worth(worth))}
     assessor = SimulatedAssessor(
         worth, error=case.error, errors=case.errors, persistent=case.persistent, random=random
     )

@@ -1,4 +1,4 @@
-"""Make a picture of docs/images anew: the demo, served, in a window 1440 wide.
+"""Take a screenshot for docs/images: the served demo in a window 1440 pixels wide.
 
 Usage: python -m docs.screenshot [t1|report] [--out FILE] [--dark]
 """
@@ -22,13 +22,13 @@ ANSWERS = ("ArrowLeft", "ArrowRight", "ArrowLeft", "t")
 
 
 def load_demo(url: str, folder: Path) -> None:
-    """The demo study in a database of its own."""
+    """Load the demo study into a separate database."""
     settings = {
         "TOPKAPI_DATABASE_URL": url,
         "TOPKAPI_SECRET_FILE": str(folder / "topkapi.secret"),
     }
-    for words in (["db", "upgrade"], ["demo"]):
-        command = [sys.executable, "-c", "from topkapi.app.cli import main; main()", *words]
+    for arguments in (["db", "upgrade"], ["demo"]):
+        command = [sys.executable, "-c", "from topkapi.app.cli import main; main()", *arguments]
         subprocess.run(command, env={**os.environ, **settings}, check=True, capture_output=True)
 
 
@@ -41,7 +41,7 @@ def sign_in(page: Page, url: str, email: str) -> None:
 
 
 def show_pair(page: Page, url: str, answers: int) -> None:
-    """Tool T1, at the pair where the assessor goes on, after some answers."""
+    """Show tool T1 at the assessor's current pair, after some answers."""
     sign_in(page, url, ASSESSOR)
     page.get_by_role("link", name="Continue").click()
     ready(page)
@@ -52,7 +52,7 @@ def show_pair(page: Page, url: str, answers: int) -> None:
 
 
 def show_report(page: Page, url: str) -> None:
-    """The head of the report: notes, figures and both matrices."""
+    """Show the head of the report: notes, figures and both matrices."""
     page.set_viewport_size({"width": 1440, "height": 1200})
     sign_in(page, url, RESEARCHER)
     page.goto(f"{url}/studies/everyday-questions/report")
@@ -60,7 +60,7 @@ def show_report(page: Page, url: str) -> None:
 
 
 def main() -> None:
-    """Load, serve, sign in, look."""
+    """Load, serve, sign in, take the screenshot."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", nargs="?", choices=["t1", "report"], default="t1")
     parser.add_argument("--out", type=Path, help="docs/images/WHAT.png if left out")

@@ -1,4 +1,4 @@
-"""Converters of public test collections into study folders, of which a part is enough."""
+"""Converters of public test collections into small study folders."""
 
 import gzip
 import re
@@ -14,7 +14,7 @@ Judged = dict[str, dict[str, int]]  # query -> document -> grade
 
 
 def read_judged(lines: Iterable[str]) -> Judged:
-    """Qrels of three or four columns."""
+    """Parse qrels of three or four columns."""
     found: Judged = defaultdict(dict)
     for line in lines:
         parts = line.split()
@@ -23,7 +23,7 @@ def read_judged(lines: Iterable[str]) -> Judged:
 
 
 def text_of(path: Path) -> str:
-    """A plain or gzip file as text."""
+    """Return a plain or gzip file as text."""
     raw = path.read_bytes()
     data = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
     return data.decode("utf-8", "replace")
@@ -40,7 +40,7 @@ def _write_qrels(folder: Path, judged: Judged) -> None:
 
 
 def dl19(data: Path, folder: Path, *, topics: int, passages: int) -> Judged:
-    """TREC Deep Learning 2019: topics as they are, passages cut to those of the topics."""
+    """Convert TREC Deep Learning 2019: topics unchanged, passages limited to the topics' own."""
     _settings(folder, "TREC DL19")
     whole = read_judged(text_of(data / "qrels.dl19-passage.txt.gz").splitlines())
     judged = {
@@ -61,7 +61,7 @@ def dl19(data: Path, folder: Path, *, topics: int, passages: int) -> Judged:
 
 
 def _smart(text: str) -> list[dict[str, str]]:
-    """Records of the SMART format: ``.I`` begins one, ``.T``, ``.W`` and others are its fields."""
+    """Parse the SMART format: ``.I`` begins a record, ``.T``, ``.W`` and others are its fields."""
     found: list[dict[str, str]] = []
     for block in re.split(r"^\.I ", text, flags=re.MULTILINE)[1:]:
         name, _, rest = block.partition("\n")
@@ -75,7 +75,7 @@ def _smart(text: str) -> list[dict[str, str]]:
 
 
 def cranfield(data: Path, folder: Path, *, queries: int) -> Judged:
-    """Cranfield: queries are numbered by their place, as the judgments number them."""
+    """Convert Cranfield; queries are numbered by position, as in the judgments."""
     _settings(folder, "Cranfield")
     whole = read_judged((data / "cranqrel").read_text().splitlines())
     judged = {query: whole[query] for query in list(whole)[:queries]}
@@ -97,7 +97,7 @@ def cranfield(data: Path, folder: Path, *, queries: int) -> Judged:
 
 
 def cacm(data: Path, folder: Path, *, topics: int) -> Judged:
-    """CACM: real HTML pages, all documents by their file names."""
+    """Convert CACM: real HTML pages, all documents by their file names."""
     _settings(folder, "CACM")
     lines = (data / "qrels.cacm.txt").read_text()
     padded = re.sub(r"CACM-(\d+)", lambda found: f"CACM-{int(found[1]):04}", lines)

@@ -7,10 +7,12 @@ import pytest
 from topkapi.app.cli import main
 
 
-def run_command(capsys: pytest.CaptureFixture[str], words: Sequence[str]) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error of `topkapi` with ``words``."""
+def run_command(
+    capsys: pytest.CaptureFixture[str], arguments: Sequence[str]
+) -> tuple[int, str, str]:
+    """Run `topkapi` with ``arguments``; return exit code, standard output and standard error."""
     with pytest.raises(SystemExit) as ended:
-        main(list(words))
+        main(list(arguments))
     out, err = capsys.readouterr()
     assert isinstance(ended.value.code, int)
     return ended.value.code, out, err

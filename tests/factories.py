@@ -1,4 +1,4 @@
-"""Makers of rows. Each adds to the session and flushes; the caller commits."""
+"""Factories of rows. Each adds to the session and flushes; the caller commits."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ def make_user(
     password: str | None = None,
     demo: bool = False,
 ) -> User:
-    """A person; without a password they can be signed in by `sign_in` only."""
+    """Create a person; without a password only `sign_in` can sign them in."""
     from topkapi.app.services.accounts.passwords import hash_password
 
     user = User(
@@ -49,7 +49,7 @@ def make_user(
 
 @contextmanager
 def authenticator_on(sessions: Sessions) -> "Iterator[Authenticator]":
-    """What checks passwords in a process of its own."""
+    """Provide an authenticator, which hashes passwords in a separate process."""
     from topkapi.app.services.accounts.sign_in import Authenticator
     from topkapi.app.services.late_writes import LateWrites
 
@@ -59,7 +59,7 @@ def authenticator_on(sessions: Sessions) -> "Iterator[Authenticator]":
 
 
 def make_content(session: Session, text: str, media_type: str = "text/plain") -> Content:
-    """Bytes with their plain text, stored once."""
+    """Create content with its plain text, stored once."""
     data = text.encode()
     digest = content_hash(media_type, data)
     found = session.get(Content, digest)
@@ -73,7 +73,7 @@ def make_content(session: Session, text: str, media_type: str = "text/plain") ->
 def make_study(
     session: Session, *, slug: str | None = None, queries: int = 1, documents: int = 6
 ) -> Study:
-    """A study in which each query has candidates of its own, plain texts all different."""
+    """Create a study in which each query has its own candidates, with distinct plain texts."""
     slug = slug or f"study-{next(_NUMBERS)}"
     study = Study(slug=slug, name=f"Study {slug}", guidelines="Prefer the page that helps.")
     session.add(study)
@@ -88,29 +88,29 @@ def make_study(
         )
         session.add(query)
         session.flush()
-        for place in range(documents):
-            _make_candidate(session, study, query, place)
+        for index in range(documents):
+            _make_candidate(session, study, query, index)
     session.flush()
     return study
 
 
-def _make_candidate(session: Session, study: Study, query: Query, place: int) -> None:
-    name = f"{query.external_id}-d{place}"
+def _make_candidate(session: Session, study: Study, query: Query, index: int) -> None:
+    name = f"{query.external_id}-d{index}"
     content = make_content(session, f"Page {name} of {study.slug}. Water, cut, wrap, wait.")
     document = Document(
         study_id=study.id,
         external_id=name,
-        title=f"Page {place}",
+        title=f"Page {index}",
         url=f"https://pages.example/{name}",
         content_hash=content.hash,
     )
     session.add(document)
     session.flush()
-    session.add(Candidate(query_id=query.id, document_id=document.id, position=place))
+    session.add(Candidate(query_id=query.id, document_id=document.id, position=index))
 
 
 def queries_of(session: Session, study: Study) -> Sequence[Query]:
-    """The study's queries in their order."""
+    """Return the study's queries in order."""
     statement = select(Query).where(Query.study_id == study.id).order_by(Query.position)
     return session.scalars(statement).all()
 
@@ -126,7 +126,9 @@ def make_assignment(
     seed: str = "seed",
     **plan: object,
 ) -> Assignment:
-    """Work for ``user`` (a new assessor) on ``query`` (of a new study), ready to replay."""
+    """Create an assignment of ``query`` (of a new study) to ``user`` (a new assessor), ready to
+    replay.
+    """
     user = user or make_user(session)
     query = query or queries_of(session, make_study(session))[0]
     statement = select(Candidate.document_id).where(Candidate.query_id == query.id)
@@ -158,7 +160,7 @@ def make_assignment(
 
 
 def sign_in(app: FastAPI, client: httpx.Client, user: User) -> None:
-    """Give ``client`` the cookie of ``user`` and the CSRF header of its writes."""
+    """Set on ``client`` the session cookie of ``user`` and the CSRF header for writes."""
     from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
 
     cookies: Cookies = app.state.cookies

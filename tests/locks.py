@@ -1,4 +1,4 @@
-"""Locks that stop every writer, as a long import does, and databases that do not wait for them."""
+"""Locks that block every writer, as a long import does, and databases that do not wait for them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from topkapi.app.db.base import Base
 
 
 def be_impatient(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let whatever waits for a lock fail at once; to be called before the first connection."""
+    """Make every wait for a lock fail at once; call this before the first connection."""
     for name in ("BUSY_MS", "REQUEST_BUSY_MS"):
         monkeypatch.setattr(engines, name, 20, raising=False)
     if database_url.startswith("postgresql"):
@@ -24,7 +24,7 @@ def be_impatient(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def all_writing_locked(database_url: str) -> Iterator[None]:
-    """Hold SQLite's write lock, or on PostgreSQL a lock of each table that lets others read."""
+    """Hold SQLite's write lock, or on PostgreSQL a lock of each table that allows reads."""
     engine = create_engine(database_url)
     sqlite = database_url.startswith("sqlite")
     tables = ", ".join(table.name for table in Base.metadata.sorted_tables)

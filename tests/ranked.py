@@ -1,4 +1,4 @@
-"""Studies with rankings of systems, and people who compare them: what tests of T3 work on."""
+"""Studies with rankings of systems, and assessors who compare them, for tests of T3."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -32,7 +32,7 @@ def make_ranked_study(
     documents: int = 8,
     **settings: Any,
 ) -> Study:
-    """A study in which every query has rankings of systems, each another order of its pages."""
+    """Create a study in which every query has rankings of systems, each a different order."""
     study = make_study(session, slug=slug, queries=queries, documents=documents)
     rules = {"k": 5, "tools": (Tool.PAIRS, Tool.GRADES, Tool.LISTS), **settings}
     study.settings = StudySettings(**rules).as_json()
@@ -41,7 +41,7 @@ def make_ranked_study(
 
 
 def add_rankings(session: Session, study: Study, systems: int = 3) -> None:
-    """Rankings of so many systems for every query, each another order of its pages."""
+    """Add rankings of ``systems`` systems to every query, each a different order of its pages."""
     for query in queries_of(session, study):
         pages = pages_of(session, query)
         for number in range(systems):
@@ -52,7 +52,7 @@ def add_rankings(session: Session, study: Study, systems: int = 3) -> None:
 
 
 def compare_lists(session: Session, slug: str, email: str) -> None:
-    """Add lists to a study, which ``email`` compares to the end for its first query."""
+    """Add lists to a study, and let ``email`` compare all of them for its first query."""
     study = session.scalars(select(Study).where(Study.slug == slug)).one()
     user = session.scalars(select(User).where(User.email == email)).one()
     settings = StudySettings.from_json(study.settings)
@@ -63,13 +63,13 @@ def compare_lists(session: Session, slug: str, email: str) -> None:
 
 
 def pages_of(session: Session, query: Query) -> Sequence[int]:
-    """The query's pages in their order."""
+    """Return the query's pages in order."""
     statement = select(Candidate.document_id).where(Candidate.query_id == query.id)
     return session.scalars(statement.order_by(Candidate.position)).all()
 
 
 def grade_pages(session: Session, study: Study) -> None:
-    """Give every page a known grade from 0 to 4, by its place."""
+    """Give every page a known grade from 0 to 4, by its position."""
     for query in queries_of(session, study):
         statement = select(Candidate).where(Candidate.query_id == query.id)
         for candidate in session.scalars(statement):
@@ -86,7 +86,7 @@ def give_lists(
     round: int = 0,
     seed: str = "seed",
 ) -> Assignment:
-    """Work with lists for ``user`` (a new person) on ``query`` (the study's first)."""
+    """Create a list assignment for ``user`` (a new person) on ``query`` (the study's first)."""
     query = query or queries_of(session, study)[0]
     user = user or make_user(session)
     share = AssignmentSpec(user.id, query.id, Tool.LISTS, round)
@@ -94,12 +94,12 @@ def give_lists(
 
 
 def first_page_decides(state: AskingLists) -> str:
-    """Prefers the list whose first page has the smaller number."""
+    """Prefer the list whose first page has the smaller id."""
     return "left" if state.left.documents[0] < state.right.documents[0] else "right_much"
 
 
 class Judge:
-    """One assessor at work with lists, through the labeling service."""
+    """One assessor who compares lists through the labeling service."""
 
     def __init__(self, session: Session, assignment: Assignment, live: LiveSessions) -> None:
         self._session, self._live = session, live
@@ -109,11 +109,11 @@ class Judge:
         }
 
     def look(self) -> AssignmentState:
-        """Where the assignment stands."""
+        """Return the state of the assignment."""
         return labeling.assignment_state(self._session, self._live, **self._ids)
 
     def shown(self) -> tuple[str, str]:
-        """The systems of the lists on the screen."""
+        """Return the systems of the lists on the screen."""
         state = self.look().state
         assert isinstance(state, AskingLists)
         return state.left.system, state.right.system
@@ -131,7 +131,7 @@ class Judge:
         return self._submit(Submission(self.look().position, kind))
 
     def to_the_end(self, opinion: Opinion = first_page_decides) -> int:
-        """Answer all questions; how many there were."""
+        """Answer all questions; return how many there were."""
         count = 0
         while not self.look().finished:
             self.say(opinion)

@@ -1,4 +1,4 @@
-"""Study folders for tests: a small good one, and ways to write its files."""
+"""Study folders for tests: a small valid one, and helpers to write its files."""
 
 import gzip
 import io
@@ -37,7 +37,7 @@ def candidate(number: int, of: int) -> dict[str, Any]:
 
 
 def small_study(folder: Path, *, queries: int = 2, documents: int = 3) -> Path:
-    """A good study in which every query has ``documents`` candidates of its own."""
+    """Write a valid study in which every query has ``documents`` candidates of its own."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "study.toml").write_text(STUDY)
     write_jsonl(folder / "queries.jsonl", (query(number) for number in range(queries)))
@@ -51,7 +51,7 @@ def small_study(folder: Path, *, queries: int = 2, documents: int = 3) -> Path:
 
 
 def zipped(folder: Path, *, inside: str = "") -> bytes:
-    """The folder as a zip archive, perhaps with everything inside another folder."""
+    """Return the folder as a zip archive, optionally nested in the folder ``inside``."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):

@@ -22,7 +22,7 @@ NPM_REFUSED = {"error": {"summary": "the endpoint returned an error"}}
 
 
 def tool(folder: Path, name: str, reply: object) -> str:
-    """A program that prints ``reply``, as the real ones do."""
+    """Create a fake program that prints ``reply``."""
     path = folder / name
     path.write_text(f"#!/bin/sh\ncat <<'E'\n{json.dumps(reply)}\nE\n")
     path.chmod(0o755)

@@ -52,7 +52,7 @@ def test_the_public_address_is_scheme_and_host(given: str, kept: str) -> None:
     ["labels.example", "ftp://a.example", "https://", "https://u:p@a.example", "http://a/b"],
 )
 def test_another_public_address_is_refused(wrong: str) -> None:
-    with pytest.raises(ValidationError, match="scheme and host alone"):
+    with pytest.raises(ValidationError, match="only scheme and host"):
         Settings(public_url=wrong, _env_file=None)
 
 

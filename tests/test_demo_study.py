@@ -1,4 +1,4 @@
-"""The demo study as files: enough of it, nothing twice, nothing that runs, every reference kept."""
+"""The files of the demo study: complete, without duplicates, scripts or broken references."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The container set-up: what compose accepts, and what it must say."""
+"""The container setup: what compose accepts, and what it must contain."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ def compose() -> dict[str, Any]:
 
 
 def compose_command() -> list[str] | None:
-    """`docker compose` or the older `docker-compose`, whichever this machine has."""
+    """Return `docker compose` or the older `docker-compose`, whichever is installed."""
     if shutil.which("docker-compose"):
         return ["docker-compose"]
     if shutil.which("docker"):

@@ -24,7 +24,7 @@ STUDY = re.compile(r"^(?P<path>tulips/\S+)? +(?P<line>\S.*)$")
 
 
 def commands(page: Path) -> list[list[str]]:
-    """Return the words after `topkapi` of each command that a page shows."""
+    """Return the arguments after `topkapi` of each command that a page shows."""
     spans = [" ".join(span.split()) for span in INLINE.findall(prose(page))]
     shown = COMMAND.findall(page.read_text(encoding="utf-8"))
     shown += [span.removeprefix("topkapi ") for span in spans if span.startswith("topkapi ")]
@@ -41,10 +41,10 @@ def help_of(*path: str) -> str:
     return printed.getvalue()
 
 
-def help_for(words: list[str]) -> str:
-    """Return the help of the command, or of the command in a group, that ``words`` begin with."""
-    is_group = "COMMAND [ARGS]" in help_of(words[0])
-    return help_of(*words[: 2 if is_group else 1])
+def help_for(arguments: list[str]) -> str:
+    """Return the help of the command, possibly of a group, that ``arguments`` begin with."""
+    is_group = "COMMAND [ARGS]" in help_of(arguments[0])
+    return help_of(*arguments[: 2 if is_group else 1])
 
 
 def options_of(text: str) -> set[str]:
@@ -54,10 +54,10 @@ def options_of(text: str) -> set[str]:
 
 @every_page
 def test_commands_and_their_options_exist(page: Path) -> None:
-    for words in commands(page):
-        assert words[0] in COMMANDS or words[0].startswith("--"), words
-        if words[0] in COMMANDS:
-            assert options_of(" ".join(words)) <= options_of(help_for(words)), words
+    for arguments in commands(page):
+        assert arguments[0] in COMMANDS or arguments[0].startswith("--"), arguments
+        if arguments[0] in COMMANDS:
+            assert options_of(" ".join(arguments)) <= options_of(help_for(arguments)), arguments
 
 
 @pytest.mark.parametrize("field", fields(StudySettings), ids=lambda field: field.name)
@@ -115,8 +115,8 @@ def test_the_first_study_of_the_readme_is_imported_and_assigned(
     section = README.split("\n## Your first study\n")[1].split("\n## ")[0]
     lines = [shlex.split(line, comments=True) for line in COMMAND.findall(section)]
     assert lines[-1] == ["serve"]
-    for words in [*lines[:-1], ["study", "progress", "tulips"]]:
+    for arguments in [*lines[:-1], ["study", "progress", "tulips"]]:
         with pytest.raises(SystemExit) as end:
-            main(words)
-        assert end.value.code == 0, (words, capsys.readouterr().err)
+            main(arguments)
+        assert end.value.code == 0, (arguments, capsys.readouterr().err)
     assert "0 of 1 finished" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""The examples of docs/exports.md are what the readers read."""
+"""The examples of docs/exports.md can be read by the readers of exports."""
 
 import re
 from collections.abc import Callable
@@ -36,7 +36,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
 
 
 def blocks(heading: str) -> list[str]:
-    """The examples of files under a heading."""
+    """Return the example files under a heading."""
     section = TEXT.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     return re.findall(r"```(?:json)?\n(.*?)```", section, re.DOTALL)
 

@@ -1,4 +1,4 @@
-"""Relative links and anchors of the documentation lead somewhere."""
+"""Relative links and anchors of the documentation have targets."""
 
 import re
 from pathlib import Path

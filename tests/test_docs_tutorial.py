@@ -1,4 +1,4 @@
-"""The commands of docs/tutorial.md print what the tutorial says they print."""
+"""The commands of docs/tutorial.md print what the tutorial shows."""
 
 import re
 import shlex
@@ -15,14 +15,14 @@ CLOSE = 0.02  # other linear algebra may settle a near tie another way
 
 
 def sessions() -> list[tuple[str, str]]:
-    """Every command of the tutorial with what is printed below it."""
+    """Return every command of the tutorial with its printed output."""
     blocks = "\n".join(re.findall(r"```console\n(.*?)\n```", TEXT, re.DOTALL))
     parts = re.split(r"^\$ (.+)$", blocks, flags=re.MULTILINE)[1:]
     return list(zip(parts[::2], parts[1::2], strict=True))
 
 
 def differs(expected: str, found: str) -> bool:
-    """Whether two words are neither equal nor nearly equal decimal numbers."""
+    """Return whether two words are neither equal nor nearly equal decimal numbers."""
     if expected == found:
         return False
     numbers = [re.fullmatch(r"[*(]*(\d*\.\d+)\)?", word) for word in (expected, found)]
@@ -32,8 +32,8 @@ def differs(expected: str, found: str) -> bool:
 
 
 def compared(text: str) -> list[str]:
-    """The words of an output; how many seconds something took is left out."""
-    return text.partition("Seconds a fold")[0].split()
+    """Return the words of an output, without its table of seconds."""
+    return text.partition("Seconds per fold")[0].split()
 
 
 def test_the_commands_of_the_tutorial_print_what_it_says(
@@ -42,10 +42,10 @@ def test_the_commands_of_the_tutorial_print_what_it_says(
     monkeypatch.chdir(tmp_path)
     assert len(sessions()) >= 8
     for command, expected in sessions():
-        program, *words = shlex.split(command)
+        program, *arguments = shlex.split(command)
         assert program == "topkapi"
         with pytest.raises(SystemExit):
-            main(words)
+            main(arguments)
         captured = capsys.readouterr()
         found = captured.err + captured.out
         pairs = zip_longest(compared(expected), compared(found), fillvalue="(nothing)")

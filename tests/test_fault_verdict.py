@@ -1,4 +1,4 @@
-"""The verdict of `bench.faults` on logs that are wrong in known ways."""
+"""The verdict of `bench.faults` on logs with known errors."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The wheel: it holds all it needs, and runs outside the checkout."""
+"""The wheel is complete, and runs outside the checkout."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this checkout, unpacked as an installation would be."""
+    """Build the wheel of this checkout and unpack it like an installation."""
     if not (ROOT / "static" / "vendor" / "htmx.min.js").exists():
         pytest.skip("the browser assets are not there: run make setup")
     out, site = tmp_path_factory.mktemp("dist"), tmp_path_factory.mktemp("site")
@@ -41,8 +41,8 @@ def environment(installed: Path, tmp_path: Path) -> dict[str, str]:
     }
 
 
-def topkapi(*words: str) -> list[str]:
-    return [sys.executable, "-c", "from topkapi.app.cli import main; main()", *words]
+def topkapi(*arguments: str) -> list[str]:
+    return [sys.executable, "-c", "from topkapi.app.cli import main; main()", *arguments]
 
 
 def test_templates_static_files_migrations_and_the_demo_travel_in_the_wheel(

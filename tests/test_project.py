@@ -1,4 +1,4 @@
-"""What must hold of the project as a whole: its front door, its locks, its files."""
+"""Checks of the whole project: README, lock files, file sizes."""
 
 import json
 import re
@@ -95,7 +95,7 @@ def test_no_unfinished_marks() -> None:
 
 
 def test_the_style_of_a_report_is_built_from_the_tokens() -> None:
-    """A report is one file and the library works without the server: the tokens are linked in."""
+    """Check that report.css contains the tokens, because a report works without the server."""
     tokens = ROOT / "static/css/tokens.css"
     linked = ROOT / "analysis/report/page/tokens.css"
     assert linked.resolve() == tokens.resolve()

@@ -1,7 +1,7 @@
 """The `topkapi` command.
 
-Each command or group of commands is a file beside this one with a function ``register(cli)``, and a
-line in ``COMMANDS``. Only the file of the command that is asked for is imported.
+Each command or group of commands is a module in this package with a function ``register(cli)``, and
+a line in ``COMMANDS``. Only the module of the requested command is imported.
 """
 
 import sys
@@ -17,22 +17,22 @@ COMMANDS = {
     "db": "Migrate the database, or check it.",
     "backup": "Write the whole database to one file.",
     "restore": "Fill an empty database from a backup.",
-    "users": "Add, list and disable people; make tokens for programs.",
-    "study": "Import studies, assign them, and see how far they are.",
-    "demo": "Load the demo study, with people at work on it.",
+    "users": "Add, list and disable people; create API tokens.",
+    "study": "Import studies, assign them, and show their progress.",
+    "demo": "Load the demo study, with accounts and partly finished work.",
     "export": "Write the results of a study in one of the formats.",
-    "simulate": "Simulate sessions: what a sorter costs and yields.",
+    "simulate": "Simulate sessions: questions and quality of each sorter.",
     "rank": "Train and score ranking models, and repeat the papers' experiments.",
-    "report": "Report how much assessors agree, and what their work cost.",
+    "report": "Report agreement between assessors, and their effort.",
     "dcg": "Learn the gains and discounts of DCG from preferences between lists.",
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one command; errors are one line on standard error, and only success exits with 0."""
-    given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    """Run one command; print errors as one line on standard error; exit with 0 only on success."""
+    chosen = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
-        code = _build(given)(given, prog_name="topkapi", standalone_mode=False)
+        code = _build(chosen)(chosen, prog_name="topkapi", standalone_mode=False)
     except typer.Abort:
         sys.exit(130)
     except Exception as error:
@@ -44,12 +44,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _build(arguments: Sequence[str]) -> typer.Typer:
-    """The whole command line, of which only what ``arguments`` ask for is filled in."""
+    """Build the command line, importing only the command that ``arguments`` name."""
     cli = typer.Typer(
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
-        help="Top-k preference labeling: serve it, feed it, and take its results out.",
+        help="Top-k preference labeling: run the server, import studies, export results.",
         epilog="Example: topkapi serve --port 8000",
     )
     cli.callback()(_options)
@@ -62,7 +62,7 @@ def _build(arguments: Sequence[str]) -> typer.Typer:
     return cli
 
 
-def _say_version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         try:
             typer.echo(version("topkapi"))
@@ -75,12 +75,12 @@ def _options(
     _version: Annotated[
         bool,
         typer.Option(
-            "--version", is_eager=True, callback=_say_version, help="Say the version and end."
+            "--version", is_eager=True, callback=_print_version, help="Print the version and exit."
         ),
     ] = False,
 ) -> None:
-    """Options that stand before a command."""
+    """Accept options before a command."""
 
 
 def _unused() -> None:
-    """Stand for a command that was not asked for."""
+    """Stand in for a command that was not requested."""

@@ -1,4 +1,4 @@
-"""`topkapi backup`: the whole database as one file."""
+"""`topkapi backup`: write the whole database to one file."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ from topkapi.app.db import migrations
 from topkapi.app.db.engine import make_engine
 from topkapi.app.services.backups import write_backup
 
-NICENESS = 10  # the server comes first, where both want the processor or the disk
+NICENESS = 10  # the server has priority for processor and disk
 
 
 def register(cli: typer.Typer) -> None:
@@ -22,13 +22,15 @@ def register(cli: typer.Typer) -> None:
 
 
 def backup(
-    path: Annotated[Path, typer.Argument(help="The zip to write.")],
-    overwrite: Annotated[bool, typer.Option(help="Replace a file that is there.")] = False,
+    path: Annotated[Path, typer.Argument(help="Zip file to write.")],
+    overwrite: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write studies, pages, people, judgments and all else to one zip; the server may go on."""
+    """Write studies, pages, people, judgments and everything else to one zip; the server may keep
+    running.
+    """
     if path.exists() and not overwrite:
-        raise Refused(f"{path} is there already: choose another name, or say --overwrite")
+        raise Refused(f"{path} already exists: choose another name, or add --overwrite")
     settings = Settings()
     ensure_migrated(settings)
     os.nice(NICENESS)

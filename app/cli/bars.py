@@ -1,4 +1,4 @@
-"""A progress bar that comes only when it is wanted: after two seconds, and on a terminal."""
+"""A progress bar that appears only on a terminal, after two seconds."""
 
 import sys
 import time
@@ -14,7 +14,7 @@ Update = Callable[[str, int, int], None]
 
 @contextmanager
 def late_bar() -> Iterator[Update]:
-    """A function that takes what is being done, how much is done, and how much there is."""
+    """Yield a function that takes the current activity, the amount done, and the total."""
     if not sys.stderr.isatty():
         yield lambda _doing, _done, _total: None
         return

@@ -1,4 +1,4 @@
-"""What commands share: settings, sessions on a migrated database, and how results are said."""
+"""Shared by commands: settings, sessions on a migrated database, and output."""
 
 import json
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ from topkapi.app.config import Settings
 from topkapi.app.db import migrations
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 
-AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON, for programs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
 @contextmanager
 def open_sessions(settings: Settings | None = None) -> Iterator[Sessions]:
-    """Session factories on the database of the settings, which is migrated."""
+    """Yield session factories on the configured database, after migrating it."""
     settings = settings or Settings()
     ensure_migrated(settings)
     engine = make_engine(settings.database_url)
@@ -28,7 +28,9 @@ def open_sessions(settings: Settings | None = None) -> Iterator[Sessions]:
 
 
 def ensure_migrated(settings: Settings) -> None:
-    """Migrate an SQLite file; refuse a PostgreSQL database, which others may be using."""
+    """Migrate an SQLite file; raise for an outdated PostgreSQL database, which others may be
+    using.
+    """
     engine = make_engine(settings.database_url)
     try:
         state = migrations.revisions(engine)
@@ -40,7 +42,7 @@ def ensure_migrated(settings: Settings) -> None:
     if not migrations.is_known(state.current):
         raise Refused(
             f"the database is at migration {state.current}, which this version does not know: "
-            "use the newer version of Topkapi that made it"
+            "use the newer version of Topkapi that created it"
         )
     if not is_sqlite:
         at = state.current or "none"

@@ -21,32 +21,34 @@ def register(cli: typer.Typer) -> None:
 
 
 def upgrade(
-    revision: Annotated[str, typer.Argument(help="How far to go.")] = "head",
+    revision: Annotated[str, typer.Argument(help="Migration to upgrade to.")] = "head",
     as_json: AsJson = False,
 ) -> None:
-    """Bring the database forward to the newest tables, in one transaction."""
+    """Upgrade the database to the newest migration, in one transaction."""
     settings = Settings()
     _guarded(migrations.upgrade, settings, revision)
     _report(settings, as_json)
 
 
 def downgrade(
-    revision: Annotated[str, typer.Argument(help="Where to go back to: 0001, -1 or base.")],
+    revision: Annotated[str, typer.Argument(help="Migration to downgrade to: 0001, -1 or base.")],
     yes: Annotated[
-        bool, typer.Option("--yes", help="Do it, though what newer tables hold is lost.")
+        bool, typer.Option("--yes", help="Confirm that data in newer tables is lost.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take the database back to an older state. What only newer tables hold is lost."""
+    """Downgrade the database to an older migration. Data that only newer tables contain is lost."""
     if not yes:
-        raise Refused("a downgrade loses what newer tables hold: make a backup, then add --yes")
+        raise Refused("a downgrade loses the data in newer tables: make a backup, then add --yes")
     settings = Settings()
     _guarded(migrations.downgrade, settings, revision)
     _report(settings, as_json)
 
 
 def check(as_json: AsJson = False) -> None:
-    """Say where the database is; fail if it is not migrated or differs from the program."""
+    """Print the database's migration; fail if it is outdated or the tables differ from the
+    program.
+    """
     engine = make_engine(Settings().database_url)
     state = migrations.revisions(engine)
     differences = [str(change) for change in migrations.differences(engine)]

@@ -39,7 +39,7 @@ Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
 
 
 class Kept(StrEnum):
-    """What learning keeps small."""
+    """What the learner's penalty keeps small."""
 
     STEPS = "steps"
     WEIGHTS = "weights"
@@ -70,38 +70,38 @@ def learn(
     ] = None,
     study: Annotated[
         str | None,
-        typer.Option(help="Slug of a study: its lists and its grades, instead of files."),
+        typer.Option(help="Slug of a study whose lists and grades to use, instead of files."),
     ] = None,
     grades: Annotated[
         Path | None,
         typer.Option(
-            help="Grades of documents: qrels, or query, document and score with tabs. Without it "
-            "left and right hold the grades themselves."
+            help="Grades of documents: qrels, or tab-separated query, document and score. Without "
+            "it left and right contain the grades themselves."
         ),
     ] = None,
     cuts: Annotated[
-        str | None, typer.Option(help="Scores at which grades 1, 2, ... begin, with commas.")
+        str | None, typer.Option(help="Scores at which grades 1, 2, ... begin, comma-separated.")
     ] = None,
     levels: Annotated[
-        int | None, typer.Option(min=2, help="Cut scores into so many grades of equal size.")
+        int | None, typer.Option(min=2, help="Number of equally large grades to cut scores into.")
     ] = None,
     k: Annotated[int, typer.Option(min=1, help="Positions that count.")] = 10,
     c: Annotated[
-        float | None, typer.Option(help="Weight of a preference; chosen by folds if left out.")
+        float | None, typer.Option(help="Weight of a preference; cross-validated if omitted.")
     ] = None,
-    ties: Annotated[float, typer.Option(min=0, help="Weight of a tie, times that.")] = 1.0,
+    ties: Annotated[float, typer.Option(min=0, help="Weight of a tie, relative to --c.")] = 1.0,
     penalty: Annotated[
-        Kept, typer.Option(help="What is kept small: steps between grades, or weights.")
+        Kept, typer.Option(help="What is penalized: steps between grades, or weights.")
     ] = Kept.STEPS,
-    folds: Annotated[int, typer.Option(min=2, help="Folds of the validation.")] = 5,
+    folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5,
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals.")] = 200,
-    out: Annotated[Path | None, typer.Option(help="Write gains and discounts here.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File to write gains and discounts to.")] = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Learn gains and discounts from people's preferences, and validate them across folds."""
+    """Learn gains and discounts from preferences between lists, and cross-validate them."""
     if (lists is None) == (study is None):
-        raise Refused("name a file of preferences, or a study with --study")
+        raise Refused("give either a file of preferences or a study with --study")
     if lists is None:
         preferences, queries = _of_study(str(study), k, grades or cuts or levels)
     else:
@@ -127,14 +127,16 @@ def coherence(
     ] = "exponential",
     second: Annotated[str, typer.Option(help="The same choices.")] = "linear",
     grades: Annotated[
-        str, typer.Option(help="Grades of the documents that are ranked, from 0, with commas.")
+        str, typer.Option(help="Grades of the ranked documents, from 0, comma-separated.")
     ] = "4,4,3,3,2,2,1,1,0,0",
     pairs: Annotated[int, typer.Option(min=1, help="Random pairs of rankings.")] = 100_000,
-    out: Annotated[Path | None, typer.Option(help="Draw the figure (.png, .svg, .pdf).")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File to draw the figure to (.png, .svg, .pdf).")
+    ] = None,
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
-    """How often two settings of gains disagree about two rankings (Zhou et al. 2013, Figure 1)."""
+    """Measure how often two settings of gains agree on rankings (Zhou et al. 2013, Figure 1)."""
     documents = _whole_numbers("--grades", grades)
     settings = [_gains(name, documents) for name in (first, second)]
     found = measure_coherence(*settings, n_pairs=pairs, seed=seed, grades=documents)
@@ -149,14 +151,16 @@ def simulate(
     figure: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"{', '.join(FIGURES)}; with --data {', '.join(LETOR_FIGURES)}. All if left out."
+            help=f"{', '.join(FIGURES)}; with --data {', '.join(LETOR_FIGURES)}. All if omitted."
         ),
     ] = None,
     data: Annotated[
-        Path | None, typer.Option(help="LETOR file of graded documents: rank real queries.")
+        Path | None, typer.Option(help="LETOR file of graded documents, to rank real queries.")
     ] = None,
-    runs: Annotated[int, typer.Option(min=1, help="Simulations to take the mean of.")] = 5,
-    out: Annotated[Path | None, typer.Option(help="Folder for a .csv and .png of each.")] = None,
+    runs: Annotated[int, typer.Option(min=1, help="Number of simulations to average.")] = 5,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for a .csv and .png file per figure.")
+    ] = None,
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
@@ -180,7 +184,7 @@ def simulate(
 
 
 def _of_study(slug: str, k: int, of_files: object) -> tuple[Preferences, IntArray]:
-    """The preferences of a study, and a number for the query of each."""
+    """Return the preferences of a study, and a query number for each."""
     from topkapi.app.cli.common import open_sessions
     from topkapi.app.services.results import list_learning
 
@@ -194,7 +198,7 @@ def _of_study(slug: str, k: int, of_files: object) -> tuple[Preferences, IntArra
 def _preferences(
     lists: Path, grades: Path | None, cuts: str | None, levels: int | None, k: int
 ) -> tuple[Preferences, IntArray]:
-    """The preferences of the files, and a number for the query of each."""
+    """Return the preferences of the files, and a query number for each."""
     pairs = read_list_preferences(lists)
     scores = None if grades is None else read_scores(grades)
     if cuts is not None or levels is not None:
@@ -216,7 +220,7 @@ def _gains(name: str, documents: IntArray) -> Gains:
         n_grades = int(documents.max(initial=1)) + 1
         return usual_gains(n_grades, documents.size, linear=name == "linear")
     if not Path(name).exists():
-        raise Refused(f"{name}: neither exponential, linear, nor a file")
+        raise Refused(f"{name} is neither exponential nor linear nor a file")
     return load_gains(name)
 
 
@@ -231,21 +235,21 @@ def _figure(name: str, studies: dict[str, Callable[[int, int], Curves]]) -> str:
     for known in studies:
         if name == known or name in known.split("-"):
             return known
-    hint = "; give --data for it" if studies is FIGURES else "; leave --data out for others"
-    raise Refused(f"--figure: there is no {name} here, only {', '.join(studies)}{hint}")
+    hint = "; others need --data" if studies is FIGURES else "; omit --data for others"
+    raise Refused(f"--figure: {name} is not one of {', '.join(studies)}{hint}")
 
 
 def _numbers(option: str, text: str) -> list[float]:
     try:
         return [float(each) for each in text.split(",")]
     except ValueError:
-        raise Refused(f"{option}: {text!r} is not numbers with commas") from None
+        raise Refused(f"{option}: {text!r} is not a comma-separated list of numbers") from None
 
 
 def _whole_numbers(option: str, text: str) -> IntArray:
     numbers = _numbers(option, text)
     if not all(number == int(number) and number >= 0 for number in numbers):
-        raise Refused(f"{option}: {text!r} is not whole numbers from 0 with commas")
+        raise Refused(f"{option}: {text!r} is not a comma-separated list of whole numbers from 0")
     return np.array(numbers, dtype=np.int64)
 
 
@@ -253,7 +257,7 @@ def _learned_text(found: Learned, out: Path | None) -> str:
     gains, report = found.model.gains_, found.validation
     lines = [
         f"{report.pairs} preferences between lists, {report.ties} of them ties; C = {report.c:g}",
-        f"{found.ungraded} documents without a grade and {found.padded} missing places count as "
+        f"{found.ungraded} documents without a grade and {found.padded} missing positions count as "
         "the worst grade",
         "",
         f"{'grade':<10}{'gain':>10}{'90 % interval':>20}",
@@ -264,9 +268,9 @@ def _learned_text(found: Learned, out: Path | None) -> str:
         low_high = "" if bounds is None else _range(bounds.gains[:, grade])
         lines.append(f"{grade:<10}{share:>10.3f}{low_high:>20}")
     lines += ["", f"{'position':<10}{'discount':>10}{'90 % interval':>20}"]
-    for place, discount in enumerate(gains.discounts):
-        low_high = "" if bounds is None else _range(bounds.discounts[:, place])
-        lines.append(f"{place + 1:<10}{discount:>10.3f}{low_high:>20}")
+    for index, discount in enumerate(gains.discounts):
+        low_high = "" if bounds is None else _range(bounds.discounts[:, index])
+        lines.append(f"{index + 1:<10}{discount:>10.3f}{low_high:>20}")
     lines += ["", f"{'accuracy':<14}{'all':>8}{'strong':>8}{'weak':>8}"]
     for name in ("learned", "exponential", "linear"):
         each = getattr(report, name)

@@ -1,4 +1,4 @@
-"""`topkapi demo`: the demo study with people at work on it."""
+"""`topkapi demo`: load the demo study with people at work on it."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -16,15 +16,15 @@ def register(cli: typer.Typer) -> None:
 
 def demo_command(
     if_empty: Annotated[
-        bool, typer.Option("--if-empty", help="Leave a database alone that holds anything.")
+        bool, typer.Option("--if-empty", help="Do nothing if the database contains anything.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Load the demo study and its people, and say how to sign in on this machine."""
+    """Load the demo study and its accounts, and print how to sign in on this machine."""
     with open_sessions() as sessions, sessions.write.begin() as session:
         if if_empty and not is_empty(session):
             found = sign_ins(session)
-            what = "the database is in use; nothing was loaded"
+            what = "the database is not empty; nothing was loaded"
         else:
             demo = load_demo(session)
             found = demo.sign_ins

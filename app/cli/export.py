@@ -1,4 +1,4 @@
-"""`topkapi export`: a study as a file of one of the formats."""
+"""`topkapi export`: write a study in one of the export formats."""
 
 import gzip
 import sys
@@ -33,17 +33,17 @@ def export(
     study: Annotated[str, typer.Argument(help="Slug of the study.")],
     format: Annotated[str, typer.Argument(help=f"One of {', '.join(EXPORTS)}.")],
     out: Annotated[
-        str, typer.Option(help="File to write, packed if it ends in .gz; - is standard output.")
+        str, typer.Option(help="File to write, compressed if it ends in .gz; - is standard output.")
     ] = STANDARD_OUTPUT,
     assessor: Annotated[
         str | None, typer.Option(help="Only this person: e-mail, full name or pseudonym.")
     ] = None,
     pseudonyms: Annotated[
-        bool, typer.Option("--pseudonyms", help="assessor-01 ... in place of e-mails.")
+        bool, typer.Option("--pseudonyms", help="Write assessor-01 ... instead of e-mails.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the results of a study; what is not finished yet is said on standard error."""
+    """Write the results of a study; report unfinished work on standard error."""
     options = ExportOptions(assessor, pseudonyms)
     with (
         open_sessions() as sessions,
@@ -70,13 +70,13 @@ def _write(found: Export, out: str) -> int:
 
 @contextmanager
 def _opened(out: str) -> Iterator[IO[bytes]]:
-    """Where to write; a file is there whole or not at all."""
+    """Open the output; a file appears complete or not at all."""
     if out == STANDARD_OUTPUT:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
     path = Path(out)
-    if path.exists() and not path.is_file():  # a device or a pipe, or a folder, which refuses
+    if path.exists() and not path.is_file():  # a device or a pipe; opening a folder fails
         with path.open("wb") as stream:
             yield stream
         return
@@ -91,12 +91,14 @@ def _opened(out: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _packed(stream: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
-    """The stream, packed if the name says so; without the time, so that the bytes are the same."""
+    """Yield the stream, compressed for ``.gz`` without a timestamp, so that the bytes are
+    reproducible.
+    """
     if path.suffix != ".gz":
         yield stream
         return
     with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed:
-        yield cast(IO[bytes], packed)  # it reads and writes as one, but is not typed so
+        yield cast(IO[bytes], packed)  # it behaves as one, but is not typed so
 
 
 def _facts(found: Export, study: str, out: str, size: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""From an exception to one line and an exit code: 2 for wrong usage, 1 for everything else."""
+"""From an exception to a one-line message and an exit code: 2 for wrong usage, else 1."""
 
 import os
 import traceback
@@ -13,11 +13,11 @@ from topkapi.app.secret import UnsafeSecret
 
 
 class Refused(Exception):
-    """A command that cannot do what was asked; the message says what to mend."""
+    """A command cannot do what was asked; the message says how to fix it."""
 
 
 def explain(error: Exception) -> tuple[str, int]:
-    """What to say about ``error``, and the exit code."""
+    """Return the message for ``error``, and the exit code."""
     if isinstance(error, typer.TyperException):
         code = getattr(error, "exit_code", 2)
         say = getattr(error, "format_message", error.__str__)

@@ -32,7 +32,7 @@ def register(cli: typer.Typer) -> None:
 def report(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Slug of a study; more files after --from.", metavar="STUDY"),
+        typer.Argument(help="Slug of a study; with --from, further files.", metavar="STUDY"),
     ] = None,
     source: Annotated[
         list[Path] | None,
@@ -42,41 +42,45 @@ def report(
         "report"
     ),
     format: Annotated[
-        str | None, typer.Option(help=f"{', '.join(FORMATS)}; seen from the files if left out.")
+        str | None, typer.Option(help=f"{', '.join(FORMATS)}; detected if omitted.")
     ] = None,
     k: Annotated[
         int | None,
-        typer.Option(min=1, help="Length of the consensus lists from files; all if left out."),
+        typer.Option(min=1, help="Length of the consensus lists from files; all if omitted."),
     ] = None,
     pseudonyms: Annotated[
-        bool, typer.Option("--pseudonyms", help="assessor-01 ... in place of a study's names.")
+        bool, typer.Option("--pseudonyms", help="Write assessor-01 ... instead of a study's names.")
     ] = False,
     confidence: Annotated[
         bool,
         typer.Option(
-            "--confidence", help="Also how sure each list is: a third of a second a session."
+            "--confidence",
+            help="Also each list's confidence; adds a third of a second per session.",
         ),
     ] = False,
-    seed: Annotated[int, typer.Option(help="Seed of resampled queries.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed for resampling queries.")] = 0,
     draws: Annotated[int, typer.Option(min=100, help="Resamples for the intervals.")] = 2000,
     plots: Annotated[bool, typer.Option(help="Also draw plots as PNG and SVG.")] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Report how much assessors agree, and what their work cost.
+    """Report agreement between assessors, and their effort.
 
-    Writes report.html (one page that needs nothing else), report.json, CSV tables, plots, and the
-    consensus lists into a folder.
+    Writes report.html (one self-contained page), report.json, CSV tables, plots, and the consensus
+    lists into a folder.
     """
     options = Options(seed=seed, draws=draws)
     try:
         if source:
-            _refuse(pseudonyms, "--pseudonyms is for a study; files hold the names they hold")
+            _refuse(pseudonyms, "--pseudonyms works only for a study, not for files")
             _refuse(
-                confidence, "--confidence is for a study; files do not tell how they were judged"
+                confidence,
+                "--confidence works only for a study: files do not record how they were judged",
             )
             found = _of_files([*source, *(Path(name) for name in names or [])], format, k, options)
         else:
-            _refuse(format is not None or k is not None, "--format and --k are for files (--from)")
+            _refuse(
+                format is not None or k is not None, "--format and --k work only for files (--from)"
+            )
             found = _of_study(names or [], pseudonyms, confidence, options)
         with _progress("Writing the report ..."):
             written = write_report(found, out, plots=plots)
@@ -85,9 +89,9 @@ def report(
     say(as_json, record_of(found), _summary(found, out, len(written)))
 
 
-def _refuse(wrong: bool, words: str) -> None:
+def _refuse(wrong: bool, message: str) -> None:
     if wrong:
-        raise Refused(words)
+        raise Refused(message)
 
 
 def _of_files(paths: list[Path], format: str | None, k: int | None, options: Options) -> Report:
@@ -97,7 +101,7 @@ def _of_files(paths: list[Path], format: str | None, k: int | None, options: Opt
 
 def _of_study(names: list[str], pseudonyms: bool, confidence: bool, options: Options) -> Report:
     if len(names) != 1:
-        raise Refused("name one study by its slug, or files of preferences with --from")
+        raise Refused("give the slug of one study, or files of preferences with --from")
     with open_sessions() as sessions, export_session(sessions) as session, late_bar() as bar:
         source = StudySource(
             session,
@@ -109,15 +113,15 @@ def _of_study(names: list[str], pseudonyms: bool, confidence: bool, options: Opt
 
 
 @contextmanager
-def _progress(words: str) -> Iterator[None]:
-    """One line while it works, on a terminal only: the steps have no common measure."""
-    told = sys.stderr.isatty()
-    if told:
-        typer.echo(words, err=True, nl=False)
+def _progress(message: str) -> Iterator[None]:
+    """Show one line of progress, on a terminal only."""
+    shown = sys.stderr.isatty()
+    if shown:
+        typer.echo(message, err=True, nl=False)
     try:
         yield
     finally:
-        if told:
+        if shown:
             typer.echo("\r\033[K", err=True, nl=False)
 
 

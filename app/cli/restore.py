@@ -1,4 +1,4 @@
-"""`topkapi restore`: an empty database filled from a backup."""
+"""`topkapi restore`: fill an empty database from a backup."""
 
 from pathlib import Path
 from typing import Annotated
@@ -18,10 +18,10 @@ def register(cli: typer.Typer) -> None:
 
 
 def restore(
-    path: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A backup.")],
+    path: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Backup file to read.")],
     as_json: AsJson = False,
 ) -> None:
-    """Fill an empty database, of either kind, from a backup of either kind."""
+    """Fill an empty SQLite or PostgreSQL database from a backup of either."""
     settings = Settings()
     ensure_migrated(settings)
     engine = make_engine(settings.database_url)

@@ -1,4 +1,4 @@
-"""`topkapi serve`: the server."""
+"""`topkapi serve`: run the server."""
 
 import socket
 from typing import Annotated
@@ -26,7 +26,7 @@ def serve(
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port to listen on.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, max=256, help="Server processes.")] = None,
 ) -> None:
-    """Serve the pages and the API. An SQLite file is migrated; PostgreSQL has to be already."""
+    """Serve the pages and the API. SQLite is migrated automatically; migrate PostgreSQL first."""
     import uvicorn
 
     settings = Settings()
@@ -65,7 +65,7 @@ def _refuse_taken_port(host: str, port: int) -> None:
 
 def _greet(settings: Settings, host: str, port: int) -> None:
     shown = "localhost" if host in ("127.0.0.1", "0.0.0.0", "::", "::1") else host
-    typer.echo(f"Topkapi is at http://{shown}:{port} (Ctrl-C ends it)")
+    typer.echo(f"Topkapi is at http://{shown}:{port} (Ctrl-C stops it)")
     with open_sessions(settings) as sessions, sessions.read() as session:
         people = demo_users(session)
     if people:

@@ -1,4 +1,4 @@
-"""`topkapi simulate`: what a sorter costs and yields, from simulated sessions."""
+"""`topkapi simulate`: questions and quality of a sorter, from simulated sessions."""
 
 import json
 import sys
@@ -16,7 +16,7 @@ from topkapi.app.domain.pairs.simulated_assessors import Errors
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
 from topkapi.app.services.simulation.sessions import Setting, Summary, summarise
 
-REPEATS = 6  # how often a sampled sorter may ask a pair whose errors are independent
+REPEATS = 6  # how often a sampling sorter may ask a pair with independent errors
 FRONTIER_RATES = "0.05,0.1,0.2"
 
 
@@ -28,49 +28,55 @@ def register(cli: typer.Typer) -> None:
 
 
 def simulate(
-    n: Annotated[int, typer.Option(min=0, max=1000, help="Documents of a query.")] = 50,
+    n: Annotated[int, typer.Option(min=0, max=1000, help="Documents per query.")] = 50,
     k: Annotated[int, typer.Option(min=1, help="Length of the list.")] = 10,
     sorter: Annotated[
         str,
         typer.Option(
-            help=f"{', '.join(SORTERS)}, or all; several with commas. robust takes minutes."
+            help=f"{', '.join(SORTERS)}, or all; several comma-separated. robust takes minutes."
         ),
     ] = "heap",
-    runs: Annotated[int, typer.Option(min=1, help="Simulated sessions of each kind.")] = 1000,
+    runs: Annotated[
+        int, typer.Option(min=1, help="Simulated sessions per sorter and error rate.")
+    ] = 1000,
     error: Annotated[
         str | None,
         typer.Option(
-            help="How often the assessor errs, 0 to 1; several with commas.",
+            help="Error rate of the assessor, 0 to 1; several comma-separated.",
             show_default=f"0; with --frontier {FRONTIER_RATES}",
         ),
     ] = None,
     error_model: Annotated[
         Errors,
-        typer.Option(
-            help="Errors alike for all pairs, or rarer the further apart (Bradley-Terry)."
-        ),
+        typer.Option(help="Errors equal for all pairs, or rarer with distance (Bradley-Terry)."),
     ] = Errors.UNIFORM,
     persistent: Annotated[
-        bool, typer.Option("--persistent", help="Asked again, the assessor errs the same way.")
+        bool,
+        typer.Option("--persistent", help="The assessor repeats the same error when asked again."),
     ] = False,
     ties: Annotated[
-        int, typer.Option(min=0, help="Grades whose equals tie; 0: a strict order.")
+        int, typer.Option(min=0, help="Number of grades within which pages tie; 0: a strict order.")
     ] = 0,
     ask_again: Annotated[
-        bool, typer.Option("--ask-again", help="Ask a pair as often as the sorter wants it.")
+        bool, typer.Option("--ask-again", help="Ask a pair as often as the sorter requests it.")
     ] = False,
     infer: Annotated[
-        bool, typer.Option("--infer-transitive", help="Do not ask what the answers imply.")
+        bool,
+        typer.Option("--infer-transitive", help="Do not ask questions whose answers are implied."),
     ] = False,
     recheck: Annotated[int, typer.Option(min=0, help="Passes over adjacent winners.")] = 0,
-    best_of: Annotated[int, typer.Option(min=1, help="Ask each pair until a majority.")] = 1,
+    best_of: Annotated[
+        int, typer.Option(min=1, help="Ask each pair until one side has a majority of N.")
+    ] = 1,
     budget: Annotated[
         int | None,
-        typer.Option(min=1, help="Questions of robust.", show_default="what heap expects to ask"),
+        typer.Option(
+            min=1, help="Question budget of robust.", show_default="what heap expects to ask"
+        ),
     ] = None,
     stop_at: Annotated[
         float | None,
-        typer.Option(help="End robust before its budget, at this expected kappa-NDCG."),
+        typer.Option(help="Stop robust early at this expected kappa-NDCG."),
     ] = None,
     pair_limit: Annotated[
         int | None,
@@ -82,18 +88,18 @@ def simulate(
     ] = None,
     frontier: Annotated[
         Path | None,
-        typer.Option(help="Draw quality against questions for all sorters: OUT.png, .svg, .csv."),
+        typer.Option(help="Plot quality against questions for all sorters to OUT.png, .svg, .csv."),
     ] = None,
     processes: Annotated[
-        int | None, typer.Option(min=1, help="Processes to share the work.", show_default="cores")
+        int | None, typer.Option(min=1, help="Number of parallel processes.", show_default="cores")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of truths and errors.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON, for programs.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed for truths and errors.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
 ) -> None:
-    """Simulate sessions: questions asked, and how true the list is that they end with.
+    """Simulate sessions: questions asked, and quality of the resulting list.
 
     The kappa-NDCG at k compares the list with the true one (Niu et al. 2012, equation 2); overlap
-    is the share of the true top k that the list holds.
+    is the share of the true top k that the list contains.
     """
     base = Setting(
         Plan(
@@ -142,9 +148,9 @@ def _frontier(
 
     stem = out.with_suffix("") if out.suffix in (".png", ".svg", ".csv") else out
     if not stem.parent.is_dir():
-        raise Refused(f"--frontier: there is no folder {stem.parent}")
+        raise Refused(f"--frontier: the folder {stem.parent} does not exist")
     if len(base.plan.order) < 2:
-        raise Refused("--frontier: two documents or more are needed, give a larger --n")
+        raise Refused("--frontier: needs two documents or more; give a larger --n")
     work = _work([replace(base, plan=replace(base.plan, sorter="robust"))]) * len(rates)
     with _progress(steps(base, rates), work) as on_runs:
         found = frontier(base, rates, on_runs=on_runs, processes=processes)
@@ -163,7 +169,7 @@ def _sorters(wanted: str) -> list[str]:
     names = list(SORTERS) if wanted == "all" else wanted.split(",")
     for name in names:
         if name not in SORTERS:
-            raise Refused(f"--sorter: there is no sorter {name!r}; there are {', '.join(SORTERS)}")
+            raise Refused(f"--sorter: {name!r} is not one of {', '.join(SORTERS)}")
     return names
 
 
@@ -171,17 +177,17 @@ def _rates(wanted: str, model: Errors) -> list[float]:
     try:
         rates = [float(each) for each in wanted.split(",")]
     except ValueError:
-        raise Refused(f"--error: {wanted!r} is not a number, or numbers with commas") from None
+        raise Refused(f"--error: {wanted!r} is not a number or a comma-separated list") from None
     if not all(0 <= rate <= 1 for rate in rates):
         raise Refused(f"--error: {wanted} is not between 0 and 1")
     if model is Errors.BRADLEY_TERRY and any(rate >= 0.5 for rate in rates):
-        raise Refused("--error: Bradley-Terry errors are under 0.5")
+        raise Refused("--error: Bradley-Terry error rates must be below 0.5")
     return rates
 
 
 @contextmanager
 def _progress(runs: int, work: int) -> Iterator[Callable[[int], None] | None]:
-    """A bar on a terminal if it will take more than two seconds or so, else nothing."""
+    """Show a progress bar on a terminal if the work takes more than about two seconds."""
     if not sys.stderr.isatty() or work < 1_000_000:
         yield None
         return

@@ -20,7 +20,7 @@ Email = Annotated[str, typer.Argument(help="E-mail address of the person.")]
 
 def register(cli: typer.Typer) -> None:
     """Add the group to the command line."""
-    summary = "Add, list and disable people; make tokens for programs."
+    summary = "Add, list and disable people; create API tokens."
     group = typer.Typer(help=summary, rich_markup_mode=None)
     group.command(
         epilog="Example: topkapi users add ansa@lehto.example --name 'Ansa Lehto' --role assessor"
@@ -41,7 +41,9 @@ def add(
     role: Annotated[Role, typer.Option(help="What the person may do.")] = Role.ASSESSOR,
     as_json: AsJson = False,
 ) -> None:
-    """Make an account. The password is asked for, or read from TOPKAPI_NEW_PASSWORD or a pipe."""
+    """Create an account. The password is prompted for, or read from TOPKAPI_NEW_PASSWORD or a
+    pipe.
+    """
     chosen = _new_password()
     with open_sessions() as sessions, sessions.write.begin() as session:
         user = accounts.create_user(session, email=email, name=name, role=role, password=chosen)
@@ -53,11 +55,11 @@ def list_users(as_json: AsJson = False) -> None:
     with open_sessions() as sessions, sessions.read() as session:
         users = all_users(session)
     lines = [f"{user.email:<36} {user.role:<11} {_state(user):<9} {user.name}" for user in users]
-    say(as_json, [_facts(user) for user in users], "\n".join(lines) or "nobody yet")
+    say(as_json, [_facts(user) for user in users], "\n".join(lines) or "no accounts yet")
 
 
 def disable(email: Email, as_json: AsJson = False) -> None:
-    """Refuse further sign-ins, end the present ones, revoke tokens; answers and work stay."""
+    """Refuse further sign-ins, end current sessions, revoke tokens; keep all answers."""
     with open_sessions() as sessions, sessions.write.begin() as session:
         user = accounts.user_of_email(session, email)
         accounts.disable_user(session, user)
@@ -65,7 +67,7 @@ def disable(email: Email, as_json: AsJson = False) -> None:
 
 
 def password(email: Email, as_json: AsJson = False) -> None:
-    """Set a new password, end every sign-in made with the old one, revoke tokens."""
+    """Set a new password, end every session, revoke tokens."""
     chosen = _new_password()
     with open_sessions() as sessions, sessions.write.begin() as session:
         user = accounts.user_of_email(session, email)
@@ -75,16 +77,14 @@ def password(email: Email, as_json: AsJson = False) -> None:
 
 def invite(
     email: Email,
-    name: Annotated[
-        str, typer.Option(help="Full name; not needed for someone who has an account.")
-    ] = "",
+    name: Annotated[str, typer.Option(help="Full name; not needed for an existing account.")] = "",
     role: Annotated[Role, typer.Option(help="What a new person may do.")] = Role.ASSESSOR,
     base_url: Annotated[
-        str, typer.Option(help="Where people reach this server.", metavar="URL")
+        str, typer.Option(help="Public address of this server.", metavar="URL")
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Make a one-time link by which a person sets a password; a new account if need be."""
+    """Create a one-time link for setting a password, and an account if there is none."""
     settings = Settings()
     with open_sessions(settings) as sessions, sessions.write.begin() as session:
         user = user_by_email(session, email)
@@ -102,7 +102,7 @@ def token(
     name: Annotated[str, typer.Option(help="What the token is for.")] = "command line",
     as_json: AsJson = False,
 ) -> None:
-    """Make a token for the API. It is shown this once."""
+    """Create an API token. It is shown only once."""
     with open_sessions() as sessions, sessions.write.begin() as session:
         user = accounts.user_of_email(session, email)
         row, plain = tokens.issue_token(session, user, name)
@@ -110,7 +110,7 @@ def token(
 
 
 def _new_password() -> str:
-    """From the environment, a pipe, or typed twice; never an option, which others would see."""
+    """Read the password from the environment, a pipe or a prompt, never from a visible option."""
     given = os.environ.get("TOPKAPI_NEW_PASSWORD")
     if given is not None:
         return given

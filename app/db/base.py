@@ -1,4 +1,4 @@
-"""The base of all tables: names of constraints, times in UTC, enumerations as their words."""
+"""Base of all tables: constraint names, times in UTC, enumerations stored by value."""
 
 import enum
 from datetime import UTC, datetime
@@ -32,13 +32,13 @@ BigInt = Annotated[int, 64]  # bits: a column for milliseconds or bytes
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A moment in UTC. SQLite forgets time zones, so they are put back on reading."""
+    """A moment in UTC. SQLite drops time zones, so reading restores them."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Refuse a time without zone; turn the rest to UTC."""
+        """Convert a time to UTC, or raise if it has no time zone."""
         if value is None:
             return None
         if value.tzinfo is None:
@@ -47,35 +47,35 @@ class UtcDateTime(TypeDecorator[datetime]):
         return in_utc.replace(tzinfo=None) if dialect.name == "sqlite" else in_utc
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Give back an aware time in UTC."""
+        """Return an aware time in UTC."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if dialect.name == "sqlite" else value.astimezone(UTC)
 
 
-def words(kind: type[enum.Enum]) -> list[str]:
-    """The words of an enumeration, which are what is stored."""
+def enum_values(kind: type[enum.Enum]) -> list[str]:
+    """Return the values of an enumeration, which are what is stored."""
     return [str(member.value) for member in kind]
 
 
 class Base(DeclarativeBase):
-    """Base of every table."""
+    """Base class of every table."""
 
     metadata = MetaData(naming_convention=NAMING)
     type_annotation_map = {  # noqa: RUF012 (SQLAlchemy reads it once, at class creation)
         datetime: UtcDateTime(),
         BigInt: BigInteger(),
         Json: JSON(none_as_null=True),
-        enum.Enum: Enum(enum.Enum, native_enum=False, length=20, values_callable=words),
+        enum.Enum: Enum(enum.Enum, native_enum=False, length=20, values_callable=enum_values),
     }
 
     @classmethod
     def __table_cls__(cls, name: str, metadata: MetaData, *parts: Any, **options: Any) -> Table:
-        """Make the table of a model; an ``id`` is never used again, on SQLite neither."""
+        """Create the table of a model; an ``id`` is never reused, on SQLite either."""
         numbered = any(isinstance(part, Column) and part.name == "id" for part in parts)
         return Table(name, metadata, *parts, sqlite_autoincrement=numbered, **options)
 
 
 def now() -> datetime:
-    """The present moment in UTC, for the default of ``created_at`` columns."""
+    """Return the current time in UTC, the default of ``created_at`` columns."""
     return datetime.now(UTC)

@@ -1,9 +1,9 @@
 """Engines and sessions for SQLite and PostgreSQL.
 
-Reading and writing transactions are told apart. On SQLite a writing one starts with BEGIN
-IMMEDIATE, so that it never has to be upgraded half way (which fails when another writer was
-quicker); a reading one takes no lock that a writer would wait for. On both databases a reading
-transaction cannot write.
+Read and write transactions are separate. On SQLite a write transaction starts with BEGIN IMMEDIATE,
+so that it never has to upgrade its lock half way (which fails when another writer was quicker); a
+read transaction takes no lock that a writer would wait for. On both databases a read transaction
+cannot write.
 """
 
 import os
@@ -27,10 +27,10 @@ from topkapi.app.db.storable import dump_json, refuse_unstorable
 POOL_SIZE = (
     20  # connections per process; topkapi.app.web.access.slots admits fewer requests at once
 )
-BUSY_MS = 30_000  # how long commands and imports wait for a lock
-REQUEST_BUSY_MS = 4_000  # how long a request does, its wait for a slot included
-LATE_MS = 250  # how long a write that can be repeated later waits for any lock
-POOL_SECONDS = 2.0  # for a connection, of which there should always be one free
+BUSY_MS = 30_000  # lock timeout of commands and imports
+REQUEST_BUSY_MS = 4_000  # lock timeout of a request, including its wait for a slot
+LATE_MS = 250  # lock timeout of a write that can be retried later
+POOL_SECONDS = 2.0  # to get a connection from the pool; one should always be free
 WAL_BYTES = 64 * 1024**2
 RESTED_SECONDS = 5.0
 PREPARED = "prepared_statements"
@@ -40,9 +40,9 @@ READ_ONLY = {"topkapi_read_only": True, "postgresql_readonly": True}
 
 @dataclass(frozen=True, slots=True)
 class Sessions:
-    """The ways to the database: ``read`` for looking, ``write`` for everything else.
+    """Session factories: ``read`` for read-only transactions, ``write`` for everything else.
 
-    ``late`` writes too, and gives up at once where something is locked.
+    ``late`` also writes, but gives up at once if something is locked.
     """
 
     read: sessionmaker[Session]
@@ -51,7 +51,7 @@ class Sessions:
 
 
 def normal_url(url: str) -> URL:
-    """Parse a database address and name its driver; a ValueError says what to mend."""
+    """Parse a database address and set its driver; raise ValueError with the fix otherwise."""
     try:
         parsed = make_url(url)
     except ArgumentError:
@@ -62,19 +62,21 @@ def normal_url(url: str) -> URL:
     match parsed.drivername:
         case "sqlite" | "sqlite+pysqlite":
             if parsed.database in (None, "", ":memory:"):
-                raise ValueError("a database in memory is lost: name a file, sqlite:///topkapi.db")
+                raise ValueError(
+                    "an in-memory database is not kept: name a file, such as sqlite:///topkapi.db"
+                )
             return parsed.set(drivername="sqlite+pysqlite")
         case "postgres" | "postgresql" | "postgresql+psycopg":
             return parsed.set(drivername="postgresql+psycopg")
         case other:
-            raise ValueError(f"no support for the database {other!r}: use sqlite or postgresql")
+            raise ValueError(f"the database {other!r} is not supported: use sqlite or postgresql")
 
 
 def make_engine(url: str, *, foreign_keys: bool = True, for_requests: bool = False) -> Engine:
-    """An engine for either database; migrations alone switch SQLite's foreign keys off.
+    """Return an engine for either database; only migrations switch SQLite's foreign keys off.
 
-    Requests wait for a lock for a few seconds only, so that people are told to try again. Values
-    never stand in error messages: they may be e-mail addresses or hashes of tokens.
+    Requests wait only a few seconds for a lock, so that people are asked to try again. Error
+    messages never contain values: they may be e-mail addresses or token hashes.
     """
     parsed = normal_url(url)
     busy_ms = REQUEST_BUSY_MS if for_requests else BUSY_MS
@@ -91,16 +93,16 @@ def make_engine(url: str, *, foreign_keys: bool = True, for_requests: bool = Fal
 
 
 def _make_private(path: Path) -> None:
-    """Let nobody but the owner read a new database file, and no stranger an older one.
+    """Create the database file readable only by its owner, and remove access by others.
 
-    SQLite gives its WAL and its shared memory the mode of the database. What a group may do with a
-    file that is there is left as it was set.
+    SQLite gives its WAL and shared-memory files the mode of the database. Group permissions of an
+    existing file are left as they are.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
     for each in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))):
-        with suppress(FileNotFoundError, PermissionError):  # it may be another's, who sees to it
+        with suppress(FileNotFoundError, PermissionError):  # another user's file: leave it to them
             mode = each.stat().st_mode
             if mode & 0o007:
                 each.chmod(stat.S_IMODE(mode) & ~0o007)
@@ -110,7 +112,7 @@ def _engine(url: URL, *, pool_seconds: float) -> Engine:
     """Create the engine; `?prepared_statements=off` is for PgBouncer in transaction mode."""
     prepared = url.query.get(PREPARED, "on")
     if prepared not in ("on", "off"):
-        raise ValueError(f"{PREPARED} in the database address is on or off, not {prepared!r}")
+        raise ValueError(f"{PREPARED} in the database address must be on or off, not {prepared!r}")
     engine = create_engine(
         url.difference_update_query([PREPARED]),
         pool_size=POOL_SIZE,
@@ -125,7 +127,7 @@ def _engine(url: URL, *, pool_seconds: float) -> Engine:
 
 
 def make_sessions(engine: Engine) -> Sessions:
-    """Session factories for ``engine``; objects stay readable after the commit."""
+    """Return session factories for ``engine``; objects stay readable after the commit."""
     reading = engine.execution_options(**READ_ONLY)
     late = engine.execution_options(**{_BUSY_OPTION: LATE_MS})
     return Sessions(
@@ -136,38 +138,38 @@ def make_sessions(engine: Engine) -> Sessions:
 
 
 def connection_of(session: Session) -> Connection:
-    """The session's connection, for statements that run with every request.
+    """Return the session's connection, for statements that run with every request.
 
-    They go past the session, whose keeping track of objects costs more than all else they do. As
-    usual, what the session holds is written first.
+    They bypass the session, because tracking objects would cost more than the statements
+    themselves. Pending changes of the session are flushed first.
     """
     session.flush()
     return session.connection()
 
 
 def shorten_lock_wait(session: Session, waited: float) -> None:
-    """Begin the transaction with less time to wait for a lock, as ``waited`` seconds are gone."""
+    """Begin the transaction with a lock timeout reduced by the ``waited`` seconds."""
     left = max(1, REQUEST_BUSY_MS - int(1000 * waited))
     session.connection(execution_options={_BUSY_OPTION: left})
 
 
 def _replace_dead_connections(engine: Engine) -> None:
-    """Hand out no connection of PostgreSQL that has ended, as after a restart of the server.
+    """Replace PostgreSQL connections that have ended, as after a restart of the server.
 
-    To ask each one whether it is alive would cost a round trip with every request. A server that
-    ends a connection says so, and that can be seen without asking; one that vanished, or a network
-    that forgot about the connection, shows only when asked, so those that have rested are.
+    A ping per checkout would cost a round trip with every request. A server that ends a connection
+    says so, which can be seen without a ping. One that vanished, or a network that dropped the
+    connection, shows only in a ping, so connections that were idle are pinged.
     """
 
     def on_checkin(_connection: Any, record: ConnectionPoolEntry) -> None:
-        record.info["rests_since"] = time.monotonic()
+        record.info["idle_since"] = time.monotonic()
 
     def on_checkout(connection: DBAPIConnection, record: ConnectionPoolEntry, _proxy: Any) -> None:
-        since = record.info.get("rests_since")
+        since = record.info.get("idle_since")
         if since is None:
-            return  # it is new
+            return  # a new connection
         try:
-            if _has_news(connection) or time.monotonic() - since > RESTED_SECONDS:
+            if _has_unread_data(connection) or time.monotonic() - since > RESTED_SECONDS:
                 engine.dialect.do_ping(connection)
         except engine.dialect.loaded_dbapi.Error as error:
             raise InvalidatePoolError("the connection has ended") from error
@@ -176,17 +178,17 @@ def _replace_dead_connections(engine: Engine) -> None:
     event.listen(engine, "checkout", on_checkout)
 
 
-def _has_news(connection: DBAPIConnection) -> bool:
-    """Whether the server has sent something that nobody asked for."""
+def _has_unread_data(connection: DBAPIConnection) -> bool:
+    """Return whether the server has sent something unrequested."""
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
     return bool(poll.poll(0))
 
 
 def _bound_lock_waits(engine: Engine, busy_ms: int, *, per_transaction: bool) -> None:
-    """Let PostgreSQL stop waiting for a lock after ``busy_ms`` (0: never), or as an option says.
+    """Set PostgreSQL's lock timeout to ``busy_ms`` (0: none), or to the execution option.
 
-    Behind PgBouncer a connection's settings do not last: they are set with every transaction.
+    Behind PgBouncer a connection's settings do not last, so they are set in every transaction.
     """
 
     def on_connect(connection: Any, _record: Any) -> None:
@@ -205,14 +207,14 @@ def _bound_lock_waits(engine: Engine, busy_ms: int, *, per_transaction: bool) ->
 
 
 def _prepare_sqlite(engine: Engine, *, foreign_keys: bool, busy_ms: int) -> None:
-    """Set up each connection, and let SQLAlchemy rather than the driver say BEGIN."""
+    """Configure each connection, and let SQLAlchemy rather than the driver issue BEGIN."""
 
     def on_connect(connection: SqliteConnection, _record: Any) -> None:
         connection.isolation_level = None
         for pragma in (
             f"busy_timeout={busy_ms}",
             "journal_mode=WAL",
-            f"journal_size_limit={WAL_BYTES}",  # a long snapshot lets it grow: shrink it after
+            f"journal_size_limit={WAL_BYTES}",  # a long snapshot grows it: shrink it afterwards
             "synchronous=FULL",  # an answer that was acknowledged survives a loss of power
             f"foreign_keys={'ON' if foreign_keys else 'OFF'}",
         ):

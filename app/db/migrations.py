@@ -1,4 +1,4 @@
-"""Migrations driven from the program, from a checkout and from an installed wheel alike."""
+"""Migrations run by the program, both from a checkout and from an installed wheel."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ Step = Callable[[str, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Revisions:
-    """Where the database is (None: empty), and where this program expects it."""
+    """The database's migration (None: empty), and the one this program expects."""
 
     current: str | None
     head: str
@@ -37,7 +37,7 @@ class UnknownRevision(Exception):
 
 
 def is_known(revision: str | None) -> bool:
-    """Whether this program has the migration (None: an empty database, which any program knows)."""
+    """Return whether this program has the migration; None, an empty database, is always known."""
     if revision is None:
         return True
     scripts = ScriptDirectory.from_config(_config())
@@ -45,7 +45,7 @@ def is_known(revision: str | None) -> bool:
 
 
 def head_revision() -> str:
-    """The newest migration this program knows."""
+    """Return the newest migration this program has."""
     head = ScriptDirectory.from_config(_config()).get_current_head()
     assert head is not None, "there is at least one migration"
     return head
@@ -59,17 +59,17 @@ def revisions(engine: Engine, head: str | None = None) -> Revisions:
 
 
 def upgrade(url: str, revision: str = "head") -> None:
-    """Bring the database at ``url`` forward to ``revision``, all in one transaction."""
+    """Upgrade the database at ``url`` to ``revision``, all in one transaction."""
     _run(command.upgrade, url, revision)
 
 
 def downgrade(url: str, revision: str) -> None:
-    """Take the database at ``url`` back to ``revision`` (``base``: before the first, or ``-1``)."""
+    """Downgrade the database at ``url`` to ``revision`` (``base``: before the first; or ``-1``)."""
     _run(command.downgrade, url, revision)
 
 
 def differences(engine: Engine) -> list[Any]:
-    """Where the models and the database disagree; empty when they are the same."""
+    """Return where models and database differ; empty when they are the same."""
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         return list(compare_metadata(context, Base.metadata))
@@ -95,8 +95,8 @@ def _config(connection: Connection | None = None) -> Config:
 
 
 def _check_foreign_keys(connection: Connection) -> None:
-    """With the checks switched off during a migration, prove afterwards that nothing dangles."""
+    """Raise if any foreign key dangles, because checks were off during the migration."""
     if connection.dialect.name == "sqlite":
         dangling = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
         if dangling:
-            raise RuntimeError(f"the migration left rows that refer to nothing: {dangling[:3]}")
+            raise RuntimeError(f"the migration left dangling foreign keys: {dangling[:3]}")

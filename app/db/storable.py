@@ -1,8 +1,8 @@
-"""A safety net under every statement: what one of the databases cannot store, both refuse.
+"""Safety net for every statement: values that one database cannot store are refused on both.
 
 PostgreSQL refuses NUL in a text while SQLite stores it; neither takes half of a surrogate pair or
-an integer beyond 64 bits. Routes and commands check what they receive and name the field; what gets
-past them is refused here, before it reaches the driver, with one error.
+an integer beyond 64 bits. Routes and commands check what they receive and name the field; anything
+that gets past them is refused here, before it reaches the driver, with one error class.
 """
 
 import json
@@ -17,7 +17,7 @@ from topkapi.app.domain.text.storable import fits_integer, problem_with, unfit_c
 
 
 def dump_json(value: Any) -> str:
-    """Serialize the value of a JSON column; refuse what PostgreSQL would."""
+    """Serialize the value of a JSON column; refuse what PostgreSQL would refuse."""
     text = json.dumps(value)
     if "\\u0000" in text or "\\ud" in text or "NaN" in text or "Infinity" in text:
         problem = problem_with(value)
@@ -33,7 +33,7 @@ def refuse_unstorable(engine: Engine) -> None:
 
 
 def _unwrap(error: ExceptionContext) -> BaseException | None:
-    """Pass on what `dump_json` refused as it is, not as an error of the statement."""
+    """Re-raise what `dump_json` refused unchanged, not wrapped as an error of the statement."""
     original = error.original_exception
     return original if isinstance(original, Unstorable) else None
 
@@ -56,7 +56,7 @@ def _check(
 
 
 def _name(row: Mapping[str, Any] | Iterable[Any], value: Any, context: Any) -> str:
-    """Name the column or parameter that holds ``value``, as well as the statement tells."""
+    """Return the name of the column or parameter that holds ``value``, as far as it is known."""
     if isinstance(row, Mapping):
         names: Iterable[str] = row.keys()
         row = row.values()

@@ -1,4 +1,4 @@
-"""Health: is the process up, and can it work."""
+"""Health checks: whether the process is up, and whether it can work."""
 
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
@@ -14,15 +14,15 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/healthz")
 async def get_healthz() -> JSONResponse:
-    """The process is up."""
+    """Report that the process is up."""
     return JSONResponse({"status": "up"})
 
 
 @router.get("/readyz")
 async def get_readyz(request: Request) -> JSONResponse:
-    """The database answers and has the tables this program expects."""
-    places: TransactionLimits = request.app.state.transaction_limits
-    async with places.health.hold():
+    """Report whether the database answers and is migrated."""
+    limits: TransactionLimits = request.app.state.transaction_limits
+    async with limits.health.hold():
         return await run_in_threadpool(_readiness, request.app.state)
 
 

@@ -1,9 +1,9 @@
-"""Faults under load, and a verdict: nothing acknowledged is lost, doubled, changed or invented.
+"""Faults under load, and a verdict: nothing acknowledged is lost, duplicated, changed or invented.
 
 .venv/bin/python -m bench.faults --faults 200
 .venv/bin/python -m bench.faults --faults 40 --database postgresql --workers 2 --seed 7 --json
 
-A real server process takes answers, undo and redo from assessors who judge through the API and as
-the browser does, some of them in two tabs at once, while faults drawn by the seed befall it. Then
-the log in the database is compared with what every client sent, was shown and was told.
+A real server process receives answers, undo and redo from assessors who judge through the API and
+like the browser, some of them in two tabs at once, while faults drawn by the seed are injected.
+Then the log in the database is compared with what every client sent, was shown and was told.
 """

@@ -31,15 +31,15 @@ def database(name: str, folder: Path) -> Iterator[tuple[str, PostgresqlServer | 
 
 def show(name: str, outcome: Outcome) -> None:
     """Print an outcome for people."""
-    said = outcome.as_json()
-    faults = sum(each["count"] for each in said["recovery_seconds"].values())
+    facts = outcome.as_json()
+    faults = sum(each["count"] for each in facts["recovery_seconds"].values())
     verdict = outcome.verdict
     print(
         f"{name}: {faults} faults in {outcome.seconds:.0f} s, {verdict.acknowledged} acknowledged "
         f"of {verdict.entries} entries, {outcome.tally.cut} requests without a reply, "
-        f"statuses {said['statuses']}"
+        f"statuses {facts['statuses']}"
     )
-    for kind, times in said["recovery_seconds"].items():
+    for kind, times in facts["recovery_seconds"].items():
         print(
             f"  {kind:<20} {times['count']:>4} times, recovered after "
             f"{times['median']:.2f} s (median), {times['max']:.2f} s (longest)"

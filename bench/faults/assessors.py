@@ -1,4 +1,4 @@
-"""Assessors who answer, undo, redo, reload, and send again what got no reply."""
+"""Assessors who answer, undo, redo, reload, and resend requests without a reply."""
 
 import asyncio
 import itertools
@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from random import Random
 
-from bench.browser_client import Desk, Entry, Question, Refused
+from bench.browser_client import Entry, JudgingClient, Question, Refused
 from bench.connection import TRANSPORT_ERRORS
 from bench.faults.records import Record
 
@@ -21,7 +21,7 @@ _NUMBERS = itertools.count(1)
 
 @dataclass
 class Tally:
-    """What happened to all assessors together."""
+    """Totals over all assessors."""
 
     acknowledged: int = 0
     last: float = 0.0  # when an entry was last acknowledged
@@ -35,14 +35,16 @@ class Tally:
 
 
 class Assessor:
-    """One tab of one person; ``mischief`` holds what the next entry is to suffer.
+    """One tab of one person; ``mischief`` contains the faults of the next entry.
 
     A finished assignment is undone a little, then left for the next one of ``work``.
     """
 
-    def __init__(self, work: Sequence[tuple[Desk, Record]], tally: Tally, random: Random) -> None:
+    def __init__(
+        self, work: Sequence[tuple[JudgingClient, Record]], tally: Tally, random: Random
+    ) -> None:
         self._left = list(work[1:])
-        self.desk, self.record = work[0]
+        self.client, self.record = work[0]
         self.mischief: list[str] = []
         self.tally, self._random = tally, random
         self.question: Question | None = None
@@ -56,14 +58,14 @@ class Assessor:
             if question is not None:
                 await self._submit(self.choose(question), stop)
             await asyncio.sleep(PAUSE * 2 * self._random.random())
-        self.desk.connection.close()
+        self.client.connection.close()
         await asyncio.sleep(0)  # lets the transport close
 
     def _moves_on(self) -> bool:
         if not self._left or self._random.random() < 0.7:
             return False
-        self.desk.connection.close()
-        self.desk, self.record = self._left.pop(0)
+        self.client.connection.close()
+        self.client, self.record = self._left.pop(0)
         self.question = None
         return True
 
@@ -79,7 +81,7 @@ class Assessor:
 
     async def _open(self) -> Question | None:
         try:
-            return self._see(await self.desk.open())
+            return self._see(await self.client.open())
         except (*TRANSPORT_ERRORS, Refused) as error:
             await self._wait(error)
             return None
@@ -95,7 +97,7 @@ class Assessor:
         while not stop.is_set():
             try:
                 await self._suffer(entry)
-                status, question = await self.desk.send(entry)
+                status, question = await self.client.send(entry)
             except (*TRANSPORT_ERRORS, Refused) as error:
                 await self._wait(error)
                 if self._random.random() < 0.2:
@@ -110,16 +112,16 @@ class Assessor:
             return
 
     async def submit_aside(self, entry: Entry) -> None:
-        """Send an entry once on a connection of its own, whatever comes of it."""
+        """Send an entry once on a separate connection, ignoring the result."""
         self.record.send(entry)
-        desk = copy(self.desk)
-        desk.connection = self.desk.connection.another()
+        client = copy(self.client)
+        client.connection = self.client.connection.another()
         try:
-            status, question = await desk.send(entry)
+            status, question = await client.send(entry)
         except (*TRANSPORT_ERRORS, Refused):
             return
         finally:
-            desk.connection.close()
+            client.connection.close()
         self.record.show(question)
         if status == 200:
             self.record.acknowledge(entry)
@@ -132,24 +134,24 @@ class Assessor:
         await asyncio.sleep(AGAIN * (0.5 + self._random.random()))
 
     async def _suffer(self, entry: Entry) -> None:
-        """Do to this entry what a fault asked for."""
+        """Apply a client fault to this entry."""
         while self.mischief:
             match self.mischief.pop():
                 case "gone":
-                    data = self.desk.encoded(entry)
+                    data = self.client.encoded(entry)
                     cut = self._random.randrange(1, len(data))
-                    await self.desk.connection.cut(data[:cut], after=0.05)
+                    await self.client.connection.cut(data[:cut], after=0.05)
                 case "unread":
-                    await self.desk.connection.cut(self.desk.encoded(entry), after=0.001)
+                    await self.client.connection.cut(self.client.encoded(entry), after=0.001)
                 case "replay":
                     await self._replay()
 
     async def _replay(self) -> None:
-        """Send an older entry once more; nothing may change."""
+        """Resend an older entry; nothing may change."""
         positions = sorted(self.record.acknowledged)
         if positions:
             old = self._random.choice(self.record.sent[self._random.choice(positions)])
-            status, question = await self.desk.send(old)
+            status, question = await self.client.send(old)
             self.record.show(question)
             if status == 200:
                 self.record.acknowledge(old)

@@ -1,4 +1,4 @@
-"""A clock for the server that can be put forward and back; needs a C compiler."""
+"""A clock for the server that can be set forward and back; needs a C compiler."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ HAS_CLOCK = COMPILER is not None and os.uname().sysname == "Linux"
 
 
 class Clock:
-    """Moves the wall clock of the processes that were started under it."""
+    """Shifts the wall clock of the processes started under it."""
 
     def __init__(self, folder: Path) -> None:
         self._file, self._library = folder / "clock", folder / "clock.so"
@@ -25,7 +25,7 @@ class Clock:
             subprocess.run([COMPILER, *flags], check=True)
 
     def shift(self, seconds: int) -> None:
-        """Let the clock be ``seconds`` ahead of the machine's, or behind it."""
+        """Set the clock ``seconds`` ahead of the machine's, or behind it."""
         with self._file.open("r+b") as stream:  # in place: the processes have it mapped
             stream.write(struct.pack("l", seconds))
 

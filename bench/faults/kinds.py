@@ -1,4 +1,4 @@
-"""The faults, by name: what each does to the world or to an assessor."""
+"""The faults by name: what each does to the server or to an assessor."""
 
 import asyncio
 import time
@@ -16,7 +16,7 @@ Fault = Callable[
 
 
 async def kill(world: World, _people: Sequence[Assessor], _random: Random) -> float:
-    """SIGKILL to every process of the server; it is started again."""
+    """Kill every process of the server (SIGKILL), then start it again."""
     await world.kill()
     killed = time.monotonic()
     await world.start()
@@ -24,12 +24,12 @@ async def kill(world: World, _people: Sequence[Assessor], _random: Random) -> fl
 
 
 async def kill_worker(world: World, _people: Sequence[Assessor], random: Random) -> None:
-    """SIGKILL to one worker of several; the server starts another."""
+    """Kill one worker of several (SIGKILL); the server starts another."""
     random.choice(world.worker_processes()).kill()
 
 
 async def stop(world: World, _people: Sequence[Assessor], random: Random) -> None:
-    """SIGSTOP, and SIGCONT after a while."""
+    """Stop the server (SIGSTOP), and continue it (SIGCONT) after a while."""
     await world.stop(random.uniform(0.1, 1.0))
 
 
@@ -39,51 +39,51 @@ async def lock(world: World, _people: Sequence[Assessor], random: Random) -> Non
 
 
 async def restart_database(world: World, _people: Sequence[Assessor], random: Random) -> None:
-    """PostgreSQL crashes or is restarted."""
+    """Crash or restart PostgreSQL."""
     assert world.cluster is not None
     await asyncio.to_thread(world.cluster.restart, random.choice(("fast", "immediate")))
 
 
 async def terminate(world: World, _people: Sequence[Assessor], _random: Random) -> None:
-    """`pg_terminate_backend` for every connection of the server."""
+    """Call `pg_terminate_backend` for every connection of the server."""
     await world.terminate_backends()
 
 
 async def disk_full(world: World, _people: Sequence[Assessor], random: Random) -> None:
-    """No file may grow: writing to SQLite's log of changes fails."""
+    """Prevent files from growing, so that writes to SQLite's write-ahead log fail."""
     await world.fill_disk(random.uniform(0.2, 1.0))
 
 
 async def clock(world: World, _people: Sequence[Assessor], random: Random) -> None:
-    """Let the server's clock jump, and jump back."""
+    """Shift the server's clock, and shift it back."""
     await world.jump(random.choice((-7200, -60, 30, 3600, 86_400)), random.uniform(0.3, 1.0))
 
 
 async def gone(_world: World, people: Sequence[Assessor], random: Random) -> None:
-    """Let a client go away in the middle of its request."""
+    """Disconnect a client in the middle of its request."""
     random.choice(people).mischief.append("gone")
     await asyncio.sleep(0.1)
 
 
 async def unread(_world: World, people: Sequence[Assessor], random: Random) -> None:
-    """Let a client go away before it has read the reply, and send the entry again."""
+    """Disconnect a client before it has read the reply, and resend the entry."""
     random.choice(people).mischief.append("unread")
     await asyncio.sleep(0.1)
 
 
 async def replay(_world: World, people: Sequence[Assessor], random: Random) -> None:
-    """Send an old entry once more."""
+    """Resend an old entry."""
     random.choice(people).mischief.append("replay")
     await asyncio.sleep(0.1)
 
 
 async def duplicate(_world: World, people: Sequence[Assessor], random: Random) -> None:
-    """One entry is sent four times at once, on as many connections."""
+    """Send one entry four times at once, on four connections."""
     await _at_once(random.choice(people), random, differ=False)
 
 
 async def race(_world: World, people: Sequence[Assessor], random: Random) -> None:
-    """Four different answers to one question are sent at once."""
+    """Send four different answers to one question at once."""
     await _at_once(random.choice(people), random, differ=True)
 
 
@@ -102,7 +102,7 @@ async def _at_once(person: Assessor, random: Random, *, differ: bool) -> None:
 
 
 def kinds_for(world: World) -> dict[str, Fault]:
-    """Return the faults that this world can suffer."""
+    """Return the faults that are possible in this world."""
     found: dict[str, Fault] = {
         **{"kill": kill, "stop": stop, "lock": lock, "gone": gone, "unread": unread},
         **{"replay": replay, "duplicate": duplicate, "race": race},

@@ -1,4 +1,4 @@
-"""What clients know of an assignment: what was shown, sent and acknowledged."""
+"""What clients know about an assignment: questions shown, entries sent and acknowledged."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ def pages_of(shown: Question | Entry) -> Pages:
 
 
 def logged(entry: Entry) -> Logged:
-    """Return what the log should hold of ``entry``."""
+    """Return what the log should contain for ``entry``."""
     if entry.kind != "answer":
         return entry.kind, (), None
     return entry.kind, pages_of(entry), entry.answer
@@ -31,13 +31,13 @@ class Record:
     acknowledged: dict[int, set[Logged]] = field(default_factory=lambda: defaultdict(set))
 
     def show(self, question: Question) -> None:
-        """Note what the server shows."""
+        """Record the question that the server shows."""
         self.shown[question.position].add(pages_of(question))
 
     def send(self, entry: Entry) -> None:
-        """Note what a client is about to send."""
+        """Record an entry that a client is about to send."""
         self.sent[entry.position].append(entry)
 
     def acknowledge(self, entry: Entry) -> None:
-        """Note that the server said it has the entry."""
+        """Record that the server acknowledged the entry."""
         self.acknowledged[entry.position].add(logged(entry))

@@ -1,4 +1,4 @@
-"""One run: people at work, a fault now and then, the verdict."""
+"""One run: assessors at work, injected faults, the verdict."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ from random import Random
 from statistics import median
 from typing import Any
 
-from bench.browser_client import ApiDesk, BrowserDesk, Desk
+from bench.browser_client import ApiClient, BrowserClient, JudgingClient
 from bench.faults.assessors import Assessor, Tally
 from bench.faults.kinds import kinds_for
 from bench.faults.records import Record
@@ -24,12 +24,12 @@ from topkapi.app.db.models import Assignment, User
 from topkapi.app.secret import load_secret
 from topkapi.app.web.common.cookies import Cookies
 
-RECOVERY_SECONDS = 60.0  # a server that takes nothing for longer has not recovered
+RECOVERY_SECONDS = 60.0  # a server that accepts nothing for longer has not recovered
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run is to be."""
+    """Settings of a run."""
 
     faults: int
     seed: str = "1"
@@ -42,7 +42,7 @@ class Plan:
 
 @dataclass
 class Outcome:
-    """What a run gave: the verdict, recovery times by fault, what clients met."""
+    """Outcome of a run: the verdict, recovery times by fault, errors that clients met."""
 
     verdict: Verdict
     tally: Tally
@@ -52,7 +52,7 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        """Whether anything was lost, doubled, changed, invented or stuck."""
+        """Whether anything was lost, duplicated, changed, invented or stuck."""
         return bool(self.verdict.violations() or self.stuck)
 
     def as_json(self) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def run(
 
 
 def _jobs(sessions: Sessions, plan: Plan) -> list[list[Job]]:
-    """Make the assignments of each person, in the order they are worked on."""
+    """Create the assignments of each person, in working order."""
     with sessions.write.begin() as session:
         study = make_study(session, queries=plan.queries, documents=plan.documents)
         queries = queries_of(session, study)
@@ -135,7 +135,7 @@ async def _inflict(world: World, people: list[Assessor], plan: Plan, outcome: Ou
 
 
 def _shares(random: Random, names: list[str], count: int) -> list[str]:
-    """Every kind about equally often, in random order."""
+    """Return every kind about equally often, in random order."""
     found = [names[number % len(names)] for number in range(count)]
     random.shuffle(found)
     return found
@@ -157,7 +157,7 @@ def _people(
     records: list[list[Record]],
     plan: Plan,
 ) -> list[Assessor]:
-    """Half of the people at a browser, half by program; every third has a second tab."""
+    """Create the assessors: half in a browser, half on the API; every third has a second tab."""
     secret = load_secret(folder / "topkapi.secret")
     cookies = Cookies(secret, lifetime=timedelta(days=7), secure=False)
     tally, people = Tally(), list[Assessor]()
@@ -165,19 +165,21 @@ def _people(
         ways = [_browser(world, sessions, cookies, mine), _program(world, mine)]
         if number % 2:
             ways.reverse()
-        for desks in ways if number % 3 == 0 else ways[:1]:
+        for clients in ways if number % 3 == 0 else ways[:1]:
             random = Random(f"person {plan.seed} {len(people)}")
-            people.append(Assessor(list(zip(desks, known, strict=True)), tally, random))
+            people.append(Assessor(list(zip(clients, known, strict=True)), tally, random))
     return people
 
 
-def _program(world: World, jobs: list[Job]) -> list[Desk]:
-    return [ApiDesk(world.address, job.assignment_id, job.token) for job in jobs]
+def _program(world: World, jobs: list[Job]) -> list[JudgingClient]:
+    return [ApiClient(world.address, job.assignment_id, job.token) for job in jobs]
 
 
-def _browser(world: World, sessions: Sessions, cookies: Cookies, jobs: list[Job]) -> list[Desk]:
+def _browser(
+    world: World, sessions: Sessions, cookies: Cookies, jobs: list[Job]
+) -> list[JudgingClient]:
     with sessions.read() as session:
         user_id = session.get_one(Assignment, jobs[0].assignment_id).user_id
         cookie = cookies.session_token(session.get_one(User, user_id), "nonce")
     csrf = cookies.csrf_token("nonce")
-    return [BrowserDesk(world.address, job.assignment_id, cookie, csrf) for job in jobs]
+    return [BrowserClient(world.address, job.assignment_id, cookie, csrf) for job in jobs]

@@ -1,4 +1,4 @@
-"""The verdict: the log in the database against the records of the clients."""
+"""The verdict: the log in the database compared with the records of the clients."""
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field
@@ -17,7 +17,7 @@ from topkapi.app.services.judging.tool_adapters import shown_in
 
 @dataclass
 class Verdict:
-    """Violations by kind, each as a sentence; none is what is wanted."""
+    """Violations by kind, each as a sentence; there should be none."""
 
     entries: int = 0
     acknowledged: int = 0
@@ -31,7 +31,7 @@ class Verdict:
     def violations(self) -> dict[str, list[str]]:
         """Return the kinds of violations that occurred."""
         return {
-            name: said for name, said in asdict(self).items() if isinstance(said, list) and said
+            name: found for name, found in asdict(self).items() if isinstance(found, list) and found
         }
 
 
@@ -71,18 +71,20 @@ def _rows(session: Session, assignment_id: int) -> list[Row]:
 
 
 def judge_log(record: Record, rows: list[Row], verdict: Verdict) -> None:
-    """Add to ``verdict`` what is wrong with the log of one assignment."""
+    """Add to ``verdict`` the violations in the log of one assignment."""
     where = f"assignment {record.assignment_id}, entry"
     verdict.entries += len(rows)
     if [row.position for row in rows] != list(range(len(rows))):
         verdict.lost.append(f"{where}s have gaps or repeat: {[row.position for row in rows]}")
     log = {row.position: row for row in rows}
-    for position, said in record.acknowledged.items():
+    for position, expected in record.acknowledged.items():
         verdict.acknowledged += 1
         if position not in log:
-            verdict.lost.append(f"{where} {position}: acknowledged {said}, not in the log")
-        elif said != {log[position].what}:
-            verdict.changed.append(f"{where} {position}: {said}, in the log {log[position].what}")
+            verdict.lost.append(f"{where} {position}: acknowledged {expected}, not in the log")
+        elif expected != {log[position].what}:
+            verdict.changed.append(
+                f"{where} {position}: {expected}, in the log {log[position].what}"
+            )
     for row in rows:
         _judge_row(record, row, f"{where} {row.position}", verdict)
     notes = Counter(row.note for row in rows if row.note)
@@ -101,7 +103,7 @@ def _judge_row(record: Record, row: Row, where: str, verdict: Verdict) -> None:
 
 
 def _replay(session: Session, record: Record, verdict: Verdict) -> None:
-    """Open the assignment from its log alone; it must ask what the server showed last."""
+    """Replay the assignment from its log alone; check that it asks the question shown last."""
     user_id = session.get_one(Assignment, record.assignment_id).user_id
     try:
         now = labeling.assignment_state(

@@ -1,4 +1,4 @@
-"""The server under fault: a process that is killed, stopped and started again, and its database."""
+"""The server under test: a process that is killed, stopped and restarted, and its database."""
 
 import asyncio
 import signal
@@ -18,7 +18,7 @@ from topkapi.app.db.engine import make_engine
 
 
 class World:
-    """One server on one port, started as often as it has to be."""
+    """One server on one port, restarted as often as needed."""
 
     def __init__(
         self, database_url: str, folder: Path, workers: int, cluster: PostgresqlServer | None
@@ -32,12 +32,12 @@ class World:
 
     @property
     def address(self) -> str:
-        """Where the server is."""
+        """Address of the server."""
         return f"http://localhost:{self._port}"
 
     @property
     def is_sqlite(self) -> bool:
-        """Whether the database is a file of SQLite."""
+        """Whether the database is SQLite."""
         return self.url.get_backend_name() == "sqlite"
 
     async def start(self) -> None:
@@ -62,19 +62,19 @@ class World:
         return [parent, *parent.children(recursive=True)]
 
     def worker_processes(self) -> list[psutil.Process]:
-        """Return the processes that answer requests: the children, or the only one there is."""
+        """Return the processes that answer requests: the children, or the only one."""
         parent, *children = self.processes()
         return [each for each in children if "spawn_main" in " ".join(each.cmdline())] or [parent]
 
     async def kill(self) -> None:
-        """End every process of the server without warning."""
+        """Kill every process of the server."""
         assert self._server is not None
         for process in self.processes():
             process.kill()
         await asyncio.to_thread(self._server.process.wait, 10)
 
     async def end(self) -> None:
-        """Stop the server in the ordinary way."""
+        """Stop the server gracefully."""
         assert self._server is not None
         process = self._server.process
         process.terminate()
@@ -85,7 +85,7 @@ class World:
         self._stack.close()
 
     async def stop(self, seconds: float) -> None:
-        """Let the server freeze for a while."""
+        """Freeze the server for a while."""
         stopped = self.processes()
         for process in stopped:
             process.send_signal(signal.SIGSTOP)
@@ -111,7 +111,7 @@ class World:
         engine.dispose()
 
     async def terminate_backends(self) -> None:
-        """End every connection the server has to PostgreSQL."""
+        """Terminate every connection of the server to PostgreSQL."""
         await asyncio.to_thread(self._terminate_backends)
 
     def _terminate_backends(self) -> None:
@@ -124,7 +124,7 @@ class World:
         engine.dispose()
 
     async def fill_disk(self, seconds: float) -> None:
-        """Let no file of the server grow for a while, as on a full disk."""
+        """Prevent files of the server from growing for a while, as on a full disk."""
         pids = [process.pid for process in self.processes()]
         wal = Path(f"{self.url.database}-wal")
         most = wal.stat().st_size if wal.exists() else 0
@@ -135,7 +135,7 @@ class World:
             _limit_files(pid, psutil.RLIM_INFINITY)
 
     async def jump(self, offset: int, seconds: float) -> None:
-        """Put the server's clock forward or back for a while."""
+        """Shift the server's clock forward or back for a while."""
         self._clock.shift(offset)
         await asyncio.sleep(seconds)
         self._clock.shift(0)

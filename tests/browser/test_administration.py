@@ -43,14 +43,14 @@ def study_zip(tmp_path: Path, slug: str) -> Path:
 def send(page: Page, site: Site, path: Path) -> None:
     page.goto(f"{site.server.url}/imports")
     page.get_by_label("Study", exact=True).set_input_files(path)
-    page.get_by_role("button", name="Read it").click()
+    page.get_by_role("button", name="Upload").click()
 
 
 def invite(page: Page, site: Site, name: str, email: str) -> str:
     page.goto(f"{site.server.url}/people")
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("E-mail", exact=True).fill(email)
-    page.get_by_role("button", name="Make a link").press("Enter")
+    page.get_by_role("button", name="Create link").press("Enter")
     return page.get_by_label(f"Send this link to {email}").input_value()
 
 
@@ -66,7 +66,7 @@ def test_from_a_zip_to_an_export(
     slug = f"tulips{admin.id}"
     send(page, any_site, study_zip(tmp_path, slug))
     page.get_by_role("button", name="Import 4 queries").click()
-    expect(page.get_by_text("Everything was written.")).to_be_visible()
+    expect(page.get_by_text("The study was imported.")).to_be_visible()
     accessible(page)
 
     people = [(f"Person {n} of {slug}", f"p{n}@{slug}.example") for n in range(4)]
@@ -77,11 +77,11 @@ def test_from_a_zip_to_an_export(
     for box in page.get_by_role("checkbox").all():
         box.set_checked(slug in (box.locator("xpath=..").inner_text()))
     page.get_by_label("Rounds").fill("2")
-    page.get_by_role("button", name="Preview again").click()
+    page.get_by_role("button", name="Update preview").click()
     expect(page.locator("td[data-tool]")).to_have_count(16)
     accessible(page)
     page.get_by_role("button", name="Create 16 assignments").click()
-    expect(page.get_by_text("16 assignments made.")).to_be_visible()
+    expect(page.get_by_text("16 assignments created.")).to_be_visible()
 
     page.get_by_role("link", name="See progress").click()
     stats = page.locator("#p-stats")
@@ -109,7 +109,7 @@ def accept(context: BrowserContext, link: str, name: str) -> None:
     page.goto(link)
     accessible(page)
     page.get_by_label("Password").fill("short but long")
-    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("button", name="Set password and sign in").click()
     expect(page.get_by_role("heading", name="Your queue")).to_be_visible()
     expect(page.get_by_text(name)).to_be_visible()
     own.close()
@@ -142,7 +142,7 @@ def test_a_refused_study_says_what_to_mend(
     path.write_bytes(zipped(folder))
     page = context.new_page()
     send(page, site, path)
-    expect(page.get_by_role("alert")).to_contain_text("Nothing was written")
+    expect(page.get_by_role("alert")).to_contain_text("Nothing was imported")
     expect(page.get_by_role("region", name="Problems")).to_contain_text("queries.jsonl")
     accessible(page)
 
@@ -164,7 +164,7 @@ def test_every_page_fits_and_is_accessible(
     slug = f"look{user.id}"
     send(page, site, study_zip(tmp_path, slug))
     page.get_by_role("button", name="Import 4 queries").click()
-    expect(page.get_by_text("Everything was written.")).to_be_visible()
+    expect(page.get_by_text("The study was imported.")).to_be_visible()
     addresses = [*PAGES, *(f"/studies/{slug}{below}" for below in OF_STUDY), f"/people/{user.id}"]
     for address in addresses:
         page.goto(site.server.url + address)

@@ -36,14 +36,14 @@ def test_an_administrator_changes_a_study_until_work_is_assigned(
     page.get_by_label("Name").press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("it can be at most 1000")
     page.get_by_label("Top k").fill("5")
-    page.get_by_role("button", name="Save the settings").press("Enter")
+    page.get_by_role("button", name="Save settings").press("Enter")
     expect(page.get_by_text("no ties, bad allowed")).to_be_visible()
 
     page.get_by_role("link", name="Guidelines").press("Enter")
-    page.get_by_role("link", name="Change the guidelines").press("Enter")
+    page.get_by_role("link", name="Edit guidelines").press("Enter")
     accessible(page)
     page.get_by_label("Guidelines in Markdown").fill("# Look twice\n\nThen choose.")
-    page.get_by_role("button", name="Save the guidelines").press("Enter")
+    page.get_by_role("button", name="Save guidelines").press("Enter")
     expect(page.get_by_role("heading", name="Look twice")).to_be_visible()
 
     with any_site.sessions.write.begin() as session:

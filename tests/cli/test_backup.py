@@ -1,4 +1,4 @@
-"""`topkapi backup` and `restore`: a file for its owner, refusals in one line."""
+"""`topkapi backup` and `restore`: file permissions, and errors in one line."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from topkapi.app.db.engine import Sessions
 
 @pytest.fixture
 def niceness(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """What the command asks for; the process of the tests keeps its priority."""
+    """Record the niceness that the command sets, without changing the test process."""
     asked: list[int] = []
     monkeypatch.setattr("topkapi.app.cli.backup.os.nice", asked.append)
     return asked
@@ -57,7 +57,7 @@ def test_a_damaged_file_is_told_in_one_line(
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", sqlite_url)
     assert run_command(capsys, ["backup", str(path)])[0] == 0
     whole = path.read_bytes()
-    at = whole.index(b"backup.json") + 20  # in the packed bytes of the manifest
+    at = whole.index(b"backup.json") + 20  # in the compressed bytes of the manifest
     path.write_bytes(whole[:at] + b"\xff" * 8 + whole[at + 8 :])
     code, _, error = run_command(capsys, ["restore", str(path)])
     assert code == 1

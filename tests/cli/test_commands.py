@@ -15,7 +15,7 @@ from topkapi.app.services.accounts import passwords, tokens
 
 @pytest.fixture
 def database(database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
-    """The commands work on this database, in a folder of their own."""
+    """Point the commands at this database, in a folder of their own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
     monkeypatch.setenv("TOPKAPI_NEW_PASSWORD", "a long enough password")
@@ -36,15 +36,15 @@ class Runner:
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
 
-    def __call__(self, *words: str) -> Outcome:
+    def __call__(self, *arguments: str) -> Outcome:
         with pytest.raises(SystemExit) as end:
-            main(words)
+            main(arguments)
         captured = self._capsys.readouterr()
         assert isinstance(end.value.code, int)
         return Outcome(end.value.code, captured.out, captured.err)
 
-    def refused(self, *words: str, code: int = 1) -> str:
-        outcome = self(*words)
+    def refused(self, *arguments: str, code: int = 1) -> str:
+        outcome = self(*arguments)
         assert outcome.code == code
         assert outcome.out == ""
         assert outcome.err.startswith("topkapi: ")
@@ -62,10 +62,11 @@ def test_help_lists_every_command_without_loading_them(run: Runner) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("serve",), ("db", "upgrade"), ("db", "check"), ("users", "add"), ("users", "token")]
+    "arguments",
+    [("serve",), ("db", "upgrade"), ("db", "check"), ("users", "add"), ("users", "token")],
 )
-def test_every_help_has_an_example(run: Runner, words: tuple[str, ...]) -> None:
-    shown = run(*words, "--help")
+def test_every_help_has_an_example(run: Runner, arguments: tuple[str, ...]) -> None:
+    shown = run(*arguments, "--help")
     assert shown.code == 0
     assert "Example: " in shown.out
 
@@ -125,7 +126,7 @@ def test_wrong_databases_are_explained(run: Runner, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
     assert "the database refused" in run.refused("users", "list")
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", "oracle://x")
-    assert "no support for the database 'oracle'" in run.refused("users", "list")
+    assert "the database 'oracle' is not supported" in run.refused("users", "list")
 
 
 @pytest.mark.usefixtures("database")
@@ -155,7 +156,7 @@ def test_only_sqlite_is_migrated_unasked(
 ) -> None:
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", empty_database_url)
     if empty_database_url.startswith("sqlite"):
-        assert run("users", "list").out == "nobody yet\n"
+        assert run("users", "list").out == "no accounts yet\n"
     else:
         assert "run topkapi db upgrade" in run.refused("users", "list")
 
@@ -171,5 +172,5 @@ def test_a_database_of_a_newer_version_is_left_alone(run: Runner, database: str)
 @pytest.mark.usefixtures("database")
 @pytest.mark.parametrize("name", ["Ansa\0", "Ansa\udcff"])
 def test_a_name_that_no_database_stores_is_refused(run: Runner, name: str) -> None:
-    said = run.refused("users", "add", "ansa@lehto.example", "--name", name)
-    assert "contains the character U+" in said
+    output = run.refused("users", "add", "ansa@lehto.example", "--name", name)
+    assert "contains the character U+" in output

@@ -40,15 +40,15 @@ def test_learn_writes_gains_and_says_how_good_they_are(
 ) -> None:
     write_lists(tmp_path / "lists.jsonl")
     arguments = ("learn", str(tmp_path / "lists.jsonl"), "--bootstrap", "10")
-    code, said, _ = run(capsys, *arguments, "--out", str(tmp_path / "learned.json"))
+    code, output, _ = run(capsys, *arguments, "--out", str(tmp_path / "learned.json"))
     assert code == 0
     for word in ("80 preferences", "learned", "exponential", "linear", "chance", "learned.json"):
-        assert word in said
+        assert word in output
     gains = load_gains(tmp_path / "learned.json")
     assert gains.gains.size == 5
     assert gains.discounts.size == 10
-    code, said, _ = run(capsys, *arguments, "--json", "--penalty", "weights", "--c", "1")
-    assert json.loads(said)["settings"]["penalty"] == "weights"
+    code, output, _ = run(capsys, *arguments, "--json", "--penalty", "weights", "--c", "1")
+    assert json.loads(output)["settings"]["penalty"] == "weights"
 
 
 def test_learn_joins_scores_cut_into_grades(
@@ -67,14 +67,14 @@ def test_learn_joins_scores_cut_into_grades(
             row = {"query": f"q{query}", "left": two[0], "right": two[1], "answer": better}
             stream.write(json.dumps(row) + "\n")
     common = ("learn", str(lists), "--grades", str(scores), "--k", "3", "--bootstrap", "0")
-    code, said, _ = run(capsys, *common, "--cuts", "20,50", "--c", "1", "--json")
+    code, output, _ = run(capsys, *common, "--cuts", "20,50", "--c", "1", "--json")
     assert code == 0
-    assert len(json.loads(said)["gains"]) == 3
-    code, said, _ = run(capsys, *common, "--levels", "2", "--c", "1", "--json")
-    assert len(json.loads(said)["gains"]) == 2
+    assert len(json.loads(output)["gains"]) == 3
+    code, output, _ = run(capsys, *common, "--levels", "2", "--c", "1", "--json")
+    assert len(json.loads(output)["gains"]) == 2
     for wrong, word in (
         ((), "whole grade"),
-        (("--cuts", "a"), "not numbers"),
+        (("--cuts", "a"), "not a comma-separated list of numbers"),
         (("--cuts", "1", "--levels", "2"), "either"),
     ):
         code, _, complaint = run(capsys, *common, *wrong)
@@ -88,17 +88,17 @@ def test_learn_joins_scores_cut_into_grades(
 def test_coherence_compares_any_two_settings(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    code, said, _ = run(capsys, "coherence", "--pairs", "20000", "--json")
+    code, output, _ = run(capsys, "coherence", "--pairs", "20000", "--json")
     assert code == 0
-    assert json.loads(said)["agree"] == pytest.approx(0.90, abs=0.01)
+    assert json.loads(output)["agree"] == pytest.approx(0.90, abs=0.01)
     true_gains(1).save(tmp_path / "gains.json")
     picture = tmp_path / "figure.svg"
-    code, said, _ = run(
+    code, output, _ = run(
         capsys,
         *("coherence", "--first", "linear", "--second", str(tmp_path / "gains.json")),
         *("--pairs", "2000", "--out", str(picture)),
     )
-    assert "100.0%" in said
+    assert "100.0%" in output
     assert picture.read_text().startswith("<?xml")
     code, _, complaint = run(capsys, "coherence", "--first", "cubic")
     assert (code, "cubic" in complaint) == (1, True)
@@ -109,11 +109,11 @@ def test_coherence_compares_any_two_settings(
 def test_simulate_draws_the_figures_asked_for(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    code, said, _ = run(
+    code, output, _ = run(
         capsys, "simulate", "--figure", "2", "--runs", "1", "--out", str(tmp_path / "out"), "--json"
     )
     assert code == 0
-    (figure,) = json.loads(said)
+    (figure,) = json.loads(output)
     assert figure["figure"] == "2"
     assert figure["lines"]["DCGLearn"][-1] > 0.96
     assert (tmp_path / "out/figure-2.csv").read_text().startswith("training pairs,DCGLearn,Other")
@@ -128,11 +128,11 @@ def test_simulate_ranks_the_documents_of_a_letor_file(
     rng = np.random.default_rng(0)
     lines = [f"{rng.integers(0, 3)} qid:{q} 1:0.5\n" for q in range(1, 9) for _ in range(15)]
     (tmp_path / "tiny.letor").write_text("".join(lines))
-    code, said, _ = run(
+    code, output, _ = run(
         capsys, "simulate", "--data", str(tmp_path / "tiny.letor"), "--figure", "13", "--runs", "1"
     )
     assert code == 0
-    assert "Figure 12-13" in said
+    assert "Figure 12-13" in output
 
 
 def test_learned_gains_score_a_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -141,18 +141,18 @@ def test_learned_gains_score_a_run(capsys: pytest.CaptureFixture[str], tmp_path:
     gains = tmp_path / "gains.json"
     gains.write_text('{"gains": [1, 2, 5], "discounts": [1, 0.25]}')
     common = ("score", str(tmp_path / "qrels"), "--run", str(tmp_path / "run"), "--json")
-    code, said, _ = run(
+    code, output, _ = run(
         capsys, *common, "--measures", "ndcg@2", "--gains", str(gains), group="rank"
     )
     assert code == 0
-    assert json.loads(said)["measures"]["ndcg@2"] == pytest.approx(1 / 4.25)
-    code, said, _ = run(
+    assert json.loads(output)["measures"]["ndcg@2"] == pytest.approx(1 / 4.25)
+    code, output, _ = run(
         capsys,
         *common,
         *("--measures", "ndcg@2", "--gains", str(gains), "--discounts-only"),
         group="rank",
     )
-    assert json.loads(said)["measures"]["ndcg@2"] == pytest.approx(0.75 / 3.25)
+    assert json.loads(output)["measures"]["ndcg@2"] == pytest.approx(0.75 / 3.25)
     for wrong, word in (
         (("--measures", "ndcg@3", "--gains", str(gains)), "beyond"),
         (("--measures", "map", "--gains", str(gains)), "none of which"),

@@ -16,7 +16,7 @@ from topkapi.app.services.judging.live_sessions import LiveSessions
 
 
 def fill(url: str) -> None:
-    """Three studies: judged and graded, judged without grades, not judged."""
+    """Create three studies: judged and graded, judged without grades, not judged."""
     engine = make_engine(url)
     with make_sessions(engine).write.begin() as session:
         study = make_ranked_study(session, slug="tulips", systems=5, queries=8)
@@ -25,7 +25,7 @@ def fill(url: str) -> None:
 
         def by_worth(state: AskingLists) -> str:
             left, right = (
-                sum(grades.get(page, 0) / (place + 1) for place, page in enumerate(each.documents))
+                sum(grades.get(page, 0) / (index + 1) for index, page in enumerate(each.documents))
                 for each in (state.left, state.right)
             )
             if abs(left - right) < 0.3:
@@ -49,27 +49,29 @@ def folder(database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     return tmp_path
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    return run_command(capsys, [*words])
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    return run_command(capsys, [*arguments])
 
 
 def test_a_study_and_its_exports_teach_the_same(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = ("--bootstrap", "0", "--k", "5", "--json")
-    code, said, _ = run(capsys, "dcg", "learn", "--study", "tulips", *options)
+    code, output, _ = run(capsys, "dcg", "learn", "--study", "tulips", *options)
     assert code == 0
-    of_study = json.loads(said)
+    of_study = json.loads(output)
     assert sum(of_study["counts"].values()) == 80
     assert of_study["ungraded"] == 0
     assert of_study["validation"]["learned"]["all"] > 0.8
     assert run(capsys, "export", "tulips", "lists.jsonl", "--out", "lists.jsonl")[0] == 0
-    pages = [(query, place) for query in range(8) for place in range(8)]
-    qrels = (f"q{query} 0 q{query}-d{place} {place % 5}\n" for query, place in pages)
+    pages = [(query, index) for query in range(8) for index in range(8)]
+    qrels = (f"q{query} 0 q{query}-d{index} {index % 5}\n" for query, index in pages)
     (folder / "grades.qrels").write_text("".join(qrels))
-    code, said, _ = run(capsys, "dcg", "learn", "lists.jsonl", "--grades", "grades.qrels", *options)
+    code, output, _ = run(
+        capsys, "dcg", "learn", "lists.jsonl", "--grades", "grades.qrels", *options
+    )
     assert code == 0
-    of_files = json.loads(said)
+    of_files = json.loads(output)
     assert of_files["counts"] == of_study["counts"]
     assert of_files["gains"] == pytest.approx(of_study["gains"], abs=1e-6)
     assert of_files["discounts"] == pytest.approx(of_study["discounts"], abs=1e-6)
@@ -77,15 +79,15 @@ def test_a_study_and_its_exports_teach_the_same(
 
 def test_refusals_say_what_is_missing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert folder.exists()
-    for words, reason in (
+    for arguments, reason in (
         (("--study", "new"), "nobody has compared two lists yet"),
         (("--study", "bare"), "no page of its lists has a grade"),
         (("--study", "gone"), "There is no study 'gone'"),
-        ((), "name a file of preferences, or a study"),
-        (("lists.jsonl", "--study", "new"), "name a file of preferences, or a study"),
+        ((), "give either a file of preferences or a study"),
+        (("lists.jsonl", "--study", "new"), "give either a file of preferences or a study"),
         (("--study", "tulips", "--levels", "3"), "a study has its own grades"),
     ):
-        code, _, error = run(capsys, "dcg", "learn", *words)
+        code, _, error = run(capsys, "dcg", "learn", *arguments)
         assert code != 0
         assert reason in error
         assert error.count("\n") == 1

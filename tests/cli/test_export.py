@@ -13,7 +13,7 @@ from topkapi.app.db.engine import make_engine, make_sessions
 
 @pytest.fixture
 def folder(database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """The commands work in this folder, on a database with a judged study."""
+    """Run the commands in this folder, on a database with a judged study."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
     engine = make_engine(database_url)
@@ -23,9 +23,9 @@ def folder(database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     return tmp_path
 
 
-def run(*words: str) -> int:
+def run(*arguments: str) -> int:
     with pytest.raises(SystemExit) as end:
-        main(["export", *words])
+        main(["export", *arguments])
     assert isinstance(end.value.code, int)
     return end.value.code
 
@@ -35,8 +35,8 @@ def test_a_file_is_written_and_what_is_complete_is_said(
 ) -> None:
     assert run("tulips", "topk.jsonl", "--out", "truth.jsonl") == 0
     size = (folder / "truth.jsonl").stat().st_size
-    said = capsys.readouterr().out
-    assert said == f"{size} bytes written to truth.jsonl (pairs: 3 of 5 finished)\n"
+    output = capsys.readouterr().out
+    assert output == f"{size} bytes written to truth.jsonl (pairs: 3 of 5 finished)\n"
     assert len(read_topk("truth.jsonl", complete_only=True)) == 3
 
 
@@ -60,16 +60,19 @@ def test_standard_output_has_the_bytes_alone(capsysbinary: pytest.CaptureFixture
 @pytest.mark.usefixtures("folder")
 def test_programs_are_answered_in_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("tulips", "judgments.jsonl", "--out", "log.jsonl", "--json") == 0
-    said = json.loads(capsys.readouterr().out)
-    assert (said["format"], said["complete"]) == ("judgments.jsonl", False)
-    assert {each["tool"]: each["withdrawn"] for each in said["tools"]} == {"pairs": 1, "grades": 0}
+    output = json.loads(capsys.readouterr().out)
+    assert (output["format"], output["complete"]) == ("judgments.jsonl", False)
+    assert {each["tool"]: each["withdrawn"] for each in output["tools"]} == {
+        "pairs": 1,
+        "grades": 0,
+    }
 
 
 def test_refusals_are_one_line_and_leave_no_file(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = sorted(os.listdir(folder))
-    for words, says in (
+    for arguments, says in (
         (("roses", "qrels"), "There is no study 'roses'."),
         (
             ("tulips", "qrel"),
@@ -79,7 +82,7 @@ def test_refusals_are_one_line_and_leave_no_file(
         (("tulips", "pairs.tsv", "--out", "no/such/folder/x"), "No such file or directory"),
         (("tulips", "pairs.tsv", "--out", "."), "Is a directory"),
     ):
-        assert run(*words) == 1
+        assert run(*arguments) == 1
         captured = capsys.readouterr()
         assert captured.out == ""
         assert captured.err.startswith("topkapi: ")

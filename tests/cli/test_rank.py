@@ -32,7 +32,7 @@ def graded(seed: int, first: int, n_queries: int = 12) -> RankingData:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Two folds in the layout of LETOR."""
+    """Write two folds in the layout of LETOR."""
     for fold in (1, 2):
         home = tmp_path / "small" / f"Fold{fold}"
         home.mkdir(parents=True)
@@ -48,29 +48,29 @@ def test_a_trained_model_scores_and_its_run_scores_the_same(
         str(folder / "Fold1" / f"{part}.txt.gz") for part in ("train", "vali", "test")
     )
     model, ranking = str(tmp_path / "model.json"), str(tmp_path / "run.txt")
-    code, said, _ = run(
+    code, output, _ = run(
         capsys, "train", train, "--model", "focused-net", "--set", "k=3", "--out", model
     )
     assert code == 0
-    assert "FocusedNet(k=3" in said
-    code, said, _ = run(capsys, "score", test, "--model", model, "--out", ranking, "--json")
+    assert "FocusedNet(k=3" in output
+    code, output, _ = run(capsys, "score", test, "--model", model, "--out", ranking, "--json")
     data = read_letor(test)
     expected = evaluate(data, load_model(model).predict(data), ["ndcg@10", "map", "err"])
-    assert json.loads(said)["measures"] == pytest.approx(expected)
-    code, said, _ = run(capsys, "score", test, "--run", ranking, "--json")
-    assert json.loads(said)["measures"] == pytest.approx(expected)
-    code, said, _ = run(
+    assert json.loads(output)["measures"] == pytest.approx(expected)
+    code, output, _ = run(capsys, "score", test, "--run", ranking, "--json")
+    assert json.loads(output)["measures"] == pytest.approx(expected)
+    code, output, _ = run(
         capsys, "train", train, "--model", "ranknet", "--validation", vali, "--out", model, "--json"
     )
-    assert json.loads(said)["settings"]["l2"] > 0
-    code, said, _ = run(capsys, "score", test, "--model", model, "--per-query")
-    assert said.count("\n") == data.n_queries + 3
+    assert json.loads(output)["settings"]["l2"] > 0
+    code, output, _ = run(capsys, "score", test, "--model", model, "--per-query")
+    assert output.count("\n") == data.n_queries + 3
 
 
 def test_a_run_is_scored_against_qrels(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("a 0 x 2\na 0 y 0\n")
     (tmp_path / "run").write_text("a Q0 y 1 2.0 t\na Q0 x 2 1.0 t\n")
-    code, said, _ = run(
+    code, output, _ = run(
         capsys,
         "score",
         str(tmp_path / "qrels"),
@@ -80,7 +80,7 @@ def test_a_run_is_scored_against_qrels(capsys: pytest.CaptureFixture[str], tmp_p
         "map",
     )
     assert code == 0
-    assert said.split() == ["map", "0.5000"]
+    assert output.split() == ["map", "0.5000"]
 
 
 @pytest.mark.parametrize(
@@ -100,10 +100,10 @@ def test_a_run_is_scored_against_qrels(capsys: pytest.CaptureFixture[str], tmp_p
 def test_errors_are_one_line_that_says_what_to_mend(
     arguments: list[str], fault: str, capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
-    places = {"DATA": str(folder / "Fold1" / "test.txt.gz"), "FOLDER": str(folder)}
-    code, said, wrong = run(capsys, *(places.get(word, word) for word in arguments))
+    paths = {"DATA": str(folder / "Fold1" / "test.txt.gz"), "FOLDER": str(folder)}
+    code, output, wrong = run(capsys, *(paths.get(word, word) for word in arguments))
     assert code != 0
-    assert said == ""
+    assert output == ""
     assert fault in wrong
     assert wrong.count("\n") == 1
 
@@ -120,16 +120,16 @@ def test_compare_writes_every_format_and_continues_from_its_rows(
         "--out",
         str(out),
     ]
-    code, said, _ = run(capsys, *arguments, "--format", "markdown")
+    code, output, _ = run(capsys, *arguments, "--format", "markdown")
     assert code == 0
-    assert "**Top-10 small**" in said
-    assert "FocusedNet − RankNet" in said
+    assert "**Top-10 small**" in output
+    assert "FocusedNet − RankNet" in output
     for ending in ("txt", "csv", "md", "tex", "html", "jsonl"):
         assert (out / f"compare-small.{ending}").stat().st_size > 0
     rows = (out / "compare-small.jsonl").read_text()
     assert len(rows.splitlines()) == 3 * 2 * 2
     code, again, _ = run(capsys, *arguments, "--format", "markdown")
-    assert again == said
+    assert again == output
     assert (out / "compare-small.jsonl").read_text() == rows
     row = json.loads(rows.splitlines()[0])
     assert {"seed", "data_hash", "version"} <= set(row)
@@ -138,11 +138,11 @@ def test_compare_writes_every_format_and_continues_from_its_rows(
 def test_compare_by_k_gives_the_rows_of_xia(
     capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
-    code, said, _ = run(
+    code, output, _ = run(
         capsys, "compare", str(folder), "--k", "1,3,full", "--models", "listnet", "--json"
     )
     assert code == 0
-    table = json.loads(said)["tables"][0]
+    table = json.loads(output)["tables"][0]
     assert list(table["rows"]) == ["Top-1 ListMLE", "Top-3 ListMLE", "ListMLE", "ListNet"]
     assert table["columns"] == ["N@1", "N@3", "N@10", "P@1", "P@3", "P@10"]
 
@@ -151,20 +151,20 @@ def test_sweeps_print_tables_and_draw_figures(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     out = tmp_path / "results"
-    code, said, _ = run(
+    code, output, _ = run(
         capsys,
         *("sweep-k", "synthetic:10x20", "--models", "listmle", "--ks", "1,5"),
         *("--folds", "1", "--out", str(out)),
     )
     assert code == 0
-    assert "full order" in said
+    assert "full order" in output
     assert (out / "sweep-k-synthetic-10x20.svg").read_text().startswith("<?xml")
 
 
 def test_bounds_show_the_printed_inequality_and_its_counterexample(
     capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
-    code, said, _ = run(capsys, "bounds", str(folder / "Fold1" / "test.txt.gz"), "--k", "3")
+    code, output, _ = run(capsys, "bounds", str(folder / "Fold1" / "test.txt.gz"), "--k", "3")
     assert code == 0
-    assert "9 > 3.32" in said
-    assert "Lemma 1" in said
+    assert "9 > 3.32" in output
+    assert "Lemma 1" in output

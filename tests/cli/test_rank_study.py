@@ -16,7 +16,9 @@ SMALL = ("--models", "regression,ranknet", "--folds", "3")
 
 
 def fill(url: str) -> None:
-    """Two studies: of the first Ansa made four lists, Bao three, and graded two queries."""
+    """Create two studies: in the first Ansa has four lists and two graded queries, Bao three
+    lists.
+    """
     engine = make_engine(url)
     with make_sessions(engine).write.begin() as session:
         study = make_study(session, slug="tulips", queries=5)
@@ -40,7 +42,7 @@ def _contrary(question: Question) -> Answer:
 
 @pytest.fixture
 def folder(database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """The commands work in this folder, on a database with a judged study."""
+    """Run the commands in this folder, on a database with a judged study."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
     fill(database_url)
@@ -49,28 +51,28 @@ def folder(database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 @pytest.fixture
 def sqlite_folder(sqlite_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """The same on SQLite only, for what does not differ."""
+    """Provide `folder` on SQLite only, for tests that do not depend on the database."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", sqlite_url)
     fill(sqlite_url)
     return tmp_path
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    return run_command(capsys, ["rank", *words])
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    return run_command(capsys, ["rank", *arguments])
 
 
 def test_a_study_is_compared_and_what_is_left_out_is_said(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ("compare", "--study", "tulips", *SMALL, "--truth", "topk", "--out", "results")
-    code, said, told = run(capsys, *words)
-    assert code == 0, told
-    assert "Top-3 tulips" in said
-    assert "Graded" not in said
-    assert told.splitlines() == [
+    arguments = ("compare", "--study", "tulips", *SMALL, "--truth", "topk", "--out", "results")
+    code, output, stderr = run(capsys, *arguments)
+    assert code == 0, stderr
+    assert "Top-3 tulips" in output
+    assert "Graded" not in output
+    assert stderr.splitlines() == [
         "tulips: 2 features",
-        "topk (from pairs): 4 queries; left out, without labels: q4",
+        "topk (from pairs): 4 queries; skipped, without labels: q4",
     ]
     lines = (folder / "results" / "compare-tulips.jsonl").read_text().splitlines()
     rows = [json.loads(line) for line in lines]
@@ -85,11 +87,11 @@ def test_a_study_and_its_letor_export_give_the_same_model(
 ) -> None:
     with pytest.raises(SystemExit):
         main(["export", "tulips", "letor", "--out", "tulips.letor"])
-    words = ("train", "--model", "ranknet")
+    arguments = ("train", "--model", "ranknet")
     exported = ("tulips.letor", "--topk", "3", "--normalise", "--out", "of-file.json")
     for more in (("--study", "tulips", "--out", "of-study.json"), exported):
-        code, _, told = run(capsys, *words, *more)
-        assert code == 0, told
+        code, _, stderr = run(capsys, *arguments, *more)
+        assert code == 0, stderr
     of_study, of_file = (
         json.loads((sqlite_folder / name).read_text()) for name in ("of-study.json", "of-file.json")
     )
@@ -100,33 +102,33 @@ def test_top_k_models_learn_the_k_of_the_study(
     sqlite_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     del sqlite_folder
-    words = ("train", "--study", "tulips", "--model", "topk-listmle", "--out", "x", "--json")
+    arguments = ("train", "--study", "tulips", "--model", "topk-listmle", "--out", "x", "--json")
     for more, k in (((), 3), (("--topk", "2"), 2), (("--set", "k=1"), 1)):
-        code, said, told = run(capsys, *words, *more)
-        assert code == 0, told
-        assert json.loads(said)["settings"]["k"] == k
+        code, output, stderr = run(capsys, *arguments, *more)
+        assert code == 0, stderr
+        assert json.loads(output)["settings"]["k"] == k
 
 
 def test_one_assessor_gives_other_data_than_the_consensus(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     del folder
-    words = ("compare", "--study", "tulips", *SMALL, "--truth", "topk", "--json")
+    arguments = ("compare", "--study", "tulips", *SMALL, "--truth", "topk", "--json")
     hashes = []
     for more in ((), ("--assessor", "bao@x.example")):
-        code, said, told = run(capsys, *words, *more)
-        assert code == 0, told
-        hashes.append(json.loads(said)["data_hash"])
+        code, output, stderr = run(capsys, *arguments, *more)
+        assert code == 0, stderr
+        hashes.append(json.loads(output)["data_hash"])
     assert hashes[0] != hashes[1]
 
 
 def test_a_model_is_trained_and_scored_on_a_study(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, _, told = run(
+    code, _, stderr = run(
         capsys, "train", "--study", "tulips", "--model", "ranknet", "--out", "model.json"
     )
-    assert code == 0, told
+    assert code == 0, stderr
     measures = ("--measures", "kappa-ndcg@3", "--json")
     score = ("score", "--study", "tulips", *measures)
     code, by_model, _ = run(capsys, *score, "--model", "model.json", "--out", "run.txt")
@@ -140,29 +142,29 @@ def test_a_model_is_trained_and_scored_on_a_study(
 
 
 @pytest.mark.parametrize(
-    ("words", "fault"),
+    ("arguments", "fault"),
     [
         ("compare --study tulips", "2 queries have labels from grades"),
         ("compare --study tulips", "or use only --truth topk"),
         ("compare --study tulips --truth topk", "use --folds 4"),
         ("compare --study tulips --truth topk --folds 3 --k 9", "use --k 3 or less"),
         ("compare --study nowhere", "no study 'nowhere'"),
-        ("compare --study new", "no query has been judged to its end"),
+        ("compare --study new", "no query is finished"),
         ("compare --study tulips --assessor nobody", "No assessor 'nobody'"),
-        ("compare --study tulips file.txt", "give a file or folder of data, or a study"),
-        ("compare", "give a file or folder of data, or a study"),
+        ("compare --study tulips file.txt", "give either a file or folder of data, or a study"),
+        ("compare", "give either a file or folder of data, or a study"),
         ("compare file.txt --assessor bao", "needs --study"),
-        ("train --study tulips --model ranknet --out x --validation y", "goes with a file"),
-        ("train --study tulips --model ranknet --out x --truth graded,topk", "give one of"),
-        ("train file.txt --model ranknet --out x --truth topk", "--topk says"),
+        ("train --study tulips --model ranknet --out x --validation y", "use rank compare"),
+        ("train --study tulips --model ranknet --out x --truth graded,topk", "either graded"),
+        ("train file.txt --model ranknet --out x --truth topk", "for a file, use --topk"),
     ],
 )
 def test_errors_are_one_line_that_says_what_to_mend(
-    words: str, fault: str, sqlite_folder: Path, capsys: pytest.CaptureFixture[str]
+    arguments: str, fault: str, sqlite_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, said, wrong = run(capsys, *words.split())
+    code, output, wrong = run(capsys, *arguments.split())
     assert code != 0
-    assert said == ""
+    assert output == ""
     assert fault in wrong
     assert wrong.count("\n") == 1
     assert not (sqlite_folder / "x").exists()

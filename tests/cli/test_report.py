@@ -30,9 +30,9 @@ def test_files_become_a_folder_with_a_page(
 ) -> None:
     out = tmp_path / "made" / "here"
     assert run("--from", *files, "--out", str(out)) == 0
-    said = capsys.readouterr().out
-    assert "3 shared votes" in said
-    assert "0.6667" in said
+    output = capsys.readouterr().out
+    assert "3 shared votes" in output
+    assert "0.6667" in output
     assert (out / "report.html").exists()
     assert (out / "matrices.png").exists()
 
@@ -56,10 +56,10 @@ def test_faults_are_one_line_and_not_0(tmp_path: Path, capsys: pytest.CaptureFix
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 5
     assert "cannot be read" in lines[0]
-    assert "name one study by its slug" in lines[1]
+    assert "give the slug of one study" in lines[1]
     assert "--from" in lines[2]
-    assert "--k are for files" in lines[3]
-    assert "--pseudonyms is for a study" in lines[4]
+    assert "--k work only for files" in lines[3]
+    assert "--pseudonyms works only for a study" in lines[4]
 
 
 def test_a_study_is_reported_with_what_it_lacks(
@@ -74,9 +74,11 @@ def test_a_study_is_reported_with_what_it_lacks(
         make_judged_study(session)
     engine.dispose()
     assert run("tulips", "--out", str(tmp_path / "out"), "--no-plots", "--pseudonyms") == 0
-    said = capsys.readouterr().out
-    assert said.startswith("The study is running (grades: 3 of 3 finished; pairs: 3 of 5 finished)")
-    assert "T1 pairs: 28 shared votes" in said
+    output = capsys.readouterr().out
+    assert output.startswith(
+        "The study is running (grades: 3 of 3 finished; pairs: 3 of 5 finished)"
+    )
+    assert "T1 pairs: 28 shared votes" in output
     assert "assessor-01" in (tmp_path / "out" / "report.html").read_text("utf-8")
     assert run("roses", "--out", str(tmp_path / "none")) == 1
     assert capsys.readouterr().err == "topkapi: There is no study 'roses'.\n"

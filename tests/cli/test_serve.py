@@ -62,7 +62,7 @@ def test_several_workers_share_sign_ins(sqlite_url: str, tmp_path: Path) -> None
 
 @pytest.fixture
 def checkout_command(tmp_path: Path) -> Path:
-    """The command that `make setup` writes, in an environment of its own."""
+    """Create the command that `make setup` writes, in a separate environment."""
     environment = tmp_path / "venv"
     venv.create(environment, symlinks=True)
     root = Path(__file__).parents[2]
@@ -73,7 +73,7 @@ def checkout_command(tmp_path: Path) -> Path:
 
 
 def workers_of(pid: int) -> list[int]:
-    """The processes that a server started to do its work."""
+    """Return the worker processes of a server."""
     tasks = Path(f"/proc/{pid}/task").glob("*/children")
     children = [int(child) for task in tasks for child in task.read_text().split()]
     is_tracker = [b"resource_tracker" in Path(f"/proc/{c}/cmdline").read_bytes() for c in children]

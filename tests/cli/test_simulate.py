@@ -1,4 +1,4 @@
-"""`topkapi simulate`: budgets, kinds of errors, the frontier and its files, refusals."""
+"""`topkapi simulate`: budgets, error models, the frontier and its files, errors."""
 
 import csv
 import json
@@ -12,17 +12,17 @@ from topkapi.app.domain.pairs.sorters.registry import SORTERS
 SMALL = ("--n", "8", "--k", "3", "--runs", "6", "--processes", "1")
 
 
-def simulated(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, float]:
+def simulated(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, float]:
     with pytest.raises(SystemExit) as end:
-        main(("simulate", *SMALL, "--json", *words))
+        main(("simulate", *SMALL, "--json", *arguments))
     assert end.value.code == 0
     found: dict[str, float] = json.loads(capsys.readouterr().out)
     return found
 
 
-def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     with pytest.raises(SystemExit) as end:
-        main(("simulate", *SMALL, *words))
+        main(("simulate", *SMALL, *arguments))
     assert end.value.code != 0
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -40,24 +40,24 @@ def test_robust_asks_its_budget_and_says_what_it_expects(
 
 
 def test_robust_ends_early_at_a_quality(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("--sorter", "robust", "--budget", "60", "--stop-at", "0.8")
-    found = simulated(capsys, *words)
+    arguments = ("--sorter", "robust", "--budget", "60", "--stop-at", "0.8")
+    found = simulated(capsys, *arguments)
     assert found["judgments_mean"] < 40
     assert found["expected_quality_mean"] >= 0.8
 
 
 def test_the_same_seed_gives_the_same_figures(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("--sorter", "robust", "--error", "0.2", "--budget", "10", "--seed", "5")
-    assert simulated(capsys, *words) == simulated(capsys, *words)
+    arguments = ("--sorter", "robust", "--error", "0.2", "--budget", "10", "--seed", "5")
+    assert simulated(capsys, *arguments) == simulated(capsys, *arguments)
 
 
 def test_errors_that_persist_are_not_mended_by_asking_thrice(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    words = ("--sorter", "tournament", "--ask-again", "--best-of", "3", "--error", "0.3")
+    arguments = ("--sorter", "tournament", "--ask-again", "--best-of", "3", "--error", "0.3")
     many = ("--runs", "400")
-    fresh = simulated(capsys, *words, *many)
-    same = simulated(capsys, *words, *many, "--persistent")
+    fresh = simulated(capsys, *arguments, *many)
+    same = simulated(capsys, *arguments, *many, "--persistent")
     assert same["kappa_ndcg_mean"] < fresh["kappa_ndcg_mean"] - 0.03
     assert same["judgments_mean"] < fresh["judgments_mean"], "two alike decide three"
 
@@ -65,9 +65,9 @@ def test_errors_that_persist_are_not_mended_by_asking_thrice(
 def test_bradley_terry_errors_spare_what_lies_far_apart(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    words = ("--sorter", "heap", "--error", "0.15", "--runs", "400")
-    near = simulated(capsys, *words, "--error-model", "bt")
-    assert near["kappa_ndcg_mean"] > simulated(capsys, *words)["kappa_ndcg_mean"] + 0.02
+    arguments = ("--sorter", "heap", "--error", "0.15", "--runs", "400")
+    near = simulated(capsys, *arguments, "--error-model", "bt")
+    assert near["kappa_ndcg_mean"] > simulated(capsys, *arguments)["kappa_ndcg_mean"] + 0.02
 
 
 def test_the_frontier_is_drawn_and_tabled(
@@ -93,18 +93,18 @@ def test_the_frontier_is_drawn_and_tabled(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "message"),
     [
-        (("--frontier", "/nowhere/at/all/x"), "no folder"),
-        (("--error", "0.6", "--error-model", "bt"), "under 0.5"),
+        (("--frontier", "/nowhere/at/all/x"), "does not exist"),
+        (("--error", "0.6", "--error-model", "bt"), "below 0.5"),
         (("--sorter", "robust", "--stop-at", "1.5"), "stop_at is 1.5"),
-        (("--sorter", "quick"), "no sorter 'quick'"),
+        (("--sorter", "quick"), "'quick' is not one of"),
         (("--n", "1", "--frontier", "x"), "two documents"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused_in_one_line(
-    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
 ) -> None:
-    error = refused(capsys, *words)
-    assert said in error
+    error = refused(capsys, *arguments)
+    assert message in error
     assert error.count("\n") == 1

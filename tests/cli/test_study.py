@@ -8,14 +8,14 @@ from topkapi.app.cli import main
 
 
 class Topkapi:
-    """Runs commands on a database of their own."""
+    """Runs commands on a separate database."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
 
-    def __call__(self, *words: str) -> tuple[int, str, str]:
+    def __call__(self, *arguments: str) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as end:
-            main(words)
+            main(arguments)
         captured = self._capsys.readouterr()
         assert isinstance(end.value.code, int)
         return end.value.code, captured.out, captured.err
@@ -40,7 +40,7 @@ def test_a_study_is_tried_imported_and_listed(topkapi: Topkapi, tmp_path: Path) 
     code, out, _ = topkapi("study", "import", str(archive), "--dry-run")
     assert code == 0
     assert "would import 'Small study'" in out
-    assert topkapi("study", "list")[1].startswith("no study yet")
+    assert topkapi("study", "list")[1].startswith("no studies yet")
     code, out, _ = topkapi("study", "import", str(archive), "--json")
     assert code == 0
     report = json.loads(out)
@@ -69,7 +69,7 @@ def test_problems_come_one_a_line(topkapi: Topkapi, tmp_path: Path) -> None:
     assert lines[0].startswith("topkapi: queries.jsonl, line 1, text: ")
     assert lines[1].startswith("topkapi: queries.jsonl, line 2, text: ")
     assert "nothing was imported" in lines[-1]
-    assert topkapi("study", "list")[1].startswith("no study yet")
+    assert topkapi("study", "list")[1].startswith("no studies yet")
 
 
 def test_a_path_that_is_not_there_is_named(topkapi: Topkapi) -> None:
@@ -92,8 +92,8 @@ def test_the_demo_loads_into_an_empty_database_only(topkapi: Topkapi) -> None:
     assert "already loaded" in err
 
 
-@pytest.mark.parametrize("words", [("study", "import"), ("study", "list"), ("demo",)])
-def test_every_help_has_an_example(topkapi: Topkapi, words: tuple[str, ...]) -> None:
-    code, out, _ = topkapi(*words, "--help")
+@pytest.mark.parametrize("arguments", [("study", "import"), ("study", "list"), ("demo",)])
+def test_every_help_has_an_example(topkapi: Topkapi, arguments: tuple[str, ...]) -> None:
+    code, out, _ = topkapi(*arguments, "--help")
     assert code == 0
     assert "Example: " in out

@@ -38,7 +38,7 @@ def to(emails: list[str]) -> list[str]:
 def test_a_rotation_is_said_then_made(capsys: pytest.CaptureFixture[str]) -> None:
     assign = ("study", "assign", "tulips", *to(EMAILS), "--rounds", "2")
     code, out, _ = run(capsys, *assign, "--dry-run")
-    assert (code, out.splitlines()[0]) == (0, "tulips: 16 assignments would be made")
+    assert (code, out.splitlines()[0]) == (0, "tulips: 16 assignments would be created")
     code, out, _ = run(capsys, *assign, "--json")
     assert (code, len(json.loads(out)["work"])) == (0, 16)
     code, out, _ = run(capsys, "study", "progress", "tulips", "--json")

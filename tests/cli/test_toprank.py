@@ -22,8 +22,8 @@ def graded(seed: int, first: int) -> RankingData:
 
 def write_fold(folder: Path) -> str:
     (folder / "data/Fold1").mkdir(parents=True)
-    for place, part in enumerate(("train", "vali", "test")):
-        write_letor(graded(place, 100 * place), folder / f"data/Fold1/{part}.txt")
+    for index, part in enumerate(("train", "vali", "test")):
+        write_letor(graded(index, 100 * index), folder / f"data/Fold1/{part}.txt")
     return str(folder / "data")
 
 

@@ -46,7 +46,7 @@ def test_a_reading_session_cannot_write(sessions: Sessions) -> None:
         session.add(User(email="a@example.org", name="A", role=Role.ADMIN))
         with pytest.raises(DBAPIError):
             session.flush()
-    with sessions.write.begin() as session:  # the connection goes back fit for writing
+    with sessions.write.begin() as session:  # the connection is returned writable
         make_user(session)
 
 
@@ -59,7 +59,7 @@ def postgresql(postgresql_template: PostgresqlTemplate) -> Iterator[Engine]:
 
 
 def _end_all_others(engine: Engine) -> None:
-    """What a restart of the server does to the connections of a program."""
+    """Terminate all other connections, as a restart of the server does."""
     other = make_engine(engine.url.render_as_string(hide_password=False))
     with other.begin() as connection:
         ended = connection.execute(
@@ -93,16 +93,18 @@ def test_only_connections_that_have_rested_are_asked_whether_they_live(
 ) -> None:
     with postgresql.begin() as connection:
         connection.execute(text("SELECT 1"))
-    said: list[str] = []
-    event.listen(postgresql, "before_cursor_execute", lambda *args: said.append(args[2]))
-    monkeypatch.setattr(postgresql.dialect, "do_ping", lambda _connection: said.append("ping"))
+    statements: list[str] = []
+    event.listen(postgresql, "before_cursor_execute", lambda *args: statements.append(args[2]))
+    monkeypatch.setattr(
+        postgresql.dialect, "do_ping", lambda _connection: statements.append("ping")
+    )
     with postgresql.begin() as connection:
         connection.execute(text("SELECT 2"))
-    assert said == ["SELECT 2"]
+    assert statements == ["SELECT 2"]
     monkeypatch.setattr("topkapi.app.db.engine.RESTED_SECONDS", 0.0)
     with postgresql.begin() as connection:
         connection.execute(text("SELECT 3"))
-    assert said == ["SELECT 2", "ping", "SELECT 3"]
+    assert statements == ["SELECT 2", "ping", "SELECT 3"]
 
 
 def test_readers_do_not_wait_for_a_writer(sessions: Sessions) -> None:
@@ -136,16 +138,16 @@ def test_only_writing_transactions_of_sqlite_begin_immediately(sqlite_url: str) 
     from topkapi.app.db.engine import make_sessions
 
     engine = make_engine(sqlite_url)
-    said: list[str] = []
-    event.listen(engine, "before_cursor_execute", lambda *args: said.append(args[2]))
+    statements: list[str] = []
+    event.listen(engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
     sessions = make_sessions(engine)
     with sessions.read() as session:
         session.execute(text("SELECT 1"))
-    assert "BEGIN" in said
-    assert "BEGIN IMMEDIATE" not in said
+    assert "BEGIN" in statements
+    assert "BEGIN IMMEDIATE" not in statements
     with sessions.write() as session:
         session.execute(text("SELECT 1"))
-    assert "BEGIN IMMEDIATE" in said
+    assert "BEGIN IMMEDIATE" in statements
     engine.dispose()
 
 
@@ -209,11 +211,11 @@ def test_contents_do_not_come_along_unasked(session: Session, engine: Engine) ->
     make_study(session)
     session.commit()
     session.expunge_all()
-    said: list[str] = []
-    event.listen(engine, "before_cursor_execute", lambda *args: said.append(args[2]))
+    statements: list[str] = []
+    event.listen(engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
     assert session.scalars(select(Content)).all()
-    assert said
-    assert all("contents.data" not in statement for statement in said)
+    assert statements
+    assert all("contents.data" not in statement for statement in statements)
 
 
 def test_a_new_database_is_for_its_owner_only(tmp_path: Path) -> None:

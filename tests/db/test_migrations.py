@@ -89,7 +89,9 @@ def test_numbering_goes_on_behind_ids_that_only_the_audit_log_knows(tmp_path: Pa
 def test_pages_are_stored_uncompressed_on_postgresql(
     postgresql_template: PostgresqlTemplate,
 ) -> None:
-    """An import of 200 MB of pages took two and a half times as long with compression."""
+    """Check the storage mode; with compression an import of 200 MB took two and a half times as
+    long.
+    """
     statement = (
         "SELECT attname, attstorage::text FROM pg_attribute "
         "WHERE attrelid = 'contents'::regclass AND attname IN ('data', 'text') ORDER BY attname"

@@ -1,4 +1,4 @@
-"""The net under every statement: both databases refuse the same texts and numbers."""
+"""The safety net for every statement: both databases refuse the same texts and numbers."""
 
 import pytest
 from sqlalchemy import insert, select, update

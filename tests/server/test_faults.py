@@ -1,4 +1,4 @@
-"""A few faults under load; `python -m bench.faults` inflicts hundreds."""
+"""A few faults under load; `python -m bench.faults` injects hundreds."""
 
 from pathlib import Path
 

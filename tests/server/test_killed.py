@@ -1,4 +1,4 @@
-"""A server that is killed again and again loses nothing and doubles nothing."""
+"""A server that is killed again and again loses nothing and duplicates nothing."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +20,7 @@ KILLS = 8
 
 
 class Script:
-    """Answers, and now and then an undo or redo: the same sequence for the twin."""
+    """A reproducible sequence of answers, with an occasional undo or redo."""
 
     def __init__(self) -> None:
         self._random = Random(7)
@@ -37,7 +37,7 @@ class Script:
 
 
 def log_of(sessions: Sessions, job: Job) -> list[tuple[Any, ...]]:
-    """The log without times and row numbers."""
+    """Return the log without times and row ids."""
     statement = select(
         JudgmentRow.position,
         JudgmentRow.entry,
@@ -80,7 +80,7 @@ def _work(
     kills: Random | None,
     restart: Callable[[], LiveServer] | None,
 ) -> dict[str, Any]:
-    """Send the script; a request that gets no reply is sent again once a server is there."""
+    """Send the script; resend a request without a reply once a server is up."""
     script = Script()
     at = set(kills.sample(range(5, JUDGMENTS - 5), KILLS)) if kills else set()
     client = httpx.Client(base_url=server.url, headers=job.headers, timeout=10)
@@ -109,7 +109,7 @@ def _work(
 
 
 def _made_sure(server: LiveServer, restart: Callable[[], LiveServer] | None) -> LiveServer:
-    """The reply was quicker than the kill: wait for it, so that it hits between two requests."""
+    """Wait for a reply that was quicker than the kill, so that it hits between two requests."""
     from subprocess import TimeoutExpired
 
     assert restart is not None
@@ -121,7 +121,7 @@ def _made_sure(server: LiveServer, restart: Callable[[], LiveServer] | None) -> 
 
 
 def test_the_script_takes_back_and_repeats(tmp_path: Path) -> None:
-    """The twin would prove little if the script only answered."""
+    """Check that the script does not only answer, or the twin would prove little."""
     del tmp_path
     script = Script()
     state = {

@@ -1,4 +1,4 @@
-"""The load bench runs, in small; what it measures is not tested."""
+"""A small run of the load benchmark; its measurements are not tested."""
 
 from pathlib import Path
 

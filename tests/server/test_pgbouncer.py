@@ -1,4 +1,4 @@
-"""PgBouncer in transaction mode: connections change hands with every transaction."""
+"""PgBouncer in transaction mode: a client gets another connection with every transaction."""
 
 import os
 import shutil
@@ -36,7 +36,7 @@ default_pool_size = 12
 
 @pytest.fixture
 def bouncer_url(postgresql_template: PostgresqlTemplate) -> Iterator[str]:
-    """A fresh database behind PgBouncer with twelve connections to the server."""
+    """Provide a fresh database behind PgBouncer with twelve connections to the server."""
     if PROGRAM is None:
         pytest.skip("pgbouncer is not installed")
     with postgresql_template.copy() as url, tempfile.TemporaryDirectory() as folder:
@@ -57,7 +57,7 @@ def bouncer_url(postgresql_template: PostgresqlTemplate) -> Iterator[str]:
 
 
 def _owner(host: str) -> str:
-    """Return who may enter the folder of the server's socket."""
+    """Return the user who may enter the folder of the server's socket."""
     return Path(host).owner() if host.startswith("/") else "nobody"
 
 

@@ -20,7 +20,7 @@ LARGE = 3_000_000
 
 
 class QuickProtocol(BoundedProtocol):
-    """The same limits, reached within a test."""
+    """The same limits, short enough to be reached within a test."""
 
     HEAD_SECONDS = 0.3
     REST_SECONDS = 0.3
@@ -29,7 +29,7 @@ class QuickProtocol(BoundedProtocol):
 
 
 async def program(scope: Scope, _receive: Receive, send: Send) -> None:
-    """Answer at once, without reading the body: with much if asked for /large."""
+    """Respond at once without reading the body, with a large response for /large."""
     if scope["type"] != "http":
         return
     body = b"x" * (LARGE if scope["path"] == "/large" else 2)
@@ -81,7 +81,7 @@ def drip(client: socket.socket, pieces: Iterable[bytes], seconds: float = 0.002)
 
 
 def read_to_end(client: socket.socket) -> bytes:
-    """All that comes until the server closes the connection; fails if it does not."""
+    """Read until the server closes the connection; fail if it does not."""
     found = b""
     while True:
         try:

@@ -1,4 +1,4 @@
-"""What an administrator's program does: people, work, progress, the audit log."""
+"""The administration API: people, assignments, progress, the audit log."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ S = "/api/v1/studies/tulips"
 
 @pytest.fixture
 def api(client: httpx.Client, sessions: Sessions) -> httpx.Client:
-    """A client with an administrator's token, and a study of four queries for two tools."""
+    """Provide a client with an administrator's token, and a study of four queries and two tools."""
     with sessions.write.begin() as session:
         admin = make_user(session, role=Role.ADMIN, name="Maren")
         study = make_study(session, slug="tulips", queries=4, documents=5)
@@ -67,12 +67,12 @@ def test_a_rotation_by_program_is_said_first_and_given_out_then(
     api: httpx.Client, sessions: Sessions
 ) -> None:
     emails = invited(api, 4)
-    said = post(api, f"{S}/rotation", 201, assessors=emails, rounds=2, dry_run=True)
-    assert len(said["work"]) == 16
+    preview = post(api, f"{S}/rotation", 201, assessors=emails, rounds=2, dry_run=True)
+    assert len(preview["work"]) == 16
     with sessions.read() as session:
         assert session.scalars(select(Assignment)).all() == []
     made = post(api, f"{S}/rotation", 201, assessors=emails, rounds=2)
-    assert made["work"] == said["work"]
+    assert made["work"] == preview["work"]
     refused = post(api, f"{S}/rotation", 422, assessors=emails, rounds=3)
     assert "allow 2 rounds" in refused["detail"]
     page = api.get(f"{S}/assignments", params={"limit": 5, "state": "waiting"})

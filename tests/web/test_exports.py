@@ -23,7 +23,7 @@ PAGE = "/studies/tulips/exports"
 
 @pytest.fixture
 def headers(app: FastAPI, client: httpx.Client, sessions: Sessions) -> dict[str, str]:
-    """A researcher's token; the same person is signed in by cookie."""
+    """Return a researcher's token; the same person is signed in by cookie."""
     with sessions.write.begin() as session:
         make_judged_study(session)
         user = make_user(session, role=Role.RESEARCHER)
@@ -45,14 +45,14 @@ def test_page_api_and_command_give_the_same_bytes(
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
     with sessions.write.begin() as session:
         compare_lists(session, "tulips", ANSA)
-    words = ["--assessor", ANSA] if "assessor" in options else []
-    words += ["--pseudonyms"] if "pseudonyms" in options else []
+    arguments = ["--assessor", ANSA] if "assessor" in options else []
+    arguments += ["--pseudonyms"] if "pseudonyms" in options else []
     for name in EXPORTS:
         by_api = client.get(f"{API}/{name}", params=options, headers=headers)
         by_page = client.get(f"{PAGE}/{name}", params=options)
         out = tmp_path / name
         with pytest.raises(SystemExit) as end:
-            main(["export", "tulips", name, "--out", str(out), *words])
+            main(["export", "tulips", name, "--out", str(out), *arguments])
         assert end.value.code == 0
         assert by_api.status_code == by_page.status_code == 200
         assert len(by_api.content) > 0
@@ -141,11 +141,11 @@ def test_a_study_without_work_has_an_empty_page(client: httpx.Client, sessions: 
 def test_places_and_connections_come_back(
     app: FastAPI, client: httpx.Client, headers: dict[str, str]
 ) -> None:
-    places: TransactionLimits = app.state.transaction_limits
+    limits: TransactionLimits = app.state.transaction_limits
     for _ in range(3):
         assert client.get(f"{API}/pairs.tsv", headers=headers).status_code == 200
         assert client.get(f"{API}/nothing", headers=headers).status_code == 404
-    assert places.export.limiter.borrowed_tokens == places.download.limiter.borrowed_tokens == 0
+    assert limits.export.limiter.borrowed_tokens == limits.download.limiter.borrowed_tokens == 0
     assert app.state.engine.pool.checkedout() == 0
 
 
@@ -169,12 +169,12 @@ def test_too_many_downloads_at_once_are_asked_to_wait(
 def test_while_a_download_is_read_it_holds_no_connection(
     app: FastAPI, headers: dict[str, str]
 ) -> None:
-    places: TransactionLimits = app.state.transaction_limits
+    limits: TransactionLimits = app.state.transaction_limits
     open_connections: list[tuple[int, int]] = []
 
     def look(message: Message) -> None:
         if message["type"] == "http.response.body":
-            used = places.export.limiter.borrowed_tokens + places.read.limiter.borrowed_tokens
+            used = limits.export.limiter.borrowed_tokens + limits.read.limiter.borrowed_tokens
             open_connections.append((app.state.engine.pool.checkedout(), used))
 
     for path in (f"{API}/topk.jsonl", "/api/v1/studies/tulips/report"):

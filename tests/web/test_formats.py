@@ -15,7 +15,7 @@ def test_clock(ms: int, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("minutes", "said"),
+    ("minutes", "expected"),
     [
         (0.2, "1 minute"),
         (9, "9 minutes"),
@@ -24,12 +24,12 @@ def test_clock(ms: int, shown: str) -> None:
         (118, "2 hours"),
     ],
 )
-def test_durations_are_no_more_exact_than_a_guess(minutes: float, said: str) -> None:
-    assert spell_duration(round(minutes * 60_000)) == said
+def test_durations_are_no_more_exact_than_a_guess(minutes: float, expected: str) -> None:
+    assert spell_duration(round(minutes * 60_000)) == expected
 
 
 @pytest.mark.parametrize(
-    ("since", "said"),
+    ("since", "expected"),
     [
         (timedelta(seconds=20), "just now"),
         (timedelta(seconds=95), "1 minute ago"),
@@ -37,8 +37,8 @@ def test_durations_are_no_more_exact_than_a_guess(minutes: float, said: str) -> 
         (timedelta(days=2), "2 days ago"),
     ],
 )
-def test_ago(since: timedelta, said: str) -> None:
-    assert ago(NOON - since, NOON) == said
+def test_ago(since: timedelta, expected: str) -> None:
+    assert ago(NOON - since, NOON) == expected
 
 
 def test_percent_stays_in_its_bar() -> None:

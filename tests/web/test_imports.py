@@ -21,7 +21,7 @@ from topkapi.app.web.common.cookies import CSRF_HEADER
 
 @pytest.fixture
 def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
-    """An administrator, signed in."""
+    """Create an administrator and sign in."""
     with sessions.write.begin() as session:
         user = make_user(session, role=Role.ADMIN)
     sign_in(app, client, user)
@@ -30,7 +30,7 @@ def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
 
 @pytest.fixture
 def token(admin: User, sessions: Sessions) -> dict[str, str]:
-    """What an administrator's program sends."""
+    """Return the authorization header of an administrator."""
     with sessions.write.begin() as session:
         _, plain = tokens.issue_token(session, session.get_one(User, admin.id), "test")
     return {"Authorization": f"Bearer {plain}"}
@@ -43,7 +43,7 @@ def send(client: httpx.Client, data: bytes, name: str = "small.zip") -> str:
 
 
 def wait(client: httpx.Client, address: str) -> str:
-    """The page of an upload when nothing more is being done."""
+    """Return the page of an upload once its work is done."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         page = client.get(address).text
@@ -67,7 +67,7 @@ def test_a_study_is_shown_first_and_written_when_confirmed(
     assert "Import 2 queries" in page
     assert slugs(sessions) == []
     assert client.post(f"{address}/confirm").status_code == 303
-    assert "Everything was written" in wait(client, address)
+    assert "The study was imported" in wait(client, address)
     assert slugs(sessions) == ["small"]
     with sessions.read() as session:
         event = session.scalars(select(AuditEvent)).one()
@@ -91,25 +91,25 @@ def test_a_refused_study_lists_its_problems(
     append(folder / "queries.jsonl", '{"id": "q0", "text": ""}\n')
     address = send(client, zipped(folder))
     page = wait(client, address)
-    assert "Nothing was written" in page
+    assert "Nothing was imported" in page
     assert re.search(
         r"queries\.jsonl</td><td class=\"r\"><span class=\"unit\">line </span>3<", page
     )
-    assert re.search(r"Read without a problem: 2 queries, \d+ pages of \d+ bytes, \d+ cand", page)
+    assert re.search(r"Read without problems: 2 queries, \d+ pages of \d+ bytes, \d+ cand", page)
     assert client.post(f"{address}/confirm").status_code == 409
     assert slugs(sessions) == []
 
 
 @pytest.mark.usefixtures("admin")
 @pytest.mark.parametrize(
-    ("data", "name", "said"),
+    ("data", "name", "expected"),
     [(b"PK\x03\x04 not a zip", "x.zip", "damaged"), (b"no features here\n", "x.txt", "x.txt")],
 )
 def test_what_is_no_study_is_refused_under_its_own_name(
-    client: httpx.Client, data: bytes, name: str, said: str
+    client: httpx.Client, data: bytes, name: str, expected: str
 ) -> None:
     page = wait(client, send(client, data, name))
-    assert said in page
+    assert expected in page
     assert name in page
 
 
@@ -251,7 +251,7 @@ def test_requests_are_answered_while_a_study_is_imported(
     monkeypatch.setattr("topkapi.app.services.importing.uploads.runner.preview_study", slow)
     address = send(client, zipped(small_study(tmp_path / "study")))
     assert entered.wait(20)
-    assert "DisplayPreferences" in client.get(address).text
+    assert "Reading" in client.get(address).text
     assert client.get("/people").status_code == 200
     go_on.set()
     assert "Small study" in wait(client, address)

@@ -114,7 +114,7 @@ def test_the_grid_offers_lists_apart(
         people = [make_user(session).id for _ in range(2)]
     sign_in(app, client, admin)
     page = client.get("/studies/ranked/assign").text
-    assert "Give out T3 lists instead" in page
+    assert "Assign T3 lists instead" in page
     assert "<b>T3</b>" not in page
     wanted = "&".join(f"people={number}" for number in people)
     page = client.get(f"/studies/ranked/assign?lists=true&rounds=1&{wanted}").text

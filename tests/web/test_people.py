@@ -17,7 +17,7 @@ from topkapi.app.web.common.cookies import CSRF_HEADER
 
 @pytest.fixture
 def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
-    """An administrator, signed in."""
+    """Create an administrator and sign in."""
     with sessions.write.begin() as session:
         user = make_user(session, role=Role.ADMIN, name="Maren Oduya", email="maren@x.example")
     sign_in(app, client, user)
@@ -26,7 +26,7 @@ def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
 
 @pytest.fixture
 def stranger(app: FastAPI) -> Iterator[httpx.Client]:
-    """A browser of somebody else."""
+    """Provide a second browser, not signed in."""
     with open_client(app) as client:
         yield client
 
@@ -165,7 +165,7 @@ def test_a_reset_by_link_revokes_tokens_and_the_pages_say_so(
     made = client.post(f"/people/{person.id}/link")
     found = re.search(r'value="(http[^"]+/invitations/[^"]+)"', made.text)
     assert found
-    assert "every token of your programs is revoked" in stranger.get(found.group(1)).text
+    assert "revokes all your API tokens" in stranger.get(found.group(1)).text
     headers = {"Authorization": f"Bearer {plain}"}
     assert stranger.get("/api/v1/me", headers=headers).status_code == 200
     accept(stranger, found.group(1), name="Ansa", password="another long password")
@@ -182,14 +182,14 @@ def test_the_audit_log_is_filtered_and_paged(admin: User, client: httpx.Client) 
     for number in range(60):
         invite(client, f"p{number}@x.example")
     page = client.get("/audit", params={"action": "user.invite", "person": str(admin.id)}).text
-    assert "1 to 50 of 60 acts" in page
+    assert "1 to 50 of 60 actions" in page
     assert "user.create" not in re.sub(r"<select.*?</select>", "", page, flags=re.DOTALL)
     assert (
-        "51 to 60 of 60 acts"
+        "51 to 60 of 60 actions"
         in client.get("/audit", params={"action": "user.invite", "page": "2"}).text
     )
     one = client.get("/audit", params={"subject": "p7@x.example"}).text
-    assert "1 to 2 of 2 acts" in one
+    assert "1 to 2 of 2 actions" in one
     assert "Nothing found" in client.get("/audit", params={"person": "0"}).text
 
 

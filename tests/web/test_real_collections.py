@@ -1,4 +1,4 @@
-"""Public collections become studies, and are judged to their end through the API."""
+"""Public collections are imported as studies and judged completely through the API."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -53,7 +53,7 @@ def test_a_collection_is_imported_and_judged_to_its_end(
 
 
 def imported(url: str, folder: Path) -> tuple[ImportReport, list[Job]]:
-    """The study in the database, and one assessor with a token who has all of its queries."""
+    """Import the study, and assign all its queries to one assessor with a token."""
     engine = make_engine(url)
     with make_sessions(engine).write.begin() as session:
         with open_source(folder) as source:
@@ -68,7 +68,7 @@ def imported(url: str, folder: Path) -> tuple[ImportReport, list[Job]]:
 
 
 def judge_and_check(client: httpx.Client, job: Job, judged: Judged) -> None:
-    """The assessor knows the grades, so that the list must hold the best of them."""
+    """Judge by the known grades, and check that the list contains the best of them."""
     opened = client.get(job.url, headers=job.headers).json()
     grades = judged[opened["query"]["id"]]
     assert opened["question"]["left"]["text"].strip()

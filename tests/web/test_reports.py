@@ -21,7 +21,7 @@ PAGE = "/studies/tulips/report"
 
 @pytest.fixture
 def headers(app: FastAPI, client: httpx.Client, sessions: Sessions) -> dict[str, str]:
-    """A researcher's token; the same person is signed in by cookie."""
+    """Return a researcher's token; the same person is signed in by cookie."""
     with sessions.write.begin() as session:
         make_judged_study(session)
         user = make_user(session, role=Role.RESEARCHER)

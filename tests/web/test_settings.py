@@ -1,4 +1,4 @@
-"""Settings and guidelines in the browser and by program."""
+"""Settings and guidelines in the browser and through the API."""
 
 import re
 
@@ -39,7 +39,7 @@ def study_of(sessions: Sessions) -> Study:
 
 
 def typed(page: str) -> dict[str, list[str]]:
-    """What the browser would send of a page's settings form as it stands."""
+    """Return what the browser would submit of a page's settings form."""
     found: dict[str, list[str]] = {}
     for tag in re.findall(r"<input [^>]*>", page):
         name, value = re.search(r'name="([^"]*)"', tag), re.search(r'value="([^"]*)"', tag)

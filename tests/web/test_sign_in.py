@@ -223,7 +223,7 @@ def test_a_forged_cookie_is_no_cookie(app: FastAPI, client: httpx.Client, ansa: 
     lifetime = timedelta(hours=1)
     forged = Cookies("another secret", lifetime=lifetime, secure=False).session_token(ansa)
     genuine = app.state.cookies.session_token(ansa)
-    # not the last character: some of its bits say nothing, and another may stand for the same bytes
+    # not the last character: some of its bits are unused, so another may encode the same bytes
     changed = genuine[:-5] + ("A" if genuine[-5] != "A" else "B") + genuine[-4:]
     for token in (forged, changed, "", "x.y.z"):
         client.cookies.set(SESSION_COOKIE, token, domain="localhost.local")
@@ -241,12 +241,12 @@ def test_a_sign_in_ends_by_itself_and_is_renewed_before(
     def later(hours: float) -> None:
         monkeypatch.setattr(time, "time", lambda: actual() - hours * 3600)
 
-    later(40)  # a cookie made 40 of 72 hours ago
+    later(40)  # a cookie created 40 of 72 hours ago
     sign_in(app, client, ansa)
     monkeypatch.undo()
     renewed = client.get("/")
     assert SESSION_COOKIE in renewed.headers["set-cookie"]
-    assert client.post("/sign-out").status_code == 303  # its form is still good
+    assert client.post("/sign-out").status_code == 303  # its form is still valid
     later(73)
     sign_in(app, client, ansa)
     monkeypatch.undo()

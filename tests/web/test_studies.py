@@ -23,7 +23,7 @@ S = "/studies/tulips"
 
 @pytest.fixture
 def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
-    """An administrator, signed in, and a study of four queries for two tools."""
+    """Create a study of four queries and two tools, and sign in an administrator."""
     with sessions.write.begin() as session:
         user = make_user(session, role=Role.ADMIN, name="Maren Oduya", email="maren@x.example")
         study = make_study(session, slug="tulips", queries=4, documents=5)
@@ -34,7 +34,7 @@ def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
 
 @pytest.fixture
 def assessors(admin: User, sessions: Sessions) -> list[User]:
-    """Four people who judge."""
+    """Create four assessors."""
     assert admin.role is Role.ADMIN
     with sessions.write.begin() as session:
         return [make_user(session, name=f"Person {n}", email=f"p{n}@x.example") for n in range(4)]
@@ -106,7 +106,7 @@ def test_two_rounds_are_assigned_and_one_more_is_refused(
     refused = assign(client, assessors, 3)
     assert refused.status_code == 422
     assert "4 assessors and 2 tools allow 2 rounds, not 3" in refused.text
-    assert "All of it is given out" in client.get(f"{S}/assign").text
+    assert "Everything is assigned" in client.get(f"{S}/assign").text
     with sessions.read() as session:
         assert len(session.scalars(select(Assignment)).all()) == 16
 
@@ -159,7 +159,7 @@ def test_work_is_withdrawn_and_handed_on(client: httpx.Client, sessions: Session
         assert [each.withdrawn_at is None for each in rows] == [False, True]
     back = client.post(f"{S}/work/{rows[1].id}/withdraw", data={"next": "//evil.example"})
     assert back.headers["location"] == f"{S}/work"
-    assert "2 of 2 pieces" in client.get(f"{S}/work?state=withdrawn").text
+    assert "2 of 2 assignments" in client.get(f"{S}/work?state=withdrawn").text
 
 
 def test_only_what_has_changed_is_sent_again(

@@ -1,4 +1,4 @@
-"""How sure a list is, on the pages and by program."""
+"""Confidence of a list, on the pages and in the API."""
 
 import io
 import zipfile
@@ -95,7 +95,7 @@ def test_page_files_and_command_report_it_alike(
         _, token = tokens.issue_token(session, user, "notebook")
     sign_in(app, client, user)
     plain = client.get("/studies/tulips/report").text
-    assert "How sure are the lists?" in plain
+    assert "Show confidence of the lists" in plain
     assert 'id="confidence"' not in plain
     page = client.get("/studies/tulips/report?confidence=true").text
     assert 'id="confidence"' in page

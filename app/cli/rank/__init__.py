@@ -11,8 +11,8 @@ SUMMARY = "Train and score ranking models, and repeat the papers' experiments."
 def register(cli: typer.Typer) -> None:
     """Add the group to the command line.
 
-    Models of a hundred variables lose by several threads of linear algebra, badly so on a busy
-    machine: one is asked for before NumPy is first imported.
+    Models with a hundred variables get slower with several linear algebra threads, much slower on a
+    busy machine, so one thread is requested before NumPy is first imported.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     group = typer.Typer(help=SUMMARY, rich_markup_mode=None)

@@ -21,13 +21,15 @@ from topkapi.app.cli.common import AsJson, say
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.rank.sources import Assessor, Study, StudyLabels, one_source, study_data
 
-Measures = Annotated[str, typer.Option(help="Measures with commas, such as ndcg@10,kappa-err.")]
+Measures = Annotated[
+    str, typer.Option(help="Measures, comma-separated, such as ndcg@10,kappa-err.")
+]
 TopK = Annotated[
     int | None,
     typer.Option("--topk", min=1, help="Labels are k + 1 - rank of a top-k ground truth."),
 ]
 Normalise = Annotated[
-    bool, typer.Option("--normalise", help="Map features to 0..1 within each query first.")
+    bool, typer.Option("--normalise", help="First scale features to 0..1 within each query.")
 ]
 
 
@@ -44,18 +46,18 @@ def add_to(group: typer.Typer) -> None:
 
 def train(
     model: Annotated[str, typer.Option(help=f"One of {', '.join(MODELS)}.")],
-    out: Annotated[Path, typer.Option(help="Where to write the model, as JSON.")],
+    out: Annotated[Path, typer.Option(help="JSON file to write the model to.")],
     data: Annotated[
         Path | None,
-        typer.Argument(help="LETOR file to learn from, plain or gzip; or name a --study."),
+        typer.Argument(help="LETOR file to learn from, plain or gzip; or use --study."),
     ] = None,
     study: Study = None,
     assessor: Assessor = None,
     truth: StudyLabels = None,
     validation: Annotated[
-        Path | None, typer.Option(help="LETOR file that chooses settings and rounds.")
+        Path | None, typer.Option(help="LETOR file to choose settings and rounds by.")
     ] = None,
-    measure: Annotated[str, typer.Option(help="What validation chooses by.")] = "ndcg@10",
+    measure: Annotated[str, typer.Option(help="Measure that validation maximizes.")] = "ndcg@10",
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="A setting, such as beta=0.3; repeatable.")
     ] = None,
@@ -63,10 +65,10 @@ def train(
     normalise: Normalise = False,
     as_json: AsJson = False,
 ) -> None:
-    """Train a model; with validation data its settings are tuned on them."""
+    """Train a model, tuning its settings if validation data is given."""
     given = _settings(model, settings or [])
     if study is not None and validation is not None:
-        raise Refused("--validation goes with a file; rank compare tunes on a study")
+        raise Refused("--validation needs a file of data; to tune on a study, use rank compare")
     learn = _labelled(data, study, assessor, truth, topk, normalise)
     if study is not None and learn.topk is not None and model.startswith(("topk-", "focused-")):
         given = {"k": learn.topk, **given}
@@ -83,23 +85,23 @@ def train(
 def score(
     data: Annotated[
         Path | None,
-        typer.Argument(help="LETOR file with labels, or TREC qrels with --run; or a --study."),
+        typer.Argument(help="LETOR file with labels, or TREC qrels with --run; or use --study."),
     ] = None,
     study: Study = None,
     assessor: Assessor = None,
     truth: StudyLabels = None,
-    model: Annotated[Path | None, typer.Option(help="A model that train has written.")] = None,
-    run: Annotated[Path | None, typer.Option(help="A TREC run to score instead.")] = None,
+    model: Annotated[Path | None, typer.Option(help="Model file written by rank train.")] = None,
+    run: Annotated[Path | None, typer.Option(help="TREC run to score instead.")] = None,
     measures: Measures = "ndcg@10,map,err",
     expected: Annotated[
-        bool, typer.Option("--expected-ties", help="Mean over the orders of tied documents.")
+        bool, typer.Option("--expected-ties", help="Average over the orders of tied documents.")
     ] = False,
     gains: Annotated[
         Path | None,
         typer.Option(help="Gains and discounts of ndcg and kappa-ndcg, as dcg learn writes them."),
     ] = None,
     discounts_only: Annotated[
-        bool, typer.Option("--discounts-only", help="Take only the discounts of --gains.")
+        bool, typer.Option("--discounts-only", help="Use only the discounts of --gains.")
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Write the ranking as a TREC run.")] = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="One line per query.")] = False,
@@ -109,7 +111,7 @@ def score(
 ) -> None:
     """Score a model, or another system's TREC run, by any measures."""
     if (model is None) == (run is None):
-        raise Refused("give --model to score a model, or --run to score a run")
+        raise Refused("give either --model to score a model or --run to score a run")
     if data is not None and run is not None:
         one_source(data, study, assessor)
         rows, scores = _of_run(data, run)
@@ -144,12 +146,13 @@ def bounds(
     data: Annotated[Path, typer.Argument(help="LETOR file; its labels give the full order.")],
     k: Annotated[int, typer.Option(min=1, help="Length of the top-k ground truth.")] = 10,
     model: Annotated[
-        Path | None, typer.Option(help="Model whose scores are used; else RankNet is trained.")
+        Path | None,
+        typer.Option(help="Model whose scores are used; RankNet is trained if omitted."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed that orders equal labels.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed for the order of equal labels.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Check Lan et al.'s inequalities between losses and NDCG, query by query."""
+    """Check Lan et al.'s inequalities between losses and NDCG, per query."""
     rows = read_letor(data)
     ranker = load_model(model) if model else RankNet().fit(to_topk(rows, k, seed=seed))
     scores = ranker.predict(rows)
@@ -180,13 +183,13 @@ def _labelled(
     normalise: bool,
     width: int | None = None,
 ) -> RankingData:
-    """The labels and features of a file or of a study."""
+    """Return the labels and features of a file or of a study."""
     one_source(data, study, assessor)
     if study is not None:
         return study_data(study, assessor, truth, topk)
     assert data is not None
     if truth is not None:
-        raise Refused("--truth chooses labels of a study; of a file, --topk says what they are")
+        raise Refused("--truth chooses labels of a study; for a file, use --topk")
     return _read(data, topk, normalise, width)
 
 
@@ -196,7 +199,7 @@ def _read(path: Path, topk: int | None, normalise: bool, width: int | None = Non
 
 
 def _of_run(path: Path, run: Path) -> tuple[RankingData, FloatArray]:
-    """Labels from a LETOR file, or from qrels when the file has no qid: words."""
+    """Return labels and scores; labels are from a LETOR file, or from qrels without ``qid:``."""
     ranking = read_run(run)
     with path.open("rb") as stream:
         packed = stream.read(2) == b"\x1f\x8b"
@@ -213,20 +216,22 @@ def _of_run(path: Path, run: Path) -> tuple[RankingData, FloatArray]:
 def _gains(path: Path | None, discounts_only: bool, data: RankingData) -> Gains | None:
     if path is None:
         if discounts_only:
-            raise Refused("--discounts-only takes the discounts of --gains, which is missing")
+            raise Refused("--discounts-only needs --gains")
         return None
     gains = load_gains(path)
     return gains.discounts_only(int(data.labels.max(initial=0.0)) + 1) if discounts_only else gains
 
 
 def _settings(model: str, given: list[str]) -> dict[str, Any]:
-    """Settings of the form name=value; values are read as JSON where they can be."""
+    """Parse settings of the form name=value; values are parsed as JSON if possible."""
     known = model_class(model).__init__.__kwdefaults__ or {}
     result = {}
     for text in given:
         name, mark, value = text.partition("=")
         if not mark or name not in known:
-            raise Refused(f"--set {text}: {model} knows {', '.join(known)}, written name=value")
+            raise Refused(
+                f"--set {text}: write name=value; the settings of {model} are {', '.join(known)}"
+            )
         try:
             result[name] = json.loads(value)
         except json.JSONDecodeError:

@@ -38,9 +38,9 @@ Out = Annotated[
     typer.Option(help="Folder for results and tables; an interrupted run continues there."),
 ]
 Format = Annotated[str, typer.Option("--format", help=f"{', '.join(FORMATS)}.")]
-Jobs = Annotated[int, typer.Option(min=1, help="Processes at once.")]
-Seed = Annotated[int, typer.Option(help="Seed of ties, folds and models.")]
-Truths = Annotated[str, typer.Option("--truth", help="graded, topk, or both with a comma.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Number of parallel processes.")]
+Seed = Annotated[int, typer.Option(help="Seed for ties, folds and models.")]
+Truths = Annotated[str, typer.Option("--truth", help="graded, topk, or both, comma-separated.")]
 
 
 def add_to(group: typer.Typer) -> None:
@@ -63,21 +63,21 @@ def add_to(group: typer.Typer) -> None:
 def compare(
     data: Annotated[
         str | None,
-        typer.Argument(help="Folder with Fold1, ..., or a LETOR file; or name a --study."),
+        typer.Argument(help="Folder with Fold1, ..., or a LETOR file; or use --study."),
     ] = None,
     study: Study = None,
     assessor: Assessor = None,
-    models: Annotated[str, typer.Option(help="Models with commas, or all.")] = "all",
+    models: Annotated[str, typer.Option(help="Models, comma-separated, or all.")] = "all",
     k: Annotated[
         str | None,
         typer.Option(
-            help="k of the top-k ground truth: 10, or what the study has; several, such as "
+            help="k of the top-k ground truth: 10, or the study's own; several, such as "
             "1,3,10,full, give one row of top-k ListMLE each and N and P at 1, 3, 10 (Xia et al.)."
         ),
     ] = None,
     truth: Annotated[
         str | None,
-        typer.Option(help="graded, topk, or both with a comma; both if there are."),
+        typer.Option(help="graded, topk, or both, comma-separated; all available if omitted."),
     ] = None,
     rule: Annotated[str, typer.Option(help="NDCG of graded tables: standard or letor4.")] = (
         "standard"
@@ -88,7 +88,7 @@ def compare(
     ] = None,
     folds: Annotated[
         int | None,
-        typer.Option(min=1, help="Only the first so many folds; of a study: how many to make."),
+        typer.Option(min=1, help="Use only the first folds; for a study: number of folds to make."),
     ] = None,
     out: Out = None,
     form: Format = "text",
@@ -125,12 +125,12 @@ def compare(
         for each, of in fold_set.items()
     ]
     tables += _parents(rows, list(fold_set))
-    tables.append(seconds_table(rows, entries, "Seconds a fold, tuning included"))
+    tables.append(seconds_table(rows, entries, "Seconds per fold, tuning included"))
     _show(tables, rows, out, name, form, as_json)
 
 
 def _length(fold_set: Mapping[Truth, FoldSet]) -> int:
-    """The k of the lists, where the ground truth is lists already."""
+    """Return the k of top-k lists, or 10 if the ground truth is graded."""
     known = [of.folds[0].train.topk for each, of in fold_set.items() if each == "topk"]
     return (known[0] if known else None) or 10
 
@@ -170,12 +170,12 @@ def sweep_k(
     data: Annotated[
         str, typer.Argument(help="LETOR folder or file, or: synthetic, synthetic:QUERIESxDOCS.")
     ],
-    models: Annotated[str, typer.Option(help="Models with commas.")] = (
+    models: Annotated[str, typer.Option(help="Models, comma-separated.")] = (
         "ranksvm,rankboost,ranknet,listmle"
     ),
-    ks: Annotated[str, typer.Option(help="Values of k with commas; the full order is added.")] = (
-        ",".join(map(str, KS))
-    ),
+    ks: Annotated[
+        str, typer.Option(help="Values of k, comma-separated; the full order is added.")
+    ] = (",".join(map(str, KS))),
     folds: Annotated[int | None, typer.Option(min=1, help="Only the first so many folds.")] = None,
     out: Out = None,
     form: Format = "text",
@@ -205,7 +205,7 @@ def sweep_k(
 def toprank_study(
     data: Data,
     n: Annotated[
-        int, typer.Option(min=1, help="How deep the NDCG loss looks; 1000 for whole lists.")
+        int, typer.Option(min=1, help="Truncation level of the NDCG loss; 1000 for whole lists.")
     ] = 10,
     folds: Annotated[int | None, typer.Option(min=1, help="Only the first so many folds.")] = None,
     out: Out = None,
@@ -229,7 +229,9 @@ def _synthetic(text: str, folds: int | None, seed: int) -> FoldSet:
     size = text.partition(":")[2] or "100x700"
     queries, mark, documents = size.partition("x")
     if not mark:
-        raise Refused(f"{text}: write synthetic:QUERIESxDOCUMENTS, such as synthetic:100x700")
+        raise Refused(
+            f"{text}: use the form synthetic:QUERIESxDOCUMENTS, such as synthetic:100x700"
+        )
     return first_folds(synthetic_fold_set(_whole(queries), _whole(documents), seed=seed), folds)
 
 
@@ -241,7 +243,7 @@ def _models(text: str) -> list[str]:
 
 
 def _entries_by_k(models: str, ks: str) -> list[Entry]:
-    """Rows of Xia et al.'s tables: ListMLE whole and cut, then the other models named."""
+    """Return rows of Xia et al.'s tables: ListMLE full and truncated, then the other models."""
     listmle = [
         Entry("listmle") if word == "full" else Entry("topk-listmle", _whole(word))
         for word in ks.split(",")
@@ -271,7 +273,7 @@ def _run(tasks: list[Task], out: Path | None, name: str, jobs: int) -> list[Row]
 
 @contextmanager
 def _bar(tasks: list[Task], store: Store) -> Iterator[Progress | None]:
-    """A bar with the time that remains, on a terminal only."""
+    """Show a progress bar with the remaining time, on a terminal only."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -284,7 +286,7 @@ def _show(
     tables: list[Table], rows: list[Row], out: Path | None, name: str, form: str, as_json: bool
 ) -> None:
     if form not in FORMATS:
-        raise Refused(f"--format: {form!r} is none of {', '.join(FORMATS)}")
+        raise Refused(f"--format: {form!r} is not one of {', '.join(FORMATS)}")
     if out is not None:
         for ending, write in FORMATS.values():
             text = "\n\n".join(write(table) for table in tables)

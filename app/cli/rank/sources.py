@@ -1,4 +1,4 @@
-"""Where `topkapi rank` takes its data from: a file, or a study of the database."""
+"""Data sources of `topkapi rank`: a file, or a study of the database."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -13,19 +13,17 @@ from topkapi.app.cli.failures import Refused
 from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
 from topkapi.app.services.results.ranking import TOOLS, StudyRanking, ranking_of
 
-Study = Annotated[
-    str | None, typer.Option(help="Slug of a study to learn from, in place of a file.")
-]
+Study = Annotated[str | None, typer.Option(help="Slug of a study to use instead of a file.")]
 Assessor = Annotated[
     str | None,
-    typer.Option(help="Labels of one assessor of the study, by e-mail, in place of the consensus."),
+    typer.Option(help="E-mail of the assessor whose labels to use instead of the consensus."),
 ]
 StudyLabels = Annotated[
     str | None,
     typer.Option("--truth", help="Labels of the study: topk (pairs; the default) or graded."),
 ]
 FOLDS = 5
-_NAMED = 10  # queries without labels that are named
+_NAMED = 10  # most queries without labels to name
 
 
 def fold_sets_by_truth(
@@ -38,7 +36,7 @@ def fold_sets_by_truth(
     seed: int,
     k: int | None = None,
 ) -> Mapping[Truth, FoldSet]:
-    """The folds of each ground truth asked for; without one asked for, of all that there are."""
+    """Return the folds of each requested ground truth, or of all available ones."""
     one_source(data, study, assessor)
     if study is None:
         assert data is not None
@@ -47,27 +45,27 @@ def fold_sets_by_truth(
     ranking = read_study(study, assessor)
     truths: list[Truth] = list(ranking.data) if truth is None else truths_of(truth)
     for each in truths:
-        ranking.under(each, k)  # refuses lists longer than they are
+        ranking.under(each, k)  # raises if k is larger than the lists are long
     found = {each: ranking.fold_set(each, folds=folds or FOLDS, seed=seed) for each in truths}
-    tell(ranking, truths)
+    print_coverage(ranking, truths)
     return found
 
 
 def study_data(
     study: str, assessor: str | None, truth: str | None, topk: int | None
 ) -> RankingData:
-    """All labelled queries of a study under one ground truth."""
+    """Return all labelled queries of a study under one ground truth."""
     truths = truths_of(truth or "topk")
     if len(truths) != 1:
-        raise Refused("--truth: give one of graded and topk")
+        raise Refused("--truth: give either graded or topk")
     ranking = read_study(study, assessor)
     data = ranking.under(truths[0], topk)
-    tell(ranking, truths)
+    print_coverage(ranking, truths)
     return data
 
 
 def read_study(study: str, assessor: str | None) -> StudyRanking:
-    """A study of the database; refused while nothing of it is finished."""
+    """Read a study of the database; raise while nothing of it is finished."""
     with open_sessions() as sessions, export_session(sessions) as session, late_bar() as bar:
         source = StudySource(
             session,
@@ -78,22 +76,22 @@ def read_study(study: str, assessor: str | None) -> StudyRanking:
         ranking = ranking_of(source)
     if not ranking.data:
         whose = f" by {assessor}" if assessor else ""
-        raise Refused(f"{study}: no query has been judged to its end{whose}: nothing to learn from")
+        raise Refused(f"{study}: no query is finished{whose}, so there is nothing to learn from")
     return ranking
 
 
-def tell(ranking: StudyRanking, truths: list[Truth]) -> None:
-    """Say on standard error what the features are, and which queries are left out."""
+def print_coverage(ranking: StudyRanking, truths: list[Truth]) -> None:
+    """Print on standard error what the features are, and which queries are left out."""
     number = len(ranking.features)
     what = (
-        f"no features of its own, {number} computed from the words of query and page"
+        f"no features of its own, {number} computed from the text of query and page"
         if ranking.from_text
         else f"{number} features"
     )
     typer.echo(f"{ranking.slug}: {what}", err=True)
     for truth in truths:
         used, left = ranking.data[truth].n_queries, ranking.unlabelled[truth]
-        rest = f"; left out, without labels: {_some(left)}" if left else ""
+        rest = f"; skipped, without labels: {_some(left)}" if left else ""
         typer.echo(f"{truth} (from {TOOLS[truth]}): {used} queries{rest}", err=True)
     for truth in [each for each in TOOLS if each not in ranking.data]:
         typer.echo(f"{truth}: no query is finished with {TOOLS[truth]}", err=True)
@@ -105,15 +103,15 @@ def _some(names: tuple[str, ...]) -> str:
 
 
 def one_source(data: object, study: str | None, assessor: str | None) -> None:
-    """Refuse neither, both, and an assessor of a file."""
+    """Require exactly one of ``study`` and ``data``; ``assessor`` needs ``study``."""
     if (data is None) == (study is None):
-        raise Refused("give a file or folder of data, or a study of the database with --study")
+        raise Refused("give either a file or folder of data, or a study with --study")
     if study is None and assessor is not None:
-        raise Refused("--assessor chooses labels of a study: it needs --study")
+        raise Refused("--assessor needs --study")
 
 
 def first_folds(fold_set: FoldSet, folds: int | None) -> FoldSet:
-    """Only the first so many folds."""
+    """Return the fold set with only the first ``folds`` folds."""
     return (
         fold_set
         if folds is None
@@ -122,7 +120,7 @@ def first_folds(fold_set: FoldSet, folds: int | None) -> FoldSet:
 
 
 def truths_of(text: str) -> list[Truth]:
-    """Ground truths written with commas."""
+    """Parse comma-separated ground truths."""
     truths: list[Truth] = []
     for word in text.split(","):
         if word.strip() == "graded":

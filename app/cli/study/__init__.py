@@ -1,4 +1,4 @@
-"""`topkapi study`: import studies and list them; what is done with them is in `work`."""
+"""`topkapi study`: import and list studies; further commands are in `work`."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,7 +22,7 @@ from topkapi.app.services.importing import (
 def register(cli: typer.Typer) -> None:
     """Add the group to the command line."""
     group = typer.Typer(
-        help="Import studies, assign them, and see how far they are.", rich_markup_mode=None
+        help="Import studies, assign them, and show their progress.", rich_markup_mode=None
     )
     group.command("import", epilog="Example: topkapi study import my-study.zip --dry-run")(
         import_command
@@ -33,13 +33,15 @@ def register(cli: typer.Typer) -> None:
 
 
 def import_command(
-    path: Annotated[Path, typer.Argument(help="Study folder, .zip of one, or LETOR file.")],
+    path: Annotated[
+        Path, typer.Argument(help="Study folder, .zip of a study folder, or LETOR file.")
+    ],
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be read; write nothing.")
+        bool, typer.Option("--dry-run", help="Print what would be imported; write nothing.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Import a study whole, or add what is new to one of the same slug; or refuse it all."""
+    """Import a study, or add new data to one of the same slug; all of it or nothing."""
     try:
         report = _preview(path) if dry_run else _import(path)
     except StudyRefused as refused:
@@ -48,7 +50,7 @@ def import_command(
         first = "the first " if refused.more else ""
         count = len(refused.problems)
         raise Refused(
-            f"{path}: nothing was imported; mend {first}{count} problem{'s' * (count != 1)} above"
+            f"{path}: nothing was imported; fix {first}{count} problem{'s' * (count != 1)} above"
         ) from None
     say(as_json, report.as_json(), "\n".join(report.lines()))
 
@@ -74,7 +76,7 @@ def _import(path: Path) -> ImportReport:
 
 
 def list_command(as_json: AsJson = False) -> None:
-    """List the studies with their sizes and how much of the assigned work is finished."""
+    """List the studies with their sizes and finished work."""
     with open_sessions() as sessions, sessions.read() as session:
         rows = [_facts(*row) for row in studies_with_counts(session)]
     lines = [
@@ -83,7 +85,11 @@ def list_command(as_json: AsJson = False) -> None:
         f"{' (archived)' if row['archived'] else ''}"
         for row in rows
     ]
-    say(as_json, rows, "\n".join(lines) or "no study yet: topkapi study import PATH")
+    say(
+        as_json,
+        rows,
+        "\n".join(lines) or "no studies yet; import one with: topkapi study import PATH",
+    )
 
 
 def _facts(study: Any, *counts: int) -> dict[str, Any]:

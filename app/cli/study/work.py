@@ -1,4 +1,4 @@
-"""`topkapi study assign`, `archive` and `progress`: work given out, ended, and looked at."""
+"""`topkapi study assign`, `archive` and `progress`: assign work, archive a study, show progress."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -39,27 +39,28 @@ def assign_command(
     slug: Slug,
     to: Annotated[
         list[str] | None,
-        typer.Option("--to", help="E-mail of an assessor; once for each, in order."),
+        typer.Option("--to", help="E-mail of an assessor; repeat for each, in order."),
     ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="How many rounds there are to be in all.")] = 1,
+    rounds: Annotated[int, typer.Option(min=1, help="Total number of rounds.")] = 1,
     seed: Annotated[
-        str | None, typer.Option(help="Draws the folds; the slug if not given.")
+        str | None, typer.Option(help="Seed for the folds; the slug if omitted.")
     ] = None,
     lists: Annotated[
         bool,
-        typer.Option("--lists", help="Give out the tool lists, which goes round on its own."),
+        typer.Option("--lists", help="Assign the tool lists, which has its own rotation."),
     ] = False,
     csv: Annotated[
-        Path | None, typer.Option(help="File with query, assessor, tool, round, instead of --to.")
+        Path | None,
+        typer.Option(help="CSV file with query, assessor, tool, round, instead of --to."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be assigned; write nothing.")
+        bool, typer.Option("--dry-run", help="Print what would be assigned; write nothing.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Give out work by the rotation over assessors, or by a CSV file; all of it, or nothing."""
+    """Assign work by rotation over assessors, or from a CSV file; all of it or nothing."""
     if (csv is None) == (not to):
-        raise Refused("name the assessors with --to, once for each, or a file with --csv")
+        raise Refused("give either the assessors with --to, once for each, or a file with --csv")
     with open_sessions() as sessions:
         if csv is not None:
             with sessions.write.begin() as session:
@@ -70,7 +71,7 @@ def assign_command(
         else:
             with sessions.write.begin() as session:
                 rows = _rotated(session, slug, to or [], rounds, seed, lists)
-    verb = "would be made" if dry_run else "made"
+    verb = "would be created" if dry_run else "created"
     lines = [f"{slug}: {len(rows)} assignments {verb}"]
     lines += [
         f"  {row['assessor']:<36} {row['tool']:<7} round {row['round']}  {row['query']}"
@@ -87,7 +88,7 @@ def _by_csv(session: Session, slug: str, path: Path, dry_run: bool) -> list[dict
     except CsvRefused as refused:
         for problem in refused.problems:
             typer.echo(f"topkapi: {path}, {problem}", err=True)
-        raise Refused(f"{path}: nothing was assigned; mend the lines above") from None
+        raise Refused(f"{path}: nothing was assigned; fix the lines above") from None
     rows = _named(session, study.id, made)
     if dry_run:
         session.rollback()
@@ -142,19 +143,19 @@ def _rows(session: Session, study_id: int, work: list[tuple[Any, ...]]) -> list[
 
 def archive_command(
     slug: Slug,
-    undo: Annotated[bool, typer.Option("--undo", help="Take an archived study up again.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Unarchive the study.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """End the work on a study: it leaves every queue, and all that was judged stays."""
+    """Archive a study: it leaves every queue, and all judgments stay."""
     with open_sessions() as sessions, sessions.write.begin() as session:
         study = lifecycle.required_study(session, slug)
         (lifecycle.unarchive if undo else lifecycle.archive)(session, study)
-    said = "is taken up again" if undo else "is archived"
-    say(as_json, {"slug": slug, "archived": not undo}, f"{slug} {said}")
+    outcome = "is no longer archived" if undo else "is archived"
+    say(as_json, {"slug": slug, "archived": not undo}, f"{slug} {outcome}")
 
 
 def progress_command(slug: Slug, as_json: AsJson = False) -> None:
-    """Say how far a study is: in all, and for each assessor."""
+    """Print the progress of a study: overall, and per assessor."""
     with open_sessions() as sessions, sessions.read() as session:
         study = lifecycle.required_study(session, slug)
         seen = study_progress.overview(session, study)
@@ -170,11 +171,11 @@ def progress_command(slug: Slug, as_json: AsJson = False) -> None:
 
 
 def _table(slug: str, whole: Line, people: list[tuple[Any, Line]]) -> list[str]:
-    lines = [f"{slug}: {_said(whole)}"]
-    return lines + [f"  {user.name:<28} {_said(line)}" for user, line in people]
+    lines = [f"{slug}: {_progress_text(whole)}"]
+    return lines + [f"  {user.name:<28} {_progress_text(line)}" for user, line in people]
 
 
-def _said(line: Line) -> str:
+def _progress_text(line: Line) -> str:
     left = "unknown" if line.left is None else f"about {line.left}"
     pace = "-" if line.seconds is None else f"{line.seconds:.1f} s"
     again = "" if line.consistency is None else f", {line.consistency:.0%} of checks the same"

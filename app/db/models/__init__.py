@@ -1,4 +1,4 @@
-"""Every table, so that one import knows them all."""
+"""Every table, so that one import loads them all."""
 
 from topkapi.app.db.models.assignment import Assignment
 from topkapi.app.db.models.document import Candidate, Content, Document, StudyFile

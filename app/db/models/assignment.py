@@ -1,4 +1,4 @@
-"""Assignments: one assessor, one query, one tool, one round, and all that steers their replay."""
+"""Assignments: one assessor, one query, one tool, one round, and what determines their replay."""
 
 from datetime import datetime
 from typing import Any
@@ -18,13 +18,13 @@ def _digest_of_plan(context: Any) -> str:
 
 
 class Assignment(Base):
-    """Work given to an assessor; it is withdrawn, never deleted.
+    """A query assigned to an assessor; it is withdrawn, never deleted.
 
-    ``answered``, ``expected_left``, ``active_ms``, ``last_entry_at``, and ``checks`` with those
-    that agreed sum up the log for queues and dashboards. They are written in the transaction that
-    appends the entry, and so is ``offered``: where the last answer led, if the sorter drew it at
-    random. ``plan`` never changes; ``plan_digest`` is how a session kept in memory is known to be
-    of this very plan.
+    ``answered``, ``expected_left``, ``active_ms``, ``last_entry_at``, ``checks`` and
+    ``checks_agreed`` summarize the log for queues and dashboards. They are written in the
+    transaction that appends the entry, and so is ``offered``: the next question, if the sorter drew
+    it at random. ``plan`` never changes; ``plan_digest`` identifies the plan of a session cached in
+    memory.
     """
 
     __tablename__ = "assignments"

@@ -1,4 +1,4 @@
-"""Pages, their files, and which are offered for a query. Bytes are kept once, by their hash."""
+"""Pages, their files, and the candidates of queries. Content is stored once, by its hash."""
 
 from sqlalchemy import ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -8,7 +8,7 @@ from topkapi.app.db.models.study import Query, Study
 
 
 class Content(Base):
-    """Bytes by the SHA-256 of their media type and themselves; ``text`` is their plain text."""
+    """Bytes by the SHA-256 of their media type and data; ``text`` is their plain text."""
 
     __tablename__ = "contents"
     hash: Mapped[str] = mapped_column(String(64), primary_key=True)
@@ -19,7 +19,7 @@ class Content(Base):
 
 
 class Document(Base):
-    """A page of a study; ``path`` is where its file stood, so that its images are found."""
+    """A page of a study; ``path`` is the original location of its file, to resolve its images."""
 
     __tablename__ = "documents"
     __table_args__ = (UniqueConstraint("study_id", "external_id"), Index(None, "content_hash"))
@@ -35,7 +35,7 @@ class Document(Base):
 
 
 class StudyFile(Base):
-    """A file that pages of the study refer to, such as an image or a style."""
+    """A file that pages of the study refer to, such as an image or a style sheet."""
 
     __tablename__ = "study_files"
     __table_args__ = (UniqueConstraint("study_id", "path"), Index(None, "content_hash"))
@@ -47,7 +47,7 @@ class StudyFile(Base):
 
 
 class Candidate(Base):
-    """A page offered for a query, with what is known about it beforehand."""
+    """A page that is a candidate for a query, with its known grade and features."""
 
     __tablename__ = "candidates"
     __table_args__ = (UniqueConstraint("query_id", "document_id"), Index(None, "document_id"))

@@ -1,4 +1,4 @@
-"""What a person has highlighted on the pages of a query."""
+"""Terms a person highlights on the pages of a query."""
 
 from sqlalchemy import JSON, ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column
@@ -7,7 +7,7 @@ from topkapi.app.db.base import Base
 
 
 class Highlight(Base):
-    """The terms a person wants marked for a query, instead of the query's own."""
+    """The terms a person wants highlighted for a query, instead of the query's own."""
 
     __tablename__ = "highlights"
     __table_args__ = (Index(None, "query_id"),)

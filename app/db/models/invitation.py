@@ -1,4 +1,4 @@
-"""One-time links by which a person sets a password."""
+"""One-time links for setting a password."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from topkapi.app.db.models.user import User
 
 
 class Invitation(Base):
-    """A link that works once and for some days; only the hash of its token is kept."""
+    """A link that works once and for some days; only the hash of its token is stored."""
 
     __tablename__ = "invitations"
     __table_args__ = (UniqueConstraint("token_hash"), Index(None, "user_id"))

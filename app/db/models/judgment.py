@@ -12,9 +12,9 @@ from topkapi.app.domain.pairs.answers import QuestionKind
 
 
 class JudgmentRow(Base):
-    """One entry of an assignment's log, at ``position``; undo and redo carry no question.
+    """One entry of an assignment's log, at ``position``; undo and redo have no question.
 
-    A question is about pages, or, with the tool `lists`, about rankings.
+    A question is about pages or, with the tool `lists`, about rankings.
     """
 
     __tablename__ = "judgments"

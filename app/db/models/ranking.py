@@ -1,4 +1,4 @@
-"""Lists that systems made for a query, to be judged side by side."""
+"""Rankings that systems made for a query, to be judged side by side."""
 
 from sqlalchemy import JSON, ForeignKey, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -8,7 +8,7 @@ from topkapi.app.db.models.study import Query
 
 
 class Ranking(Base):
-    """The list of one system for one query; ``documents`` are numbers of documents, best first."""
+    """The ranking of one system for one query; ``documents`` are document ids, best first."""
 
     __tablename__ = "rankings"
     __table_args__ = (UniqueConstraint("query_id", "system"),)

@@ -30,7 +30,7 @@ class Study(Base):
 
 
 class Query(Base):
-    """What a searcher typed, with the need behind it."""
+    """A search query, with the information need behind it."""
 
     __tablename__ = "queries"
     __table_args__ = (UniqueConstraint("study_id", "external_id"),)

@@ -1,4 +1,4 @@
-"""What happened to the clocks of sessions."""
+"""Events of session clocks."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from topkapi.app.domain.enums import TimerKind
 
 
 class TimerEvent(Base):
-    """An event of an assignment's clock; it takes no place in the log."""
+    """An event of an assignment's clock; it has no position in the log."""
 
     __tablename__ = "timer_events"
     __table_args__ = (Index(None, "assignment_id", "created_at"),)

@@ -1,4 +1,4 @@
-"""People, their tokens, their failed sign-ins, and what administrators did."""
+"""People, their tokens, their failed sign-ins, and the audit log."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from topkapi.app.domain.enums import Role
 
 
 class User(Base):
-    """A person; ``email`` is lower case, raising ``session_version`` ends every sign-in."""
+    """A person; ``email`` is lower case; raising ``session_version`` ends every session."""
 
     __tablename__ = "users"
     __table_args__ = (UniqueConstraint("email"),)
@@ -26,7 +26,7 @@ class User(Base):
 
 
 class ApiToken(Base):
-    """A token for programs; only its hash is kept."""
+    """A token for API programs; only its hash is stored."""
 
     __tablename__ = "api_tokens"
     __table_args__ = (UniqueConstraint("token_hash"), Index(None, "user_id"))
@@ -41,7 +41,7 @@ class ApiToken(Base):
 
 
 class SignInAttempt(Base):
-    """A sign-in that has not succeeded: what throttling counts.
+    """A failed sign-in, counted by throttling.
 
     ``address`` is the source: a network address, or ``device:`` and the id of a known device.
     """
@@ -55,7 +55,7 @@ class SignInAttempt(Base):
 
 
 class AuditEvent(Base):
-    """One administrative act; ``user_id`` is empty when it came from the command line."""
+    """One administrative action; ``user_id`` is empty when it came from the command line."""
 
     __tablename__ = "audit_events"
     __table_args__ = (Index(None, "at"), Index(None, "subject"), Index(None, "user_id"))

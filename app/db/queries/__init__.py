@@ -1,1 +1,1 @@
-"""Select statements as functions, one file a feature."""
+"""Select statements as functions, one file per feature."""

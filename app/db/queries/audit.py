@@ -1,4 +1,4 @@
-"""The audit log, latest first, and what it can be filtered by."""
+"""The audit log, latest first, and the values it can be filtered by."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ def events_page(
     limit: int = 50,
     offset: int = 0,
 ) -> tuple[Sequence[AuditEvent], int]:
-    """Some of the acts, with who did them, and how many there are. User 0 is the command line."""
+    """Return a page of events with their actors, and their number; user 0 is the command line."""
 
     def filtered(statement: Select[Any]) -> Select[Any]:
         if user_id is not None:
@@ -35,11 +35,11 @@ def events_page(
 
 
 def actions(session: Session) -> Sequence[str]:
-    """The kinds of acts that are there."""
+    """Return the kinds of actions in the log."""
     return session.scalars(select(AuditEvent.action).distinct().order_by(AuditEvent.action)).all()
 
 
 def actors(session: Session) -> Sequence[User]:
-    """The people that did something, by name."""
+    """Return the people who acted, by name."""
     acted = select(AuditEvent.user_id).where(AuditEvent.user_id.is_not(None))
     return session.scalars(select(User).where(User.id.in_(acted)).order_by(User.name)).all()

@@ -1,4 +1,4 @@
-"""How far a study is, summed up by the database from the columns of assignments; no log is read."""
+"""Progress of a study, aggregated by the database from columns of assignments; no log is read."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -12,9 +12,9 @@ from topkapi.app.domain.enums import Tool
 
 
 class Sums(NamedTuple):
-    """Work summed up: pieces, begun, finished, answers, time, and what is known to be left.
+    """Aggregated work: assignments, begun, finished, answers, time, and known questions left.
 
-    ``waiting`` pieces are not begun; how much they hold has to be guessed.
+    ``waiting`` assignments are not begun; how many questions they need has to be estimated.
     """
 
     assigned: int
@@ -29,7 +29,7 @@ class Sums(NamedTuple):
 
     @property
     def waiting(self) -> int:
-        """Pieces that nobody has begun."""
+        """Assignments that nobody has begun."""
         return self.assigned - self.begun
 
 
@@ -50,12 +50,12 @@ def _sums() -> dict[str, ColumnElement[Any]]:
 
 
 def _whole(value: ColumnElement[Any]) -> ColumnElement[Any]:
-    """PostgreSQL sums up to decimals; the sums here are whole numbers."""
+    """Cast to a whole number, because PostgreSQL returns sums as decimals."""
     return cast(value, BigInteger)
 
 
 def by_person(session: Session, study_id: int) -> list[tuple[int, Tool, Sums]]:
-    """The study's work summed up for each person and tool: one look at every piece of it."""
+    """Aggregate the study's work per person and tool, in one pass over its assignments."""
     keys = Assignment.user_id, Assignment.tool
     statement = _of_study(select(*keys, *_sums().values()), study_id).group_by(*keys)
     return [(row[0], row[1], Sums(*row[2:])) for row in session.execute(statement)]
@@ -64,7 +64,7 @@ def by_person(session: Session, study_id: int) -> list[tuple[int, Tool, Sums]]:
 def by_query(
     session: Session, study_id: int, query_ids: Sequence[int] | None = None
 ) -> dict[int, Sums]:
-    """The study's work summed up for each query that has any, or for some queries alone."""
+    """Aggregate the study's work per query that has any, or only for ``query_ids``."""
     statement = _of_study(select(Assignment.query_id, *_sums().values()), study_id)
     if query_ids is not None:
         statement = statement.where(Assignment.query_id.in_(query_ids))
@@ -73,7 +73,7 @@ def by_query(
 
 
 def work_counts(session: Session, study_id: int) -> dict[str, int]:
-    """Pieces of work, begun and finished."""
+    """Return the number of assignments, begun ones and finished ones."""
     counts = (
         func.count(),
         func.count(Assignment.last_entry_at),
@@ -84,7 +84,7 @@ def work_counts(session: Session, study_id: int) -> dict[str, int]:
 
 
 class Ordered(NamedTuple):
-    """How a table is sorted, filtered and cut."""
+    """Sorting, filter and page of a table."""
 
     sort: str
     descending: bool
@@ -98,7 +98,7 @@ QUERY_SORTS = ("query", "finished", "answered", "pace", "expected_left", "last")
 
 
 def matching_people(session: Session, user_ids: Collection[int], search: str) -> Sequence[User]:
-    """Those of the people whose name or e-mail holds the words, by name."""
+    """Return those people whose name or e-mail contains ``search``, by name."""
     statement = select(User).where(User.id.in_(user_ids)).order_by(User.name, User.id)
     if search:
         statement = statement.where(
@@ -109,7 +109,7 @@ def matching_people(session: Session, user_ids: Collection[int], search: str) ->
 
 
 def matching_queries(session: Session, study_id: int, search: str) -> Sequence[int]:
-    """Numbers of the study's queries that hold the words, or all, in the study's order."""
+    """Return ids of the study's queries that contain ``search``, in the study's order."""
     statement = select(Query.id).where(Query.study_id == study_id)
     if search:
         found = Query.text.icontains(search, autoescape=True) | (Query.external_id == search)
@@ -118,7 +118,7 @@ def matching_queries(session: Session, study_id: int, search: str) -> Sequence[i
 
 
 def queries_of(session: Session, query_ids: Sequence[int]) -> dict[int, Query]:
-    """Queries by their numbers."""
+    """Return queries by id."""
     statement = select(Query).where(Query.id.in_(query_ids))
     return {query.id: query for query in session.scalars(statement)}
 
@@ -126,7 +126,7 @@ def queries_of(session: Session, query_ids: Sequence[int]) -> dict[int, Query]:
 def cells(
     session: Session, user_ids: Sequence[int], query_ids: Sequence[int]
 ) -> Sequence[Row[*tuple[Any, ...]]]:
-    """The work of these people on these queries."""
+    """Return the work of these people on these queries."""
     statement = select(
         Assignment.user_id,
         Assignment.query_id,
@@ -145,7 +145,7 @@ def cells(
 
 
 def latest_finished(session: Session, study_id: int, limit: int) -> Sequence[Row[*tuple[Any, ...]]]:
-    """The work finished last: person, query, tool, answers, when."""
+    """Return the work finished last: person, query, tool, answers, finish."""
     statement = (
         select(
             User.name,
@@ -163,7 +163,7 @@ def latest_finished(session: Session, study_id: int, limit: int) -> Sequence[Row
 
 
 def _last_ids(study_id: int, limit: int) -> Select[int]:
-    """Chosen before anything is joined: only what is finished has to be looked at."""
+    """Select the latest finished ids before any join, so that only finished rows are read."""
     mine = select(Query.id).where(Query.study_id == study_id)
     return (
         select(Assignment.id)

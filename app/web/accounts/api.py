@@ -1,4 +1,4 @@
-"""Who a token belongs to."""
+"""The owner of an API token."""
 
 from fastapi import APIRouter
 from pydantic import BaseModel
@@ -20,5 +20,5 @@ class Me(BaseModel):
 
 @router.get("/me")
 def get_me(user: ApiUser) -> Me:
-    """The owner of the token that was sent."""
+    """Return the owner of the token that was sent."""
     return Me(id=user.id, email=user.email, name=user.name, role=user.role)

@@ -1,7 +1,8 @@
 """The cookie of a known device: which people have signed in with this browser.
 
-It lets nobody in. It only sets tries to sign in apart from those of strangers, so that a stranger
-who tries passwords cannot lock the owner out. It is signed and does not expire by our clock.
+It does not authenticate anyone. It only counts sign-in attempts from this browser separately from
+those of strangers, so that a stranger who guesses passwords cannot lock the owner out. It is signed
+and does not expire on the server.
 """
 
 import secrets
@@ -13,19 +14,19 @@ from starlette.responses import Response
 from topkapi.app.services.accounts.sign_in import Device
 
 DEVICE_COOKIE = "topkapi_device"
-_MOST = 10  # people remembered per browser, the latest
+_MOST = 10  # most recent people remembered per browser
 _SECONDS = 365 * 24 * 3600
 
 
 class Devices:
-    """Makes and reads the cookie, signed with the secret of the program."""
+    """Creates and reads the device cookie, signed with the application's secret."""
 
     def __init__(self, secret: str, *, secure: bool) -> None:
         self._serializer = URLSafeSerializer(secret, salt="device")
         self._secure = secure
 
     def device_of(self, request: Request) -> Device | None:
-        """The device that the request comes from, if it holds our cookie."""
+        """Return the device that the request comes from, if it has a valid cookie."""
         try:
             name, user_ids = self._serializer.loads(request.cookies.get(DEVICE_COOKIE, ""))
         except (BadData, ValueError, TypeError):
@@ -33,7 +34,7 @@ class Devices:
         return Device(name, tuple(user_ids))
 
     def remember(self, request: Request, response: Response, user_id: int) -> None:
-        """Send the cookie that says this person has signed in here."""
+        """Set the cookie that records that this person has signed in here."""
         device = self.device_of(request) or Device(secrets.token_urlsafe(16), ())
         others = [known for known in device.user_ids if known != user_id]
         value = self._serializer.dumps([device.id, [user_id, *others][:_MOST]])

@@ -1,4 +1,4 @@
-"""What browsers post."""
+"""Forms of sign-in."""
 
 from pydantic import Field, field_validator
 
@@ -7,7 +7,7 @@ from topkapi.app.web.common.received import Received
 
 
 class SignInForm(Received):
-    """E-mail and password, and the page wanted before."""
+    """E-mail and password, and the page to go to afterwards."""
 
     email: str = Field("", max_length=1000)
     password: str = Field("", max_length=10_000)

@@ -26,9 +26,9 @@ router = APIRouter(include_in_schema=False)
 
 
 async def _hold_sign_in(request: Request) -> AsyncIterator[None]:
-    """Hold one of the slots for visitors: each may hash a password or ask the database."""
-    places: TransactionLimits = request.app.state.transaction_limits
-    async with places.sign_in.hold():
+    """Hold a sign-in slot: each visitor may hash a password or query the database."""
+    limits: TransactionLimits = request.app.state.transaction_limits
+    async with limits.sign_in.hold():
         yield
 
 
@@ -37,13 +37,13 @@ SIGN_IN_PLACE = Depends(_hold_sign_in, scope="function")
 
 @router.get("/sign-in", dependencies=[SIGN_IN_PLACE])
 def get_sign_in(request: Request, next: str = "/") -> Response:
-    """The sign-in form; the demo's accounts are listed to a browser on this machine."""
+    """Show the sign-in form; a browser on this machine also sees the demo accounts."""
     return _show(request, SignInForm(next=local_path(next)))
 
 
 @router.post("/sign-in", dependencies=[Depends(check_visitor_form), SIGN_IN_PLACE])
 def post_sign_in(request: Request, form: Annotated[SignInForm, Form()]) -> Response:
-    """Check e-mail and password; then go where the person wanted to go."""
+    """Check e-mail and password, then redirect to the page the person wanted."""
     authenticator: Authenticator = request.app.state.authenticator
     devices: Devices = request.app.state.devices
     try:
@@ -61,7 +61,7 @@ def post_sign_in(request: Request, form: Annotated[SignInForm, Form()]) -> Respo
 
 @router.post("/sign-out")
 def post_sign_out(request: Request, user: CurrentUser) -> Response:
-    """End this sign-in and every other one of the same person."""
+    """End all sessions of the person, this one included."""
     users.end_sessions(user)
     response = RedirectResponse(str(request.app.url_path_for("get_sign_in")), status_code=303)
     request.app.state.cookies.clear_session(response)

@@ -1,4 +1,4 @@
-"""Work given out by program: by the rotation, one by one, by CSV; taken back and handed on."""
+"""API of assignments: assign by rotation, one by one or by CSV; withdraw and reassign."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -40,7 +40,7 @@ CSV_BODY: dict[str, Any] = {
 
 
 class WorkOut(BaseModel):
-    """One piece of work: who judges which query with which tool in which round."""
+    """One assignment: who judges which query with which tool in which round."""
 
     id: int
     assessor: str
@@ -55,7 +55,7 @@ class WorkOut(BaseModel):
 
 
 class ShareOut(BaseModel):
-    """A piece of work that a rotation gives out."""
+    """An assignment that a rotation makes."""
 
     assessor: str
     query: str
@@ -64,26 +64,26 @@ class ShareOut(BaseModel):
 
 
 class RotationIn(Body):
-    """People in their order, and how many rounds there are to be in all."""
+    """Assessors in order, and the total number of rounds."""
 
     assessors: Annotated[list[Email], Field(min_length=1, max_length=2000)]
     rounds: Round = 1
     seed: Annotated[str, Field(max_length=200)] | None = None
-    lists: Annotated[bool, Field(description="The tool lists, which goes round on its own.")] = (
-        False
-    )
+    lists: Annotated[
+        bool, Field(description="Assign the tool lists, which has its own rotation.")
+    ] = False
     dry_run: bool = False
 
 
 class RotationOut(BaseModel):
-    """What was given out, or in a dry run would be."""
+    """The assignments made, or in a dry run those that would be made."""
 
     dry_run: bool
     work: list[ShareOut]
 
 
 class WorkIn(Body):
-    """One piece of work, given by hand."""
+    """One assignment, made by hand."""
 
     assessor: Email
     query: Annotated[str, Field(max_length=300)]
@@ -92,7 +92,7 @@ class WorkIn(Body):
 
 
 class HandOn(Body):
-    """Who takes over."""
+    """The assessor who takes over."""
 
     assessor: Email
 
@@ -101,7 +101,7 @@ class HandOn(Body):
 def post_api_rotation(
     session: SessionDep, user: ApiAdmin, slug: Slug, body: RotationIn
 ) -> RotationOut:
-    """Give out all rounds up to `rounds` that are not given out yet, or in a dry run say them."""
+    """Assign all rounds up to `rounds` that are not assigned yet; a dry run only lists them."""
     study = lifecycle.required_study(session, slug)
     people = {user_of_email(session, email).id: email.lower() for email in body.assessors}
     ids = [user_of_email(session, email).id for email in body.assessors]
@@ -141,7 +141,7 @@ def get_study_assignments(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> list[WorkOut]:
-    """The study's work, by query; `X-Total-Count` says how much there is."""
+    """List the study's assignments by query; `X-Total-Count` is their number."""
     study = lifecycle.required_study(session, slug)
     rows, total = queries.work_page(
         session, study.id, search=search, tool=tool, state=state, limit=limit, offset=offset
@@ -152,7 +152,7 @@ def get_study_assignments(
 
 @router.post("/assignments", status_code=201)
 def post_study_assignment(session: SessionDep, user: ApiAdmin, slug: Slug, body: WorkIn) -> WorkOut:
-    """Give one query to one person; what breaks the rule is refused with the reason."""
+    """Assign one query to one person; what breaks a rule is refused with the reason."""
     study = lifecycle.required_study(session, slug)
     row = manual_assignment.assign_one(
         session,
@@ -167,19 +167,19 @@ def post_study_assignment(session: SessionDep, user: ApiAdmin, slug: Slug, body:
 
 
 class MadeOut(BaseModel):
-    """How many assignments were made."""
+    """The number of assignments made."""
 
     assignments: int
 
 
 @router.post("/assignments/csv", status_code=201, openapi_extra=CSV_BODY)
 async def post_study_csv(request: Request, user: EarlyApiAdmin, slug: Slug) -> MadeOut:
-    """Give out what a CSV file says, all of it or nothing; problems are listed by line."""
+    """Assign what a CSV file lists, all of it or nothing; problems are listed by line."""
     data = bytearray()
     async for block in request.stream():
         data += block
         if len(data) > MOST_BYTES:
-            raise CsvRefused([CsvProblem(1, "file", "The file is larger than 16 MB. Divide it.")])
+            raise CsvRefused([CsvProblem(1, "file", "The file is larger than 16 MB. Split it.")])
     count = await run_in_threadpool(
         _assign_csv, request.app.state.sessions, slug, bytes(data), user.id
     )
@@ -196,7 +196,7 @@ def _assign_csv(sessions: Sessions, slug: str, data: bytes, actor_id: int) -> in
 def post_study_withdraw(
     session: SessionDep, user: ApiAdmin, slug: Slug, assignment_id: Number
 ) -> WorkOut:
-    """Take unfinished work back; its log is kept."""
+    """Withdraw an unfinished assignment; its log is kept."""
     study = lifecycle.required_study(session, slug)
     row = manual_assignment.withdraw(session, study, assignment_id, actor_id=user.id)
     return _work_out(row, row.user.email, row.query.external_id)
@@ -206,7 +206,7 @@ def post_study_withdraw(
 def post_study_reassign(
     session: SessionDep, user: ApiAdmin, slug: Slug, assignment_id: Number, body: HandOn
 ) -> WorkOut:
-    """Take unfinished work back and give it to someone else, or do neither."""
+    """Withdraw an unfinished assignment and assign it to someone else, or do neither."""
     study = lifecycle.required_study(session, slug)
     made = manual_assignment.reassign(
         session, study, assignment_id, body.assessor, actor_id=user.id

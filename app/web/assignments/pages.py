@@ -1,4 +1,4 @@
-"""Assignment: the rotation with its grid, one by hand, and a CSV file."""
+"""Assignment pages: the rotation with its grid, one by hand, and a CSV file."""
 
 from dataclasses import replace
 from typing import Annotated, Any
@@ -27,7 +27,7 @@ from topkapi.app.web.studies.pages import Slug, study_head
 
 router = APIRouter(prefix="/studies/{slug}/assign", include_in_schema=False)
 _REFUSALS = (Invalid, Conflict, NotFound)
-_SUGGESTED = 500  # queries offered while one types
+_SUGGESTED = 500  # queries suggested while typing
 
 
 @router.get("")
@@ -42,7 +42,7 @@ def get_assign(
     lists: bool = False,
     done: Annotated[str, Query(pattern=r"^\d{0,9}$")] = "",
 ) -> Response:
-    """The grid of the rotation as it would be; nothing is assigned."""
+    """Preview the rotation's grid; nothing is assigned."""
     study = lifecycle.required_study(session, slug)
     view = _view(session, study, user, people=people, rounds=rounds, seed=seed.strip(), lists=lists)
     return render(request, "assignments/page.html", replace(view, done=done))
@@ -56,7 +56,7 @@ def post_rotation(
     slug: Slug,
     form: Annotated[RotationForm, Form()],
 ) -> Response:
-    """Give out the rotation that was shown."""
+    """Assign the rotation that was previewed."""
     study = lifecycle.required_study(session, slug)
     try:
         with session.begin_nested():
@@ -86,7 +86,7 @@ def post_one(
     slug: Slug,
     form: Annotated[OneForm, Form()],
 ) -> Response:
-    """Give one query to one person."""
+    """Assign one query to one person."""
     study = lifecycle.required_study(session, slug)
     try:
         with session.begin_nested():
@@ -115,7 +115,7 @@ def post_csv(
     slug: Slug,
     file: Annotated[UploadFile | str, File()] = "",
 ) -> Response:
-    """Give out what a CSV file says, all of it or nothing."""
+    """Assign what a CSV file lists, all of it or nothing."""
     study = lifecycle.required_study(session, slug)
     data = b"" if isinstance(file, str) else file.file.read(MOST_BYTES + 1)
     try:
@@ -144,37 +144,41 @@ def _view(
     seed: str = "",
     lists: bool = False,
 ) -> AssignView:
-    ruled = rotation.tools_under_rule(study)
-    apart = Tool.LISTS in StudySettings.from_json(study.settings).tools and Tool.LISTS not in ruled
-    lists = apart and (lists or not ruled)
+    rotated = rotation.tools_under_rule(study)
+    lists_apart = (
+        Tool.LISTS in StudySettings.from_json(study.settings).tools and Tool.LISTS not in rotated
+    )
+    lists = lists_apart and (lists or not rotated)
     workers = {person.id: count for person, count in named.workers(session, study.id)}
-    offered = {person.id: person for person in named.active_assessors(session)}
+    selectable = {person.id: person for person in named.active_assessors(session)}
     known = queries.users_by_id(session, {*workers, *(people or [])})
-    offered |= {number: known[number] for number in known if known[number].disabled_at is None}
-    before, last_seed = manual_assignment.last_rotation(study, lists=lists)
-    chosen = set(people if people is not None else before or workers or offered)
-    if people is None and not seed and before:
+    selectable |= {number: known[number] for number in known if known[number].disabled_at is None}
+    last_people, last_seed = manual_assignment.last_rotation(study, lists=lists)
+    chosen = set(people if people is not None else last_people or workers or selectable)
+    if people is None and not seed and last_people:
         seed = "" if last_seed == study.slug else last_seed
     settings = StudySettings.from_json(study.settings)
     tools = rotation.rotated_tools(study, lists=lists)
-    given = named.rounds_of_study(session, study.id, tools)
-    asked = queries.queries_of_study(session, study.id)
-    order_of = {number: place for place, number in enumerate(before)}
-    ids = sorted(chosen & offered.keys(), key=lambda number: (order_of.get(number, 2**31), number))
-    seen = _preview(session, study, ids, rounds, given, seed, lists)
-    order = sorted(offered.values(), key=lambda each: (each.name, each.id))
+    assigned = named.rounds_of_study(session, study.id, tools)
+    study_queries = queries.queries_of_study(session, study.id)
+    order_of = {number: index for index, number in enumerate(last_people)}
+    ids = sorted(
+        chosen & selectable.keys(), key=lambda number: (order_of.get(number, 2**31), number)
+    )
+    seen = _preview(session, study, ids, rounds, assigned, seed, lists)
+    order = sorted(selectable.values(), key=lambda each: (each.name, each.id))
     return AssignView(
         head=study_head(session, study, user, "assign"),
         people=[PersonChoice(each, each.id in chosen, workers.get(each.id, 0)) for each in order],
         ids=ids,
         rounds=seen[0] if seen else 1,
-        given_rounds=given,
+        assigned_rounds=assigned,
         seed=seed,
         preview=seen[1] if seen else None,
         lists=lists,
-        has_lists_apart=apart and bool(ruled),
+        has_lists_apart=lists_apart and bool(rotated),
         tools=settings.tools,
-        queries=[(query.external_id, query.text) for query in asked[:_SUGGESTED]],
+        queries=[(query.external_id, query.text) for query in study_queries[:_SUGGESTED]],
         one=OneForm(tool=settings.tools[0]),
     )
 
@@ -184,21 +188,21 @@ def _preview(
     study: Study,
     ids: list[int],
     rounds: int | None,
-    given: int,
+    assigned: int,
     seed: str,
     lists: bool,
 ) -> tuple[int, Preview] | None:
-    """The rotation over these people: of as many rounds as are wanted, or one more than given."""
+    """Preview the rotation over these people, with ``rounds`` rounds or the suggested number."""
     if not ids:
         return None
     first = preview(session, study, ids, rounds=1, seed=seed or None, lists=lists)
-    wanted = rounds or _rounds(first.most_rounds, given)
+    wanted = rounds or _rounds(first.most_rounds, assigned)
     return wanted, preview(session, study, ids, rounds=wanted, seed=seed or None, lists=lists)
 
 
-def _rounds(most: int, given: int) -> int:
-    """What is suggested: two rounds at first, then one more than there are."""
-    return max(1, min(most, given + 1 if given else 2))
+def _rounds(most: int, assigned: int) -> int:
+    """Return the suggested number of rounds: two at first, then one more than assigned."""
+    return max(1, min(most, assigned + 1 if assigned else 2))
 
 
 def _done(request: Request, slug: str, count: int) -> Response:

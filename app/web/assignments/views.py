@@ -1,4 +1,4 @@
-"""What the templates of assignment read."""
+"""View data of the assignment templates."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ WIDEST_GRID = 16
 
 @dataclass(frozen=True, slots=True)
 class PersonChoice:
-    """A person who may be given work."""
+    """A person who may be assigned work."""
 
     user: User
     chosen: bool
@@ -26,13 +26,13 @@ class PersonChoice:
 
 @dataclass(frozen=True, slots=True)
 class AssignView:
-    """The rotation before it is confirmed, and the forms for work by hand and by file."""
+    """The rotation before it is confirmed, and the forms for assigning by hand and by file."""
 
     head: StudyHead
     people: Sequence[PersonChoice]
     ids: Sequence[int]
     rounds: int
-    given_rounds: int
+    assigned_rounds: int
     seed: str
     preview: Preview | None
     lists: bool
@@ -53,7 +53,7 @@ class AssignView:
 
 @dataclass(frozen=True, slots=True)
 class WorkListView:
-    """A page of the study's work, with what can be done to it."""
+    """A page of the study's assignments, with the actions on them."""
 
     head: StudyHead
     rows: Sequence[Assignment]

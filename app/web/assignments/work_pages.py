@@ -1,4 +1,4 @@
-"""The work of a study: found, taken back, handed on."""
+"""The assignments of a study: find, withdraw, reassign."""
 
 from typing import Annotated
 
@@ -40,7 +40,7 @@ def get_study_work(
     state: Annotated[str, Query(pattern="^(open|waiting|begun|finished|withdrawn)?$")] = "open",
     page: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 1,
 ) -> Response:
-    """Who has what, and how far it is."""
+    """List assignments with their assessors and progress."""
     values = {"search": search.strip(), "tool": tool, "state": state}
     return _page(request, session, user, slug, values, page)
 
@@ -54,7 +54,7 @@ def post_withdraw(
     assignment_id: AssignmentId,
     next: Next = "",
 ) -> Response:
-    """Take unfinished work back; its log is kept."""
+    """Withdraw an unfinished assignment; its log is kept."""
     study = lifecycle.required_study(session, slug)
     try:
         with session.begin_nested():
@@ -73,7 +73,7 @@ def post_reassign(
     assignment_id: AssignmentId,
     form: Annotated[ReassignForm, Form()],
 ) -> Response:
-    """Hand unfinished work on to someone else."""
+    """Reassign an unfinished assignment to someone else."""
     study = lifecycle.required_study(session, slug)
     try:
         with session.begin_nested():

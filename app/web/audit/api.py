@@ -1,4 +1,4 @@
-"""The audit log by program."""
+"""API of the audit log."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -14,7 +14,7 @@ router = APIRouter(prefix="/api/v1/audit", tags=["audit"])
 
 
 class ActOut(BaseModel):
-    """One administrative act; `who` is empty when it came from the command line."""
+    """One administrative action; `who` is empty when it came from the command line."""
 
     id: int
     at: datetime
@@ -35,7 +35,7 @@ def get_acts(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> list[ActOut]:
-    """Acts, latest first; `user_id` 0 is the command line, `subject` a study or an e-mail."""
+    """List actions, latest first; `user_id` 0 is the command line, `subject` a study or e-mail."""
     rows, total = queries.events_page(
         session, user_id=user_id, action=action, subject=subject, limit=limit, offset=offset
     )

@@ -25,7 +25,7 @@ def get_audit(
     subject: Annotated[str, Query(max_length=300)] = "",
     page: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 1,
 ) -> Response:
-    """The latest acts, filtered."""
+    """List the latest actions, filtered."""
     events, total = queries.events_page(
         session,
         user_id=int(person) if person else None,

@@ -1,4 +1,4 @@
-"""Studies in by program: imported whole or refused whole; changed, archived, copied, deleted."""
+"""API of studies: import whole or refuse whole; change, archive, copy, delete."""
 
 from typing import Annotated, Any
 
@@ -12,7 +12,7 @@ from topkapi.app.web.access.deps import ApiAdmin, SessionDep
 from topkapi.app.web.access.downloads import ExportPlace
 from topkapi.app.web.access.early_auth import EarlyApiAdmin
 from topkapi.app.web.common.received import Body
-from topkapi.app.web.importing.uploads import RECEIVING, JudgingContext, receive
+from topkapi.app.web.importing.uploads import RECEIVING, Runner, receive
 from topkapi.app.web.studies.api_models import Slug
 from topkapi.app.web.studies.deletion_pages import copy_response
 
@@ -42,7 +42,7 @@ ZIP: dict[int | str, dict[str, Any]] = {
 
 
 class ImportOut(BaseModel):
-    """What was read, and what of it is new."""
+    """What was read, and how much of it is new."""
 
     slug: str
     name: str
@@ -66,12 +66,12 @@ class ImportOut(BaseModel):
 
     @classmethod
     def of(cls, report: ImportReport) -> "ImportOut":
-        """What is sent of ``report``."""
+        """Return the response for ``report``."""
         return cls.model_validate(report.as_json())
 
 
 class StudyChange(Body):
-    """What is to change; what is left out stays."""
+    """The fields to change; omitted fields stay as they are."""
 
     archived: bool | None = None
     name: str | None = None
@@ -82,14 +82,14 @@ class StudyChange(Body):
 
 
 class StudyState(BaseModel):
-    """Whether the study is at work."""
+    """Whether the study is archived."""
 
     slug: str
     archived: bool
 
 
 class DeletedOut(BaseModel):
-    """How many rows of each table were removed."""
+    """The number of deleted rows per table."""
 
     rows: dict[str, int]
 
@@ -104,16 +104,16 @@ class DeletedOut(BaseModel):
 async def post_study(
     request: Request,
     user: EarlyApiAdmin,
-    desk: JudgingContext,
+    runner: Runner,
     response: Response,
     dry_run: bool = False,
     filename: Annotated[str, Query(max_length=200)] = "study",
 ) -> ImportOut:
     """Import a study, or with `dry_run` only read it; problems are listed by file and line."""
-    path, name, _ = await receive(request, desk.store, filename)
+    path, name, _ = await receive(request, runner.store, filename)
     try:
         report = await run_in_threadpool(
-            desk.import_now, path, name, actor_id=user.id, dry_run=dry_run
+            runner.import_now, path, name, actor_id=user.id, dry_run=dry_run
         )
     finally:
         path.unlink(missing_ok=True)
@@ -123,7 +123,7 @@ async def post_study(
 
 @router.patch("/{slug}")
 def patch_study(session: SessionDep, user: ApiAdmin, slug: Slug, body: StudyChange) -> StudyState:
-    """Change name, guidelines or settings; archive a study, or take it up again."""
+    """Change name, guidelines or settings; archive or unarchive the study."""
     study = lifecycle.required_study(session, slug)
     edit_study.change_study(
         session,
@@ -144,7 +144,7 @@ def patch_study(session: SessionDep, user: ApiAdmin, slug: Slug, body: StudyChan
 def post_study_copy(
     request: Request, user: EarlyApiAdmin, _place: ExportPlace, slug: Slug
 ) -> Response:
-    """A full copy of the study: every row and every page; a deletion needs one."""
+    """Download a full copy of the study, every row and every page; a deletion requires one."""
     return copy_response(request.app.state.sessions, slug, user.id)
 
 
@@ -155,7 +155,7 @@ def delete_study(
     slug: Slug,
     confirm: Annotated[str, Query(max_length=100, description="The slug once more.")],
 ) -> DeletedOut:
-    """Delete an archived study whose judged work a copy holds."""
+    """Delete an archived study whose judgments are in a full copy."""
     study = lifecycle.required_study(session, slug)
     rows = lifecycle.delete_study(session, study, confirm=confirm, actor_id=user.id)
     return DeletedOut(rows=rows)

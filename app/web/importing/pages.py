@@ -1,4 +1,4 @@
-"""Importing in the browser: send a study, see what was read, confirm."""
+"""Importing in the browser: upload a study, review what was read, confirm."""
 
 from typing import Annotated
 
@@ -11,7 +11,7 @@ from topkapi.app.services.importing.uploads import Upload
 from topkapi.app.web.access.deps import AdminUser
 from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.importing.uploads import RECEIVING, JudgingContext, receive
+from topkapi.app.web.importing.uploads import RECEIVING, Runner, receive
 from topkapi.app.web.people.views import ImportsView, ImportView, Refusal
 
 router = APIRouter(prefix="/imports", include_in_schema=False)
@@ -20,43 +20,41 @@ UploadId = Annotated[str, Path(max_length=64)]
 
 @router.get("")
 def get_imports(request: Request, _user: AdminUser) -> Response:
-    """The form that takes a study."""
+    """Show the upload form."""
     return _form(request)
 
 
 @router.post("", dependencies=RECEIVING)
-async def post_import(request: Request, user: EarlyAdmin, desk: JudgingContext) -> Response:
-    """Take a study and have it checked; what would be read is shown before anything is written."""
+async def post_import(request: Request, user: EarlyAdmin, runner: Runner) -> Response:
+    """Receive a study and start checking it; nothing is written before it is confirmed."""
     try:
-        path, filename, size = await receive(request, desk.store)
+        path, filename, size = await receive(request, runner.store)
     except Invalid as refusal:
         return _form(request, Refusal.of(refusal))
-    upload = desk.store.enter(path, filename=filename, size=size, user_id=user.id)
-    return _to(request, desk.check(upload))
+    upload = runner.store.enter(path, filename=filename, size=size, user_id=user.id)
+    return _to(request, runner.check(upload))
 
 
 @router.get("/{upload_id}")
-def get_import(
-    request: Request, _user: AdminUser, desk: JudgingContext, upload_id: UploadId
-) -> Response:
-    """How far an upload is."""
-    return _show(request, desk.store.find(upload_id))
+def get_import(request: Request, _user: AdminUser, runner: Runner, upload_id: UploadId) -> Response:
+    """Show the progress of an upload."""
+    return _show(request, runner.store.find(upload_id))
 
 
 @router.post("/{upload_id}/confirm")
 def post_confirm(
-    request: Request, user: EarlyAdmin, desk: JudgingContext, upload_id: UploadId
+    request: Request, user: EarlyAdmin, runner: Runner, upload_id: UploadId
 ) -> Response:
-    """Import what was checked."""
-    return _to(request, desk.confirm(desk.store.find(upload_id), actor_id=user.id))
+    """Import the checked study."""
+    return _to(request, runner.confirm(runner.store.find(upload_id), actor_id=user.id))
 
 
 @router.post("/{upload_id}/cancel")
 def post_cancel(
-    request: Request, _user: EarlyAdmin, desk: JudgingContext, upload_id: UploadId
+    request: Request, _user: EarlyAdmin, runner: Runner, upload_id: UploadId
 ) -> Response:
-    """Let go of an upload."""
-    desk.cancel(desk.store.find(upload_id))
+    """Discard an upload."""
+    runner.cancel(runner.store.find(upload_id))
     return RedirectResponse(str(request.app.url_path_for("get_imports")), status_code=303)
 
 

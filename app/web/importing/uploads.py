@@ -1,4 +1,4 @@
-"""Receiving studies: from a form or as the bare body of a request, onto disk, never into memory."""
+"""Receiving studies: from a form or as the raw body of a request, to disk, never into memory."""
 
 import os
 from collections.abc import AsyncIterator
@@ -16,10 +16,10 @@ from topkapi.app.services.importing.uploads.store import safe_name
 _NO_FILE = "Choose a .zip of the study folder, or a single LETOR file."
 
 
-def judging_context(request: Request) -> ImportRunner:
-    """The one at work on uploads in this process."""
-    desk: ImportRunner = request.app.state.uploads
-    return desk
+def import_runner(request: Request) -> ImportRunner:
+    """Return this process's runner of imports."""
+    runner: ImportRunner = request.app.state.uploads
+    return runner
 
 
 async def close_form(request: Request) -> AsyncIterator[None]:
@@ -30,16 +30,16 @@ async def close_form(request: Request) -> AsyncIterator[None]:
         await request.close()
 
 
-RECEIVING = [Depends(close_form)]  # of routes that take a study
-JudgingContext = Annotated[ImportRunner, Depends(judging_context)]
+RECEIVING = [Depends(close_form)]  # for routes that receive a study
+Runner = Annotated[ImportRunner, Depends(import_runner)]
 
 
 async def receive(
     request: Request, store: UploadStore, filename: str | None = None
 ) -> tuple[Path, str, int]:
-    """Put what is sent on disk: where it is, what it is called, and its size.
+    """Store the upload on disk; return its path, its file name and its size.
 
-    Without a ``filename`` only a form is taken, which names its file.
+    Without a ``filename`` only a form is accepted, which names its file.
     """
     path = await run_in_threadpool(store.new_file)
     if filename is None or _is_form(request):

@@ -1,4 +1,4 @@
-"""People by program: list, invite, change, disable; links and tokens are sent once."""
+"""API of people: list, invite, change, disable; links and tokens are sent only once."""
 
 from datetime import datetime
 from typing import Annotated
@@ -32,7 +32,7 @@ class UserOut(BaseModel):
 
     @classmethod
     def of(cls, user: User) -> "UserOut":
-        """What is sent of ``user``."""
+        """Return the response for ``user``."""
         return cls(
             id=user.id,
             email=user.email,
@@ -45,9 +45,9 @@ class UserOut(BaseModel):
 
 
 class LinkOut(BaseModel):
-    """A one-time link; it cannot be had again.
+    """A one-time link; it cannot be retrieved again.
 
-    `url` begins with the server's public address, or with `/` where that is not configured.
+    `url` begins with the server's public address, or with `/` if that is not configured.
     """
 
     user: UserOut
@@ -65,7 +65,7 @@ class TokenOut(BaseModel):
 
     @classmethod
     def of(cls, token: ApiToken) -> "TokenOut":
-        """What is sent of ``token``."""
+        """Return the response for ``token``."""
         return cls(
             id=token.id,
             name=token.name,
@@ -75,13 +75,13 @@ class TokenOut(BaseModel):
 
 
 class NewTokenOut(TokenOut):
-    """A new token with its text, which is sent this once."""
+    """A new token with its text, which is sent only once."""
 
     token: str
 
 
 class InviteIn(Body):
-    """Who is invited."""
+    """The person to invite."""
 
     email: Annotated[str, Field(max_length=254, examples=["ansa@lehto.example"])]
     name: Annotated[str, Field(max_length=200, examples=["Ansa Lehto"])]
@@ -89,14 +89,14 @@ class InviteIn(Body):
 
 
 class UserChange(Body):
-    """What is to change; what is left out stays."""
+    """The fields to change; omitted fields stay as they are."""
 
     role: Role | None = None
     disabled: bool | None = None
 
 
 class TokenIn(Body):
-    """What the token is for."""
+    """The purpose of the token."""
 
     name: Annotated[str, Field(max_length=100, examples=["notebook"])]
 
@@ -111,7 +111,7 @@ def get_users(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> list[UserOut]:
-    """People by name; `X-Total-Count` says how many there are."""
+    """List people by name; `X-Total-Count` is their number."""
     found, total = queries.users_page(session, search=search, role=role, limit=limit, offset=offset)
     say_total(response, total)
     return [UserOut.of(user) for user in found]
@@ -119,7 +119,7 @@ def get_users(
 
 @router.post("", status_code=201)
 def post_user(request: Request, session: SessionDep, user: ApiAdmin, body: InviteIn) -> LinkOut:
-    """Make an account without a password, and the link by which its owner sets one."""
+    """Create an account without a password, and the link with which its owner sets one."""
     made, token = invitations.invite(
         session, email=body.email, name=body.name, role=body.role, actor_id=user.id
     )
@@ -128,13 +128,13 @@ def post_user(request: Request, session: SessionDep, user: ApiAdmin, body: Invit
 
 @router.get("/{user_id}")
 def get_user(session: SessionDep, _user: ApiAdmin, user_id: Number) -> UserOut:
-    """One person."""
+    """Return one person."""
     return UserOut.of(users.user_of_number(session, user_id))
 
 
 @router.patch("/{user_id}")
 def patch_user(session: SessionDep, user: ApiAdmin, user_id: Number, body: UserChange) -> UserOut:
-    """Change the role, disable or enable; all that is asked for, or nothing."""
+    """Change the role, disable or enable the account; all that is requested, or nothing."""
     person = users.user_of_number(session, user_id)
     if body.role is not None and body.role is not person.role:
         users.change_role(session, person, body.role, actor_id=user.id)
@@ -149,14 +149,14 @@ def patch_user(session: SessionDep, user: ApiAdmin, user_id: Number, body: UserC
 def post_user_link(
     request: Request, session: SessionDep, user: ApiAdmin, user_id: Number
 ) -> LinkOut:
-    """A new one-time link for the person; older ones end."""
+    """Create a new one-time link for the person; older links stop working."""
     person = users.user_of_number(session, user_id)
     return _link_out(request, person, invitations.new_link(session, person, actor_id=user.id))
 
 
 @router.get("/{user_id}/tokens")
 def get_tokens(session: SessionDep, _user: ApiAdmin, user_id: Number) -> list[TokenOut]:
-    """The person's tokens that are not revoked."""
+    """List the person's tokens that are not revoked."""
     person = users.user_of_number(session, user_id)
     return [TokenOut.of(token) for token in queries.tokens_of_user(session, person.id)]
 
@@ -165,7 +165,7 @@ def get_tokens(session: SessionDep, _user: ApiAdmin, user_id: Number) -> list[To
 def post_user_token(
     session: SessionDep, user: ApiAdmin, user_id: Number, body: TokenIn
 ) -> NewTokenOut:
-    """A new token for the person's programs."""
+    """Create a token for the person's programs."""
     person = users.user_of_number(session, user_id)
     row, plain = tokens.issue_token(session, person, body.name, actor_id=user.id)
     return NewTokenOut(**TokenOut.of(row).model_dump(), token=plain)
@@ -173,7 +173,7 @@ def post_user_token(
 
 @router.delete("/{user_id}/tokens/{token_id}", status_code=204)
 def delete_token(session: SessionDep, user: ApiAdmin, user_id: Number, token_id: Number) -> None:
-    """End a token at once."""
+    """Revoke a token at once."""
     tokens.revoke_token(session, token_id, user_id=user_id, actor_id=user.id)
 
 

@@ -1,4 +1,4 @@
-"""What administrators' browsers post."""
+"""Forms of the administration pages."""
 
 from typing import Annotated
 
@@ -12,7 +12,7 @@ Line = Annotated[str, Field(max_length=400)]
 
 
 class InviteForm(Received):
-    """Who is invited."""
+    """The person to invite."""
 
     email: Line = ""
     name: Line = ""
@@ -20,26 +20,26 @@ class InviteForm(Received):
 
 
 class RoleForm(Received):
-    """Another role."""
+    """The new role."""
 
     role: Role
 
 
 class TokenForm(Received):
-    """What a token is for."""
+    """The purpose of a token."""
 
     name: Line = ""
 
 
 class AcceptForm(Received):
-    """Name and password, by the owner of a link."""
+    """Name and password, set by the owner of a link."""
 
     name: Line = ""
     password: Annotated[str, Field(max_length=10_000)] = ""
 
 
 class RotationForm(Received):
-    """The rotation as it was previewed: people in their order, rounds and seed."""
+    """The rotation as it was previewed: people in order, rounds and seed."""
 
     people: list[PersonId] = Field(default_factory=list)
     rounds: int = Field(1, ge=1, le=10_000)
@@ -53,7 +53,7 @@ class RotationForm(Received):
 
 
 class OneForm(Received):
-    """One piece of work, given by hand."""
+    """One assignment, made by hand."""
 
     email: Line = ""
     query: Line = ""
@@ -62,16 +62,17 @@ class OneForm(Received):
 
 
 class ReassignForm(Received):
-    """Who takes over, and the page to go back to."""
+    """The assessor who takes over, and the page to go back to."""
 
     email: Line = ""
     next: Annotated[str, Field(max_length=1000)] = ""
 
 
 class SettingsForm(Received):
-    """The settings of a study as typed; without ``whole`` those alone that are never fixed.
+    """The settings of a study as typed; without ``whole`` only those that are never fixed.
 
-    ``grades`` has a line for each, from worst to best: the name, and after a colon what it means.
+    ``grades`` has one line per grade, from worst to best: the name, and after a colon what it
+    means.
     """
 
     seen: Line = ""
@@ -106,6 +107,6 @@ class GuidelinesForm(Received):
 
 
 class ConfirmForm(Received):
-    """A name typed once more, so that nothing is deleted by a slip."""
+    """The slug typed again, so that nothing is deleted by accident."""
 
     confirm: Line = ""

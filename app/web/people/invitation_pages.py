@@ -1,4 +1,4 @@
-"""The page behind a one-time link: name, password, and in."""
+"""The page of a one-time link: set name and password, and sign in."""
 
 from typing import Annotated
 
@@ -26,22 +26,22 @@ Token = Annotated[str, Path(max_length=100)]
 
 
 async def _shown_link(request: Request, token: Token) -> None:
-    """Refuse a link that does not work, in a short read of its own: strangers may try many."""
-    places: TransactionLimits = request.app.state.transaction_limits
+    """Refuse an invalid link in a short read of its own, because strangers may try many."""
+    limits: TransactionLimits = request.app.state.transaction_limits
     sessions: Sessions = request.app.state.sessions
 
     def check() -> None:
         with sessions.read() as session:
             invitations.owner_of(session, token)
 
-    async with places.door.hold():
+    async with limits.door.hold():
         await run_in_threadpool(check)
     admit_visitor(request)
 
 
 @router.get("/{token}", dependencies=[Depends(_shown_link)])
 def get_invitation(request: Request, session: SessionDep, token: Token) -> Response:
-    """Ask for name and password; a link that does not work says why."""
+    """Show the form for name and password, or why the link does not work."""
     user = invitations.owner_of(session, token)
     refuse_unusable(user, visitor_of(request))
     view = AcceptView(token, user.email, user.name, user.password_hash is not None)
@@ -71,7 +71,7 @@ def post_invitation(
 
 
 def _page(request: Request, view: AcceptView, status: int = 200) -> Response:
-    """The form; the address is a secret, so no link on it may carry it elsewhere."""
+    """Render the form; the address is a secret, so the page sends no referrer."""
     response = render(request, "people/invitation.html", view, status=status)
     response.headers["Referrer-Policy"] = "no-referrer"
     return response

@@ -1,4 +1,4 @@
-"""People: the list, invitations, and what is done to one account."""
+"""People: the list, invitations, and changes to one account."""
 
 from typing import Annotated
 
@@ -37,7 +37,7 @@ def get_people(
     sort: Annotated[str, Query(pattern="^-?(name|email|role|created)$")] = "name",
     page: PageNumber = 1,
 ) -> Response:
-    """Everyone, some at a time."""
+    """List people, one page at a time."""
     view = _people(session, request, search=search, role=role, sort=sort, page=page)
     return render(request, "people/page.html", view)
 
@@ -46,7 +46,7 @@ def get_people(
 def post_person(
     request: Request, session: SessionDep, user: AdminUser, form: Annotated[InviteForm, Form()]
 ) -> Response:
-    """Make an account and show the link by which its owner sets a password."""
+    """Create an account and show the link with which its owner sets a password."""
     actor_id = user.id
     try:
         with session.begin_nested():
@@ -62,14 +62,14 @@ def post_person(
 
 @router.get("/{user_id}")
 def get_person(request: Request, session: SessionDep, user: AdminUser, user_id: UserId) -> Response:
-    """One person."""
+    """Show one person."""
     person = users.user_of_number(session, user_id)
     return render(request, "people/person.html", _person(session, user, person))
 
 
 @router.post("/{user_id}/link")
 def post_link(request: Request, session: SessionDep, user: AdminUser, user_id: UserId) -> Response:
-    """A new one-time link; the password in use stays until the link is used."""
+    """Create a new one-time link; the current password works until the link is used."""
     person = users.user_of_number(session, user_id)
     try:
         with session.begin_nested():
@@ -88,7 +88,7 @@ def post_role(
     user_id: UserId,
     form: Annotated[RoleForm, Form()],
 ) -> Response:
-    """Give another role."""
+    """Change the role."""
     person = users.user_of_number(session, user_id)
     try:
         with session.begin_nested():
@@ -102,7 +102,7 @@ def post_role(
 def post_disable(
     request: Request, session: SessionDep, user: AdminUser, user_id: UserId
 ) -> Response:
-    """Refuse further sign-ins and end the present ones."""
+    """Refuse further sign-ins and end the current sessions."""
     person = users.user_of_number(session, user_id)
     try:
         with session.begin_nested():
@@ -129,7 +129,7 @@ def post_token(
     user_id: UserId,
     form: Annotated[TokenForm, Form()],
 ) -> Response:
-    """Make a token for programs and show it, this once."""
+    """Create a token for programs and show it once."""
     person = users.user_of_number(session, user_id)
     try:
         with session.begin_nested():
@@ -144,7 +144,7 @@ def post_token(
 def post_revoke(
     request: Request, session: SessionDep, user: AdminUser, user_id: UserId, token_id: UserId
 ) -> Response:
-    """End a token at once."""
+    """Revoke a token at once."""
     tokens.revoke_token(session, token_id, user_id=user_id, actor_id=user.id)
     return _to_person(request, user_id)
 

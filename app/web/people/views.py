@@ -1,4 +1,4 @@
-"""What the templates of administrators read: people, their links and tokens, the audit log."""
+"""View data of the administration templates: people, links, tokens, audit log, imports."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from topkapi.app.web.people.forms import InviteForm
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A one-time link, shown this once."""
+    """A one-time link, shown once."""
 
     email: str
     url: str
@@ -23,20 +23,20 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a form was refused, and the field it is about."""
+    """Why a form was refused, and the field it concerns."""
 
     message: str
     field: str | None = None
 
     @classmethod
     def of(cls, error: AppError) -> "Refusal":
-        """What ``error`` says."""
+        """Return the message and field of ``error``."""
         return cls(str(error), getattr(error, "field", None))
 
 
 @dataclass(frozen=True, slots=True)
 class PersonRow:
-    """A line of the list of people."""
+    """A row of the list of people."""
 
     user: User
     link: Invitation | None
@@ -46,7 +46,7 @@ class PersonRow:
 
 @dataclass(frozen=True, slots=True)
 class PeopleView:
-    """The list of people, and the form that invites one more."""
+    """The list of people, and the invitation form."""
 
     rows: Sequence[PersonRow]
     paging: Paging
@@ -95,7 +95,7 @@ class AuditView:
 
 @dataclass(frozen=True, slots=True)
 class ImportsView:
-    """The form that takes a study."""
+    """The upload form of a study."""
 
     largest: str
     refusal: Refusal | None = None
@@ -103,6 +103,6 @@ class ImportsView:
 
 @dataclass(frozen=True, slots=True)
 class ImportView:
-    """How far an upload is."""
+    """The state of an upload."""
 
     upload: Upload

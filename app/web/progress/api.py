@@ -1,4 +1,4 @@
-"""How far a study is, by program: in all, by assessor, by query; and what it holds."""
+"""API of a study's progress: overall, per assessor and per query; its queries and documents."""
 
 from datetime import datetime
 from typing import Annotated
@@ -21,7 +21,7 @@ Search = Annotated[str, Query(max_length=200)]
 
 
 class LineOut(BaseModel):
-    """Work summed up; what nobody can say yet is null."""
+    """Aggregated work; unknown values are null."""
 
     assigned: int
     begun: int
@@ -36,7 +36,7 @@ class LineOut(BaseModel):
 
 
 class ProgressAll(LineOut):
-    """The study as a whole, and each of its tools."""
+    """The whole study, and each of its tools."""
 
     tools: dict[str, LineOut]
 
@@ -68,7 +68,7 @@ class DocumentLine(BaseModel):
 
 @router.get("/progress")
 def get_study_progress(session: SessionDep, _user: ApiResearcher, slug: Slug) -> ProgressAll:
-    """How far the study is."""
+    """Return the study's progress."""
     seen = study_progress.overview(session, lifecycle.required_study(session, slug))
     tools = {tool.value: _line(line) for tool, line in seen.tools.items()}
     return ProgressAll(**_line(seen.all).model_dump(), tools=tools)
@@ -85,7 +85,7 @@ def get_progress_assessors(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> list[AssessorLine]:
-    """How far each assessor is; a minus before `sort` turns the order round."""
+    """List progress per assessor; a minus before `sort` reverses the order."""
     study = lifecycle.required_study(session, slug)
     wanted = _ordered(sort, search, limit, offset)
     rows, total = study_progress.people(session, wanted, study_progress.overview(session, study))
@@ -107,7 +107,7 @@ def get_progress_queries(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> list[QueryLine]:
-    """How far each query is; a minus before `sort` turns the order round."""
+    """List progress per query; a minus before `sort` reverses the order."""
     study = lifecycle.required_study(session, slug)
     wanted = _ordered(sort, search, limit, offset)
     rows, total = study_progress.by_query(
@@ -130,7 +130,7 @@ def get_api_queries(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> list[QueryOut]:
-    """The study's queries in their order."""
+    """List the study's queries in order."""
     study = lifecycle.required_study(session, slug)
     rows, total = study_pages.queries_page(
         session, study.id, search=search, limit=limit, offset=offset
@@ -157,7 +157,7 @@ def get_api_documents(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> list[DocumentLine]:
-    """The study's documents, without their texts."""
+    """List the study's documents, without their texts."""
     study = lifecycle.required_study(session, slug)
     rows, total = study_pages.documents_page(
         session, study.id, search=search, limit=limit, offset=offset

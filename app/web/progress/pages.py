@@ -1,4 +1,4 @@
-"""The live dashboard of a study: drawn whole once, then only what has changed."""
+"""The live dashboard of a study: rendered whole once, then only the parts that changed."""
 
 from dataclasses import replace
 from hashlib import blake2b
@@ -46,7 +46,7 @@ def get_progress(
     qpage: PageNumber = 1,
     seen: Annotated[str, Query(max_length=400)] = "",
 ) -> Response:
-    """The dashboard; with ``seen`` only the parts that are not as they were seen."""
+    """Show the dashboard; with ``seen`` only the parts that changed since."""
     study = lifecycle.required_study(session, slug)
     values = {"person": person.strip(), "query": query.strip(), "sort": sort, "qsort": qsort}
     wanted = (
@@ -63,7 +63,7 @@ def get_progress(
 
 
 def _changes(request: Request, view: ProgressView, seen: str) -> Response:
-    """The parts whose marks differ from those that were seen; nothing if there is none."""
+    """Return the parts whose digests differ from ``seen``, or 204 if none does."""
     before = dict(zip(PARTS, seen.split("."), strict=False))
     now = dict(zip(PARTS, view.marks.split("."), strict=True))
     changed = {part: view.texts[part] for part in PARTS if before.get(part) != now[part]}

@@ -1,4 +1,4 @@
-"""What the templates of progress read."""
+"""View data of the progress templates."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ PARTS = ("stats", "matrix", "people", "queries", "latest")
 
 @dataclass(frozen=True, slots=True)
 class PersonLine:
-    """A person in the table; ``very_fast`` asks to be looked at."""
+    """A person in the table; ``very_fast`` flags someone to look at."""
 
     user: User
     line: Line
@@ -22,7 +22,7 @@ class PersonLine:
 
 @dataclass(frozen=True, slots=True)
 class ProgressView:
-    """The dashboard of a study; ``texts`` are its parts, ready to be put in place."""
+    """The dashboard of a study; ``texts`` are its rendered parts, ``marks`` their digests."""
 
     head: StudyHead
     overview: Overview

@@ -1,4 +1,4 @@
-"""What the page of exports reads."""
+"""View data of the exports page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from topkapi.app.web.studies.views import StudyHead
 
 @dataclass(frozen=True, slots=True)
 class ExportLine:
-    """A format, how complete it would be, and where it is."""
+    """A format, how complete it would be, and its address."""
 
     format: ExportFormat
     completeness: Completeness
@@ -18,7 +18,7 @@ class ExportLine:
 
 @dataclass(frozen=True, slots=True)
 class ExportsView:
-    """The formats of a study, and whose work they are to show."""
+    """The export formats of a study, and the assessor they are filtered by."""
 
     head: StudyHead
     lines: Sequence[ExportLine]

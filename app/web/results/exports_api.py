@@ -1,4 +1,4 @@
-"""Exports by program: which there are, and their bytes."""
+"""API of exports: the formats, and their files."""
 
 from typing import Annotated, Any
 
@@ -31,7 +31,7 @@ _BYTES: dict[int | str, dict[str, Any]] = {
 
 @router.get("")
 def list_exports(session: SessionDep, _user: ApiResearcher, slug: Slug) -> list[ExportOut]:
-    """The formats, and how complete each would be now."""
+    """List the formats, and how complete each would be now."""
     whole = completeness(StudySource(session, slug))
     found = []
     for each in EXPORTS.values():
@@ -59,7 +59,7 @@ def get_export_file(
     assessor: Annotated[
         str | None, Query(max_length=300, description="E-mail, full name or pseudonym.")
     ] = None,
-    pseudonyms: Annotated[bool, Query(description="`assessor-01` in place of e-mails.")] = False,
+    pseudonyms: Annotated[bool, Query(description="`assessor-01` instead of e-mails.")] = False,
 ) -> SpooledResponse:
-    """An export as a file; the same bytes as `topkapi export` writes."""
+    """Download an export, the same bytes as `topkapi export` writes."""
     return download(open_export(session, slug, format, ExportOptions(assessor, pseudonyms)))

@@ -1,4 +1,4 @@
-"""The exports of a study in the browser: what there is, how complete it is, and the files."""
+"""The exports of a study in the browser: the formats, their completeness, and the files."""
 
 from typing import Annotated
 from urllib.parse import urlencode
@@ -34,7 +34,7 @@ def get_exports(
     assessor: Assessor = "",
     pseudonyms: bool = False,
 ) -> Response:
-    """The formats with their links; assessor and pseudonyms are chosen for all of them."""
+    """List the formats with their links, filtered by assessor and with or without pseudonyms."""
     source = StudySource(session, slug, ExportOptions(assessor or None, pseudonyms))
     shown = "" if source.only is None else source.assessors.name(source.only)
     chosen = {"assessor": shown} if shown else {}
@@ -68,7 +68,7 @@ def get_export(
     assessor: Assessor = "",
     pseudonyms: bool = False,
 ) -> Response:
-    """An export as a file; the same bytes as the API and the command line give."""
+    """Download an export, the same bytes as the API and the command line write."""
     options = ExportOptions(assessor or None, pseudonyms)
     return download(open_export(session, slug, format, options))
 

@@ -1,4 +1,4 @@
-"""The report of a study by program."""
+"""API of a study's report."""
 
 from typing import Annotated, Any
 
@@ -25,13 +25,13 @@ def get_study_report(
     _user: ApiResearcherAtDoor,
     session: ExportSession,
     slug: Slug,
-    pseudonyms: Annotated[bool, Query(description="`assessor-01` in place of names.")] = False,
+    pseudonyms: Annotated[bool, Query(description="`assessor-01` instead of names.")] = False,
     confidence: Annotated[
         bool,
-        Query(description="Also how sure each list is; takes a third of a second a session."),
+        Query(description="Also each list's confidence; adds a third of a second per session."),
     ] = False,
 ) -> Response:
-    """Agreement between assessors, effort, and the consensus of every query."""
+    """Return agreement between assessors, effort, and the consensus of every query."""
     cache: ReportCache = request.app.state.reports
     found = cache.report(session, slug, pseudonyms=pseudonyms, confidence=confidence)
     return Response(as_json(found), media_type="application/json")
@@ -49,6 +49,6 @@ _LISTS: dict[int | str, dict[str, Any]] = {
 def get_study_lists(
     request: Request, _user: ApiResearcherAtDoor, session: ExportSession, slug: Slug
 ) -> Response:
-    """Which systems win, and what preferences between their lists teach."""
+    """Return which systems win, and the gains learned from preferences between their lists."""
     kept: ListReports = request.app.state.list_reports
     return Response(as_json(kept.report(session, slug)), media_type="application/json")

@@ -35,7 +35,7 @@ def get_report(
     pseudonyms: bool = False,
     confidence: bool = False,
 ) -> Response:
-    """Agreement, effort and consensus of a study."""
+    """Show agreement, effort and consensus of a study."""
     study = lifecycle.required_study(session, slug)
     found = _cache(request).report(session, slug, pseudonyms=pseudonyms, confidence=confidence)
     view = ReportView(
@@ -58,7 +58,7 @@ def get_report_files(
     pseudonyms: bool = False,
     confidence: bool = False,
 ) -> Response:
-    """The report as files: a page that needs nothing else, JSON, tables and consensus lists."""
+    """Download the report: a self-contained page, JSON, tables and consensus lists."""
     found = _cache(request).report(session, slug, pseudonyms=pseudonyms, confidence=confidence)
     name = f'attachment; filename="{slug}-report.zip"'
     headers = {"Content-Disposition": name}
@@ -72,7 +72,7 @@ def get_list_report(
     session: ExportSession,
     slug: Slug,
 ) -> Response:
-    """Which systems win, and what preferences between their lists teach."""
+    """Show which systems win, and the gains learned from preferences between their lists."""
     study = lifecycle.required_study(session, slug)
     kept: ListReports = request.app.state.list_reports
     try:

@@ -1,4 +1,4 @@
-"""What the page of a report reads."""
+"""View data of the report pages."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from topkapi.app.web.studies.views import StudyHead
 
 @dataclass(frozen=True, slots=True)
 class ReportView:
-    """A report as markup; its parts are escaped where they are made."""
+    """A report as markup; its parts are escaped where they are rendered."""
 
     head: StudyHead
     body: str
@@ -18,11 +18,11 @@ class ReportView:
 
     @property
     def chosen(self) -> str:
-        """What the page shows, as the query of an address."""
+        """The options of this page, as a query string."""
         return self.address(self.pseudonyms, self.confidence)
 
     def address(self, pseudonyms: bool, confidence: bool) -> str:
-        """The query of an address that shows this."""
+        """Return the query string of a page with these options."""
         wanted = {"pseudonyms": pseudonyms, "confidence": confidence}
         return "?" + "&".join(f"{name}=true" for name, chosen in wanted.items() if chosen)
 

@@ -1,4 +1,4 @@
-"""Studies by program: the list, and one of them."""
+"""API of studies: the list, and one of them."""
 
 from typing import Annotated, Any
 
@@ -24,7 +24,7 @@ def list_studies(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
 ) -> list[StudyOut]:
-    """Studies in the order of their making; `X-Total-Count` says how many there are."""
+    """List studies in creation order; `X-Total-Count` is their number."""
     response.headers["X-Total-Count"] = str(queries.count_studies(session))
     rows = queries.studies_with_counts(session, limit=limit, offset=offset)
     return [StudyOut(**_facts(*row)) for row in rows]
@@ -32,7 +32,7 @@ def list_studies(
 
 @router.get("/{slug}")
 def get_study_facts(session: SessionDep, _user: ApiResearcher, slug: Slug) -> StudyDetail:
-    """One study with its guidelines, settings and progress."""
+    """Return one study with its guidelines, settings and progress."""
     row = next(iter(queries.studies_with_counts(session, slug=slug)), None)
     if row is None:
         raise NotFound(f"There is no study {slug!r}.")

@@ -1,4 +1,4 @@
-"""What the API says of studies and their exports."""
+"""Response models of studies and their exports."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -28,7 +28,7 @@ class StudyOut(BaseModel):
 
 
 class ToolProgress(BaseModel):
-    """How much of the work with a tool is done; withdrawn work is counted apart."""
+    """Progress of the work with one tool; withdrawn work is counted separately."""
 
     tool: Tool
     assigned: int
@@ -38,7 +38,7 @@ class ToolProgress(BaseModel):
 
 
 class StudyDetail(StudyOut):
-    """A study with its guidelines and settings, and its progress by tool."""
+    """A study with its guidelines and settings, and its progress per tool."""
 
     guidelines: str
     settings: dict[str, Any]
@@ -46,7 +46,7 @@ class StudyDetail(StudyOut):
 
 
 class ExportOut(BaseModel):
-    """A format of a study: what it holds and how complete it is."""
+    """An export format of a study: its content and completeness."""
 
     format: str
     description: str

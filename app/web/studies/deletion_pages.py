@@ -27,7 +27,7 @@ router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 
 @router.get("/delete")
 def get_delete(request: Request, session: SessionDep, user: AdminUser, slug: Slug) -> Response:
-    """What a deletion would remove, and what must be done before."""
+    """Show what a deletion would remove, and what must be done first."""
     study = lifecycle.required_study(session, slug)
     head = study_head(session, study, user, "delete")
     view = DeleteView(head, study, lifecycle.look_at_deletion(session, study))
@@ -36,7 +36,7 @@ def get_delete(request: Request, session: SessionDep, user: AdminUser, slug: Slu
 
 @router.post("/copy")
 def post_copy(request: Request, user: EarlyAdmin, _place: ExportPlace, slug: Slug) -> Response:
-    """A full copy of the study as a file; the audit log keeps its name and what it holds."""
+    """Download a full copy of the study; the audit log records its name and content."""
     return copy_response(request.app.state.sessions, slug, user.id)
 
 
@@ -48,7 +48,7 @@ def post_delete(
     slug: Slug,
     form: Annotated[ConfirmForm, Form()],
 ) -> Response:
-    """Delete the study, if its name was typed and a copy holds the judged work."""
+    """Delete the study, if its slug was typed and a copy contains the judgments."""
     study = lifecycle.required_study(session, slug)
     try:
         with session.begin_nested():
@@ -63,12 +63,12 @@ def post_delete(
 
 
 def copy_response(sessions: Sessions, slug: str, actor_id: int) -> Response:
-    """Write a copy from one moment of the database, note it, and send the file."""
+    """Write a copy from one snapshot of the database, record it, and send the file."""
     with tempfile.NamedTemporaryFile(suffix=".zip", delete=False) as file:
         path = FilePath(file.name)
     try:
         with sessions.read() as reading:
-            _see_one_moment(reading)
+            _use_snapshot(reading)
             copy = full_copy.write_copy(reading, lifecycle.required_study(reading, slug), path)
         with sessions.write.begin() as session:
             lifecycle.note_copy(
@@ -91,6 +91,6 @@ def copy_response(sessions: Sessions, slug: str, actor_id: int) -> Response:
     )
 
 
-def _see_one_moment(session: Session) -> None:
+def _use_snapshot(session: Session) -> None:
     if session.get_bind().dialect.name == "postgresql":
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})

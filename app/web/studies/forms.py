@@ -1,4 +1,4 @@
-"""The settings of a study as a form, and back."""
+"""Conversion of a study's settings to and from a form."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ _NUMBERS = ("k", "best_of", "recheck", "pair_limit")
 
 
 def form_of(study: Study) -> SettingsForm:
-    """The settings as they are, as somebody would type them."""
+    """Return the current settings as a filled-in form."""
     s = StudySettings.from_json(study.settings)
     values: dict[str, Any] = {name: getattr(s, name) for name in _FLAGS}
     values |= {name: str(getattr(s, name)) for name in _NUMBERS}
@@ -38,7 +38,7 @@ def form_of(study: Study) -> SettingsForm:
 
 
 def settings_in(form: SettingsForm) -> dict[str, Any]:
-    """The settings that were typed, by name; a refusal names what is not a number."""
+    """Return the typed settings by name; raise Invalid naming a field that is not a number."""
     found: dict[str, Any] = {"idle_seconds": _whole(form.idle_seconds, "Pause after")}
     found["grades"] = [_grade(line) for line in form.grades.splitlines() if line.strip()]
     if not form.whole:

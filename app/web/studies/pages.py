@@ -1,4 +1,4 @@
-"""Studies: the list, and what one study holds and decides."""
+"""Studies: the list, and the content and settings of one study."""
 
 from typing import Annotated
 
@@ -37,7 +37,7 @@ PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
 
 @router.get("")
 def get_studies_page(request: Request, session: SessionDep, user: ResearcherUser) -> Response:
-    """Every study with its sizes, and how much of its work is finished."""
+    """List every study with its sizes and its finished work."""
     lines = [
         StudyLine(row[0], StudySettings.from_json(row[0].settings), *row[1:])
         for row in studies_with_counts(session)
@@ -49,7 +49,7 @@ def get_studies_page(request: Request, session: SessionDep, user: ResearcherUser
 def get_study_page(
     request: Request, session: SessionDep, user: ResearcherUser, slug: Slug
 ) -> Response:
-    """What one study holds and decides."""
+    """Show the content and settings of one study."""
     study = lifecycle.required_study(session, slug)
     sizes = queries.sizes(session, study.id)
     view = StudyView(
@@ -65,7 +65,7 @@ def get_study_page(
 def get_study_guidelines(
     request: Request, session: SessionDep, user: ResearcherUser, slug: Slug
 ) -> Response:
-    """The guidelines as assessors read them."""
+    """Show the guidelines as assessors read them."""
     study = lifecycle.required_study(session, slug)
     view = GuidelinesPageView(
         study_head(session, study, user, "guidelines"), to_html(study.guidelines)
@@ -82,7 +82,7 @@ def get_study_queries(
     search: Search = "",
     page: PageNumber = 1,
 ) -> Response:
-    """The study's queries, some at a time."""
+    """List the study's queries, one page at a time."""
     study = lifecycle.required_study(session, slug)
     rows, total = queries.queries_page(
         session, study.id, search=search.strip(), limit=SIZE, offset=offset_of(page, SIZE)
@@ -106,7 +106,7 @@ def get_study_documents(
     search: Search = "",
     page: PageNumber = 1,
 ) -> Response:
-    """The study's documents, some at a time."""
+    """List the study's documents, one page at a time."""
     study = lifecycle.required_study(session, slug)
     rows, total = queries.documents_page(
         session, study.id, search=search.strip(), limit=SIZE, offset=offset_of(page, SIZE)
@@ -123,26 +123,26 @@ def get_study_documents(
 
 @router.post("/{slug}/archive")
 def post_archive(request: Request, session: SessionDep, user: AdminUser, slug: Slug) -> Response:
-    """End the work on the study; all that was judged stays."""
+    """Archive the study; all judgments stay."""
     lifecycle.archive(session, lifecycle.required_study(session, slug), actor_id=user.id)
     return to_study(request, slug)
 
 
 @router.post("/{slug}/unarchive")
 def post_unarchive(request: Request, session: SessionDep, user: AdminUser, slug: Slug) -> Response:
-    """Take an archived study up again."""
+    """Unarchive the study."""
     lifecycle.unarchive(session, lifecycle.required_study(session, slug), actor_id=user.id)
     return to_study(request, slug)
 
 
 def study_head(session: Session, study: Study, user: User | PersonView, tab: str) -> StudyHead:
-    """The head of a page of ``study``."""
+    """Return the head of a page of ``study``."""
     counts = work_counts(session, study.id)
     return head_of(study, counts, tab, may_change=user.role is Role.ADMIN)
 
 
 def to_study(request: Request, slug: str) -> Response:
-    """Lead on to the study's page."""
+    """Redirect to the study's page."""
     return RedirectResponse(
         str(request.app.url_path_for("get_study_page", slug=slug)), status_code=303
     )

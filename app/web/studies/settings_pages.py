@@ -1,4 +1,4 @@
-"""What a study decides and tells its assessors, changed in the browser."""
+"""Settings and guidelines of a study, edited in the browser."""
 
 from typing import Annotated
 
@@ -24,7 +24,7 @@ router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 
 @router.get("/settings")
 def get_settings(request: Request, session: SessionDep, user: AdminUser, slug: Slug) -> Response:
-    """The settings as a form; those that assigned work was made from are shown and fixed."""
+    """Show the settings form; settings that existing assignments depend on are read-only."""
     form = form_of(lifecycle.required_study(session, slug))
     return _settings_page(request, session, user, slug, form)
 
@@ -37,7 +37,7 @@ def post_settings(
     slug: Slug,
     form: Annotated[SettingsForm, Form()],
 ) -> Response:
-    """Change the settings, or say why not."""
+    """Change the settings, or show why not."""
     study = lifecycle.required_study(session, slug)
     try:
         with session.begin_nested():
@@ -58,7 +58,7 @@ def post_settings(
 def get_guidelines_form(
     request: Request, session: SessionDep, user: AdminUser, slug: Slug
 ) -> Response:
-    """The guidelines as Markdown, to be changed."""
+    """Show the guidelines' Markdown in a form."""
     study = lifecycle.required_study(session, slug)
     form = GuidelinesForm(seen=edit_study.version_of(study), guidelines=study.guidelines)
     return _guidelines_page(request, session, user, slug, form)
@@ -72,7 +72,7 @@ def post_guidelines(
     slug: Slug,
     form: Annotated[GuidelinesForm, Form()],
 ) -> Response:
-    """Change the guidelines; whoever judges reads the new ones from then on."""
+    """Change the guidelines; assessors read the new ones from then on."""
     study = lifecycle.required_study(session, slug)
     try:
         with session.begin_nested():
@@ -95,7 +95,7 @@ def _settings_page(
 ) -> Response:
     study = lifecycle.required_study(session, slug)
     fixed = edit_study.is_fixed(session, study)
-    if fixed and not form.whole:  # what cannot be changed is shown as it is
+    if fixed and not form.whole:  # fixed settings are shown as they are
         typed = {name: getattr(form, name) for name in ("name", "idle_seconds", "grades", "seen")}
         form = form_of(study).model_copy(update=typed)
     view = SettingsView(

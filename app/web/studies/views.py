@@ -1,4 +1,4 @@
-"""What the templates of studies read."""
+"""View data of the study templates."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from topkapi.app.web.people.views import Refusal
 
 @dataclass(frozen=True, slots=True)
 class StudyHead:
-    """What the head of every page of a study says; ``tab`` is the page that is shown."""
+    """The head of every page of a study; ``tab`` is the current page."""
 
     slug: str
     name: str
@@ -26,7 +26,7 @@ class StudyHead:
 
 @dataclass(frozen=True, slots=True)
 class StudyLine:
-    """A line of the list of studies."""
+    """A row of the list of studies."""
 
     study: Study
     settings: StudySettings
@@ -38,7 +38,7 @@ class StudyLine:
 
     @property
     def state(self) -> str:
-        """The study in a word."""
+        """One-word state of the study."""
         return state_of(self.study, self.assignments, self.finished, self.finished)
 
 
@@ -52,7 +52,7 @@ class StudiesView:
 
 @dataclass(frozen=True, slots=True)
 class StudyView:
-    """One study: what it holds and what it decides."""
+    """One study: its content and settings."""
 
     head: StudyHead
     study: Study
@@ -71,7 +71,7 @@ class GuidelinesPageView:
 
 @dataclass(frozen=True, slots=True)
 class SettingsView:
-    """What a study decides, as a form; ``fixed`` settings are those that work was made from."""
+    """A study's settings as a form; ``fixed`` if existing assignments depend on them."""
 
     head: StudyHead
     form: SettingsForm
@@ -82,7 +82,7 @@ class SettingsView:
 
 @dataclass(frozen=True, slots=True)
 class GuidelinesFormView:
-    """The guidelines to be changed; ``begun`` says that somebody has judged by them."""
+    """The guidelines in a form; ``begun`` if somebody has judged by them."""
 
     head: StudyHead
     form: GuidelinesForm
@@ -112,7 +112,7 @@ class DeleteView:
 
 
 def state_of(study: Study, assigned: int, begun: int, finished: int) -> str:
-    """The study in a word."""
+    """Return a one-word state of the study."""
     if study.archived_at is not None:
         return "archived"
     if assigned == 0:
@@ -123,7 +123,7 @@ def state_of(study: Study, assigned: int, begun: int, finished: int) -> str:
 
 
 def head_of(study: Study, sizes: Mapping[str, int], tab: str, *, may_change: bool) -> StudyHead:
-    """The head of a page of ``study``."""
+    """Return the head of a page of ``study``."""
     state = state_of(study, sizes["assignments"], sizes["begun"], sizes["finished"])
     archived = study.archived_at is not None
     return StudyHead(study.slug, study.name, archived, state, tab, may_change)

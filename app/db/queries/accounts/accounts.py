@@ -13,26 +13,27 @@ from topkapi.app.domain.enums import Role
 
 
 def user_by_email(session: Session, email: str) -> User | None:
-    """The person with this e-mail address, in whatever case it is written."""
+    """Return the person with this e-mail address, ignoring case."""
     return session.scalars(select(User).where(User.email == email.strip().lower())).one_or_none()
 
 
 def all_users(session: Session) -> Sequence[User]:
-    """Everyone, by name."""
+    """Return everyone, by name."""
     return session.scalars(select(User).order_by(User.name, User.id)).all()
 
 
 def demo_users(session: Session) -> Sequence[User]:
-    """The demo's people that can still sign in, in the order they were made."""
+    """Return the demo's people who can still sign in, in creation order."""
     statement = select(User).where(User.demo, User.disabled_at.is_(None)).order_by(User.id)
     return session.scalars(statement).all()
 
 
 def lock_active_admins(session: Session) -> Sequence[int]:
-    """The administrators who can still sign in, locked until the transaction ends.
+    """Lock the administrators who can still sign in until the transaction ends; return their ids.
 
-    Two administrators who demote each other at once would otherwise each count the other. The lock
-    (``FOR NO KEY UPDATE``) lets others refer to the rows; on SQLite a writer is alone anyway.
+    Otherwise two administrators who demote each other at once would each count the other. The lock
+    (``FOR NO KEY UPDATE``) lets others refer to the rows; on SQLite there is only one writer
+    anyway.
     """
     statement = (
         select(User.id)
@@ -45,7 +46,7 @@ def lock_active_admins(session: Session) -> Sequence[int]:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A person as a request has to know them: who they are, and whether they may come in."""
+    """A person as needed by each request: identity, and whether they may sign in."""
 
     id: int
     email: str
@@ -64,7 +65,7 @@ class Bearer:
     user: Account
 
 
-# Built once: it runs with every request of a program.
+# Built once: it runs with every API request.
 _VALID_TOKEN = (
     select(
         ApiToken.id,
@@ -82,7 +83,7 @@ _VALID_TOKEN = (
 
 
 def token_with_user(session: Session, token_hash: str) -> Bearer | None:
-    """The token that is still valid under this hash, with its owner."""
+    """Return the valid token with this hash, with its owner."""
     found = connection_of(session).execute(_VALID_TOKEN, {"token_hash": token_hash}).one_or_none()
     return None if found is None else Bearer(found[0], found[1], Account(*found[2:]))
 
@@ -93,7 +94,7 @@ _ACCOUNT = select(User.id, User.email, User.name, User.role, User.demo, User.dis
 
 
 def account_of(session: Session, user_id: int, version: int) -> Account | None:
-    """The person, if their sign-ins still have this version."""
+    """Return the person, if their session version is still ``version``."""
     whose = {"user_id": user_id, "version": version}
     found = connection_of(session).execute(_ACCOUNT, whose).one_or_none()
     return None if found is None else Account(*found)
@@ -102,7 +103,7 @@ def account_of(session: Session, user_id: int, version: int) -> Account | None:
 def attempts(
     session: Session, email: str, source: str, since: datetime
 ) -> set[tuple[str, str, datetime]]:
-    """Tries to sign in since then as this person or from this source: e-mail, source, time."""
+    """Return sign-in attempts since then for this person or source: e-mail, source, time."""
     statement = select(SignInAttempt.email, SignInAttempt.address, SignInAttempt.at).where(
         SignInAttempt.at > since,
         or_(SignInAttempt.email == email, SignInAttempt.address == source),

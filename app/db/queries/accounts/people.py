@@ -1,4 +1,4 @@
-"""People with what an administrator sees of them, their links and their tokens."""
+"""People as administrators see them, with their invitation links and tokens."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -24,7 +24,7 @@ def users_page(
     limit: int = 50,
     offset: int = 0,
 ) -> tuple[Sequence[User], int]:
-    """Some of the people whose name or address holds ``search``, and how many there are."""
+    """Return a page of the people whose name or address contains ``search``, and their number."""
     statement = _filtered(select(User), search, role)
     total = session.scalar(_filtered(select(func.count(User.id)), search, role)) or 0
     column: ColumnElement[object] = SORTS[sort].expression
@@ -45,7 +45,7 @@ def _filtered(statement: Select[Row], search: str, role: Role | None) -> Select[
 
 
 def work_counts(session: Session, user_ids: Iterable[int]) -> dict[int, tuple[int, int]]:
-    """How many assignments each of the people has, and how many are finished."""
+    """Return how many assignments each person has, and how many are finished."""
     statement = (
         select(Assignment.user_id, func.count(), func.count(Assignment.finished_at))
         .where(Assignment.user_id.in_(set(user_ids)), Assignment.withdrawn_at.is_(None))
@@ -55,7 +55,7 @@ def work_counts(session: Session, user_ids: Iterable[int]) -> dict[int, tuple[in
 
 
 def open_links(session: Session, user_ids: Iterable[int], at: datetime) -> dict[int, Invitation]:
-    """The link that still works, of each of the people that has one."""
+    """Return the valid link of each person who has one."""
     statement = select(Invitation).where(
         Invitation.user_id.in_(set(user_ids)),
         Invitation.used_at.is_(None),
@@ -65,7 +65,7 @@ def open_links(session: Session, user_ids: Iterable[int], at: datetime) -> dict[
 
 
 def open_link(session: Session, token_hash: str, at: datetime) -> Invitation | None:
-    """The link that still works under this hash, with its owner."""
+    """Return the valid link with this hash, with its owner."""
     statement = (
         select(Invitation)
         .options(joinedload(Invitation.user))
@@ -79,6 +79,6 @@ def open_link(session: Session, token_hash: str, at: datetime) -> Invitation | N
 
 
 def tokens_of_user(session: Session, user_id: int) -> Sequence[ApiToken]:
-    """The person's tokens that are not revoked, in the order they were made."""
+    """Return the person's tokens that are not revoked, in creation order."""
     statement = select(ApiToken).where(ApiToken.user_id == user_id, ApiToken.revoked_at.is_(None))
     return session.scalars(statement.order_by(ApiToken.id)).all()

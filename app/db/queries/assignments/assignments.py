@@ -1,4 +1,4 @@
-"""What assigning reads: work given out already, people, queries and their candidates."""
+"""Data for assigning: existing assignments, people, queries and their candidates."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,25 +9,25 @@ from topkapi.app.db.models import Assignment, Candidate, Query, User
 
 
 def assignments_of_study(session: Session, study_id: int) -> Sequence[Assignment]:
-    """All work of a study, withdrawn work too."""
+    """Return all assignments of a study, including withdrawn ones."""
     statement = select(Assignment).join(Query, Query.id == Assignment.query_id)
     return session.scalars(statement.where(Query.study_id == study_id)).all()
 
 
 def queries_of_study(session: Session, study_id: int) -> Sequence[Query]:
-    """The study's queries in their order."""
+    """Return the study's queries in order."""
     statement = select(Query).where(Query.study_id == study_id).order_by(Query.position)
     return session.scalars(statement).all()
 
 
 def users_by_id(session: Session, user_ids: Iterable[int]) -> dict[int, User]:
-    """People by their numbers."""
+    """Return people by id."""
     statement = select(User).where(User.id.in_(set(user_ids)))
     return {user.id: user for user in session.scalars(statement)}
 
 
 def candidates_of_study(session: Session, study_id: int) -> dict[int, list[int]]:
-    """Documents offered for each query of the study, in their order."""
+    """Return the candidate documents of each query of the study, in order."""
     statement = (
         select(Candidate.query_id, Candidate.document_id)
         .join(Query, Query.id == Candidate.query_id)

@@ -1,4 +1,4 @@
-"""Work and people by their names: what an administrator gives out by hand and takes back."""
+"""Assignments and people by name: data for assigning and withdrawing by hand."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -10,7 +10,7 @@ from topkapi.app.domain.enums import Role, Tool
 
 
 def assignment_of_study(session: Session, study_id: int, assignment_id: int) -> Assignment | None:
-    """An assignment of the study with its person and query, locked until the transaction ends."""
+    """Return an assignment with its person and query, and lock its row."""
     statement = (
         select(Assignment)
         .join(Assignment.query)
@@ -23,7 +23,7 @@ def assignment_of_study(session: Session, study_id: int, assignment_id: int) -> 
 
 
 def query_of_name(session: Session, study_id: int, name: str) -> Query | None:
-    """The study's query with this id."""
+    """Return the study's query with this external id."""
     statement = select(Query).where(Query.study_id == study_id, Query.external_id == name)
     return session.scalar(statement)
 
@@ -31,7 +31,7 @@ def query_of_name(session: Session, study_id: int, name: str) -> Query | None:
 def withdrawn_of_study(
     session: Session, study_id: int, user_ids: Iterable[int]
 ) -> Sequence[Assignment]:
-    """Work that was taken back from these people."""
+    """Return assignments that were withdrawn from these people."""
     statement = (
         select(Assignment)
         .join(Query, Query.id == Assignment.query_id)
@@ -45,13 +45,13 @@ def withdrawn_of_study(
 
 
 def active_assessors(session: Session) -> Sequence[User]:
-    """People who judge and can sign in, by name."""
+    """Return assessors who can sign in, by name."""
     statement = select(User).where(User.role == Role.ASSESSOR, User.disabled_at.is_(None))
     return session.scalars(statement.order_by(User.name, User.id)).all()
 
 
 def workers(session: Session, study_id: int) -> Sequence[Row[User, int]]:
-    """People with work in the study and how much, in the order they got it first."""
+    """Return people with assignments in the study and how many, in order of their first one."""
     statement = (
         select(User, func.count())
         .join(Assignment, Assignment.user_id == User.id)
@@ -64,7 +64,7 @@ def workers(session: Session, study_id: int) -> Sequence[Row[User, int]]:
 
 
 def rounds_of_study(session: Session, study_id: int, tools: Iterable[Tool]) -> int:
-    """How many rounds have been given out of these tools."""
+    """Return how many rounds of these tools have been assigned."""
     statement = (
         select(func.max(Assignment.round))
         .join(Query, Query.id == Assignment.query_id)
@@ -88,7 +88,7 @@ def work_page(
     limit: int,
     offset: int,
 ) -> tuple[Sequence[Assignment], int]:
-    """Some of the study's work with person and query, and how much there is."""
+    """Return a page of the study's assignments with person and query, and their number."""
     where = [Query.study_id == study_id, *_state(state)]
     if search:
         where.append(

@@ -1,6 +1,7 @@
-"""What judging reads: an assignment with its clock, its log from a position on, pages by number.
+"""Data for judging: an assignment with its clock, its log from a position on, pages by id.
 
-Most of this runs with every answer. Statements are built once, which costs as much as running them.
+Most of this runs with every answer. Statements are built once, because building one costs as much
+as running it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,11 +32,11 @@ AssignmentKey = tuple[int, datetime, str]
 
 @dataclass(frozen=True, slots=True)
 class AssignmentHead:
-    """An assignment without its plan, which can be long, never changes, and is kept elsewhere.
+    """An assignment without its plan, which can be long, never changes, and is cached elsewhere.
 
     ``started_at`` is when a clock was last started since the last entry of the log, and
-    ``started_ms`` what it stood at. ``plan_digest`` tells the plan apart from any other. ``terms``
-    are what the person has chosen to highlight, if they have.
+    ``started_ms`` its reading then. ``plan_digest`` identifies the plan. ``terms`` are the person's
+    chosen highlights, if any.
     """
 
     id: int
@@ -55,7 +56,7 @@ class AssignmentHead:
 
     @property
     def key(self) -> AssignmentKey:
-        """What no other assignment has, were its number used again: number, creation and plan."""
+        """Key that stays unique even if the id is reused: id, creation time and plan digest."""
         return self.id, self.created_at, self.plan_digest
 
 
@@ -133,7 +134,7 @@ _SUM_UP = update(_ASSIGNMENTS).values({name: bindparam(f"new_{name}") for name i
 _SUM_UP_ONE = _SUM_UP.where(_ASSIGNMENTS.c.id == bindparam("entry_assignment_id"))
 _ADDED = _APPEND["postgresql"].cte("added")
 _APPEND_AND_SUM_UP = _SUM_UP.where(_ASSIGNMENTS.c.id == _ADDED.c.assignment_id)
-# A pair has two pages; a list of any length has to be spelled out anew each time it is asked for.
+# A pair has two pages; a list of arbitrary length has to be expanded each time it is queried.
 _TEXTS_OF_TWO = select(Content.hash, Content.text).where(
     Content.hash.in_([bindparam("first"), bindparam("last")])
 )
@@ -143,14 +144,14 @@ _TEXTS = select(Content.hash, Content.text).where(
 
 
 def assignment_of(session: Session, assignment_id: int, user_id: int) -> AssignmentHead | None:
-    """The person's assignment, to look at."""
+    """Return the person's assignment, without a lock."""
     return _head(session, _HEAD, assignment_id, user_id)
 
 
 def assignment_for_update(
     session: Session, assignment_id: int, user_id: int
 ) -> AssignmentHead | None:
-    """The person's assignment, locked until the transaction ends."""
+    """Return the person's assignment, locked until the transaction ends."""
     return _head(session, _LOCKED_HEAD, assignment_id, user_id)
 
 
@@ -163,16 +164,17 @@ def _head(
 
 
 def plan_of(session: Session, assignment_id: int) -> dict[str, Any]:
-    """What steers the replay of an assignment."""
+    """Return the plan that determines an assignment's replay."""
     return session.scalars(select(Assignment.plan).where(Assignment.id == assignment_id)).one()
 
 
 def append_entry(
     session: Session, assignment_id: int, entry: Mapping[str, Any], summary: Mapping[str, Any]
 ) -> bool:
-    """Add ``entry`` to the log, and keep what sums the log up with the assignment.
+    """Append ``entry`` to the log and update the assignment's summary columns.
 
-    False, with nothing written and the transaction unharmed, where the log has that position.
+    Returns False, with nothing written and the transaction intact, if the log already has that
+    position.
     """
     connection = connection_of(session)
     values = {
@@ -181,7 +183,7 @@ def append_entry(
         **{f"entry_{name}": value for name, value in entry.items()},
         **{f"new_{name}": value for name, value in summary.items()},
     }
-    if connection.dialect.name == "postgresql":  # both at once, for each is a round trip
+    if connection.dialect.name == "postgresql":  # both in one statement, to save a round trip
         added = connection.execute(_APPEND_AND_SUM_UP, values).rowcount == 1
     else:
         added = connection.scalar(_APPEND["sqlite"], values) is not None
@@ -189,27 +191,27 @@ def append_entry(
             connection.execute(_SUM_UP_ONE, values)
     loaded = session.identity_map.get(identity_key(Assignment, assignment_id))
     if loaded is not None:
-        session.expire(loaded, _SUMMARY)  # it was written past the session
+        session.expire(loaded, _SUMMARY)  # it was written without the session
     return added
 
 
 def query_with_study(session: Session, query_id: int) -> Query:
-    """The query and, with it, its study."""
+    """Return the query with its study loaded."""
     statement = select(Query).where(Query.id == query_id).options(joinedload(Query.study))
     return session.scalars(statement).one()
 
 
 def log_from(session: Session, assignment_id: int, position: int) -> Sequence[JudgmentRow]:
-    """The entries of the log from ``position`` on.
+    """Return the log's entries from ``position`` on.
 
-    The rows are plain and have those attributes of `JudgmentRow` that say what was answered.
+    The rows are plain and have the attributes of `JudgmentRow` that describe the answer.
     """
     where = {"assignment_id": assignment_id, "position": position}
     return cast(Sequence[JudgmentRow], connection_of(session).execute(_LOG, where).all())
 
 
 def entry_at(session: Session, assignment_id: int, position: int) -> JudgmentRow | None:
-    """The entry at ``position``, if the log is that long."""
+    """Return the entry at ``position``, or None if the log is shorter."""
     statement = select(JudgmentRow).where(
         JudgmentRow.assignment_id == assignment_id, JudgmentRow.position == position
     )
@@ -220,7 +222,7 @@ HeadRow = Row[int, str, str, str, str, str, str]
 
 
 def document_heads(session: Session, document_ids: Sequence[int]) -> Sequence[HeadRow]:
-    """Number, name, title, address, content hash, kind of content and path of the documents."""
+    """Return id, name, title, address, content hash, media type and path of the documents."""
     statement = (
         select(
             Document.id,
@@ -238,7 +240,7 @@ def document_heads(session: Session, document_ids: Sequence[int]) -> Sequence[He
 
 
 def texts_by_hash(session: Session, hashes: Sequence[str]) -> dict[str, str]:
-    """The plain text of contents."""
+    """Return the plain text of contents by hash."""
     if 1 <= len(hashes) <= 2:
         found = session.execute(_TEXTS_OF_TWO, {"first": hashes[0], "last": hashes[-1]})
     else:

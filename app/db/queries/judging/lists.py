@@ -1,4 +1,4 @@
-"""Rankings of systems, who compares them, and what has been said of them."""
+"""Rankings of systems, their assignments, and their comparisons."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import cast
@@ -11,39 +11,39 @@ from topkapi.app.db.models import Assignment, Candidate, Content, JudgmentRow, Q
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.log import EntryKind
 
-_MOST = 5000  # numbers in one statement
+_MOST = 5000  # ids per statement
 
 
 def rankings_of_queries(session: Session, query_ids: Collection[int]) -> dict[int, list[Ranking]]:
-    """The rankings of each query, by system."""
+    """Return the rankings of each query, by system."""
     found: dict[int, list[Ranking]] = {number: [] for number in query_ids}
-    for few in _few(query_ids):
-        statement = select(Ranking).where(Ranking.query_id.in_(few))
+    for batch in _batches(query_ids):
+        statement = select(Ranking).where(Ranking.query_id.in_(batch))
         for row in session.scalars(statement.order_by(Ranking.query_id, Ranking.system)):
             found[row.query_id].append(row)
     return found
 
 
 def take_turn(session: Session, query_ids: Collection[int]) -> None:
-    """Let those who choose pairs of these queries follow each other until the transaction ends.
+    """Lock these queries, so that transactions that choose pairs of them run one at a time.
 
-    On SQLite writing transactions do so anyway.
+    On SQLite write transactions are serial anyway.
     """
-    for few in _few(sorted(query_ids)):
-        statement = select(Query.id).where(Query.id.in_(few)).order_by(Query.id)
+    for batch in _batches(sorted(query_ids)):
+        statement = select(Query.id).where(Query.id.in_(batch)).order_by(Query.id)
         session.execute(statement.with_for_update(key_share=True)).all()
 
 
 def list_work_of_queries(
     session: Session, query_ids: Collection[int]
 ) -> Sequence[Row[int, int, Json, Json | None]]:
-    """Assignment, query, plan and offer of the work with lists that was not withdrawn."""
+    """Return id, query, plan and offered pair of list assignments that are not withdrawn."""
     found: list[Row[int, int, Json, Json | None]] = []
-    for few in _few(query_ids):
+    for batch in _batches(query_ids):
         statement = select(
             Assignment.id, Assignment.query_id, Assignment.plan, Assignment.offered
         ).where(
-            Assignment.query_id.in_(few),
+            Assignment.query_id.in_(batch),
             Assignment.tool == Tool.LISTS,
             Assignment.withdrawn_at.is_(None),
         )
@@ -54,20 +54,20 @@ def list_work_of_queries(
 def pairs_answered(
     session: Session, assignment_ids: Collection[int]
 ) -> Iterator[tuple[int, int, int]]:
-    """Assignment and both rankings of every answer ever given, taken back or not."""
-    for few in _few(assignment_ids):
+    """Yield assignment and both rankings of every answer ever given, undone or not."""
+    for batch in _batches(assignment_ids):
         statement = select(
             JudgmentRow.assignment_id, JudgmentRow.left_ranking_id, JudgmentRow.right_ranking_id
-        ).where(JudgmentRow.assignment_id.in_(few), JudgmentRow.entry == EntryKind.ANSWER)
+        ).where(JudgmentRow.assignment_id.in_(batch), JudgmentRow.entry == EntryKind.ANSWER)
         yield from cast(Iterable[tuple[int, int, int]], session.execute(statement))
 
 
 def list_logs_of_study(
     session: Session, study_id: int
 ) -> Sequence[tuple[int, EntryKind, int, int, str]]:
-    """Assignment, entry, rankings and answer of every entry of the study's work with lists.
+    """Return assignment, entry, rankings and answer of every log entry of the study's list work.
 
-    Undo and redo carry no rankings and no answer.
+    Undo and redo have no rankings and no answer.
     """
     statement = (
         select(
@@ -91,10 +91,10 @@ def list_logs_of_study(
 
 
 def rankings_by_id(session: Session, ranking_ids: Collection[int]) -> dict[int, Ranking]:
-    """Rankings by their numbers."""
+    """Return rankings by id."""
     found: dict[int, Ranking] = {}
-    for few in _few(ranking_ids):
-        rows = session.scalars(select(Ranking).where(Ranking.id.in_(few)))
+    for batch in _batches(ranking_ids):
+        rows = session.scalars(select(Ranking).where(Ranking.id.in_(batch)))
         found |= {row.id: row for row in rows}
     return found
 
@@ -102,18 +102,18 @@ def rankings_by_id(session: Session, ranking_ids: Collection[int]) -> dict[int, 
 def graded_pages(
     session: Session, query_ids: Collection[int], document_ids: Collection[int]
 ) -> Iterator[tuple[int, int, int, str]]:
-    """Assignment, query, page and grade in finished work with grades, in the order of the logs.
+    """Yield assignment, query, page and grade in finished grade work, in log order.
 
-    In a finished log the last grade of a page is the one that stands: an answer that was taken
-    back and given anew can never come back.
+    In a finished log the last grade of a page is the effective one: an answer that was undone and
+    answered again can never be restored.
     """
     wanted = set(document_ids)
-    for few in _few(query_ids):
+    for batch in _batches(query_ids):
         statement = (
             select(Assignment.id, Assignment.query_id, JudgmentRow.left_id, JudgmentRow.answer)
             .join(JudgmentRow, JudgmentRow.assignment_id == Assignment.id)
             .where(
-                Assignment.query_id.in_(few),
+                Assignment.query_id.in_(batch),
                 Assignment.tool == Tool.GRADES,
                 Assignment.finished_at.is_not(None),
                 Assignment.withdrawn_at.is_(None),
@@ -127,12 +127,12 @@ def graded_pages(
 
 
 def scales_of(session: Session, assignment_ids: Collection[int]) -> dict[int, list[str]]:
-    """The grades, from worst to best, of work with grades."""
+    """Return the grades, from worst to best, of grade assignments."""
     found: dict[int, list[str]] = {}
-    for few in _few(assignment_ids):
+    for batch in _batches(assignment_ids):
         statement = select(Assignment.id, Assignment.plan["grades"])
         found |= {
-            row[0]: row[1] for row in session.execute(statement.where(Assignment.id.in_(few)))
+            row[0]: row[1] for row in session.execute(statement.where(Assignment.id.in_(batch)))
         }
     return found
 
@@ -140,11 +140,11 @@ def scales_of(session: Session, assignment_ids: Collection[int]) -> dict[int, li
 def known_grades(
     session: Session, query_ids: Collection[int], document_ids: Collection[int]
 ) -> Iterator[tuple[int, int, int]]:
-    """Query, page and grade of candidates whose grade came with the study."""
+    """Yield query, page and grade of candidates whose grade came with the study."""
     wanted = set(document_ids)
-    for few in _few(query_ids):
+    for batch in _batches(query_ids):
         statement = select(Candidate.query_id, Candidate.document_id, Candidate.grade).where(
-            Candidate.query_id.in_(few), Candidate.grade.is_not(None)
+            Candidate.query_id.in_(batch), Candidate.grade.is_not(None)
         )
         for row in cast(Iterable[tuple[int, int, int]], session.execute(statement)):
             if row[1] in wanted:
@@ -152,13 +152,13 @@ def known_grades(
 
 
 def openings(session: Session, hashes: Collection[str], length: int) -> dict[str, str]:
-    """The first characters of the plain texts of contents."""
+    """Return the first ``length`` characters of the plain texts of contents."""
     statement = select(Content.hash, func.substr(Content.text, 1, length))
     rows = session.execute(statement.where(Content.hash.in_(list(hashes))))
     return {digest: text or "" for digest, text in rows}
 
 
-def _few(numbers: Collection[int]) -> Iterator[list[int]]:
-    listed = list(numbers)
-    for start in range(0, len(listed), _MOST):
-        yield listed[start : start + _MOST]
+def _batches(numbers: Collection[int]) -> Iterator[list[int]]:
+    items = list(numbers)
+    for start in range(0, len(items), _MOST):
+        yield items[start : start + _MOST]

@@ -1,4 +1,4 @@
-"""Select statements of pages under judgment and their files."""
+"""Select statements for pages under judgment and their files."""
 
 from sqlalchemy import Row, select
 from sqlalchemy.orm import Session, undefer
@@ -9,7 +9,7 @@ from topkapi.app.db.models import Content, Document, StudyFile
 def document_head(
     session: Session, study_id: int, document_id: int
 ) -> Row[str, str, str, str] | None:
-    """Content hash, media type, path and title of a page of the study."""
+    """Return content hash, media type, path and title of a page of the study."""
     statement = (
         select(Content.hash, Content.media_type, Document.path, Document.title)
         .join(Document.content)
@@ -19,12 +19,12 @@ def document_head(
 
 
 def data_of(session: Session, content_hash: str) -> bytes | None:
-    """The bytes of a content."""
+    """Return the bytes of a content."""
     return session.scalar(select(Content.data).where(Content.hash == content_hash))
 
 
 def content_of_file(session: Session, study_id: int, path: str) -> Content | None:
-    """What a file of the study holds."""
+    """Return the content of a file of the study."""
     statement = (
         select(Content)
         .join(StudyFile, StudyFile.content_hash == Content.hash)

@@ -1,4 +1,4 @@
-"""Select statements of the assessor's queue."""
+"""Select statements for the assessor's queue."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,9 +10,10 @@ from topkapi.app.db.models import Assignment, Query, Study
 
 
 def work_of_user(session: Session, user_id: int) -> Sequence[Row[*tuple[Any, ...]]]:
-    """The person's work in studies that are going on, in the order given, as plain columns.
+    """Return the person's work in active studies, in assignment order, as plain columns.
 
-    Number, study, query, description, tool, answers, what is left, time, last and final moment.
+    Id, study, query, description, tool, answers, expected questions left, active time, last entry,
+    finish.
     """
     statement = (
         select(
@@ -40,7 +41,7 @@ def work_of_user(session: Session, user_id: int) -> Sequence[Row[*tuple[Any, ...
 
 
 def work_in_study(session: Session, user_id: int, study_id: int) -> Sequence[int]:
-    """Numbers of the person's work in one study, in the order given."""
+    """Return the ids of the person's assignments in one study, in assignment order."""
     statement = (
         select(Assignment.id)
         .join(Assignment.query)
@@ -55,14 +56,14 @@ def work_in_study(session: Session, user_id: int, study_id: int) -> Sequence[int
 
 
 def assignments_of_user(session: Session, user_id: int) -> Sequence[Assignment]:
-    """The same as rows with query and study."""
+    """Return the person's assignments in active studies, with query and study loaded."""
     statement = (
         select(Assignment)
         .join(Assignment.query)
         .join(Query.study)
         .options(
             contains_eager(Assignment.query).contains_eager(Query.study),
-            defer(Assignment.plan),  # long, and not needed to say how far the work is
+            defer(Assignment.plan),  # long, and not needed for progress
         )
         .where(
             Assignment.user_id == user_id,

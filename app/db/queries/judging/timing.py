@@ -1,4 +1,4 @@
-"""What is read of the clocks of sessions."""
+"""Select statements for session clocks."""
 
 from datetime import UTC, datetime
 
@@ -18,12 +18,12 @@ _MOST_ACTIVE = select(func.max(TimerEvent.active_ms)).where(*_SINCE_ENTRY)
 
 
 def most_active_ms(session: Session, assignment: AssignmentHead) -> int:
-    """The most that any clock has told since the last entry of the log."""
+    """Return the highest time that any clock has reported since the last entry of the log."""
     return session.scalar(_MOST_ACTIVE, _since_entry(assignment)) or 0
 
 
 def count_pauses(session: Session, assignment_id: int) -> int:
-    """How often the clock was stopped, by the person or by itself."""
+    """Return how often the clock was paused, by the person or automatically."""
     pauses = (TimerKind.PAUSE, TimerKind.AUTO_PAUSE)
     statement = select(func.count()).where(
         TimerEvent.assignment_id == assignment_id, TimerEvent.kind.in_(pauses)

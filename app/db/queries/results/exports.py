@@ -1,6 +1,6 @@
-"""What exports read: in batches, so that memory does not grow with the study.
+"""Data for exports, read in batches, so that memory does not grow with the study.
 
-An iterator that is given up before its end closes its cursor.
+An iterator that is closed early closes its cursor.
 """
 
 from collections.abc import Generator, Sequence
@@ -26,21 +26,21 @@ _BATCH = 200
 
 
 def hold_still(session: Session) -> None:
-    """Let every statement of a new session see one state of the database.
+    """Give a new session one snapshot of the database for all its statements.
 
-    On SQLite a transaction does so anyway.
+    On SQLite every transaction has one anyway.
     """
     if session.get_bind().dialect.name == "postgresql":
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
 
 
 def count_queries(session: Session, study_id: int) -> int:
-    """How many queries the study has."""
+    """Return the number of queries of the study."""
     return session.scalar(select(func.count()).where(Query.study_id == study_id)) or 0
 
 
 def queries_in_order(session: Session, study_id: int) -> Generator[Row[int, str, str], None, None]:
-    """Number, id and text of the study's queries."""
+    """Yield id, external id and text of the study's queries."""
     statement = (
         select(Query.id, Query.external_id, Query.text)
         .where(Query.study_id == study_id)
@@ -51,7 +51,7 @@ def queries_in_order(session: Session, study_id: int) -> Generator[Row[int, str,
 
 
 def assessors_in_order(session: Session, study_id: int) -> Sequence[Row[int, str, str]]:
-    """Number, e-mail and name of whoever has or had work, those who had it first in front."""
+    """Return id, e-mail and name of everyone who has or had work, by first assignment."""
     statement = (
         select(User.id, User.email, User.name)
         .join(Assignment, Assignment.user_id == User.id)
@@ -64,7 +64,7 @@ def assessors_in_order(session: Session, study_id: int) -> Sequence[Row[int, str
 
 
 def people_at_work(session: Session, study_id: int) -> Sequence[int]:
-    """Numbers of whoever has work that was not withdrawn."""
+    """Return ids of everyone who has work that is not withdrawn."""
     statement = (
         select(Assignment.user_id)
         .join(Query, Query.id == Assignment.query_id)
@@ -77,7 +77,7 @@ def people_at_work(session: Session, study_id: int) -> Sequence[int]:
 def assignments_of_query(
     session: Session, query_id: int, user_id: int | None
 ) -> Sequence[Assignment]:
-    """All work on a query, withdrawn work too; of one person if ``user_id`` is given."""
+    """Return all assignments of a query, withdrawn ones too; with ``user_id``, one person's."""
     statement = select(Assignment).where(Assignment.query_id == query_id)
     if user_id is not None:
         statement = statement.where(Assignment.user_id == user_id)
@@ -85,10 +85,10 @@ def assignments_of_query(
 
 
 def logs_of(session: Session, assignment_ids: Sequence[int]) -> dict[int, list[JudgmentRow]]:
-    """The logs of assignments, each in its order.
+    """Return the logs of assignments, each in order.
 
-    The rows have the attributes of `JudgmentRow` and are plain: a session that kept track of each
-    would take half as long again.
+    The rows have the attributes of `JudgmentRow` and are plain: tracking each in the session would
+    take half as long again.
     """
     found: dict[int, list[JudgmentRow]] = {number: [] for number in assignment_ids}
     statement = (
@@ -102,10 +102,10 @@ def logs_of(session: Session, assignment_ids: Sequence[int]) -> dict[int, list[J
 
 
 def plain_logs(session: Session, assignment_ids: Sequence[int]) -> Sequence[Sequence[Any]]:
-    """The logs of assignments in their order, as plain values: a report reads a million entries.
+    """Return the logs of assignments in order, as plain values: a report reads a million entries.
 
-    A row is the assignment, what kind of entry, what kind of question, left, right, the answer,
-    active and wall time.
+    A row is the assignment, the entry kind, the question kind, left, right, the answer, active and
+    wall time.
     """
     statement = (
         select(
@@ -125,7 +125,7 @@ def plain_logs(session: Session, assignment_ids: Sequence[int]) -> Sequence[Sequ
 
 
 def first_entries(session: Session, assignment_ids: Sequence[int]) -> dict[int, datetime]:
-    """When the first entries of logs were made."""
+    """Return when the first entry of each log was made."""
     statement = select(JudgmentRow.assignment_id, JudgmentRow.created_at).where(
         JudgmentRow.assignment_id.in_(assignment_ids), JudgmentRow.position == 0
     )
@@ -133,7 +133,7 @@ def first_entries(session: Session, assignment_ids: Sequence[int]) -> dict[int, 
 
 
 def clocks_of(session: Session, assignment_ids: Sequence[int]) -> dict[int, list[TimerEvent]]:
-    """The clock events of assignments, each in the order they came."""
+    """Return the clock events of assignments, each in chronological order."""
     found: dict[int, list[TimerEvent]] = {number: [] for number in assignment_ids}
     statement = (
         select(TimerEvent)
@@ -146,7 +146,7 @@ def clocks_of(session: Session, assignment_ids: Sequence[int]) -> dict[int, list
 
 
 def first_starts(session: Session, assignment_ids: Sequence[int]) -> dict[int, datetime]:
-    """When the clocks of assignments were first started, of those that were."""
+    """Return when the clock of each assignment was first started, if it was."""
     statement = (
         select(TimerEvent.assignment_id, func.min(TimerEvent.created_at))
         .where(TimerEvent.assignment_id.in_(assignment_ids), TimerEvent.kind == TimerKind.START)
@@ -156,7 +156,7 @@ def first_starts(session: Session, assignment_ids: Sequence[int]) -> dict[int, d
 
 
 def document_names(session: Session, query_id: int) -> dict[int, str]:
-    """Ids of the query's candidates by their numbers, in the study's order."""
+    """Return external ids of the query's candidates by id, in the study's order."""
     statement = (
         select(Document.id, Document.external_id)
         .join(Candidate, Candidate.document_id == Document.id)
@@ -167,7 +167,7 @@ def document_names(session: Session, query_id: int) -> dict[int, str]:
 
 
 def features_of_query(session: Session, query_id: int) -> dict[str, dict[str, float]]:
-    """Features of the query's candidates by their ids, in the study's order."""
+    """Return features of the query's candidates by external id, in the study's order."""
     statement = (
         select(Document.external_id, Candidate.features)
         .join(Candidate, Candidate.document_id == Document.id)
@@ -178,7 +178,7 @@ def features_of_query(session: Session, query_id: int) -> dict[str, dict[str, fl
 
 
 def features_of_study(session: Session, study_id: int) -> Generator[dict[str, float], None, None]:
-    """The features of every candidate that has some."""
+    """Yield the features of every candidate that has any."""
     statement = (
         select(Candidate.features)
         .join(Query, Query.id == Candidate.query_id)
@@ -189,7 +189,7 @@ def features_of_study(session: Session, study_id: int) -> Generator[dict[str, fl
 
 
 def texts_of_documents(session: Session, document_ids: Sequence[int]) -> dict[int, str]:
-    """The plain texts of documents by their numbers."""
+    """Return the plain texts of documents by id."""
     statement = (
         select(Document.id, Content.text)
         .join(Content, Content.hash == Document.content_hash)
@@ -201,14 +201,14 @@ def texts_of_documents(session: Session, document_ids: Sequence[int]) -> dict[in
 def work_counts(
     session: Session, study_id: int, user_id: int | None
 ) -> Sequence[Row[Tool, int, int, int, int]]:
-    """For each tool: work given out, begun, finished, and withdrawn."""
-    given = Assignment.withdrawn_at.is_(None)
+    """Return per tool the work assigned, begun, finished and withdrawn."""
+    active = Assignment.withdrawn_at.is_(None)
     statement = (
         select(
             Assignment.tool,
-            _number(given),
-            _number(given, Assignment.last_entry_at.is_not(None)),
-            _number(given, Assignment.finished_at.is_not(None)),
+            _number(active),
+            _number(active, Assignment.last_entry_at.is_not(None)),
+            _number(active, Assignment.finished_at.is_not(None)),
             _number(Assignment.withdrawn_at.is_not(None)),
         )
         .join(Query, Query.id == Assignment.query_id)

@@ -1,4 +1,4 @@
-"""What models learn from where a study has no features: the words of its pages."""
+"""Data for models where a study has no features: the text of its pages."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from topkapi.app.db.models import Candidate, Content, Document
 
 
 def pages_of_query(session: Session, query_id: int) -> Sequence[Row[str, str, str | None]]:
-    """Id, title and plain text of the query's candidates, in the study's order."""
+    """Return external id, title and plain text of the query's candidates, in the study's order."""
     statement = (
         select(Document.external_id, Document.title, Content.text)
         .join(Candidate, Candidate.document_id == Document.id)

@@ -1,4 +1,4 @@
-"""What tells whether the report of a study is still true."""
+"""Cache keys that tell whether the report of a study is still current."""
 
 from collections.abc import Hashable
 
@@ -9,7 +9,7 @@ from topkapi.app.db.models import Assignment, Candidate, Query
 
 
 def work_state(session: Session, study_id: int) -> Hashable:
-    """The assignments and their logs, summed up: it changes with every entry of a log."""
+    """Return a summary of assignments and logs that changes with every log entry."""
     statement = (
         select(
             func.count(Assignment.id),
@@ -27,7 +27,7 @@ def work_state(session: Session, study_id: int) -> Hashable:
 
 
 def holdings(session: Session, study_id: int) -> Hashable:
-    """How many queries and candidates there are: an import may add to a study."""
+    """Return counts of queries and candidates, to which an import may add."""
     statement = (
         select(func.count(Query.id.distinct()), func.count(Candidate.id), func.max(Candidate.id))
         .outerjoin(Candidate, Candidate.query_id == Query.id)

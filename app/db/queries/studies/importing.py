@@ -1,4 +1,4 @@
-"""What an import reads: the facts of a study that is there already."""
+"""Data for imports: the content of an existing study."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,18 +10,18 @@ from topkapi.app.db.models import Assignment, Candidate, Document, Query, Rankin
 
 
 def study_of_slug(session: Session, slug: str) -> Study | None:
-    """The study with this public name."""
+    """Return the study with this slug."""
     return session.scalar(select(Study).where(Study.slug == slug))
 
 
 def query_facts(session: Session, study_id: int) -> Sequence[Row[str, str, str, str]]:
-    """Id, text, description and narrative of the queries."""
+    """Return external id, text, description and narrative of the queries."""
     statement = select(Query.external_id, Query.text, Query.description, Query.narrative)
     return session.execute(statement.where(Query.study_id == study_id)).all()
 
 
 def document_facts(session: Session, study_id: int) -> Sequence[Row[str, str, str, str, str]]:
-    """Id, content hash, title, address and path of the documents."""
+    """Return external id, content hash, title, address and path of the documents."""
     statement = select(
         Document.external_id, Document.content_hash, Document.title, Document.url, Document.path
     )
@@ -31,7 +31,7 @@ def document_facts(session: Session, study_id: int) -> Sequence[Row[str, str, st
 def candidate_facts(
     session: Session, study_id: int
 ) -> Iterator[Row[str, str, int | None, dict[str, Any] | None]]:
-    """Query, document, grade and features of the candidates."""
+    """Yield query, document, grade and features of the candidates."""
     statement = (
         select(Query.external_id, Document.external_id, Candidate.grade, Candidate.features)
         .join(Query, Query.id == Candidate.query_id)
@@ -42,7 +42,7 @@ def candidate_facts(
 
 
 def ranking_facts(session: Session, study_id: int) -> Iterator[tuple[str, str, list[str]]]:
-    """Query, system and documents of the rankings, by their ids in the study."""
+    """Yield query, system and documents of the rankings, by external ids."""
     names = {number: name for name, number in document_numbers(session, study_id).items()}
     statement = select(Query.external_id, Ranking.system, Ranking.documents).join(
         Query, Query.id == Ranking.query_id
@@ -52,13 +52,13 @@ def ranking_facts(session: Session, study_id: int) -> Iterator[tuple[str, str, l
 
 
 def file_facts(session: Session, study_id: int) -> list[tuple[str, str]]:
-    """Path and content hash of the study's files."""
+    """Return path and content hash of the study's files."""
     statement = select(StudyFile.path, StudyFile.content_hash).where(StudyFile.study_id == study_id)
     return [(path, digest) for path, digest in session.execute(statement)]
 
 
 def assigned_queries(session: Session, study_id: int) -> frozenset[str]:
-    """Queries that somebody is assigned to, whether or not they have begun."""
+    """Return queries that somebody is assigned to, begun or not."""
     statement = (
         select(Query.external_id)
         .join(Assignment, Assignment.query_id == Query.id)
@@ -68,25 +68,25 @@ def assigned_queries(session: Session, study_id: int) -> frozenset[str]:
 
 
 def query_numbers(session: Session, study_id: int) -> dict[str, int]:
-    """Numbers of the queries by their ids."""
+    """Return ids of the queries by external id."""
     statement = select(Query.external_id, Query.id).where(Query.study_id == study_id)
     return {row[0]: row[1] for row in session.execute(statement)}
 
 
 def document_numbers(session: Session, study_id: int) -> dict[str, int]:
-    """Numbers of the documents by their ids."""
+    """Return ids of the documents by external id."""
     statement = select(Document.external_id, Document.id).where(Document.study_id == study_id)
     return {row[0]: row[1] for row in session.execute(statement)}
 
 
 def next_query_position(session: Session, study_id: int) -> int:
-    """The place behind the study's last query."""
+    """Return the position after the study's last query."""
     last = session.scalar(select(func.max(Query.position)).where(Query.study_id == study_id))
     return 0 if last is None else last + 1
 
 
 def candidate_counts(session: Session, study_id: int) -> dict[int, int]:
-    """How many candidates each query has, by its number."""
+    """Return the number of candidates per query id."""
     statement = (
         select(Candidate.query_id, func.count())
         .join(Query, Query.id == Candidate.query_id)

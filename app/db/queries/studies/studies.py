@@ -1,4 +1,4 @@
-"""Studies with what they hold."""
+"""Studies with their sizes."""
 
 from collections.abc import Sequence
 
@@ -11,9 +11,10 @@ from topkapi.app.db.models import Assignment, Candidate, Document, Query, Study
 def studies_with_counts(
     session: Session, *, slug: str | None = None, limit: int | None = None, offset: int = 0
 ) -> Sequence[Row[Study, int, int, int, int, int]]:
-    """Studies in the order of their making, with queries, documents, candidates, work and done.
+    """Return studies in creation order, with queries, documents, candidates, work and finished
+    work.
 
-    All of them, some of them, or the one called ``slug``.
+    All of them, a page of them, or only the one with ``slug``.
     """
     queries = select(func.count()).where(Query.study_id == Study.id).correlate(Study)
     documents = select(func.count()).where(Document.study_id == Study.id).correlate(Study)
@@ -38,19 +39,19 @@ def studies_with_counts(
 
 
 def count_studies(session: Session) -> int:
-    """How many studies there are."""
+    """Return the number of studies."""
     return session.scalar(select(func.count(Study.id))) or 0
 
 
 def study_of_slug(session: Session, slug: str) -> Study | None:
-    """The study with this public name."""
+    """Return the study with this slug."""
     return session.scalar(select(Study).where(Study.slug == slug))
 
 
 def hold_settings(session: Session, study: Study, *, to_change: bool = False) -> None:
-    """Read the study anew; nobody changes it, or with ``to_change`` makes work from it, meanwhile.
+    """Reload the study and lock its row (``FOR UPDATE``, or ``FOR SHARE`` unless ``to_change``).
 
-    On SQLite writing transactions follow each other anyway.
+    On SQLite write transactions are serial anyway.
     """
     session.flush()
     session.refresh(study, with_for_update={"read": not to_change})

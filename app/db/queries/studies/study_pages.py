@@ -1,4 +1,4 @@
-"""What the pages of one study show: its sizes, its queries and its documents, some at a time."""
+"""Data for the pages of one study: its sizes, and pages of its queries and documents."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ Rows = Sequence[Row[Any, Any, Any, Any]]
 
 
 def sizes(session: Session, study_id: int) -> dict[str, int]:
-    """Queries, documents, candidates, rankings and files of the study, and its work."""
+    """Return counts of the study's queries, documents, candidates, rankings, files and work."""
     mine = Query.study_id == study_id
     work = select(func.count(Assignment.id)).join(Query, Query.id == Assignment.query_id)
     work = work.where(mine, Assignment.withdrawn_at.is_(None))
@@ -45,7 +45,7 @@ def sizes(session: Session, study_id: int) -> dict[str, int]:
 def queries_page(
     session: Session, study_id: int, *, search: str = "", limit: int, offset: int
 ) -> tuple[Rows, int]:
-    """Queries with their candidates, assignments and those finished, and how many there are."""
+    """Return a page of queries with candidates, assignments and finished ones, and their number."""
     where = [Query.study_id == study_id]
     if search:
         where.append(
@@ -75,7 +75,7 @@ def queries_page(
 def documents_page(
     session: Session, study_id: int, *, search: str = "", limit: int, offset: int
 ) -> tuple[Rows, int]:
-    """Documents with kind and size of their contents, and how many there are."""
+    """Return a page of documents with media type and size, and their number."""
     where = [Document.study_id == study_id]
     if search:
         where.append(

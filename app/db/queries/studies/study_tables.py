@@ -1,7 +1,7 @@
-"""Everything that belongs to a study, found along foreign keys, whatever tables there are.
+"""Everything that belongs to a study, found by following foreign keys through all tables.
 
-A table belongs to studies if a required key of it leads, over other such tables, to ``studies``.
-Contents are shared between studies by their hash and belong to none.
+A table belongs to studies if one of its required keys leads, through other such tables, to
+``studies``. Contents are shared between studies by their hash and belong to none.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,15 +14,15 @@ from topkapi.app.db.models import Content, Document, Study, StudyFile
 
 
 def tables_of_study() -> Sequence[Table]:
-    """Tables with rows of studies, those that others refer to first."""
-    return [table for table in Base.metadata.sorted_tables if table.name in _ways()]
+    """Return the tables with rows of studies, referenced tables first."""
+    return [table for table in Base.metadata.sorted_tables if table.name in _owning_keys()]
 
 
 def rows_of_study(table: Table, study_id: int) -> ColumnElement[bool]:
-    """The condition for the rows of ``table`` that belong to the study."""
+    """Return the condition for the rows of ``table`` that belong to the study."""
     if table.name == Study.__tablename__:
         return table.c.id == study_id
-    key = _ways()[table.name]
+    key = _owning_keys()[table.name]
     assert key is not None
     parent = key.referred_table
     above = select(next(iter(key.elements)).column).where(rows_of_study(parent, study_id))
@@ -30,7 +30,7 @@ def rows_of_study(table: Table, study_id: int) -> ColumnElement[bool]:
 
 
 def count_rows(session: Session, study_id: int) -> dict[str, int]:
-    """How many rows of each table belong to the study."""
+    """Return the number of the study's rows per table."""
     return {
         table.name: session.scalar(
             select(func.count()).select_from(table).where(rows_of_study(table, study_id))
@@ -41,14 +41,14 @@ def count_rows(session: Session, study_id: int) -> dict[str, int]:
 
 
 def hashes_of_study(session: Session, study_id: int) -> list[str]:
-    """Hashes of the contents that the study's pages and files refer to."""
+    """Return hashes of the contents that the study's pages and files refer to."""
     pages = select(Document.content_hash).where(Document.study_id == study_id)
     files = select(StudyFile.content_hash).where(StudyFile.study_id == study_id)
     return sorted(set(session.scalars(pages)) | set(session.scalars(files)))
 
 
 def unused(hashes: Sequence[str]) -> ColumnElement[bool]:
-    """The condition for those of the contents that no page and no file refers to."""
+    """Return the condition for those contents that no page and no file refers to."""
     return (
         Content.hash.in_(hashes)
         & ~select(Document.id).where(Document.content_hash == Content.hash).exists()
@@ -56,8 +56,8 @@ def unused(hashes: Sequence[str]) -> ColumnElement[bool]:
     )
 
 
-def _ways() -> Mapping[str, ForeignKeyConstraint | None]:
-    """For each table that belongs to studies, the key that leads there."""
+def _owning_keys() -> Mapping[str, ForeignKeyConstraint | None]:
+    """Return, per table that belongs to studies, the key that leads there."""
     found: dict[str, ForeignKeyConstraint | None] = {Study.__tablename__: None}
     for table in Base.metadata.sorted_tables:
         for key in table.foreign_key_constraints:
