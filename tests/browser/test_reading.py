@@ -1,4 +1,4 @@
-"""Reading: highlights, sizes, the divider, sheets, single letters, a phone, and tool T2."""
+"""Highlights, text sizes, the divider, dialogs, shortcuts, phones, and tool T2."""
 
 from collections.abc import Callable
 
@@ -54,14 +54,14 @@ def test_own_terms_persist_and_keep_the_place(desk: Desk, context: BrowserContex
     page = desk.sit_down(context)
     frame_of(page, "left").locator("body").click()
     page.mouse.wheel(0, 300)
-    place = f"() => {SHOWN}.contentWindow.scrollY"
-    page.wait_for_function(f"() => ({place})() > 100")
-    scrolled = page.evaluate(place)
+    scroll = f"() => {SHOWN}.contentWindow.scrollY"
+    page.wait_for_function(f"() => ({scroll})() > 100")
+    scrolled = page.evaluate(scroll)
     field = page.get_by_label("Highlight another term")
     field.fill("wrap")
     field.press("Enter")
     expect(frame_of(page, "left").locator("mark", has_text="wrap").first).to_be_attached()
-    page.wait_for_function("was => ({place})() === was".replace("{place}", place), arg=scrolled)
+    page.wait_for_function("was => ({scroll})() === was".replace("{scroll}", scroll), arg=scrolled)
     expect(page.get_by_label("Highlight another term")).to_be_focused()
     page.get_by_label("Stop highlighting cut").click()
     expect(page.get_by_label("Stop highlighting cut")).to_have_count(0)
@@ -206,8 +206,8 @@ def test_tab_goes_from_the_bar_to_the_pages_to_the_answers(
         "Cannot judge left", "Left page", "Width of the left page", "Right page",
         "←Left is better", "Tie T", "Right is better→", "Note N", "Help ?",
     ]  # fmt: skip
-    places = [order.index(name) for name in wanted]
-    assert places == sorted(places)
+    positions = [order.index(name) for name in wanted]
+    assert positions == sorted(positions)
 
 
 def test_a_phone_shows_one_page_at_a_time(desk: Desk, browser: Browser) -> None:
@@ -223,7 +223,7 @@ def test_a_phone_shows_one_page_at_a_time(desk: Desk, browser: Browser) -> None:
     page.get_by_role("button", name="Right is better").click()
     answered(page, 1)
     saved(page)
-    page.go_back()  # the tabs have left nothing to go back through
+    page.go_back()  # the tabs added no history entries
     assert page.url == "about:blank"
     context.close()
 
