@@ -51,8 +51,8 @@ async def begin(
 ) -> tuple[Exchange, asyncio.Task[None]]:
     """Send a request and wait until it is answered.
 
-    Without ``chunks`` the body never comes: then wait until the request asks for it; the caller
-    cancels its task.
+    Without ``chunks`` the body never arrives: wait until the app asks for it; the caller cancels
+    the task.
     """
     waiting, answer, stuck = list(chunks), Exchange(), asyncio.Event()
 

@@ -1,7 +1,7 @@
-"""No page under judgment makes the browser connect to another server, not even in advance.
+"""No page under judgment makes the browser connect to another server, not even by `preconnect`.
 
-Chromium connects in advance (`preconnect`) only in a profile of its own on disk, so these tests run
-in one. The same tricks as they are, under the same headers, do connect: the witness works.
+Chromium preconnects only in a persistent profile, so these tests use one. As a control, the same
+pages without sanitising, under the same headers, do connect.
 """
 
 from collections.abc import Iterator

@@ -134,17 +134,17 @@ def test_stored_html_follows_the_text_size(
 
 def test_sheets_open_and_close_by_their_key(desk: Desk, context: BrowserContext) -> None:
     page = desk.sit_down(context)
-    sheets = {"?": "Help", "g": "Guidelines", "d": "how to keep cut tulips upright"}
-    for key, name in sheets.items():
+    dialogs = {"?": "Help", "g": "Guidelines", "d": "how to keep cut tulips upright"}
+    for key, name in dialogs.items():
         page.keyboard.press(key)
-        sheet = page.get_by_role("dialog", name=name)
-        expect(sheet).to_be_visible()
+        dialog = page.get_by_role("dialog", name=name)
+        expect(dialog).to_be_visible()
         page.keyboard.press("ArrowLeft")
         page.keyboard.press(key)
-        expect(sheet).not_to_be_visible()
+        expect(dialog).not_to_be_visible()
         page.keyboard.press(key)
         page.keyboard.press("Escape")
-        expect(sheet).not_to_be_visible()
+        expect(dialog).not_to_be_visible()
     page.keyboard.press("g")
     expect(page.get_by_text("Prefer the page that helps.")).to_be_visible()
     page.keyboard.press("Escape")

@@ -1,6 +1,6 @@
-"""Every route, every role: what may be done by whom, in one table.
+"""Table of routes and the roles that may use them.
 
-A route that is not in the table fails the test, so nobody adds one without saying whom it is for.
+A route that is missing in the table fails the test, so that every new route gets its roles.
 """
 
 from collections.abc import Iterator
