@@ -1,4 +1,4 @@
-"""Requests to the program as bare messages: bodies that never come, and what happens meanwhile."""
+"""Requests to the app as raw ASGI messages, such as bodies that never arrive."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ Watch = Callable[[Message], None]
 
 @dataclass
 class Exchange:
-    """What a request was answered; ``status`` is 0 while there is no answer."""
+    """Response to a request; ``status`` is 0 while there is none."""
 
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)
@@ -29,7 +29,7 @@ def exchange(
     chunks: Sequence[bytes] = (b"",),
     on_send: Watch | None = None,
 ) -> Exchange:
-    """Send a request whose body comes in ``chunks``, and read the whole answer."""
+    """Send a request whose body arrives in ``chunks``, and return the whole response."""
     return asyncio.run(_exchange(app, scope_of(method, path, headers or {}), chunks, on_send))
 
 
@@ -51,13 +51,13 @@ async def begin(
 ) -> tuple[Exchange, asyncio.Task[None]]:
     """Send a request and wait until it is answered.
 
-    Without ``chunks`` the body never comes: then wait until the request asks for it; the caller
-    cancels its task.
+    Without ``chunks`` the body never arrives: wait until the app asks for it; the caller cancels
+    the task.
     """
-    waiting, said, stuck = list(chunks), Exchange(), asyncio.Event()
+    waiting, answer, stuck = list(chunks), Exchange(), asyncio.Event()
 
     async def receive() -> Message:
-        said.asked_for_body = True
+        answer.asked_for_body = True
         if not waiting:
             if not chunks:
                 stuck.set()
@@ -69,20 +69,20 @@ async def begin(
         if on_send is not None:
             on_send(message)
         if message["type"] == "http.response.start":
-            said.status = message["status"]
-            said.headers = {k.decode(): v.decode() for k, v in message["headers"]}
+            answer.status = message["status"]
+            answer.headers = {k.decode(): v.decode() for k, v in message["headers"]}
         else:
-            said.body += message.get("body", b"")
+            answer.body += message.get("body", b"")
 
     task = asyncio.ensure_future(app(scope, receive, send))
     halt = asyncio.ensure_future(stuck.wait())
     await asyncio.wait({task, halt}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     halt.cancel()
-    return said, task
+    return answer, task
 
 
 def scope_of(method: str, path: str, headers: Mapping[str, str]) -> Scope:
-    """The scope of a request, as a server would make it."""
+    """Return the ASGI scope of a request."""
     sent = {"host": "localhost:8000", **headers}
     return {
         "type": "http",

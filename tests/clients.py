@@ -1,4 +1,4 @@
-"""A plain httpx client that talks to the program in this process, as a browser on this machine."""
+"""An httpx client for the app in this process, with the address of this machine."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ BASE_URL = "http://localhost:8000"
 
 
 class InProcess(httpx.BaseTransport):
-    """Runs requests on the event loop of a thread, so that tests stay plain functions."""
+    """Runs requests on an event loop in a thread, so that tests can be synchronous."""
 
     def __init__(self, app: FastAPI, portal: BlockingPortal, address: str) -> None:
         self._portal = portal
@@ -42,7 +42,7 @@ class InProcess(httpx.BaseTransport):
 
 @contextmanager
 def open_client(app: FastAPI, *, address: str = "127.0.0.1") -> Iterator[httpx.Client]:
-    """A client of ``app``, which runs for as long as the client is open."""
+    """Open a client of ``app``; the app runs until the client is closed."""
     with (
         start_blocking_portal() as portal,
         portal.wrap_async_context_manager(app.router.lifespan_context(app)),

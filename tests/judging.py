@@ -16,19 +16,19 @@ Answers = Callable[[str, str], str]
 
 @dataclass(frozen=True)
 class Job:
-    """An assignment through the API, and the token of who works on it."""
+    """An assignment in the API, and the token of its assessor."""
 
     assignment_id: int
     token: str
 
     @property
     def headers(self) -> dict[str, str]:
-        """What every request carries."""
+        """Headers of every request."""
         return {"Authorization": f"Bearer {self.token}"}
 
     @property
     def url(self) -> str:
-        """Where the assignment is."""
+        """Address of the assignment."""
         return f"/api/v1/assignments/{self.assignment_id}"
 
 
@@ -40,7 +40,7 @@ def make_job(
     user: User | None = None,
     **plan: Any,
 ) -> Job:
-    """A new assessor with a token and one assignment."""
+    """Create an assessor with a token and one assignment."""
     user = user or make_user(session)
     query = query or queries_of(session, make_study(session, documents=documents))[0]
     assignment: Assignment = make_assignment(session, user=user, query=query, **plan)
@@ -49,17 +49,17 @@ def make_job(
 
 
 def number_of(name: str) -> int:
-    """The number in a page's name, which tests take for its worth, well mixed."""
+    """Return a page's relevance in tests: the number in its name, scrambled."""
     return int(name.rsplit("d", 1)[1]) * 7919 % 1009
 
 
 def prefer_greater(left: str, right: str) -> str:
-    """Prefers the page of greater worth."""
+    """Return the answer that prefers the page with the greater relevance."""
     return "left" if number_of(left) > number_of(right) else "right"
 
 
 def answer_to(state: dict[str, Any], says: Answers = prefer_greater) -> dict[str, Any]:
-    """The body that answers the open question."""
+    """Return the request body that answers the open question."""
     question = state["question"]
     left, right = question["left"]["id"], question["right"]["id"]
     return {
@@ -74,7 +74,7 @@ def answer_to(state: dict[str, Any], says: Answers = prefer_greater) -> dict[str
 def judge_to_the_end(
     client: httpx.Client, job: Job, says: Answers = prefer_greater
 ) -> dict[str, Any]:
-    """Answer every question; the finished state."""
+    """Answer every question and return the final state."""
     state: dict[str, Any] = client.get(job.url, headers=job.headers).json()
     while state["state"] == "asking":
         reply = client.post(

@@ -1,4 +1,4 @@
-"""The real server as a process: for tests that kill it, measure it, or send a browser to it."""
+"""The server as a process, for tests that kill it, measure it, or use a browser."""
 
 import os
 import socket
@@ -17,7 +17,7 @@ START_SECONDS = 90.0
 
 @dataclass
 class LiveServer:
-    """A running server: its address, its process, and where it writes its log."""
+    """A running server: its address, its process, and its log file."""
 
     url: str
     process: subprocess.Popen[bytes]
@@ -26,12 +26,12 @@ class LiveServer:
     secret_file: Path
 
     def kill(self) -> None:
-        """End it without warning, as a loss of power would."""
+        """Kill the process, as a power failure would."""
         self.process.kill()
         self.process.wait(timeout=10)
 
     def stop(self) -> None:
-        """Ask it to end, and see that it does."""
+        """Stop the process and check that it ends."""
         if self.process.poll() is None:
             self.process.terminate()
             try:
@@ -41,7 +41,7 @@ class LiveServer:
 
 
 def free_port() -> int:
-    """A port nobody listens on at the moment."""
+    """Return a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -56,7 +56,7 @@ def serving(
     command: Sequence[str] = (sys.executable, "-c", "from topkapi.app.cli import main; main()"),
     **settings: str,
 ) -> Iterator[LiveServer]:
-    """Start `topkapi serve` on ``database_url``, wait until it is ready, stop it at the end."""
+    """Run `topkapi serve` on ``database_url`` while the context is open."""
     port = port or free_port()
     log = folder / f"server-{port}.log"
     environment = {
@@ -81,7 +81,7 @@ def serving(
 
 
 def wait_until_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Wait until the server answers; if it does not start, fail with what it logged."""
+    """Wait until the server responds; if it does not start, fail with its log."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         try:

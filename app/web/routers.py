@@ -1,4 +1,4 @@
-"""The routers of all features, in the order in which routes are tried."""
+"""The routers of all features, in matching order."""
 
 from topkapi.app.web import health
 from topkapi.app.web.accounts.api import router as account_api
@@ -28,7 +28,7 @@ from topkapi.app.web.studies.deletion_pages import router as deletion_pages
 from topkapi.app.web.studies.pages import router as studies_pages
 from topkapi.app.web.studies.settings_pages import router as settings_pages
 
-# The router that gets most requests comes first.
+# The router with most requests comes first.
 ROUTERS = (
     judging_api,
     health.router,

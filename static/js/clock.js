@@ -1,9 +1,9 @@
-// The clock: it runs while pages are shown, stops by itself, and tells the server how it is.
+// The clock: runs while pages are shown, stops automatically, and reports to the server.
 import { send } from "./keepalive.js";
 
 const HEARTBEAT_MS = 15000;
 const TICK_MS = 250;
-const ASLEEP_MS = 10000; // a gap in the ticks that only a sleeping computer makes
+const ASLEEP_MS = 10000; // a gap between ticks that means the computer was asleep
 
 const two = (number) => String(number).padStart(2, "0");
 
@@ -15,7 +15,7 @@ export function spell(ms) {
 }
 
 export class Clock {
-  // before: time on earlier questions; question: time on this one so far; both in milliseconds.
+  // before: time on earlier questions; question: time on this one so far; both in ms.
   constructor({ face, before, question, idleMs, report, stopped }) {
     Object.assign(this, { face, before, idleMs, report, stopped });
     this.kept = question;
@@ -49,7 +49,7 @@ export class Clock {
     this.draw();
   }
 
-  // The time on this question, to be sent with its answer; the next one begins at nothing.
+  // Return the time on this question, to be sent with its answer, and start the next one at zero.
   take() {
     const spent = this.question;
     this.before += spent;
@@ -85,7 +85,7 @@ export class Clock {
   }
 }
 
-// Reports go out beside the answers and take no place in the log; one that is lost is no harm.
+// Reports are sent independently of answers and are not part of the log; losing one is harmless.
 export function reporter({ url, csrf, clock }) {
   const bodyOf = (kind, reason) => {
     const body = new URLSearchParams({ kind, active_ms: String(clock().question) });

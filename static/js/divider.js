@@ -1,4 +1,4 @@
-// The divider between the two pages: by pointer, and by arrow keys while it has focus.
+// The divider between the two pages: moved by pointer, or by arrow keys while it has focus.
 import { reading, remember } from "./reading.js";
 
 const STEP = 2;
@@ -7,23 +7,23 @@ export function wireDivider(divider) {
   if (!divider) return;
   const split = divider.parentElement;
 
-  const place = (percent) => {
+  const moveTo = (percent) => {
     const whole = Math.round(Math.min(80, Math.max(20, percent)));
     document.documentElement.style.setProperty("--split", `${whole}%`);
     divider.setAttribute("aria-valuenow", String(whole));
     return whole;
   };
 
-  place(reading.split);
+  moveTo(reading.split);
 
   divider.addEventListener("pointerdown", (event) => {
     divider.setPointerCapture(event.pointerId);
-    split.classList.add("split--dragged"); // frames would swallow the pointer
+    split.classList.add("split--dragged"); // otherwise frames receive the pointer events
   });
   divider.addEventListener("pointermove", (event) => {
     if (!divider.hasPointerCapture(event.pointerId)) return;
     const box = split.getBoundingClientRect();
-    place((100 * (event.clientX - box.left)) / box.width);
+    moveTo((100 * (event.clientX - box.left)) / box.width);
   });
   const drop = () => {
     split.classList.remove("split--dragged");
@@ -31,13 +31,13 @@ export function wireDivider(divider) {
   };
   divider.addEventListener("pointerup", drop);
   divider.addEventListener("pointercancel", drop);
-  divider.addEventListener("dblclick", () => remember({ split: place(50) }));
+  divider.addEventListener("dblclick", () => remember({ split: moveTo(50) }));
 
   divider.addEventListener("keydown", (event) => {
     const moves = { ArrowLeft: -STEP, ArrowRight: STEP, Home: -100, End: 100 };
     if (!(event.key in moves) || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    event.stopPropagation(); // while the divider has focus the arrows move it and do not answer
-    remember({ split: place(reading.split + moves[event.key]) });
+    event.stopPropagation(); // while the divider has focus, arrow keys move it and do not answer the question
+    remember({ split: moveTo(reading.split + moves[event.key]) });
   });
 }

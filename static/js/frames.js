@@ -1,13 +1,13 @@
-// One page frame: what is heard from inside it, and where it was scrolled to.
+// One page frame: events from inside it, and its scroll position.
 import { reading } from "./reading.js";
 
-const places = new WeakMap(); // frame -> how far it was scrolled
-const wired = new WeakSet(); // documents that are listened to
-const SIGNS = ["pointerdown", "pointermove", "wheel", "touchmove", "scroll", "keydown"];
+const scrollPositions = new WeakMap(); // frame -> { x, y }
+const wired = new WeakSet(); // documents with our event listeners
+const ACTIVITY_EVENTS = ["pointerdown", "pointermove", "wheel", "touchmove", "scroll", "keydown"];
 let hooks = { key() {}, active() {}, problem() {} };
 
-export function listen(given) {
-  hooks = given;
+export function listen(newHooks) {
+  hooks = newHooks;
 }
 
 export const isReady = (frame) => frame.dataset.ready === "1";
@@ -17,7 +17,7 @@ function followLink(event) {
   const link = event.target.closest?.("a, area");
   const target = link?.getAttribute("href") ?? link?.getAttribute("xlink:href");
   if (target === null || target === undefined) return;
-  event.preventDefault(); // links lead nowhere but to a place in the same page
+  event.preventDefault(); // only links within the same page work
   if (!target.startsWith("#")) return;
   const name = decodeURIComponent(target.slice(1));
   const page = event.target.ownerDocument;
@@ -31,7 +31,7 @@ function listenTo(page) {
   page.addEventListener("click", followLink, true);
   page.addEventListener("auxclick", followLink, true);
   page.addEventListener("submit", (event) => event.preventDefault(), true);
-  SIGNS.forEach((sign) => page.addEventListener(sign, () => hooks.active(), { capture: true, passive: true }));
+  ACTIVITY_EVENTS.forEach((name) => page.addEventListener(name, () => hooks.active(), { capture: true, passive: true }));
 }
 
 function wire(frame) {
@@ -39,18 +39,18 @@ function wire(frame) {
   if (!page?.URL.includes("/pages/")) return;
   setSize(frame);
   listenTo(page);
-  const place = places.get(frame);
-  if (place) frame.contentWindow.scrollTo(place.x, place.y);
+  const scroll = scrollPositions.get(frame);
+  if (scroll) frame.contentWindow.scrollTo(scroll.x, scroll.y);
   frame.dataset.ready = "1";
   frame.dispatchEvent(new Event("ready", { bubbles: true }));
-  if (isShown(frame)) complain(frame);
+  if (isShown(frame)) reportProblem(frame);
 }
 
-// Tell the work page if this frame holds a word of ours instead of a page.
-export function complain(frame) {
+// Tell the judging page if this frame shows one of our error pages instead of a page.
+export function reportProblem(frame) {
   const { problem } = frame.contentDocument.documentElement.dataset;
   if (!problem) return;
-  frame.dataset.key = ""; // the same page under a fresh link is another frame
+  frame.dataset.key = ""; // so that the same page under a new link gets a new frame
   hooks.problem(problem);
 }
 
@@ -66,17 +66,17 @@ export function setSize(frame) {
   frame.contentDocument.documentElement.dataset.size = String(reading.size);
 }
 
-// A frame that leaves the document loads again when it comes back, and is then at the same place.
+// A frame that is removed from the document reloads when it is inserted again; wire() restores the scroll position.
 export function noteScroll(frame) {
   const view = frame.contentWindow;
-  if (view) places.set(frame, { x: view.scrollX, y: view.scrollY });
+  if (view) scrollPositions.set(frame, { x: view.scrollX, y: view.scrollY });
 }
 
-// The same page under other marks stays where it was.
-export function keepPlace(from, to) {
+// Copy the scroll position to a frame with the same page and other marks.
+export function keepScroll(from, to) {
   noteScroll(from);
-  const place = places.get(from);
-  if (!place) return;
-  places.set(to, place);
-  if (isReady(to)) to.contentWindow.scrollTo(place.x, place.y);
+  const scroll = scrollPositions.get(from);
+  if (!scroll) return;
+  scrollPositions.set(to, scroll);
+  if (isReady(to)) to.contentWindow.scrollTo(scroll.x, scroll.y);
 }

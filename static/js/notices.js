@@ -1,24 +1,24 @@
-// Notices lie over the foot of the stage; one at a time, and nothing moves for them.
-const place = document.getElementById("notice");
+// Notices overlay the bottom of the pages, one at a time, without moving the layout.
+const container = document.getElementById("notice");
 let current = null;
 
-place?.addEventListener("click", (event) => {
+container?.addEventListener("click", (event) => {
   if (event.target.closest("[data-dismiss]")) clear();
 });
-current = place?.querySelector("[data-notice]")?.dataset.notice ?? null;
+current = container?.querySelector("[data-notice]")?.dataset.notice ?? null;
 
 export function clear(kind) {
   if (kind && kind !== current) return;
   current = null;
-  place.replaceChildren();
+  container.replaceChildren();
 }
 
 export function put(node, kind) {
   current = kind;
-  place.replaceChildren(node);
+  container.replaceChildren(node);
 }
 
-// Shows the notice of this kind; `slots` fills the places named in it.
+// Show the notice of this kind; `slots` holds the texts for its named slots.
 export function tell(kind, slots = {}) {
   if (current === kind) return;
   const source = document.querySelector(`template[data-notice="${kind}"]`);
@@ -27,10 +27,10 @@ export function tell(kind, slots = {}) {
   put(node, kind);
 }
 
-// Resolves when the person wants it tried again.
+// Show the error; resolves when the person chooses to try again.
 export function askAgain() {
   tell("error");
   return new Promise((resolve) => {
-    place.querySelector("[data-retry]").addEventListener("click", () => { clear(); resolve(); }, { once: true });
+    container.querySelector("[data-retry]").addEventListener("click", () => { clear(); resolve(); }, { once: true });
   });
 }

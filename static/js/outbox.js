@@ -1,10 +1,10 @@
-// Answers on their way: one after the other, kept until the server has said what became of them.
+// Queue of answers to send, one after the other; each is stored until the server has replied to it.
 import { send } from "./keepalive.js";
 
 const RETRY_MS = [500, 1000, 2000, 4000, 8000];
 
 export class Outbox {
-  // name: where answers are kept over a reload; hooks: offline, online, failed, signedOut, outOfDate.
+  // name: the sessionStorage key under which answers survive a reload; hooks: offline, online, failed, signedOut, outOfDate.
   constructor({ url, csrf, name, user, hooks }) {
     Object.assign(this, { url, csrf, name, user, hooks });
     this.items = [];
@@ -15,7 +15,7 @@ export class Outbox {
     return this.items.length === 0;
   }
 
-  // What was kept by an earlier page of this tab, for this person.
+  // Return what an earlier page of this tab stored for this person, and clear it.
   recover() {
     try {
       const kept = JSON.parse(sessionStorage.getItem(this.name) ?? "null");
@@ -32,11 +32,11 @@ export class Outbox {
       if (this.empty) sessionStorage.removeItem(this.name);
       else sessionStorage.setItem(this.name, JSON.stringify({ user: this.user, bodies }));
     } catch {
-      // A browser that stores nothing still sends what it has.
+      // Without storage, answers are still sent.
     }
   }
 
-  // Resolves with { status, text } once the server has answered for good.
+  // Resolves with { status, text } once the server has given its final reply.
   send(body) {
     return new Promise((resolve) => {
       this.items.push({ body, resolve });
@@ -56,11 +56,11 @@ export class Outbox {
     while (!this.empty) {
       const item = this.items[0];
       const reply = await this.deliver(item.body);
-      if (!reply) return; // another page takes over
+      if (!reply) return; // another page is loading and takes over
       this.items.shift();
       this.keep();
       item.resolve(reply);
-      await null; // let the listener drop what came after, before it is sent
+      await null; // let the listener drop later answers before they are sent
     }
     this.busy = false;
   }
@@ -76,7 +76,7 @@ export class Outbox {
       } else if (reply.status === 403) {
         return this.hooks.outOfDate();
       } else if (reply.status === 503) {
-        // The server is busy and has written nothing: wait as long as it says, a little apart from others.
+        // The server is busy and has written nothing: wait as long as it asks, with jitter.
         this.hooks.online();
         await this.wait(1000 * reply.retryAfter + 1000 * Math.random());
       } else if (reply.status >= 500) {

@@ -1,23 +1,23 @@
-// Pausing: by the person, when the tab is hidden, when nothing moves, when the computer slept.
+// Pauses: by the person, when the tab is hidden, after inactivity, after the computer slept.
 import { curtain, unveil } from "./stage.js";
 
 const time = () => new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-const spellSeconds = (seconds) => (seconds % 60 ? `${seconds} seconds` : seconds === 60 ? "a minute" : `${seconds / 60} minutes`);
+const spellSeconds = (seconds) => (seconds % 60 ? `${seconds} seconds` : seconds === 60 ? "one minute" : `${seconds / 60} minutes`);
 
 export function wirePause({ clock, reports, changed, idleSeconds }) {
   const state = { paused: false, left: false, begun: false };
-  const words = {
+  const texts = {
     person: () => "The clock has stopped and the pages are hidden. Nothing is lost.",
-    hidden: () => `The clock has stopped and the pages are hidden. You left the tab at ${time()}, so it paused by itself; nothing is lost.`,
-    idle: () => `The clock has stopped and the pages are hidden. Nothing moved for ${spellSeconds(idleSeconds)}, so it paused by itself at ${time()}; nothing is lost.`,
-    asleep: () => "The clock has stopped and the pages are hidden. The computer was asleep, so it paused by itself; nothing is lost.",
+    hidden: () => `The clock has stopped and the pages are hidden. You left this tab at ${time()}, so the clock paused automatically. Nothing is lost.`,
+    idle: () => `The clock has stopped and the pages are hidden. There was no activity for ${spellSeconds(idleSeconds)}, so the clock paused automatically at ${time()}. Nothing is lost.`,
+    asleep: () => "The clock has stopped and the pages are hidden. The computer was asleep, so the clock paused automatically. Nothing is lost.",
   };
 
   function pause(reason) {
     if (state.paused || state.left) return;
     state.paused = true;
     changed();
-    curtain(clock.text, words[reason]());
+    curtain(clock.text, texts[reason]());
     if (state.begun) reports.send(reason === "person" ? "pause" : "auto_pause", reason);
   }
 
@@ -28,7 +28,7 @@ export function wirePause({ clock, reports, changed, idleSeconds }) {
     reports.send("resume");
   }
 
-  state.byItself = pause;
+  state.automatically = pause;
   state.begin = () => {
     state.begun = true;
     if (document.hidden) pause("hidden");
@@ -50,9 +50,9 @@ export function wirePause({ clock, reports, changed, idleSeconds }) {
   return state;
 }
 
-// Signs of someone at work outside the page frames; those inside are heard by the frames.
+// Activity outside the page frames; frames.js reports activity inside them.
 export function wireActivity(active) {
-  for (const sign of ["pointermove", "pointerdown", "keydown", "wheel", "touchmove"]) {
-    document.addEventListener(sign, active, { capture: true, passive: true });
+  for (const name of ["pointermove", "pointerdown", "keydown", "wheel", "touchmove"]) {
+    document.addEventListener(name, active, { capture: true, passive: true });
   }
 }

@@ -1,7 +1,7 @@
-// All frames of the work page: those that are shown and, unseen beside them, those that may come next.
-import { adopt, complain, isReady, isShown, keepPlace, noteScroll, setSize } from "./frames.js";
+// All frames of the judging page: those that are shown, and hidden prefetched ones for possible next questions.
+import { adopt, reportProblem, isReady, isShown, keepScroll, noteScroll, setSize } from "./frames.js";
 
-// Where a frame can change its place without loading again, one serves both sides.
+// With moveBefore a frame can move without reloading, so one frame serves both sides.
 const MOVES = "moveBefore" in Element.prototype;
 const WAIT_MS = 400;
 let round = 0;
@@ -10,8 +10,8 @@ const framesOf = (box) => [...box.querySelectorAll("iframe")];
 const shownIn = (box) => framesOf(box).find(isShown);
 
 function find(boxes, box, key) {
-  const places = MOVES ? boxes : [box];
-  return places.flatMap(framesOf).find((frame) => frame.dataset.key === key);
+  const searched = MOVES ? boxes : [box];
+  return searched.flatMap(framesOf).find((frame) => frame.dataset.key === key);
 }
 
 function put(box, wanted) {
@@ -22,7 +22,7 @@ function put(box, wanted) {
   return frame;
 }
 
-// Grey bars in the shape of text, if a page takes longer than one notices.
+// Show grey bars as a placeholder if a page takes noticeably long to load.
 function veil(box) {
   const frame = shownIn(box);
   setTimeout(() => {
@@ -45,7 +45,7 @@ export function begin(boxes) {
   }
 }
 
-// Show in each box the frame that is wanted there: one made ready before, or a new one.
+// Show the wanted frame in each box: a prefetched one, or a new one.
 export function show(boxes, wanted) {
   const before = boxes.map(shownIn);
   const next = boxes.map((box, at) => find(boxes, box, wanted[at].dataset.key) ?? put(box, wanted[at]));
@@ -56,16 +56,16 @@ export function show(boxes, wanted) {
       if (box.isConnected) box.moveBefore(frame, null);
       else box.append(frame);
     }
-    if (old && old !== frame && old.dataset.name === frame.dataset.name) keepPlace(old, frame);
+    if (old && old !== frame && old.dataset.name === frame.dataset.name) keepScroll(old, frame);
     frame.title = wanted[at].title;
     frame.classList.remove("frame--next");
     box.querySelector(".frames__wait")?.remove();
-    if (isReady(frame)) complain(frame);
+    if (isReady(frame)) reportProblem(frame);
     else veil(box);
   });
 }
 
-// Make frames ready that may come next, the likely ones first, and let go of those that cannot.
+// Prefetch frames of possible next questions, the likely ones first, and remove frames that are not needed.
 export async function prepare(boxes, groups) {
   const mine = (round += 1);
   const keys = new Set(groups.flat().map(([, frame]) => frame.dataset.key));

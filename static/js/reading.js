@@ -1,4 +1,4 @@
-// How the person reads on this device: text size, divider, single-letter keys. Kept in a cookie, which the server reads too.
+// Display preferences on this device: text size, divider, single-letter shortcuts. Stored in a cookie that the server reads too.
 const found = /(?:^|; )topkapi_view=s([1-5])\.l([01])(?:\.d(\d{1,2}))?(?:;|$)/.exec(document.cookie) ?? [];
 
 export const reading = {

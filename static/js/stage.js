@@ -1,18 +1,18 @@
-// What is on the screen: the parts that change with the question, and the curtain of a pause.
+// The parts of the page that change with the question, and the screen shown during a pause.
 import * as pool from "./pool.js";
 
 const form = document.getElementById("answers");
 const stage = document.getElementById("main");
 const boxes = [...stage.querySelectorAll(".frames")];
-const away = document.createDocumentFragment(); // where pages are while the clock is paused
+const away = document.createDocumentFragment(); // holds the pages while the clock is paused
 const PARTS = ["progress", "panetabs", "entry", "left-title", "right-title", "page-title", "left-count", "right-count", "left-list", "right-list"];
-const scrolls = new Map(); // list -> how far it was scrolled when it was taken away
+const scrolls = new Map(); // list -> scrollTop when it was removed
 
 export { boxes, form, stage };
 
 const part = (id) => document.getElementById(id) ?? away.getElementById(id);
 
-// The question a fragment is about, as one comparable text.
+// Return the identity of the question in a fragment, as a string to compare.
 export function identity(fragment) {
   const entry = fragment.querySelector("#entry");
   if (!entry) return null;
@@ -30,7 +30,7 @@ export function parse(text) {
   return template.content;
 }
 
-// Put a question on the screen. Buttons stay where they are; only what differs is replaced.
+// Show a question. Buttons stay in the document; only the parts that change are replaced.
 export function show(fragment) {
   for (const id of PARTS) {
     const fresh = fragment.querySelector(`#${id}`);
@@ -52,7 +52,7 @@ function announce() {
 
 const submits = () => [...document.querySelectorAll("#answers button[type=submit], button[form=answers]"), ...away.querySelectorAll("button[form=answers]")];
 
-// Answers can be given, or not; undo and redo only where there is something to undo or redo.
+// Enable or disable the answers; undo and redo only if there is something to undo or redo.
 export function enable(on, pressed = null) {
   const { undo, redo } = form.querySelector("#entry").dataset;
   for (const button of submits()) {
@@ -68,7 +68,7 @@ export function press(button) {
   setTimeout(() => { if (!form.dataset.saving) button.removeAttribute("aria-pressed"); }, 90);
 }
 
-// The pressed answer stays filled until the reply; a line says so if that takes long.
+// Keep the pressed answer highlighted until the reply; show that it is being saved if that takes long.
 export function saving(button) {
   form.dataset.saving = "1";
   enable(false, button);
@@ -80,7 +80,7 @@ export function saved() {
   form.classList.remove("answers--saving");
 }
 
-// A dot on the button says that a note will go with the next answer.
+// A dot on the button shows that a note will be sent with the next answer.
 const note = form.elements.note;
 const markNote = () => form.querySelector("[popovertarget=note]").toggleAttribute("data-filled", note.value.trim() !== "");
 note.addEventListener("input", markNote);
@@ -90,7 +90,7 @@ export function clearNote() {
   markNote();
 }
 
-// Take the pages out of the document, not merely out of sight.
+// Remove the pages from the document, not only from view, and show the pause screen.
 export function curtain(time, why) {
   pool.noteScrolls(boxes);
   stage.querySelectorAll(".pane__scroll").forEach((list) => scrolls.set(list, list.scrollTop));

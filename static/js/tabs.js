@@ -1,11 +1,11 @@
-// On a phone the two pages are a strip: tabs and swipes keep in step, and Back is not filled with them.
+// On a phone the two pages are a horizontal strip: tabs follow swipes, and tab clicks add no history entries.
 export function wireTabs(stage) {
   const split = stage.querySelector("#split");
   const mark = () => {
     const second = split.scrollLeft > split.clientWidth / 2;
     stage.dataset.side = second ? "second" : "first";
-    stage.querySelectorAll(".panetabs a").forEach((tab, place) => {
-      if (place === Number(second)) tab.setAttribute("aria-current", "true");
+    stage.querySelectorAll(".panetabs a").forEach((tab, index) => {
+      if (index === Number(second)) tab.setAttribute("aria-current", "true");
       else tab.removeAttribute("aria-current");
     });
   };
@@ -17,7 +17,7 @@ export function wireTabs(stage) {
     split.scrollTo({ left: pane.offsetLeft - split.offsetLeft, behavior: "instant" });
     mark();
   });
-  // As a strip the pages scroll sideways, so keys must be able to reach it even while answers wait.
+  // The strip scrolls sideways, so it must be focusable by keyboard even while the answers are disabled.
   const narrow = matchMedia("(max-width: 700px)");
   const reach = () => { if (narrow.matches) split.tabIndex = 0; else split.removeAttribute("tabindex"); };
   narrow.addEventListener("change", reach);

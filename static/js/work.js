@@ -1,4 +1,4 @@
-// The judging page: answers go out, the next question is there at once, the server has the last word.
+// The judging page: sends answers, shows the predicted next question at once, and corrects it by the server's reply.
 import { Clock, reporter } from "./clock.js";
 import { wireDivider } from "./divider.js";
 import { listen } from "./frames.js";
@@ -7,7 +7,7 @@ import * as notices from "./notices.js";
 import { Outbox } from "./outbox.js";
 import { wireActivity, wirePause } from "./pause.js";
 import * as pool from "./pool.js";
-import * as prospects from "./prospects.js";
+import * as prefetch from "./prefetch.js";
 import { wireReader } from "./reader.js";
 import { wireLetters, wireSizes } from "./reading.js";
 import * as stage from "./stage.js";
@@ -24,7 +24,7 @@ const clock = new Clock({
   question: Number(questionMs),
   idleMs: 1000 * Number(idleSeconds),
   report: (kind) => reports.send(kind),
-  stopped: (reason) => pause.byItself(reason),
+  stopped: (reason) => pause.automatically(reason),
 });
 const reports = reporter({ url: timer, csrf, clock: () => clock });
 const pause = wirePause({ clock, reports, changed: settle, idleSeconds: Number(idleSeconds) });
@@ -43,7 +43,7 @@ const outbox = new Outbox({
   },
 });
 
-// Answers are open and the clock runs exactly when a question is on the screen and nothing is in the way.
+// Answers are enabled and the clock runs exactly when a question is shown, not paused, online and not saving.
 function settle(pressed = null) {
   const open = !pause.paused && !offline && !form.dataset.saving;
   if (!form.dataset.saving || pause.paused) stage.enable(open, pressed);
@@ -51,17 +51,17 @@ function settle(pressed = null) {
   else clock.stop();
 }
 
-// What may come next is in the reply, or asked for while the person reads; `data-ahead` says for which position it is
-// there.
+// Prefetch the possible next questions, from the reply or by a request of its own; `data-ahead` is the position for
+// which they are ready.
 async function lookAhead(reply = null) {
   const position = stage.position();
-  const found = await (reply && prospects.areIn(reply) ? prospects.use(reply, boxes) : prospects.ask(next, position, boxes));
+  const found = await (reply && prefetch.areIn(reply) ? prefetch.use(reply, boxes) : prefetch.ask(next, position, boxes));
   if (found === "ready") form.dataset.ahead = position;
   return found;
 }
 
 function show(fragment) {
-  prospects.forget();
+  prefetch.forget();
   stage.saved();
   stage.show(fragment);
   markTabs();
@@ -70,38 +70,38 @@ function show(fragment) {
 
 async function submit(button) {
   const body = new URLSearchParams(new FormData(form, button));
-  body.delete("csrf_token"); // an answer that is kept may be sent under a later sign-in
+  body.delete("csrf_token"); // a stored answer may be sent in a later session
   if (button.name === "step") body.delete("note");
   else stage.clearNote();
   body.set("active_ms", String(clock.take()));
   notices.clear();
   stage.press(button);
-  const predicted = prospects.after(button.value);
+  const predicted = prefetch.after(button.value);
   const sending = outbox.send(body.toString());
   if (predicted && !stage.isFinished(predicted)) show(predicted);
   else { clock.stop(); stage.saving(button); }
   take(await sending);
 }
 
-// The server's word on an entry: it confirms what is shown, or replaces it.
+// Handle the server's reply to an entry: it confirms what is shown, or replaces it.
 function take({ status, text }) {
   const fragment = stage.parse(text);
   const truth = stage.identity(fragment);
   if (truth === null) return refused(status, fragment);
   if (status === 409) outbox.drop();
-  if (!outbox.empty) return undefined; // a later answer is on its way, and will be judged by its own reply
+  if (!outbox.empty) return undefined; // a later answer is pending; its own reply will be compared
   if (stage.isFinished(fragment)) return leaveFor(work);
   const before = stage.position();
   const surprised = !form.dataset.saving && truth !== stage.shown();
   if (form.dataset.saving || surprised) show(fragment);
-  const said = fragment.querySelector("[data-notice]");
-  if (said) notices.put(document.importNode(said, true), "stale");
+  const notice = fragment.querySelector("[data-notice]");
+  if (notice) notices.put(document.importNode(notice, true), "stale");
   else if (surprised && status === 200 && stage.position() !== before) notices.tell("elsewhere");
   lookAhead(fragment);
   return undefined;
 }
 
-// Not taken and without a question: withdrawn, or not allowed. The page itself knows what to say.
+// Handle a refused entry without a question: withdrawn, or not allowed. The reloaded page explains it.
 function refused(status, fragment) {
   outbox.drop();
   if (status === 409 || status === 404) return leaveFor(work);
@@ -110,7 +110,7 @@ function refused(status, fragment) {
   return notices.tell("refused", { why: fragment.textContent.trim() });
 }
 
-// Ask the server what is open: after other terms were chosen, or when links to pages have expired.
+// Reload the open question: after the highlighted terms changed, or when links to pages have expired.
 async function refresh() {
   const response = await fetch(work, { headers: { "HX-Request": "true" } }).catch(() => null);
   if (!response) return;
@@ -145,7 +145,7 @@ async function begin() {
     const replies = await Promise.all(kept.map((body) => outbox.send(body)));
     take(replies.at(-1));
     if (replies.at(-1).status === 200) notices.tell("sent");
-  } else lookAhead().then((found) => { if (found === "behind") refresh(); }); // drawn while the last answer was on its way
+  } else lookAhead().then((found) => { if (found === "behind") refresh(); }); // the page was rendered while the last answer was in transit
   pool.whenShown(boxes, () => { reports.send("start"); pause.begin(); settle(); });
 }
 

@@ -1,4 +1,4 @@
-"""The browser of the tests: the system's Chromium, which must reach nothing but this machine."""
+"""The browser of the tests: the system's Chromium, restricted to this machine."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ ARGUMENTS = [
 
 
 def chromium_path() -> str:
-    """Where Chromium is: as TOPKAPI_TEST_CHROMIUM says, or where the system has it."""
+    """Return the path of Chromium: TOPKAPI_TEST_CHROMIUM, or the system's."""
     named = os.environ.get("TOPKAPI_TEST_CHROMIUM")
     found = [named, *map(shutil.which, _NAMES), _APPLICATION]
     for path in found:

@@ -1,4 +1,4 @@
-"""One browser for all tests, one server for each kind of database, a fresh person for each test."""
+"""One browser for all tests, one server per database, a new person per test."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -19,8 +19,8 @@ from topkapi.app.db.engine import make_engine, make_sessions
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """A Chromium without a window."""
-    expect.set_options(timeout=20_000)  # a machine at work on other things is slow, not wrong
+    """Launch a headless Chromium."""
+    expect.set_options(timeout=20_000)  # a busy machine is slow; that is no failure
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
         yield browser
@@ -42,21 +42,21 @@ def _site(request: pytest.FixtureRequest, kind: str, stack: ExitStack) -> Site:
 
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])
 def any_site(request: pytest.FixtureRequest) -> Iterator[Site]:
-    """A server on each kind of database, in turn."""
+    """Run a server, on each database in turn."""
     with ExitStack() as stack:
         yield _site(request, request.param, stack)
 
 
 @pytest.fixture(scope="session")
 def site(request: pytest.FixtureRequest) -> Iterator[Site]:
-    """A server on SQLite, for what does not differ between the two."""
+    """Run a server on SQLite, for tests that do not depend on the database."""
     with ExitStack() as stack:
         yield _site(request, "sqlite", stack)
 
 
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    """A fresh profile: no cookies, nothing cached; a fault in a script fails the test."""
+    """Open a new profile without cookies or cache; a script error fails the test."""
     faults: list[str] = []
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     context.set_default_timeout(30_000)
@@ -68,24 +68,24 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def desk(any_site: Site) -> Desk:
-    """A person's work on a query of six pages, on each kind of database."""
+    """Create an assignment with six pages, on each database in turn."""
     return make_desk(any_site)
 
 
 @pytest.fixture
 def tab(desk: Desk, context: BrowserContext) -> Page:
-    """The judging page of ``desk``, ready for an answer."""
+    """Open the judging page of ``desk``, ready for an answer."""
     return desk.sit_down(context)
 
 
 @pytest.fixture
 def new_desk(site: Site) -> Callable[..., Desk]:
-    """Make work as a test wants it, on SQLite."""
+    """Return a function that creates assignments, on SQLite."""
     return lambda **more: make_desk(site, **more)
 
 
 @pytest.fixture(autouse=True)
 def _real_enough_hashing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The server verifies what the tests hash; cheap parameters are part of the hash."""
+    """Use cheap password hashes that the server can verify, as they include their parameters."""
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     monkeypatch.setattr("topkapi.app.services.accounts.passwords.HASHER", cheap)

@@ -1,4 +1,4 @@
-"""Work for a browser: a person, a query, pages of every kind, and the cookie that signs them in."""
+"""Assignments for browser tests: a person, a query, its pages, and a session cookie."""
 
 import itertools
 import time
@@ -34,14 +34,14 @@ LONG_TEXT = "\n\n".join(f"Paragraph {number}. Water, cut, wrap, wait." for numbe
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What one page of a query holds."""
+    """Content of one page of a query."""
 
     data: str
     media_type: str = "text/plain"
 
 
 def plain_pages(count: int) -> list[Body]:
-    """Plain texts, all different, each longer than a screen."""
+    """Return distinct plain texts, each longer than a screen."""
     return [
         Body(f"Page number {number} of {next(_NUMBERS)}.\n\n{LONG_TEXT}") for number in range(count)
     ]
@@ -49,13 +49,13 @@ def plain_pages(count: int) -> list[Body]:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A running server and the way to its database."""
+    """A running server and the sessions of its database."""
 
     server: LiveServer
     sessions: Sessions
 
     def cookie(self, user: User) -> Any:
-        """The cookie of a person who has signed in."""
+        """Return the session cookie of a person."""
         secret = load_secret(self.server.secret_file)
         cookies = Cookies(secret, lifetime=timedelta(hours=72), secure=False)
         return {
@@ -68,7 +68,7 @@ class Site:
 
 @dataclass
 class Desk:
-    """One assessor's work on one query, and what the database holds of it."""
+    """One assignment of an assessor, and its rows in the database."""
 
     site: Site
     user: User
@@ -81,7 +81,7 @@ class Desk:
         return f"{self.site.server.url}/assignments/{self.assignment.id}"
 
     def sit_down(self, context: BrowserContext) -> Page:
-        """A tab on the judging page, signed in, its pages shown and the next ones made ready."""
+        """Open the judging page, signed in, with its pages shown and the next ones prefetched."""
         self.sign_in(context)
         page = context.new_page()
         page.goto(self.url)
@@ -89,12 +89,12 @@ class Desk:
         return page
 
     def sign_in(self, context: BrowserContext) -> None:
-        """Give the browser the cookie of this person, unless somebody is signed in."""
+        """Set the session cookie of this person, unless the browser has one."""
         if not any(cookie.get("name") == SESSION_COOKIE for cookie in context.cookies()):
             context.add_cookies([self.site.cookie(self.user)])
 
     def log(self) -> list[tuple[str, str | None]]:
-        """Entry and answer of every line of the log."""
+        """Return kind and answer of every entry of the log."""
         return [(row.entry.value, row.answer) for row in self.rows()]
 
     def rows(self) -> Sequence[JudgmentRow]:
@@ -103,14 +103,14 @@ class Desk:
             return session.scalars(statement.order_by(JudgmentRow.position)).all()
 
     def events(self) -> list[tuple[str, str | None, int]]:
-        """Kind, reason and time of every event of the clock."""
+        """Return kind, reason and time of every timer event."""
         statement = select(TimerEvent).where(TimerEvent.assignment_id == self.assignment.id)
         with self.site.sessions.read.begin() as session:
             rows = session.scalars(statement.order_by(TimerEvent.id)).all()
             return [(row.kind.value, row.reason, row.active_ms) for row in rows]
 
     def events_so_far(self, count: int) -> list[tuple[str, str | None, int]]:
-        """The events once there are ``count``: a browser reports without waiting for a reply."""
+        """Wait for ``count`` events and return them; browsers report asynchronously."""
         deadline = time.monotonic() + 15
         while len(self.events()) < count and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -131,7 +131,7 @@ def make_desk(
     user: User | None = None,
     **settings: Any,
 ) -> Desk:
-    """A study of one query with ``pages`` (six plain texts), assigned to a new person."""
+    """Create a study of one query with ``pages`` (default: six texts), assigned to a new person."""
     number = next(_NUMBERS)
     rules = StudySettings(**{"k": 3, "tools": (Tool.PAIRS, Tool.GRADES), **settings})
     with site.sessions.write.begin() as session:
@@ -157,19 +157,19 @@ def make_desk(
         session.add(query)
         session.flush()
         documents = []
-        for place, body in enumerate(pages if pages is not None else plain_pages(6)):
+        for index, body in enumerate(pages if pages is not None else plain_pages(6)):
             content = make_content(session, body.data, body.media_type)
             document = Document(
                 study_id=study.id,
-                external_id=f"d{place}",
-                title=f"Title {place}",
-                url=f"https://pages.example/{place}",
+                external_id=f"d{index}",
+                title=f"Title {index}",
+                url=f"https://pages.example/{index}",
                 content_hash=content.hash,
-                path=f"pages/d{place}.html" if body.media_type == "text/html" else "",
+                path=f"pages/d{index}.html" if body.media_type == "text/html" else "",
             )
             session.add(document)
             session.flush()
-            session.add(Candidate(query_id=query.id, document_id=document.id, position=place))
+            session.add(Candidate(query_id=query.id, document_id=document.id, position=index))
             documents.append(document.id)
         assignment = Assignment(
             user_id=person.id,
@@ -183,7 +183,7 @@ def make_desk(
 
 
 def ready(page: Page) -> None:
-    """Wait until the pages are shown, the clock runs and the possible next pages are loaded."""
+    """Wait until the pages are shown, the clock runs and the next pages are prefetched."""
     page.wait_for_function(
         """() => {
           const form = document.querySelector('#answers');
@@ -194,12 +194,12 @@ def ready(page: Page) -> None:
 
 
 def pair_of(page: Page) -> tuple[str, str]:
-    """The titles of the two pages on the screen."""
+    """Return the titles of the two pages on the screen."""
     return page.inner_text("#left-title h2"), page.inner_text("#right-title h2")
 
 
 def question_of(page: Page) -> str:
-    """Position and pages of the question on the screen."""
+    """Return position and pages of the question on the screen."""
     fields = page.locator("#entry input").evaluate_all(
         "all => all.map(x => x.name + '=' + x.value)"
     )
@@ -207,17 +207,17 @@ def question_of(page: Page) -> str:
 
 
 def frame_of(page: Page, side: str) -> FrameLocator:
-    """The page shown on a side."""
+    """Return the frame shown on a side."""
     return page.frame_locator(f"#{side}-frames iframe:not(.frame--next)")
 
 
 def answered(page: Page, count: int) -> None:
-    """Wait until the bar says so many answers."""
+    """Wait until the progress bar shows ``count`` answers."""
     expect(page.locator("#progress")).to_have_attribute("aria-valuenow", str(count))
 
 
 def saved(page: Page) -> None:
-    """Wait until nothing is on its way to the server."""
+    """Wait until no answer is pending."""
     page.wait_for_function(
         "() => Object.keys(sessionStorage).every(key => !key.startsWith('topkapi-outbox'))"
     )

@@ -1,4 +1,4 @@
-"""What every page must be: free of serious barriers, nothing overlapping, nothing sideways."""
+"""Layout checks for every page: accessibility, overlaps, horizontal scrolling."""
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
@@ -39,7 +39,7 @@ _CUT = """() => [...document.querySelectorAll('.btn, .answer, .chip, .badge')]
 
 
 def barriers(page: Page) -> list[str]:
-    """Serious and critical violations that axe finds, with the elements they are about."""
+    """Return the serious and critical violations found by axe, with their elements."""
     options = {"iframes": False, "resultTypes": ["violations"]}
     found = Axe().run(page, options=options).response["violations"]
     return [
@@ -51,7 +51,7 @@ def barriers(page: Page) -> list[str]:
 
 
 def flaws(page: Page) -> list[str]:
-    """Everything wrong with how the page is laid out."""
+    """Return all layout errors of the page."""
     sideways = page.evaluate(_SIDEWAYS)
     cut = [f"cut off: {text}" for text in page.evaluate(_CUT)]
     scrolls = [f"scrolls sideways by {sideways} px"] if sideways > 0 else []

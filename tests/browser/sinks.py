@@ -1,4 +1,4 @@
-"""Servers elsewhere: one that notes who connects to it, one that serves pages as they are."""
+"""Servers of another origin: one that records connections, one that serves raw pages."""
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -38,7 +38,7 @@ class _Elsewhere:
 
 
 class Sink(_Elsewhere):
-    """A server that notes whoever connects to it and whatever is asked of it."""
+    """A server that records connections and requests."""
 
     def __init__(self) -> None:
         asked = self.asked = list[str]()
@@ -52,7 +52,7 @@ class Sink(_Elsewhere):
             do_POST = do_GET
 
             def log_message(self, *_: Any) -> None:
-                """Say nothing."""
+                """Log nothing."""
 
         super().__init__(Handler)
 
@@ -63,7 +63,7 @@ class Sink(_Elsewhere):
 
 
 class RawPages(_Elsewhere):
-    """A server of pages under judgment that sends our headers and does not touch the pages."""
+    """A server of pages under judgment with our headers, but without sanitising."""
 
     def __init__(self) -> None:
         pages = self._pages = dict[str, str]()
@@ -77,12 +77,12 @@ class RawPages(_Elsewhere):
                 self.wfile.write(pages.get(self.path, "").encode())
 
             def log_message(self, *_: Any) -> None:
-                """Say nothing."""
+                """Log nothing."""
 
         super().__init__(Handler)
 
     def address(self, page: str) -> str:
-        """Serve a page, and return where it is."""
+        """Serve a page and return its address."""
         path = f"/{len(self._pages)}"
         self._pages[path] = page
         return self.url + path

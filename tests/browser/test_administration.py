@@ -1,4 +1,4 @@
-"""An administrator's whole journey: import, invite, assign, watch somebody judge, export."""
+"""All steps of an administrator: import, invite, assign, watch progress, export."""
 
 import re
 from pathlib import Path
@@ -23,7 +23,7 @@ RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
 
 @pytest.fixture
 def admin(any_site: Site, context: BrowserContext) -> User:
-    """An administrator, signed in."""
+    """Sign in an administrator."""
     with any_site.sessions.write.begin() as session:
         user = make_user(session, role=Role.ADMIN, name="Maren Oduya")
     context.add_cookies([any_site.cookie(user)])
@@ -101,7 +101,7 @@ def test_from_a_zip_to_an_export(
 
 
 def accept(context: BrowserContext, link: str, name: str) -> None:
-    """The invited person opens the link in a browser of their own."""
+    """Open the invitation in another browser and accept it."""
     browser = context.browser
     assert browser is not None
     own = browser.new_context()
@@ -116,7 +116,7 @@ def accept(context: BrowserContext, link: str, name: str) -> None:
 
 
 def judge_one(site: Site, email: str) -> None:
-    """The person judges one query to its end through the API."""
+    """Judge one query to its end through the API."""
     with site.sessions.write.begin() as session:
         user = session.scalars(select(User).where(User.email == email)).one()
         mine = select(Assignment.id).where(
@@ -126,8 +126,8 @@ def judge_one(site: Site, email: str) -> None:
     with httpx.Client(base_url=site.server.url, headers=job.headers) as client:
         state = client.get(job.url).json()
         while state["state"] == "asking":
-            said = answer_to(state, lambda left, right: "left" if left < right else "right")
-            state = client.post(f"{job.url}/judgments", json=said).raise_for_status().json()
+            body = answer_to(state, lambda left, right: "left" if left < right else "right")
+            state = client.post(f"{job.url}/judgments", json=body).raise_for_status().json()
 
 
 def test_a_refused_study_says_what_to_mend(

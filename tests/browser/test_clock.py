@@ -1,4 +1,4 @@
-"""The clock in the browser: what stops it, what it tells the server, and how true it is."""
+"""The clock in the browser: what stops it, what it reports, and how accurate it is."""
 
 import time
 from collections.abc import Callable
@@ -20,7 +20,7 @@ SHOW = """() => {
   delete document.hidden;
   document.dispatchEvent(new Event('visibilitychange'));
 }"""
-# An observer of its own: when a question came on the screen, and which keys were pressed when.
+# An independent observer: when each question was shown, and when keys were pressed.
 WATCH = """() => {
   window.seen = [['shown', performance.now()]];
   document.addEventListener('keydown', (e) => seen.push([e.key, performance.now()]), true);
@@ -34,7 +34,7 @@ def clock_of(page: Page) -> str:
 
 
 def is_paused(page: Page) -> bool:
-    """The pages are not in the document, the answers wait, and one button resumes."""
+    """Return whether the pages are removed, the answers disabled, and one button resumes."""
     assert page.locator("iframe").count() == 0
     assert len(page.frames) == 1
     expect(page.get_by_role("button", name="Left is better")).to_be_disabled()
@@ -50,7 +50,7 @@ def test_pause_takes_the_pages_away_and_stops_the_clock(desk: Desk, tab: Page) -
     tab.mouse.wheel(0, 300)
     scrolled = "() => document.querySelector('#left-frames iframe').contentWindow.scrollY"
     tab.wait_for_function(f"() => ({scrolled})() > 100")
-    place = tab.evaluate(scrolled)
+    position = tab.evaluate(scrolled)
     tab.keyboard.press("p")
     assert is_paused(tab)
     stopped = clock_of(tab)
@@ -60,7 +60,7 @@ def test_pause_takes_the_pages_away_and_stops_the_clock(desk: Desk, tab: Page) -
     tab.keyboard.press("p")
     ready(tab)
     assert question_of(tab) == before
-    assert tab.evaluate(scrolled) == place
+    assert tab.evaluate(scrolled) == position
     expect(tab.locator("#clock time")).not_to_have_text(stopped)
     assert desk.log() == []
     kinds = [kind for kind, _, _ in desk.events_so_far(3)]
@@ -70,7 +70,7 @@ def test_pause_takes_the_pages_away_and_stops_the_clock(desk: Desk, tab: Page) -
 def test_a_hidden_tab_pauses_and_says_why(desk: Desk, tab: Page) -> None:
     tab.evaluate(HIDE)
     assert is_paused(tab)
-    expect(tab.get_by_text("You left the tab at")).to_be_visible()
+    expect(tab.get_by_text("You left this tab at")).to_be_visible()
     tab.evaluate(SHOW)
     assert is_paused(tab)
     tab.get_by_role("button", name="Resume").click()
@@ -91,7 +91,7 @@ def test_idleness_pauses_and_reading_does_not(site: Site, context: BrowserContex
     expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
     page.clock.run_for(31_000)
     assert is_paused(page)
-    expect(page.get_by_text("Nothing moved for 30 seconds")).to_be_visible()
+    expect(page.get_by_text("There was no activity for 30 seconds")).to_be_visible()
     events = desk.events_so_far(8)  # a start, a heartbeat every 15 seconds, and the pause
     assert [kind for kind, _, _ in events].count("heartbeat") >= 4
     assert [reason for kind, reason, _ in events if kind == "auto_pause"] == ["idle"]
@@ -109,7 +109,7 @@ def test_a_computer_that_slept_has_not_worked(site: Site, context: BrowserContex
 
 
 def truth_of(page: Page) -> list[int]:
-    """Milliseconds on each question that was answered, by the page's own observer."""
+    """Return the milliseconds on each answered question, by the observer."""
     spent: list[float] = []
     total, since = 0.0, None
     for what, at in page.evaluate("window.seen"):
@@ -139,14 +139,14 @@ def test_recorded_times_are_true(tmp_path: Path, context: BrowserContext, sqlite
         page.wait_for_timeout(1200)
         page.keyboard.press("ArrowLeft")
         answered(page, 1)
-        page.wait_for_timeout(700)  # a question with a pause of the person in it
+        page.wait_for_timeout(700)  # a question with a manual pause
         page.keyboard.press("p")
         page.wait_for_timeout(1500)
         page.keyboard.press("p")
         page.wait_for_timeout(500)
         page.keyboard.press("ArrowRight")
         answered(page, 2)
-        page.wait_for_timeout(400)  # one with a hidden tab in it
+        page.wait_for_timeout(400)  # one during which the tab is hidden
         page.evaluate(HIDE)
         page.wait_for_timeout(1500)
         page.evaluate(SHOW)
@@ -156,7 +156,7 @@ def test_recorded_times_are_true(tmp_path: Path, context: BrowserContext, sqlite
         answered(page, 3)
         saved(page)
         server.kill()
-        page.wait_for_timeout(800)  # and one for which the server is gone
+        page.wait_for_timeout(800)  # and one during which the server is down
         page.keyboard.press("ArrowLeft")
         expect(page.get_by_text("No connection.")).to_be_visible()
         page.wait_for_timeout(500)
@@ -170,7 +170,7 @@ def test_recorded_times_are_true(tmp_path: Path, context: BrowserContext, sqlite
     recorded = [row.active_ms for row in rows]
     assert len(recorded) == len(truth) == 4
     assert offset >= 0
-    first_seen = truth[0]  # the observer came a little after the pages
+    first_seen = truth[0]  # the observer starts a little after the pages
     assert first_seen <= recorded[0] <= first_seen + offset
     for mine, true in zip(recorded[1:3], truth[1:3], strict=True):
         assert abs(mine - true) < 500

@@ -1,7 +1,7 @@
-"""No page under judgment makes the browser connect to another server, not even in advance.
+"""No page under judgment makes the browser connect to another server, not even by `preconnect`.
 
-Chromium connects in advance (`preconnect`) only in a profile of its own on disk, so these tests run
-in one. The same tricks as they are, under the same headers, do connect: the witness works.
+Chromium preconnects only in a persistent profile, so these tests use one. As a control, the same
+pages without sanitising, under the same headers, do connect.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from topkapi.app.web.judging.page_links import PageLink, PageLinks
 
 pytestmark = pytest.mark.browser
 HINT = '<link rel="preconnect" href="{sink}">'
-CONNECT = [  # as they are, each opens a connection
+CONNECT = [  # unsanitised, each opens a connection
     HINT,
     "<LINK HREF={sink} REL=PreConnect>",
     '<link rel="&#112;reconnect" href="{sink}">',
@@ -42,7 +42,7 @@ CONNECT = [  # as they are, each opens a connection
     f"<select><option>{HINT}</select>",
     f"<table><caption>{HINT}",
 ]
-HARMLESS = [  # blocked by the headers today, and looked at all the same
+HARMLESS = [  # blocked by the headers, and tested all the same
     "<link rel=dns-prefetch href={sink}><link rel=prefetch href={sink}/a>",
     "<link rel=preload as=image imagesrcset='{sink}/a 1x'><link rel=modulepreload href={sink}/b>",
     "<link rel=prerender href={sink}/a><link rel=stylesheet href={sink}/b>",
@@ -71,7 +71,7 @@ HARMLESS = [  # blocked by the headers today, and looked at all the same
 
 @pytest.fixture(scope="module")
 def profile(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
-    """A browser as people have it: with a profile on disk, and free to connect in advance."""
+    """Launch a browser with a profile on disk that may preconnect, as users have."""
     quiet = "--disable-background-networking"
     context = browser.browser_type.launch_persistent_context(
         tmp_path_factory.mktemp("profile"),
@@ -103,7 +103,7 @@ def visit(profile: BrowserContext, address: str) -> None:
 
 
 def connects_in_advance(profile: BrowserContext, raw: RawPages) -> bool:
-    """Whether a hint that was left in leads to a connection; those before it have by then."""
+    """Return whether an unsanitised hint opens a connection; earlier hints have done so by then."""
     with Sink() as control:
         tab = profile.new_page()
         tab.goto(raw.address("<!doctype html>" + HINT.format(sink=control.url)))

@@ -1,4 +1,4 @@
-"""A stranger's page that tries everything: it runs nothing, sends nothing, leads nowhere."""
+"""A hostile page runs no script, sends no request and navigates nowhere."""
 
 from collections.abc import Iterator
 
@@ -115,7 +115,7 @@ def test_the_real_answers_are_outside_its_reach(desk: Desk, context: BrowserCont
 
 
 def addresses(page: Page) -> tuple[str, str]:
-    """The address of a page under judgment, and of a picture beside it."""
+    """Return the addresses of a page under judgment and of an image in its folder."""
     source = str(page.locator("#left-frames iframe").first.get_attribute("src"))
     return source, source.rsplit("/", 1)[0] + "/evil.svg"
 

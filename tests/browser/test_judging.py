@@ -1,4 +1,4 @@
-"""Journeys of an assessor through tool T1, on both databases."""
+"""Sessions of an assessor with tool T1, on both databases."""
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 
 
 def press(page: Page, key: str, count: int) -> None:
-    """Answer by key, and wait until the server has it and the next pages are ready."""
+    """Answer by key; wait until the answer is saved and the next pages are prefetched."""
     page.keyboard.press(key)
     answered(page, count)
     saved(page)
@@ -124,7 +124,7 @@ def test_two_tabs(desk: Desk, tab: Page, context: BrowserContext) -> None:
     expect(tab.get_by_text("This question was already answered")).to_be_visible()
     assert question_of(tab) == truth
     assert desk.log() == [("answer", "left")]
-    tab.get_by_role("button", name="Fine").click()
+    tab.get_by_role("button", name="OK").click()
     expect(tab.locator("#notice")).to_be_empty()
     press(tab, "ArrowRight", 2)
     assert desk.log() == [("answer", "left"), ("answer", "right")]
@@ -137,7 +137,7 @@ def test_the_same_answer_in_two_tabs_counts_once(
     press(other, "ArrowLeft", 1)
     press(other, "ArrowLeft", 2)
     tab.keyboard.press("ArrowLeft")
-    expect(tab.get_by_text("Your work went on in another tab.")).to_be_visible()
+    expect(tab.get_by_text("You continued in another tab.")).to_be_visible()
     answered(tab, 2)
     assert question_of(tab) == question_of(other)
     assert desk.log() == [("answer", "left")] * 2
@@ -211,7 +211,7 @@ def test_an_expired_sign_in_loses_no_answer(desk: Desk, tab: Page) -> None:
     tab.get_by_label("E-mail").fill(desk.user.email)
     tab.get_by_label("Password").fill(PASSWORD)
     tab.get_by_role("button", name="Sign in").click()
-    expect(tab.get_by_text("The answer that was kept is saved now.")).to_be_visible()
+    expect(tab.get_by_text("The stored answer is saved now.")).to_be_visible()
     answered(tab, 1)
     assert desk.log() == [("answer", "right")]
 

@@ -1,4 +1,4 @@
-"""Journeys through tool T3: two rankings side by side, on both databases."""
+"""Sessions with tool T3, two rankings side by side, on both databases."""
 
 import itertools
 from collections.abc import Callable
@@ -27,7 +27,7 @@ NAMES = ["Left much better", "Left better", "The same", "Right better", "Right m
 
 
 def list_desk(site: Site, study: Study | None = None, *, round: int = 0, **settings: Any) -> Desk:
-    """Lists for a new person to compare: five systems of one query, or of the study given."""
+    """Create lists for a new person to compare: five systems of one query, or of ``study``."""
     number = next(_NUMBERS)
     with site.sessions.write.begin() as session:
         user = make_user(session, email=f"lists{number}-{id(site)}@example.org", password=PASSWORD)
@@ -50,7 +50,7 @@ def list_desk(site: Site, study: Study | None = None, *, round: int = 0, **setti
 
 @pytest.fixture
 def new_lists(any_site: Site) -> Callable[..., Desk]:
-    """Make work with lists, on each kind of database."""
+    """Return a function that creates assignments with lists, on each database in turn."""
     return lambda *given, **more: list_desk(any_site, *given, **more)
 
 
@@ -79,15 +79,15 @@ def test_lists_are_compared_by_keyboard_to_the_end(
     )
     assert len(shown) == len(set(shown)), "no key stands for two controls"
     expect(page.locator("#left-list li")).to_have_count(5)
-    said = [*KEYS.items(), *KEYS.items()]
+    answers = [*KEYS.items(), *KEYS.items()]
     seen = set()
-    for count, (key, _) in enumerate(said[:-1], 1):
+    for count, (key, _) in enumerate(answers[:-1], 1):
         seen.add(frozenset(systems_of(page)))
         press(page, key, count)
     seen.add(frozenset(systems_of(page)))
-    page.keyboard.press(said[-1][0])
+    page.keyboard.press(answers[-1][0])
     expect(page.get_by_text("Finished and saved")).to_be_visible()
-    assert [answer for _, answer in desk.log()] == [answer for _, answer in said]
+    assert [answer for _, answer in desk.log()] == [answer for _, answer in answers]
     assert len(seen) == 10, "every pair of five systems"
     expect(page.get_by_role("row", name="The same 2")).to_be_visible()
     page.get_by_role("button", name="Undo last answer").click()
@@ -156,9 +156,9 @@ def test_a_result_opens_in_the_safe_frame_and_pausing_takes_all_away(
     before = question_of(page)
     page.locator("#right-list").evaluate("list => { list.scrollTop = 20 }")
     page.locator("#left-list a").nth(1).click()
-    sheet = page.get_by_role("dialog")
-    expect(sheet).to_be_visible()
-    frame = sheet.locator("iframe")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_be_visible()
+    frame = dialog.locator("iframe")
     expect(frame).to_have_attribute("sandbox", "allow-same-origin")
     expect(page.frame_locator("#reader iframe").get_by_text("Paragraph 3.")).to_be_visible()
     page.frame_locator("#reader iframe").locator("body").click()
@@ -166,7 +166,7 @@ def test_a_result_opens_in_the_safe_frame_and_pausing_takes_all_away(
     page.wait_for_timeout(200)
     assert desk.log() == [], "behind an open page nothing answers"
     page.keyboard.press("Escape")
-    expect(sheet).to_be_hidden()
+    expect(dialog).to_be_hidden()
     expect(page.locator("#reader iframe")).to_have_count(0)
     page.keyboard.press("p")
     expect(page.get_by_role("button", name="Resume", exact=True)).to_be_visible()

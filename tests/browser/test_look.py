@@ -1,4 +1,4 @@
-"""Every judging page in every state: no barrier, no overlap, no sideways scrolling."""
+"""Every judging page in every state: accessible, no overlaps, no horizontal scrolling."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ SIZES = {1440: 900, 1024: 768, 390: 844}
 HTML = Body("<!doctype html><title>t</title><h1>HTML tulips</h1><p>Cut and wrap.", "text/html")
 
 
-# Contrast depends on the scheme and names on neither, so axe need not look at every width twice.
+# Contrast depends on the colour scheme, names on nothing, so axe need not check each width twice.
 ASKED = {(1440, "light"), (1440, "dark"), (390, "light")}
 
 
@@ -84,14 +84,14 @@ def test_nothing_moves_from_question_to_question(
 ) -> None:
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = new_desk().sit_down(context)
-    places = """() => [...document.querySelectorAll('.answers button, .pane button, .frames')]
+    boxes = """() => [...document.querySelectorAll('.answers button, .pane button, .frames')]
       .map((e) => JSON.stringify(e.getBoundingClientRect()))"""
-    before = page.evaluate(places)
+    before = page.evaluate(boxes)
     for count, key in enumerate(["ArrowLeft", "t", "Shift+ArrowRight"], 1):
         page.keyboard.press(key)
         answered(page, count)
         saved(page)
-        assert page.evaluate(places) == before
+        assert page.evaluate(boxes) == before
     context.close()
 
 

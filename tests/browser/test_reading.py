@@ -1,4 +1,4 @@
-"""Reading: highlights, sizes, the divider, sheets, single letters, a phone, and tool T2."""
+"""Highlights, text sizes, the divider, dialogs, shortcuts, phones, and tool T2."""
 
 from collections.abc import Callable
 
@@ -54,14 +54,14 @@ def test_own_terms_persist_and_keep_the_place(desk: Desk, context: BrowserContex
     page = desk.sit_down(context)
     frame_of(page, "left").locator("body").click()
     page.mouse.wheel(0, 300)
-    place = f"() => {SHOWN}.contentWindow.scrollY"
-    page.wait_for_function(f"() => ({place})() > 100")
-    scrolled = page.evaluate(place)
+    scroll = f"() => {SHOWN}.contentWindow.scrollY"
+    page.wait_for_function(f"() => ({scroll})() > 100")
+    scrolled = page.evaluate(scroll)
     field = page.get_by_label("Highlight another term")
     field.fill("wrap")
     field.press("Enter")
     expect(frame_of(page, "left").locator("mark", has_text="wrap").first).to_be_attached()
-    page.wait_for_function("was => ({place})() === was".replace("{place}", place), arg=scrolled)
+    page.wait_for_function("was => ({scroll})() === was".replace("{scroll}", scroll), arg=scrolled)
     expect(page.get_by_label("Highlight another term")).to_be_focused()
     page.get_by_label("Stop highlighting cut").click()
     expect(page.get_by_label("Stop highlighting cut")).to_have_count(0)
@@ -134,17 +134,17 @@ def test_stored_html_follows_the_text_size(
 
 def test_sheets_open_and_close_by_their_key(desk: Desk, context: BrowserContext) -> None:
     page = desk.sit_down(context)
-    sheets = {"?": "Help", "g": "Guidelines", "d": "how to keep cut tulips upright"}
-    for key, name in sheets.items():
+    dialogs = {"?": "Help", "g": "Guidelines", "d": "how to keep cut tulips upright"}
+    for key, name in dialogs.items():
         page.keyboard.press(key)
-        sheet = page.get_by_role("dialog", name=name)
-        expect(sheet).to_be_visible()
+        dialog = page.get_by_role("dialog", name=name)
+        expect(dialog).to_be_visible()
         page.keyboard.press("ArrowLeft")
         page.keyboard.press(key)
-        expect(sheet).not_to_be_visible()
+        expect(dialog).not_to_be_visible()
         page.keyboard.press(key)
         page.keyboard.press("Escape")
-        expect(sheet).not_to_be_visible()
+        expect(dialog).not_to_be_visible()
     page.keyboard.press("g")
     expect(page.get_by_text("Prefer the page that helps.")).to_be_visible()
     page.keyboard.press("Escape")
@@ -206,8 +206,8 @@ def test_tab_goes_from_the_bar_to_the_pages_to_the_answers(
         "Cannot judge left", "Left page", "Width of the left page", "Right page",
         "←Left is better", "Tie T", "Right is better→", "Note N", "Help ?",
     ]  # fmt: skip
-    places = [order.index(name) for name in wanted]
-    assert places == sorted(places)
+    positions = [order.index(name) for name in wanted]
+    assert positions == sorted(positions)
 
 
 def test_a_phone_shows_one_page_at_a_time(desk: Desk, browser: Browser) -> None:
@@ -223,7 +223,7 @@ def test_a_phone_shows_one_page_at_a_time(desk: Desk, browser: Browser) -> None:
     page.get_by_role("button", name="Right is better").click()
     answered(page, 1)
     saved(page)
-    page.go_back()  # the tabs have left nothing to go back through
+    page.go_back()  # the tabs added no history entries
     assert page.url == "about:blank"
     context.close()
 

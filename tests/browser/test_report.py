@@ -17,7 +17,7 @@ _NUMBERS = itertools.count(1)
 
 
 def judged_study(site: Site) -> tuple[str, str]:
-    """The slug of a new study that two people agree and disagree about, and a researcher."""
+    """Create a study with partial agreement; return its slug and a researcher's e-mail address."""
     slug = f"report-{next(_NUMBERS)}"
     with site.sessions.write.begin() as session:
         study = make_judged_study(session, slug=slug)
@@ -41,7 +41,7 @@ def test_a_researcher_reads_the_report(any_site: Site, browser: Browser) -> None
     slug, email = judged_study(any_site)
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     faults: list[str] = []
-    page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+    page.on("console", lambda line: faults.append(line.text) if line.type == "error" else None)
     signed_in(page, any_site, email)
     page.get_by_role("link", name="Studies").click()
     page.get_by_role("link", name=f"Study {slug}", exact=True).click()
@@ -55,7 +55,7 @@ def test_a_researcher_reads_the_report(any_site: Site, browser: Browser) -> None
     page.keyboard.press("Escape")
     expect(tip).to_be_hidden()
 
-    page.locator(".matrix--heat a").first.click()  # the votes of a cell lead to their queries
+    page.locator(".matrix--heat a").first.click()  # a cell links to the queries behind its votes
     behind = page.locator("li:target a").first
     expect(behind).to_be_visible()
     behind.click()

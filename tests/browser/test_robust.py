@@ -1,4 +1,4 @@
-"""A query whose questions are sampled: judged by keys, taken back, left and resumed, to its end."""
+"""Sessions with the sorter `robust`: answers by key, undo, leaving, resuming, the result."""
 
 import re
 
@@ -12,7 +12,7 @@ BUDGET = 9
 
 
 def better(page: Page) -> str:
-    """The key that prefers the page with the greater number in its title."""
+    """Return the key that prefers the page with the greater number in its title."""
     left, right = (int(title.rsplit(" ", 1)[1]) for title in pair_of(page))
     return "ArrowLeft" if left > right else "ArrowRight"
 
@@ -60,27 +60,27 @@ def test_a_sampled_query_is_judged_to_its_end_by_keys_alone(
     expect(page.get_by_text("Finished and saved")).to_be_visible()
     assert [entry for entry, _ in robust.log()].count("undo") == 1
     assert len(robust.log()) == BUDGET + 2
-    told_at_the_end(page)
+    check_result(page)
     reopened(page)
-    told_at_the_end(page)
+    check_result(page)
 
 
-def told_at_the_end(page: Page) -> None:
-    """The list with each page's chance and likely places, and how far to trust it."""
+def check_result(page: Page) -> None:
+    """Check the list with each page's probability and rank interval, and its reliability."""
     expect(page.get_by_role("heading", name="Your top 3")).to_be_visible()
-    expect(page.get_by_role("heading", name="How sure this list is")).to_be_visible()
+    expect(page.get_by_role("heading", name="How reliable this list is")).to_be_visible()
     listed = page.locator("ol.ranked li")
     expect(listed).to_have_count(3)
     for number in range(3):
-        sure = listed.nth(number).locator(".sureness")
-        expect(sure).to_have_text(re.compile(r"\d+ %\s*place \d( to \d)?"))
-    figures = page.locator("section", has=page.get_by_role("heading", name="How sure")).first
-    expect(figures).to_contain_text(re.compile(r"Expected to be right\s*\d+ %"))
-    expect(figures).to_contain_text(re.compile(r"Answers that slip\s*about \d+ %"))
+        confidence = listed.nth(number).locator(".sureness")
+        expect(confidence).to_have_text(re.compile(r"\d+ %\s*rank \d( to \d)?"))
+    figures = page.locator("section", has=page.get_by_role("heading", name="How reliable")).first
+    expect(figures).to_contain_text(re.compile(r"Expected quality\s*\d+ %"))
+    expect(figures).to_contain_text(re.compile(r"Mistaken answers\s*about \d+ %"))
 
 
 def reopened(page: Page) -> None:
-    """Undo opens the last question again; answered, the query ends as before."""
+    """Undo and repeat the last answer; the query is finished again."""
     page.get_by_role("button", name="Undo last answer").click()
     ready(page)
     answered(page, BUDGET - 1)
@@ -93,12 +93,12 @@ def test_the_bar_shows_how_good_the_list_is_until_that_is_enough(
 ) -> None:
     desk = make_desk(any_site, k=2, sorter="robust", budget=60, stop_at=0.8, pair_limit=6)
     page = desk.sit_down(context)
-    told = []
+    qualities = []
     for count in range(1, 60):
-        words = page.locator("#progress").inner_text()
-        found = re.fullmatch(rf"{count - 1} answered, (\d+) of 80 % right\s*", words)
-        assert found, words
-        told.append(int(found[1]))
+        text = page.locator("#progress").inner_text()
+        found = re.fullmatch(rf"{count - 1} answered, quality (\d+) of 80 %\s*", text)
+        assert found, text
+        qualities.append(int(found[1]))
         page.keyboard.press(better(page))
         page.wait_for_function(
             """count => !document.querySelector('#progress') ||
@@ -110,6 +110,6 @@ def test_the_bar_shows_how_good_the_list_is_until_that_is_enough(
         if page.locator("#answers").count():
             saved(page)
     expect(page.get_by_text("Finished and saved")).to_be_visible()
-    assert max(told) >= told[0] + 15
-    assert len(told) < 40
-    assert max(told) < 80, "the goal is not shown before it is reached"
+    assert max(qualities) >= qualities[0] + 15
+    assert len(qualities) < 40
+    assert max(qualities) < 80, "the goal is not shown before it is reached"

@@ -1,4 +1,4 @@
-"""Settings and guidelines are changed by keyboard, and what is fixed says so."""
+"""Editing settings and guidelines by keyboard; frozen settings are explained."""
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe

@@ -1,4 +1,4 @@
-"""What a person sees when something is in the way, and that no answer is lost by it."""
+"""Failures of connection and server: what a person sees, and that no answer is lost."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -189,7 +189,7 @@ def test_a_page_whose_file_is_missing_says_so(desk: Desk, context: BrowserContex
 
     desk.sign_in(context)
     page = context.new_page()
-    with desk.site.sessions.write.begin() as session:  # as if the study were another one
+    with desk.site.sessions.write.begin() as session:  # the page moves to another study
         session.execute(update(Document).where(Document.study_id == desk.study.id).values(path="x"))
     page.route("**/pages/**", lambda route: route.continue_(url=route.request.url + "-gone"))
     page.goto(desk.url)
@@ -213,7 +213,7 @@ def test_links_to_pages_that_expired_are_made_anew(desk: Desk, context: BrowserC
     aged: set[str] = set()
 
     def age(route: Route) -> None:
-        """The first request for each page comes too late."""
+        """Let the first request for each page arrive after its link has expired."""
         head, _, rest = route.request.url.partition("/pages/")
         token, _, path = rest.partition("/")
         payload = serializer.loads(token)
@@ -233,9 +233,9 @@ def test_links_to_pages_that_expired_are_made_anew(desk: Desk, context: BrowserC
 def test_a_form_of_an_older_sign_in_is_sent_under_the_new_one(
     desk: Desk, tab: Page, context: BrowserContext
 ) -> None:
-    context.add_cookies([desk.site.cookie(desk.user)])  # signed in anew in another tab
+    context.add_cookies([desk.site.cookie(desk.user)])  # a new session in another tab
     tab.keyboard.press("ArrowLeft")
-    expect(tab.get_by_text("The answer that was kept is saved now.")).to_be_visible()
+    expect(tab.get_by_text("The stored answer is saved now.")).to_be_visible()
     answered(tab, 1)
     assert desk.log() == [("answer", "left")]
 

@@ -1,4 +1,4 @@
-"""The API held against its own description: no fault, nothing undescribed, no broken schema."""
+"""The API conforms to its OpenAPI description: no 500, nothing undocumented, valid schemas."""
 
 import re
 import subprocess
@@ -35,7 +35,7 @@ from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.assignments import manual_assignment
 
-EXAMPLES = 6  # for each operation and kind of data
+EXAMPLES = 6  # per operation and kind of data
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
@@ -47,7 +47,7 @@ GUIDE = Path(__file__).parents[2] / "docs" / "api.md"
 
 @dataclass(frozen=True)
 class Stage:
-    """Tokens by role, and things that are there, for the parameters of paths."""
+    """Tokens by role, and existing ids for the parameters of paths."""
 
     tokens: dict[str, str]
     there: dict[str, object]
@@ -55,7 +55,7 @@ class Stage:
 
 @pytest.fixture
 def stage(sessions: Sessions) -> Stage:
-    """A study with work given out, and people of every role."""
+    """Create a study with assignments, and people of every role."""
     with sessions.write.begin() as session:
         people = {role: make_user(session, role=role) for role in Role}
         study = make_study(session, slug="tulips", queries=4, documents=5)
@@ -80,7 +80,7 @@ def stage(sessions: Sessions) -> Stage:
 
 
 def operations(app: FastAPI) -> Iterator[Any]:
-    """Every operation that the description names."""
+    """Yield every operation in the description."""
     for found in schemathesis.openapi.from_dict(app.openapi()).get_all_operations():
         assert isinstance(found, Ok), found
         yield found.ok()
@@ -102,7 +102,7 @@ def test_the_api_keeps_to_its_description(
     asked = set()
     with open_client(app) as client:
         for operation in operations(app):
-            cases = operation.as_strategy(generation_mode=mode, **_there(operation, stage, mode))
+            cases = operation.as_strategy(generation_mode=mode, **_existing(operation, stage, mode))
 
             @bounded
             @given(case=cases)
@@ -114,8 +114,8 @@ def test_the_api_keeps_to_its_description(
     assert len(asked) > 30
 
 
-def _there(operation: Any, stage: Stage, mode: GenerationMode) -> dict[str, Any]:
-    """Good data is about things that are there; bad data may be about anything."""
+def _existing(operation: Any, stage: Stage, mode: GenerationMode) -> dict[str, Any]:
+    """Return path parameters of existing objects for valid data, none for invalid data."""
     names = re.findall(r"{(\w+)}", operation.path)
     if mode is GenerationMode.NEGATIVE or not names:
         return {}
@@ -123,7 +123,7 @@ def _there(operation: Any, stage: Stage, mode: GenerationMode) -> dict[str, Any]
 
 
 def send(client: httpx.Client, case: Any, token: str) -> httpx.Response:
-    """The request that ``case`` describes, by our own client."""
+    """Send the request of ``case`` with our own client."""
     given = case.as_transport_kwargs(base_url="http://localhost")
     names = ("method", "url", "headers", "params", "data", "json", "files")
     made = requests.Request(**{name: given[name] for name in names if name in given}).prepare()
@@ -136,7 +136,7 @@ def send(client: httpx.Client, case: Any, token: str) -> httpx.Response:
         content=made.body,  # type: ignore[arg-type]
         headers=headers,
     )
-    reply.elapsed = timedelta(0)  # our transport keeps no time; the checks ask for it
+    reply.elapsed = timedelta(0)  # our transport measures no time, but the checks read it
     return reply
 
 

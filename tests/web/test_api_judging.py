@@ -1,4 +1,4 @@
-"""Judging through the API: to the end, twice, too late, taken back, and not one's own."""
+"""Judging through the API: to the end, repeated, stale, undone, and by others."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -160,7 +160,7 @@ def test_grades_through_the_api(client: httpx.Client, sessions: Sessions) -> Non
 def test_racing_answers_to_one_question_leave_one_entry(
     app: FastAPI, job: Job, sessions: Sessions
 ) -> None:
-    """Two answers differ, many repeat: one is recorded, the other refused, no request fails."""
+    """Send two different answers many times: one is recorded, the other refused."""
     with open_client(app) as client:
         body = answer_to(client.get(job.url, headers=job.headers).json())
         bodies = [{**body, "answer": "left"}, {**body, "answer": "right"}] * 10
@@ -178,7 +178,7 @@ def test_racing_answers_to_one_question_leave_one_entry(
 def test_an_entry_that_another_process_wrote_first_is_refused_with_the_state(
     client: httpx.Client, job: Job, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The log looked shorter than it is when the answer was checked: the constraint decides."""
+    """If the log grew after the check, the database constraint refuses the answer."""
     body = answer_to(client.get(job.url, headers=job.headers).json())
     first = client.post(f"{job.url}/judgments", headers=job.headers, json=body)
     seen = labeling_queries.log_from
@@ -200,19 +200,19 @@ def test_an_entry_that_another_process_wrote_first_is_refused_with_the_state(
 
 
 def test_an_answer_asks_little_of_the_database(app: FastAPI, job: Job) -> None:
-    """Each statement costs every answer time: a token, an assignment, its log, what is written."""
-    said: list[str] = []
+    """Bound the statements per answer: token, assignment, log, writes."""
+    statements: list[str] = []
     engine = app.state.engine
     with open_client(app) as client:
         state = client.get(job.url, headers=job.headers).json()
-        for _ in range(9):  # by then every page has been asked about
+        for _ in range(9):  # after these, every page has been shown
             reply = client.post(f"{job.url}/judgments", headers=job.headers, json=answer_to(state))
             state = reply.json()
-        app.state.late.flush()  # the use of the token, which no answer waits for
-        event.listen(engine, "before_cursor_execute", lambda *args: said.append(args[2]))
+        app.state.late.flush()  # the deferred write of the token's last use
+        event.listen(engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
         client.post(f"{job.url}/judgments", headers=job.headers, json=answer_to(state))
-    reads = [each for each in said if each.startswith("SELECT")]
-    writes = [each for each in said if each.startswith(("INSERT", "UPDATE", "WITH"))]
+    reads = [each for each in statements if each.startswith("SELECT")]
+    writes = [each for each in statements if each.startswith(("INSERT", "UPDATE", "WITH"))]
     assert len(reads) == 3
     assert len(writes) == (1 if engine.dialect.name == "postgresql" else 2)
 

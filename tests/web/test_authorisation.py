@@ -1,6 +1,6 @@
-"""Every route, every role: what may be done by whom, in one table.
+"""Table of routes and the roles that may use them.
 
-A route that is not in the table fails the test, so nobody adds one without saying whom it is for.
+A route that is missing in the table fails the test, so that every new route gets its roles.
 """
 
 from collections.abc import Iterator
@@ -20,8 +20,8 @@ from topkapi.app.web.access.deps import SAFE_METHODS
 from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE
 
 EVERYONE = "everyone"  # signed in or not
-LINK = "whoever has the link"  # a signed link in the path: a made-up one is refused to all
-PEOPLE = frozenset(Role)  # whoever is signed in
+LINK = "holders of the link"  # a signed link in the path; a forged one is always refused
+PEOPLE = frozenset(Role)  # anyone signed in
 RESEARCH = frozenset({Role.RESEARCHER, Role.ADMIN})
 ADMINS = frozenset({Role.ADMIN})
 
@@ -127,7 +127,7 @@ Visitor = Role | None
 
 
 def routes_of(app: FastAPI) -> Iterator[tuple[str, str]]:
-    """Method and path of every route."""
+    """Yield method and path of every route."""
     for context in iter_route_contexts(app.routes):
         if isinstance(context.original_route, Mount):
             assert context.path in MOUNTS, context.path
@@ -138,7 +138,7 @@ def routes_of(app: FastAPI) -> Iterator[tuple[str, str]]:
 
 @pytest.fixture
 def people(sessions: Sessions) -> dict[Role, tuple[User, str]]:
-    """One person of each role, with a token."""
+    """Create one person per role, with a token."""
     with sessions.write.begin() as session:
         users = {role: make_user(session, role=role) for role in Role}
         return {
@@ -150,7 +150,7 @@ def people(sessions: Sessions) -> dict[Role, tuple[User, str]]:
 def ask(
     app: FastAPI, client: httpx.Client, method: str, path: str, person: tuple[User, str] | None
 ) -> httpx.Response:
-    """One request as ``person`` would send it: a token for the API, a cookie for pages."""
+    """Send a request as ``person``: with a token to the API, with a cookie to pages."""
     client.cookies.clear()
     client.headers.pop(CSRF_HEADER, None)
     headers = {}
@@ -164,7 +164,7 @@ def ask(
 
 
 def address_of(path: str) -> str:
-    """An address of the route at ``path``, with parameters that fit nothing."""
+    """Return an address for the route ``path``, with parameters that match nothing."""
     address = path.replace("{", "").replace("}", "")
     for name in ("assignment_id", "user_id", "token_id", "study_id", "document_id"):
         address = address.replace(f"/{name}", "/999999")
@@ -190,7 +190,7 @@ def test_every_route_lets_in_whom_the_table_names(
         for visitor in visitors:
             person = people[visitor] if visitor else None
             if (method, path) == ("POST", "/sign-out"):
-                continue  # has its own tests: it ends the sign-ins the others here need
+                continue  # has its own tests: it ends the sessions that the other routes need
             if (method, path) == ("POST", "/sign-in"):
                 continue  # takes a password instead of a cookie: has its own tests
             may = allowed == EVERYONE or (visitor is not None and visitor in allowed)

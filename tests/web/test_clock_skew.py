@@ -1,4 +1,4 @@
-"""Hosts whose clocks differ, and clocks that are set back: nobody is signed out by them."""
+"""Clock skew between hosts, and clocks that are set back, end no session."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -15,7 +15,7 @@ HOUR = 3600
 
 @pytest.fixture
 def issue_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[Cookies, float], str]:
-    """Make a cookie on a host whose clock is off by so many seconds."""
+    """Return a function that makes a cookie on a host with a skewed clock."""
     user = User(id=7, session_version=3, email="a@example.org", name="A", role=Role.ADMIN)
     real = TimestampSigner.get_timestamp
 

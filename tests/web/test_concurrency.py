@@ -14,7 +14,7 @@ from topkapi.app.web.access.deps import CurrentUser, SessionDep
 def test_many_writes_at_once_all_count_and_none_fails(
     app: FastAPI, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A busy machine is no failure here.
+    # A busy machine is not a failure.
     monkeypatch.setattr("topkapi.app.web.access.slots.QUEUE_SECONDS", 60.0)
     monkeypatch.setattr("topkapi.app.web.access.deps._LONG_WAIT", 60.0)
     router = APIRouter()
@@ -32,7 +32,7 @@ def test_many_writes_at_once_all_count_and_none_fails(
         sign_in(app, client, user)
 
         def go(number: int) -> httpx.Response:
-            # every third request reads meanwhile
+            # every third request reads
             return client.get("/") if number % 3 == 0 else client.post(f"/count/{study.id}")
 
         with ThreadPoolExecutor(60) as pool:

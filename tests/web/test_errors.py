@@ -21,7 +21,7 @@ PRIVATE = "private.person@example.org"
 
 @pytest.fixture
 def faulty(app: FastAPI) -> FastAPI:
-    """The program with routes that go wrong in known ways."""
+    """Return the app with routes that raise known errors."""
     router = APIRouter()
 
     @router.get("/faults/{kind}")
@@ -35,7 +35,7 @@ def faulty(app: FastAPI) -> FastAPI:
             case "database":
                 raise OperationalError("SELECT", {}, Exception("locked"))
             case _:
-                raise RuntimeError("secret inner words")
+                raise RuntimeError("secret internal text")
 
     @router.post("/studies-then-fault")
     def write_then_fail(session: SessionDep, user: CurrentUser) -> None:
@@ -70,7 +70,7 @@ def test_programs_get_problem_json(faulty: FastAPI) -> None:
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json() == {
         "type": "about:blank",
-        "title": "Already changed",
+        "title": "Conflict with the current state",
         "status": 409,
         "detail": "Another answer was first.",
         "code": "stale_form",
@@ -83,11 +83,11 @@ def test_a_fault_shows_a_number_and_no_inner_words(
     with open_client(faulty) as client:
         page, problem = client.get("/faults/bug"), client.get("/api/v1/faults/bug")
     assert page.status_code == problem.status_code == 500
-    assert "secret inner words" not in page.text + problem.text
+    assert "secret internal text" not in page.text + problem.text
     assert page.headers["X-Request-ID"] in page.text
     assert page.headers["Content-Security-Policy"] == CSP
     assert problem.json()["code"] == "unexpected"
-    assert "secret inner words" in caplog.text
+    assert "secret internal text" in caplog.text
 
 
 def test_a_silent_database_is_no_fault(faulty: FastAPI) -> None:

@@ -1,4 +1,4 @@
-"""What is refused before a body is read, and that nobody who sends slowly holds a slot."""
+"""Refusals before a body is read; slow senders hold no slot."""
 
 import asyncio
 import json
@@ -30,14 +30,14 @@ NOTHING_SENT = {**FORM, "Content-Length": "5"}
 
 @pytest.fixture
 def admin(sessions: Sessions) -> tuple[User, str]:
-    """An administrator, and a token of theirs."""
+    """Create an administrator with a token."""
     with sessions.write.begin() as session:
         user = make_user(session, role=Role.ADMIN)
         return user, tokens.issue_token(session, user, "test")[1]
 
 
 def credentials(app: FastAPI, path: str, admin: tuple[User, str]) -> dict[str, str]:
-    """What an administrator sends: a token to the API, a cookie to pages."""
+    """Return an administrator's headers: a token for the API, a cookie for pages."""
     user, token = admin
     if path.startswith("/api/"):
         return {"Authorization": f"Bearer {token}"}
@@ -46,19 +46,19 @@ def credentials(app: FastAPI, path: str, admin: tuple[User, str]) -> dict[str, s
 
 
 def lanes(app: FastAPI) -> Iterator[tuple[str, Lane]]:
-    places: TransactionLimits = app.state.transaction_limits
-    return ((name, lane) for name, lane in vars(places).items() if isinstance(lane, Lane))
+    limits: TransactionLimits = app.state.transaction_limits
+    return ((name, lane) for name, lane in vars(limits).items() if isinstance(lane, Lane))
 
 
 def held(app: FastAPI) -> list[str]:
-    """The lanes of which a slot is taken."""
+    """Return the lanes with a slot in use."""
     return [name for name, lane in lanes(app) if lane.limiter.borrowed_tokens]
 
 
 def test_a_body_that_never_comes_holds_no_slot_on_any_route(
     app: FastAPI, admin: tuple[User, str]
 ) -> None:
-    """Ask every route as a stranger and as an administrator: `Content-Length: 5`, and silence."""
+    """Call every route, anonymously and as administrator, with a body that never arrives."""
     writers: list[str] = []
     taken: list[tuple[str, str, bool, list[str]]] = []
     event.listen(app.state.engine, "begin", lambda _connection: writers.append("begun"))
@@ -66,8 +66,8 @@ def test_a_body_that_never_comes_holds_no_slot_on_any_route(
     async def ask(method: str, path: str, known: bool) -> None:
         headers = {**NOTHING_SENT, **(credentials(app, path, admin) if known else {})}
         scope = scope_of(method, address_of(path), headers)
-        said, task = await begin(app, scope, (), seconds=20)
-        assert said.status or said.asked_for_body, f"{method} {path}"
+        reply, task = await begin(app, scope, (), seconds=20)
+        assert reply.status or reply.asked_for_body, f"{method} {path}"
         in_use = app.state.engine.pool.checkedout()
         if held(app) or in_use:
             taken.append((method, path, known, held(app)))
@@ -82,7 +82,7 @@ def test_a_body_that_never_comes_holds_no_slot_on_any_route(
 
     asyncio.run(ask_all())
     assert taken == []
-    assert writers  # the listener does listen
+    assert writers  # the listener works
 
 
 def test_strangers_are_refused_before_their_body_is_read_and_without_the_database(
@@ -94,8 +94,8 @@ def test_strangers_are_refused_before_their_body_is_read_and_without_the_databas
         allowed = ALLOWED[f"{method} {path}"]
         if allowed in (EVERYONE, LINK):
             continue
-        said = exchange(app, method, address_of(path), headers=NOTHING_SENT, chunks=())
-        assert (said.status, said.asked_for_body) in ((401, False), (303, False)), (
+        reply = exchange(app, method, address_of(path), headers=NOTHING_SENT, chunks=())
+        assert (reply.status, reply.asked_for_body) in ((401, False), (303, False)), (
             f"{method} {path}"
         )
     assert begun == []
@@ -150,7 +150,7 @@ def test_a_token_is_looked_up_once_a_minute_and_revoked_at_once(
     monkeypatch.setattr(tokens, "owner_of", watched)
     for _ in range(3):
         assert client.get("/api/v1/me", headers=headers).status_code == 200
-    assert len(lookups) == 1 + 3  # at the door once, and in each request's own transaction
+    assert len(lookups) == 1 + 3  # once by early authentication, and in each request's transaction
     with sessions.write.begin() as session:
         tokens.revoke_token(session, 1)
     assert client.get("/api/v1/me", headers=headers).status_code == 401
@@ -159,9 +159,9 @@ def test_a_token_is_looked_up_once_a_minute_and_revoked_at_once(
 def test_bodies_are_bounded_by_what_they_announce(app: FastAPI, admin: tuple[User, str]) -> None:
     for path, limit in (("/sign-in", VISITOR), ("/sign-out", DEFAULT), ("/api/v1/users", DEFAULT)):
         headers = {**credentials(app, path, admin), "Content-Length": str(limit.most_bytes + 1)}
-        said = exchange(app, "POST", path, headers=headers, chunks=())
-        assert (said.status, said.asked_for_body) == (413, False)
-        assert b"larger than" in said.body
+        reply = exchange(app, "POST", path, headers=headers, chunks=())
+        assert (reply.status, reply.asked_for_body) == (413, False)
+        assert b"larger than" in reply.body
 
 
 def test_bodies_are_bounded_while_they_stream(app: FastAPI, admin: tuple[User, str]) -> None:
@@ -172,7 +172,7 @@ def test_bodies_are_bounded_while_they_stream(app: FastAPI, admin: tuple[User, s
         ("/sign-out", 413),
         ("/api/v1/users", 413),
         ("/studies/none/assign/csv", 413),
-        ("/api/v1/studies/none/assignments/csv", 422),  # says what to do
+        ("/api/v1/studies/none/assignments/csv", 422),  # explains what to do
     ):
         headers = {
             **credentials(app, path, admin),
@@ -189,9 +189,9 @@ def test_a_body_that_takes_too_long_is_given_up(
     async def ask(path: str) -> int:
         async with app.router.lifespan_context(app):
             headers = {**NOTHING_SENT, **credentials(app, path, admin)}
-            said, task = await begin(app, scope_of("POST", path, headers), (), seconds=20)
+            reply, task = await begin(app, scope_of("POST", path, headers), (), seconds=20)
             await task
-            return said.status
+            return reply.status
 
     for path in ("/sign-in", "/sign-out", "/imports", "/api/v1/studies", "/api/v1/users"):
         assert asyncio.run(ask(path)) == 408
@@ -205,8 +205,8 @@ def test_large_bodies_are_for_administrators(app: FastAPI, sessions: Sessions) -
         address = address_of(path)
         if method not in ("GET", "DELETE") and limit_of(address).most_bytes > DEFAULT.most_bytes:
             headers = {**NOTHING_SENT, **credentials(app, path, person)}
-            said = exchange(app, method, address, headers=headers, chunks=())
-            assert (said.status, said.asked_for_body) == (403, False), path
+            reply = exchange(app, method, address, headers=headers, chunks=())
+            assert (reply.status, reply.asked_for_body) == (403, False), path
 
 
 def test_a_long_note_fits() -> None:

@@ -1,4 +1,4 @@
-"""Judging pages without a browser: what is sent to whom, and what is refused."""
+"""Judging pages over HTTP: responses, prefetch, refusals."""
 
 import json
 from html import unescape
@@ -18,8 +18,8 @@ from topkapi.app.domain.pairs.answers import Answer
 HTMX = {"HX-Request": "true"}
 
 
-def foretold(text: str) -> dict[str, str]:
-    """For each answer that can come, the question that is asked after it."""
+def prefetched(text: str) -> dict[str, str]:
+    """Return the next question by answer, from the prefetched ones in ``text``."""
     found: dict[str, str] = {}
     for part in text.split("<template ")[1:]:
         answers = json.loads(unescape(part.split('"')[1]))
@@ -120,9 +120,9 @@ def test_the_reply_to_an_answer_says_what_may_come(
     url = f"/assignments/{work.id}"
     form = form_of(client.get(url).text)
     reply = client.post(f"{url}/judgments", data=form | {"answer": "left"}, headers=HTMX)
-    often = foretold(reply.text)
+    often = prefetched(reply.text)
     assert set(often) == {"left", "right", "tie"}
-    asked = foretold(client.get(f"{url}/next", params={"position": 1}, headers=HTMX).text)
+    asked = prefetched(client.get(f"{url}/next", params={"position": 1}, headers=HTMX).text)
     assert set(asked) == {*Answer, "undo"}
     assert {answer: asked[answer] for answer in often} == often
     with sessions.read.begin() as session:
@@ -140,7 +140,7 @@ def test_a_sampled_sorter_is_asked_what_may_come_afterwards(
     form = form_of(client.get(f"/assignments/{row.id}").text) | {"answer": "left"}
     reply = client.post(f"/assignments/{row.id}/judgments", data=form, headers=HTMX)
     assert reply.status_code == 200
-    assert not foretold(reply.text)
+    assert not prefetched(reply.text)
 
 
 @pytest.mark.usefixtures("ansa")
@@ -148,9 +148,9 @@ def test_what_may_come_is_told_without_a_trace(
     client: httpx.Client, work: Assignment, sessions: Sessions
 ) -> None:
     url = f"/assignments/{work.id}"
-    told = client.get(f"{url}/next", params={"position": 0})
-    assert told.status_code == 200
-    assert set(foretold(told.text)) == set(Answer)
+    reply = client.get(f"{url}/next", params={"position": 0})
+    assert reply.status_code == 200
+    assert set(prefetched(reply.text)) == set(Answer)
     assert client.get(f"{url}/next", params={"position": 1}).status_code == 409
     with sessions.read.begin() as session:
         assert session.query(JudgmentRow).count() == session.query(TimerEvent).count() == 0

@@ -1,4 +1,4 @@
-"""Lists through the API and through plain pages, without a browser."""
+"""Lists through the API and on pages, over HTTP."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ ANSWERS = ["left_much", "left", "same", "right", "right_much"]
 
 @pytest.fixture
 def job(sessions: Sessions) -> Job:
-    """A new assessor with lists to compare, each pair chosen when it is due."""
+    """Create an assessor with lists to compare; each pair is chosen when it is asked."""
     with sessions.write.begin() as session:
         study = make_ranked_study(session, systems=5, lists_pairs="active", lists_size=8)
         grade_pages(session, study)
@@ -49,16 +49,16 @@ def test_a_program_compares_lists_to_the_end(client: httpx.Client, job: Job) -> 
     assert set(left) == {"id", "documents"}
     assert len(left["documents"]) == len(right["documents"]) == 5
     assert set(left["documents"][0]) == {"id", "title", "url", "text"}
-    said: list[dict[str, str]] = []
+    sent: list[dict[str, str]] = []
     while state["state"] == "asking":
         assert state["progress"]["answered"] + state["progress"]["expected_left"] == 8
-        body = body_of(state, ANSWERS[len(said) % 5])
-        said.append({name: body[name] for name in ("left", "right", "answer")})
+        body = body_of(state, ANSWERS[len(sent) % 5])
+        sent.append({name: body[name] for name in ("left", "right", "answer")})
         reply = client.post(f"{job.url}/judgments", headers=job.headers, json=body)
         assert reply.status_code == 200, reply.text
         state = reply.json()
-    assert state["result"] == {"comparisons": said}
-    assert len({frozenset((each["left"], each["right"])) for each in said}) == 8
+    assert state["result"] == {"comparisons": sent}
+    assert len({frozenset((each["left"], each["right"])) for each in sent}) == 8
 
 
 def test_undo_redo_stale_and_unknown_answers(client: httpx.Client, job: Job) -> None:

@@ -1,4 +1,4 @@
-"""Too many requests at once: first come, first served, and nobody waits for long."""
+"""Overload: requests queue in order of arrival, and no wait is long."""
 
 import asyncio
 
@@ -17,7 +17,7 @@ from topkapi.app.db.engine import (
     shorten_lock_wait,
 )
 from topkapi.app.db.models import User
-from topkapi.app.web.access import slots as places
+from topkapi.app.web.access import slots
 from topkapi.app.web.access.slots import QUEUE_SECONDS, Lane, TransactionLimits
 from topkapi.app.web.common.busy import Busy
 
@@ -53,7 +53,7 @@ def test_a_queue_that_is_too_long_turns_away_at_once() -> None:
 
 
 def test_giving_up_leaves_the_queue_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "QUEUE_SECONDS", 0.01)
+    monkeypatch.setattr(slots, "QUEUE_SECONDS", 0.01)
 
     async def run() -> None:
         lane = Lane(1, longest_queue=3)
@@ -78,7 +78,7 @@ def user(sessions: Sessions) -> User:
 def test_who_finds_no_slot_is_asked_to_try_again(
     app: FastAPI, user: User, monkeypatch: pytest.MonkeyPatch, lane: str
 ) -> None:
-    monkeypatch.setattr(places, "QUEUE_SECONDS", 0.01)
+    monkeypatch.setattr(slots, "QUEUE_SECONDS", 0.01)
     limiter = getattr(app.state.transaction_limits, lane).limiter
     with open_client(app) as client:
         sign_in(app, client, user)
@@ -94,7 +94,7 @@ def test_who_finds_no_slot_is_asked_to_try_again(
 def test_a_held_lock_is_not_waited_for_longer_than_a_request_may(
     app: FastAPI, user: User, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What waited in the queue has the less time for the lock: together 4 s, here 1 ms."""
+    """A request that waited in the queue has less time for the lock: 4 s in all, here 1 ms."""
     monkeypatch.setattr("topkapi.app.web.access.deps._LONG_WAIT", -1.0)
     monkeypatch.setattr(
         "topkapi.app.web.access.deps.shorten_lock_wait",

@@ -1,4 +1,4 @@
-"""Links to pages under judgment: signed, and good for a while."""
+"""Links to pages under judgment: signed and temporary."""
 
 import pytest
 

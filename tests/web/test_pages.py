@@ -1,4 +1,4 @@
-"""Pages under judgment over HTTP: rendered once, kept within bounds, sent again from memory."""
+"""Pages under judgment over HTTP: rendered once, then served from a bounded cache."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,7 @@ PAGE = "<!doctype html><p>Tulips.<link rel=preconnect href=//x><a href='other.ht
 
 @dataclass
 class Shelf:
-    """A study of one page, and what it costs to read it."""
+    """A study of one page, with counts of the work done to serve it."""
 
     app: FastAPI
     client: httpx.Client
@@ -71,7 +71,7 @@ def shelf(
 
     monkeypatch.setattr(route, "page_body", counted)
     event.listen(
-        app.state.engine, "before_cursor_execute", lambda *said: shelf.statements.append(said[2])
+        app.state.engine, "before_cursor_execute", lambda *args: shelf.statements.append(args[2])
     )
     return shelf
 

@@ -42,7 +42,7 @@ def test_one_click_continues(
     continue_link = page.index("data-enter>Continue")
     assert f'href="/assignments/{works[1].id}"' in page[continue_link - 80 : continue_link]
     assert (
-        "62 answered, about 41 left, near 8 minutes at your pace. Last answer 3 hours ago." in page
+        "62 answered, about 41 left, about 8 minutes at your pace. Last answer 3 hours ago." in page
     )
     assert 'width="60.2%"' in page
     assert "12:47" in page

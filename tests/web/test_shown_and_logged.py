@@ -1,4 +1,4 @@
-"""What is logged is what was shown, also where a study is deleted and another takes its place."""
+"""The log records what was shown, also after a study is deleted and replaced."""
 
 from pathlib import Path
 from typing import Any
@@ -98,7 +98,7 @@ def test_a_study_that_replaces_a_deleted_one_is_judged_about_its_own_pages(
 
 
 def replace_assignment(sessions: Sessions, job: Job, **plan: Any) -> None:
-    """Put another assignment where one was, under the very same number."""
+    """Replace an assignment by another with the same id."""
     with sessions.write.begin() as session:
         old = session.get_one(Assignment, job.assignment_id)
         user, query = old.user_id, old.query_id
@@ -165,12 +165,15 @@ def test_an_answer_about_what_is_not_asked_is_refused_with_the_open_question(
 
 
 def test_the_judgment_is_made_of_the_submission(sessions: Sessions) -> None:
-    """Not of the question: a page that stood elsewhere would pass for the one that was asked."""
+    """The judgment holds the pages of the submission, not those of the open question.
+
+    Otherwise an answer about other pages would be recorded for the pages of the question.
+    """
     with sessions.write.begin() as session:
         plan = make_assignment(session).plan
     opened = TOOL_ADAPTERS[Tool.PAIRS].open(plan)
     ids = {f"page {number}": number for number in plan["order"]}
     for left, right in ((1, 2), (2, 1), (5, 3)):
-        said = SubmittedAnswer("left", left=f"page {left}", right=f"page {right}")
-        made = TOOL_ADAPTERS[Tool.PAIRS].judgment(opened, said, ids)
+        answer = SubmittedAnswer("left", left=f"page {left}", right=f"page {right}")
+        made = TOOL_ADAPTERS[Tool.PAIRS].judgment(opened, answer, ids)
         assert (made.left, made.right) == (left, right)

@@ -33,17 +33,17 @@ def test_the_finished_page_of_a_robust_session_says_how_sure_it_is(
     app: FastAPI, client: httpx.Client, sessions: Sessions
 ) -> None:
     page = finished_page(app, client, sessions, sorter="robust", budget=20)
-    assert "How sure this list is" in page
+    assert "How reliable this list is" in page
     assert page.count('class="sureness"') >= 3
-    assert "Expected to be right" in page
-    assert "Answers that slip" in page
+    assert "Expected quality" in page
+    assert "Mistaken answers" in page
 
 
 def test_other_sorters_claim_nothing(
     app: FastAPI, client: httpx.Client, sessions: Sessions
 ) -> None:
     page = finished_page(app, client, sessions)
-    assert "How sure" not in page
+    assert "How reliable" not in page
     assert "sureness" not in page
 
 
@@ -66,7 +66,10 @@ def test_by_program_the_result_carries_its_confidence(
     ("plan", "words"),
     [
         ({"budget": 20}, "0 of 20 questions answered, 20 left"),
-        ({"budget": 20, "stop_at": 0.9}, "0 answered, at most 20 left; the list is expected to be"),
+        (
+            {"budget": 20, "stop_at": 0.9},
+            "0 answered, at most 20 left; the expected quality of the list",
+        ),
     ],
 )
 def test_progress_is_exact_or_shows_how_good_the_list_is(

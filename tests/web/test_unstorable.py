@@ -1,4 +1,4 @@
-"""NUL, halves of surrogate pairs and huge integers: 422 at every edge, on both databases."""
+"""NUL, lone surrogates and huge integers: 422 for every input, on both databases."""
 
 import json
 
@@ -17,7 +17,7 @@ JSON = {"Content-Type": "application/json"}
 
 @pytest.fixture
 def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> httpx.Client:
-    """An administrator at a browser, who also has a token."""
+    """Sign in an administrator who also has a token."""
     with sessions.write.begin() as session:
         user = make_user(session, role=Role.ADMIN)
         make_study(session, slug="tulips")

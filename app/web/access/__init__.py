@@ -1,1 +1,1 @@
-"""Who is asking, and how a request gets its transaction."""
+"""Authentication of requests, and their transactions."""

@@ -1,8 +1,8 @@
-"""Who may come near the database: nobody without a signed cookie, a known token or a signed link.
+"""Admission: only requests with a signed cookie, a known token or a signed link reach the database.
 
 This is checked before a request takes a slot, and for writes before the body is read. It is cheap
-on purpose: a cookie is judged by its signature, a token by having been valid a minute ago at most.
-The request's own transaction decides whether the person may still come in.
+on purpose: a cookie is checked by its signature, and a token is accepted if it was valid within
+the last minute. The transaction of the request makes the final decision.
 """
 
 import time
@@ -26,10 +26,10 @@ NO_TOKEN = "Send a token: Authorization: Bearer topkapi_..."
 
 
 class KnownTokens:
-    """Tokens that were valid a moment ago, by their hashes.
+    """Cache of recently valid tokens, by hash.
 
-    Others are looked up in a short read of their own, a few at a time, so that programs which try
-    random tokens wait for each other and for nobody else.
+    Other tokens are looked up in a separate short read with few slots, so that clients which try
+    random tokens delay only each other.
     """
 
     def __init__(self, sessions: Sessions, lane: Lane) -> None:
@@ -39,7 +39,7 @@ class KnownTokens:
         self._lock = Lock()
 
     async def require(self, plain: str) -> None:
-        """Refuse a token that is not valid."""
+        """Raise unless the token is valid."""
         seen = self._seen.get(tokens.hash_token(plain))
         if seen is not None and time.monotonic() - seen < KNOWN_SECONDS:
             return
@@ -48,7 +48,7 @@ class KnownTokens:
         self.note_valid(plain)
 
     def note_valid(self, plain: str) -> None:
-        """Note that a token has just been found valid; each request finds that out for itself."""
+        """Record that a token was just found valid; called by every API request."""
         key = tokens.hash_token(plain)
         with self._lock:
             self._seen[key] = time.monotonic()
@@ -62,7 +62,7 @@ class KnownTokens:
 
 
 async def admit(request: Request) -> None:
-    """Refuse a request that shows no signed cookie, no known token and no signed link."""
+    """Raise unless the request has a signed cookie, a known token or a signed link."""
     if getattr(request.state, "admitted", False):
         return
     if is_api(request):
@@ -71,22 +71,22 @@ async def admit(request: Request) -> None:
     else:
         cookies: Cookies = request.app.state.cookies
         if cookies.claim_of(request) is None:
-            raise SignInNeeded("Sign in to go on.")
+            raise SignInNeeded("Sign in to continue.")
     request.state.admitted = True
 
 
 def admit_visitor(request: Request) -> None:
-    """Let in a visitor who is not signed in and has shown a link that is valid."""
+    """Admit a visitor without a session who has a valid link."""
     request.state.admitted = request.state.visitor = True
 
 
 def is_visitor(request: Request) -> bool:
-    """Whether the request was let in by a link."""
+    """Return whether the request was admitted by a link."""
     return getattr(request.state, "visitor", False)
 
 
 def sent_token(request: Request) -> str:
-    """The token of an API request; without one it is refused."""
+    """Return the token of an API request; raise if there is none."""
     scheme, plain = get_authorization_scheme_param(request.headers.get("Authorization"))
     if scheme.lower() != "bearer" or not plain:
         raise SignInNeeded(NO_TOKEN)

@@ -1,9 +1,9 @@
-"""What routes ask for: the session of the request's transaction, and who is asking.
+"""Dependencies of routes: the session of the request's transaction, and the authenticated user.
 
-One request is one transaction. It is committed when the route has returned, before the response
-leaves, and rolled back when the route raises. GET and HEAD read; everything else writes. Before a
-request takes a slot, its body has been read (by the gate), and `get_place` has seen a signed cookie
-with a CSRF token, a known token, or a signed link.
+One request is one transaction. It is committed when the route has returned, before the response is
+sent, and rolled back when the route raises. GET and HEAD read; everything else writes. Before a
+request takes a slot, the gate has read its body, and `get_slot` has checked that it has a signed
+cookie with a CSRF token, a known token, or a signed link.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -31,17 +31,17 @@ from topkapi.app.web.common.visitors import is_api, visitor_of
 T = TypeVar("T")
 Someone = TypeVar("Someone", User, Account, PersonView)
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-_LONG_WAIT = 0.5  # seconds in a queue after which less is left for a lock of the database
+_LONG_WAIT = 0.5  # seconds in a queue after which the database lock timeout is shortened
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 def _lane_of(request: Request) -> Lane:
-    places: TransactionLimits = request.app.state.transaction_limits
-    return places.read if request.method in SAFE_METHODS else places.write
+    limits: TransactionLimits = request.app.state.transaction_limits
+    return limits.read if request.method in SAFE_METHODS else limits.write
 
 
 async def sent_csrf_token(request: Request) -> str | None:
-    """The CSRF token of the request: from the header, or from the form's field."""
+    """Return the CSRF token of the request, from the header or the form field."""
     if request.method in SAFE_METHODS or CSRF_HEADER in request.headers:
         return request.headers.get(CSRF_HEADER)
     if request.headers.get("content-type", "").startswith(_FORMS):
@@ -53,10 +53,10 @@ async def sent_csrf_token(request: Request) -> str | None:
 SentToken = Annotated[str | None, Depends(sent_csrf_token)]
 
 
-async def get_place(request: Request, sent: SentToken) -> AsyncIterator[float]:
+async def get_slot(request: Request, sent: SentToken) -> AsyncIterator[float]:
     """Hold a slot while the request's transaction is open; yield the seconds waited for it.
 
-    Whoever may not come in, or sends no token of one of our forms, is refused before.
+    A request that is not admitted, or a form without a valid CSRF token, is refused first.
     """
     await admit(request)
     check_form(request, sent)
@@ -66,10 +66,10 @@ async def get_place(request: Request, sent: SentToken) -> AsyncIterator[float]:
 
 @contextmanager
 def _transaction(request: Request, waited: float) -> Iterator[Session]:
-    """The request's transaction.
+    """Open the transaction of the request.
 
-    When it is rolled back, what was loaded is let go first, so that the error page and the request
-    log can still say who was signed in.
+    Before a rollback all loaded rows are detached, so that the error page and the request log can
+    still read who was signed in.
     """
     sessions: Sessions = request.app.state.sessions
     factory = sessions.read if request.method in SAFE_METHODS else sessions.write
@@ -84,17 +84,18 @@ def _transaction(request: Request, waited: float) -> Iterator[Session]:
 
 
 def get_session(
-    request: Request, waited: Annotated[float, Depends(get_place, scope="function")]
+    request: Request, waited: Annotated[float, Depends(get_slot, scope="function")]
 ) -> Iterator[Session]:
-    """The session of this request's transaction."""
+    """Yield the session of the request's transaction."""
     with _transaction(request, waited) as session:
         yield session
 
 
 async def in_transaction(request: Request, work: Callable[[Session], T]) -> T:
-    """What ``work`` returns, done in the request's transaction and in one go in one thread.
+    """Run ``work`` in the request's transaction, with a single switch to a thread.
 
-    Dependencies would go to a thread and come back four times; answers are many and cannot wait.
+    With dependencies, a request would switch to a thread four times; judging requests are frequent
+    and must be fast.
     """
     await admit(request)
     async with _lane_of(request).hold() as waited:
@@ -110,9 +111,9 @@ SessionDep = Annotated[Session, Depends(get_session, scope="function")]
 
 
 def check_visitor_form(request: Request, sent: SentToken) -> None:
-    """Refuse a write by someone not signed in that does not come from one of our forms.
+    """Check the CSRF token of a write by a visitor who is not signed in.
 
-    Whoever still has the cookie of a sign-in that was ended is shown forms bound to that one.
+    A browser that still has the cookie of a revoked session gets forms bound to that cookie.
     """
     cookies: Cookies = request.app.state.cookies
     claim = cookies.claim_of(request)
@@ -121,22 +122,22 @@ def check_visitor_form(request: Request, sent: SentToken) -> None:
 
 
 def claimant(request: Request, session: Session) -> tuple[User, Claim]:
-    """Who is signed in by cookie, and what the cookie says."""
+    """Return the user signed in by cookie, and the claim of the cookie."""
     cookies: Cookies = request.app.state.cookies
     claim = cookies.claim_of(request)
     user = session.get(User, claim.user_id) if claim else None
     if claim is None or user is None or user.session_version != claim.version:
-        raise SignInNeeded("Sign in to go on.")
+        raise SignInNeeded("Sign in to continue.")
     refuse_unusable(user, visitor_of(request))
     return user, claim
 
 
 async def sent_token_of_claimant(request: Request, sent: SentToken) -> str | None:
-    """The CSRF token; who shows no sign-in, or no such token, is turned away before all else."""
+    """Return the CSRF token, after checking it and the session cookie."""
     cookies: Cookies = request.app.state.cookies
     claim = cookies.claim_of(request)
     if claim is None:
-        raise SignInNeeded("Sign in to go on.")
+        raise SignInNeeded("Sign in to continue.")
     check_csrf(request, claim.nonce, sent, cookies)
     return sent
 
@@ -145,7 +146,7 @@ ClaimantToken = Annotated[str | None, Depends(sent_token_of_claimant)]
 
 
 def current_user(request: Request, session: SessionDep, sent: SentToken) -> User:
-    """Who is signed in by cookie; a write has to come from one of our own pages."""
+    """Return the user signed in by cookie; a write needs a valid CSRF token."""
     user, claim = claimant(request, session)
     cookies: Cookies = request.app.state.cookies
     check_csrf(request, claim.nonce, sent, cookies)
@@ -155,12 +156,12 @@ def current_user(request: Request, session: SessionDep, sent: SentToken) -> User
 
 
 def current_person(request: Request, session: Session, sent: str | None) -> PersonView:
-    """Who is signed in by cookie, like `current_user`; a plain row, for what many requests ask."""
+    """Return the person signed in by cookie, like `current_user` but from a plain row (faster)."""
     cookies: Cookies = request.app.state.cookies
     claim = cookies.claim_of(request)
     account = account_of(session, claim.user_id, claim.version) if claim else None
     if claim is None or account is None:
-        raise SignInNeeded("Sign in to go on.")
+        raise SignInNeeded("Sign in to continue.")
     refuse_unusable(account, visitor_of(request))
     check_csrf(request, claim.nonce, sent, cookies)
     if cookies.is_half_over(claim):
@@ -171,19 +172,19 @@ def current_person(request: Request, session: Session, sent: str | None) -> Pers
 
 
 def renew_sign_in(request: Request, user: User, claim: Claim) -> None:
-    """Have a new cookie sent when half of the sign-in's time is over."""
+    """Schedule a new cookie when half of the session's lifetime is over."""
     cookies: Cookies = request.app.state.cookies
     if cookies.is_half_over(claim):
         request.state.renewed_session = cookies.session_token(user, claim.nonce)
 
 
-bearer = HTTPBearer(auto_error=False, description="A token made by `topkapi users token`.")
+bearer = HTTPBearer(auto_error=False, description="A token created by `topkapi users token`.")
 
 
 async def sent_credentials(
     credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
 ) -> HTTPAuthorizationCredentials:
-    """The token of an API request; without one it is turned away before its body is read."""
+    """Return the token of an API request; without one, raise before its body is read."""
     if credentials is None:
         raise SignInNeeded(NO_TOKEN)
     return credentials
@@ -195,7 +196,7 @@ Credentials = Annotated[HTTPAuthorizationCredentials, Depends(sent_credentials)]
 def bearer_of(
     request: Request, session: Session, credentials: HTTPAuthorizationCredentials
 ) -> Bearer:
-    """The valid token of an API request, with its owner."""
+    """Return the token of an API request with its owner; raise if it is not valid."""
     token = tokens.owner_of(session, credentials.credentials)
     refuse_unusable(token.user, visitor_of(request))
     known: KnownTokens = request.app.state.known_tokens
@@ -204,7 +205,7 @@ def bearer_of(
 
 
 def api_user(request: Request, session: SessionDep, credentials: Credentials) -> PersonView:
-    """Who the bearer token of an API request belongs to; cookies are not looked at."""
+    """Return the owner of the bearer token of an API request; cookies are ignored."""
     token = bearer_of(request, session, credentials)
     request.app.state.token_uses.note(token)
     person = PersonView.of(token.user)
@@ -213,7 +214,7 @@ def api_user(request: Request, session: SessionDep, credentials: Credentials) ->
 
 
 def check_form(request: Request, sent: str | None) -> None:
-    """Refuse a write of a page that does not come from one of its forms; programs have none."""
+    """Check the CSRF token of a write by a page; API requests and link holders have none."""
     if request.method in SAFE_METHODS or is_visitor(request) or is_api(request):
         return
     cookies: Cookies = request.app.state.cookies
@@ -222,13 +223,13 @@ def check_form(request: Request, sent: str | None) -> None:
 
 
 def check_csrf(request: Request, nonce: str | None, sent: str | None, cookies: Cookies) -> None:
-    """Refuse a write whose token does not belong to the visitor's cookie."""
-    if request.method not in SAFE_METHODS and not cookies.csrf_is_right(nonce, sent):
-        raise BadToken("This form is out of date. Load the page again and send it once more.")
+    """Raise if this is a write whose CSRF token does not belong to the visitor's cookie."""
+    if request.method not in SAFE_METHODS and not cookies.csrf_is_valid(nonce, sent):
+        raise BadToken("This form has expired. Reload the page and submit it again.")
 
 
 def require(user: Someone, *roles: Role) -> Someone:
-    """The one place that compares roles."""
+    """Raise unless the user has one of ``roles``; all role checks go through here."""
     if user.role not in roles:
         raise Forbidden(f"This needs the role {' or '.join(roles)}; yours is {user.role}.")
     return user
@@ -242,7 +243,7 @@ def _with_role(find: Callable[..., Someone], *roles: Role) -> Callable[..., Some
 
 
 RESEARCH = (Role.RESEARCHER, Role.ADMIN)
-RowId = Annotated[int, Path(ge=1, le=2**31 - 1)]  # what a database's integer can hold
+RowId = Annotated[int, Path(ge=1, le=2**31 - 1)]  # the range of an integer column
 CurrentUser = Annotated[User, Depends(current_user)]
 ResearcherUser = Annotated[User, Depends(_with_role(current_user, *RESEARCH))]
 AdminUser = Annotated[User, Depends(_with_role(current_user, Role.ADMIN))]

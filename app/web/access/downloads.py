@@ -1,7 +1,7 @@
-"""Downloads: made in one go into a temporary file, then sent without a connection of the database.
+"""Downloads: written to a temporary file first, then sent without a database connection.
 
-A few are made at a time, and a few more may be on their way to slow readers. The file has no name,
-so nothing of it is left when the response is over or the process has ended.
+Few are created at a time, and a few more may be in transfer to slow clients. The file has no name,
+so it disappears when the response or the process ends.
 """
 
 import tempfile
@@ -22,27 +22,27 @@ from topkapi.app.web.access.slots import TransactionLimits
 _BLOCK = 64 * 1024
 
 
-async def get_download_place(request: Request, _user: ResearcherAtDoor) -> AsyncIterator[None]:
+async def get_download_slot(request: Request, _user: ResearcherAtDoor) -> AsyncIterator[None]:
     """Hold one of the slots for downloads until the response is sent."""
-    places: TransactionLimits = request.app.state.transaction_limits
-    async with places.download.hold():
+    limits: TransactionLimits = request.app.state.transaction_limits
+    async with limits.download.hold():
         yield
 
 
-async def get_export_place(
-    request: Request, _download: Annotated[None, Depends(get_download_place)]
+async def get_export_slot(
+    request: Request, _download: Annotated[None, Depends(get_download_slot)]
 ) -> AsyncIterator[None]:
-    """Hold one of the slots for reading much of the database until the route has returned."""
-    places: TransactionLimits = request.app.state.transaction_limits
-    async with places.export.hold():
+    """Hold one of the slots for large reads until the route has returned."""
+    limits: TransactionLimits = request.app.state.transaction_limits
+    async with limits.export.hold():
         yield
 
 
-ExportPlace = Annotated[None, Depends(get_export_place, scope="function")]
+ExportPlace = Annotated[None, Depends(get_export_slot, scope="function")]
 
 
-def get_export_session(request: Request, _place: ExportPlace) -> Iterator[Session]:
-    """A session that sees one state of the database until the route has returned."""
+def get_export_session(request: Request, _slot: ExportPlace) -> Iterator[Session]:
+    """Yield a session on a snapshot of the database until the route has returned."""
     with export_session(request.app.state.sessions) as session:
         yield session
 
@@ -51,7 +51,7 @@ ExportSession = Annotated[Session, Depends(get_export_session, scope="function")
 
 
 class SpooledResponse(StreamingResponse):
-    """A temporary file, sent from its beginning and closed however the sending ends."""
+    """A temporary file, sent from its start and closed even if the transfer fails."""
 
     def __init__(self, file: IO[bytes], media_type: str, headers: dict[str, str]) -> None:
         size = file.tell()
@@ -74,7 +74,7 @@ async def _blocks(file: IO[bytes]) -> AsyncIterator[bytes]:
 
 
 def download(found: Export) -> SpooledResponse:
-    """The export as a response: its file name, its kind, and how complete it is."""
+    """Return the export as a response with its file name, media type and completeness."""
     headers = {
         "Content-Disposition": f'attachment; filename="{found.filename}"',
         "X-Topkapi-Assigned": str(found.completeness.assigned),

@@ -1,7 +1,7 @@
-"""Who is asking, found out in a transaction that ends before the work begins.
+"""Authentication in a separate transaction that ends before the work begins.
 
-For routes that take long, such as an upload or an export: a request's own transaction would stay
-open all the while, and keep a connection or, on SQLite, every other writer waiting.
+For long requests such as an upload or an export: the request's own transaction would stay open all
+the time, and occupy a connection or, on SQLite, block every other writer.
 """
 
 from collections.abc import Callable
@@ -33,8 +33,8 @@ from topkapi.app.web.common.visitors import is_api
 T = TypeVar("T")
 
 
-async def person_at_door(request: Request, *roles: Role) -> PersonView:
-    """Find who is asking by cookie or token, and require one of ``roles``."""
+async def early_person(request: Request, *roles: Role) -> PersonView:
+    """Return the person authenticated by cookie or token; require one of ``roles``."""
     await admit(request)
     person = await (_token_owner if is_api(request) else _claimed)(request)
     request.state.user = person
@@ -58,47 +58,47 @@ async def _token_owner(request: Request) -> PersonView:
 
 
 async def _read(request: Request, find: Callable[[Session], T]) -> T:
-    places: TransactionLimits = request.app.state.transaction_limits
+    limits: TransactionLimits = request.app.state.transaction_limits
     sessions: Sessions = request.app.state.sessions
 
     def run() -> T:
         with sessions.read() as session:
             return find(session)
 
-    async with places.door.hold():
+    async with limits.door.hold():
         return await run_in_threadpool(run)
 
 
 async def _admin(request: Request) -> PersonView:
-    return await person_at_door(request, Role.ADMIN)
+    return await early_person(request, Role.ADMIN)
 
 
 async def early_admin(
     request: Request, person: Annotated[PersonView, Depends(_admin)], sent: SentToken
 ) -> PersonView:
-    """The administrator signed in by cookie; the body is not read before that is certain."""
+    """Return the administrator signed in by cookie; checked before the body is read."""
     check_form(request, sent)
     return person
 
 
 async def early_api_admin(request: Request, _credentials: Credentials) -> PersonView:
-    """The administrator whose token was sent."""
-    return await person_at_door(request, Role.ADMIN)
+    """Return the administrator who owns the token."""
+    return await early_person(request, Role.ADMIN)
 
 
-async def researcher_at_door(request: Request) -> PersonView:
-    """The researcher or administrator who asks, by cookie or token; for routes that only read."""
-    return await person_at_door(request, *RESEARCH)
+async def early_researcher(request: Request) -> PersonView:
+    """Return the researcher or administrator, by cookie or token; for routes that only read."""
+    return await early_person(request, *RESEARCH)
 
 
-ResearcherAtDoor = Annotated[PersonView, Depends(researcher_at_door)]
+ResearcherAtDoor = Annotated[PersonView, Depends(early_researcher)]
 
 
-async def api_researcher_at_door(_credentials: Credentials, person: ResearcherAtDoor) -> PersonView:
-    """The researcher or administrator whose token was sent."""
+async def early_api_researcher(_credentials: Credentials, person: ResearcherAtDoor) -> PersonView:
+    """Return the researcher or administrator who owns the token."""
     return person
 
 
 EarlyAdmin = Annotated[PersonView, Depends(early_admin)]
 EarlyApiAdmin = Annotated[PersonView, Depends(early_api_admin)]
-ApiResearcherAtDoor = Annotated[PersonView, Depends(api_researcher_at_door)]
+ApiResearcherAtDoor = Annotated[PersonView, Depends(early_api_researcher)]

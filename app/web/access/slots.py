@@ -1,8 +1,8 @@
-"""Slots for work on the database: bounded queues, first come, first served.
+"""Slots for database work: bounded FIFO queues.
 
 A request waits for its slot without holding a thread. Otherwise many writers that wait for SQLite's
-lock would take all threads, and the one that holds it would find none to go on with. A request that
-waits too long, or finds too long a queue, is told to try again: nobody waits for ever.
+lock would take all threads, and the holder of the lock could not continue. A request that waits too
+long, or finds the queue full, is refused with a request to retry, so no wait is unbounded.
 """
 
 import time
@@ -14,11 +14,11 @@ from anyio import CapacityLimiter, WouldBlock, fail_after
 from topkapi.app.db.engine import POOL_SIZE
 from topkapi.app.web.common.busy import Busy
 
-QUEUE_SECONDS = 3.5  # with the wait for a lock of the database, nobody waits more than 5
+QUEUE_SECONDS = 3.5  # including the wait for a database lock, no request waits more than 5
 
 
 class Lane:
-    """A number of slots, and a bounded queue of those who wait for one."""
+    """A number of slots, and a bounded queue of requests that wait for one."""
 
     def __init__(self, slots: int, *, longest_queue: int) -> None:
         self.limiter = CapacityLimiter(slots)
@@ -56,15 +56,15 @@ class Lane:
 class TransactionLimits:
     """The lanes of one process. Together they have fewer slots than its pool has connections.
 
-    SQLite takes one writer at a time anyway; here they queue in the order they came.
+    SQLite allows one writer at a time anyway; here writers queue in order of arrival.
     """
 
     def __init__(self, dialect: str) -> None:
         writers = 1 if dialect == "sqlite" else POOL_SIZE // 4
         self.read = Lane(POOL_SIZE // 3 + 1, longest_queue=500)
         self.write = Lane(writers, longest_queue=500)
-        self.door = Lane(2, longest_queue=100)  # who is asking: made-up tokens wait for each other
+        self.door = Lane(2, longest_queue=100)  # authentication: bad tokens delay only each other
         self.sign_in = Lane(2, longest_queue=50)  # each hashes a password
         self.health = Lane(1, longest_queue=10)
         self.export = Lane(2, longest_queue=8)
-        self.download = Lane(8, longest_queue=8)  # files being sent; they need no connection
+        self.download = Lane(8, longest_queue=8)  # files in transfer; they need no connection

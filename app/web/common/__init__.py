@@ -1,1 +1,1 @@
-"""What all features of the web layer share."""
+"""Code shared by all features of the web layer."""

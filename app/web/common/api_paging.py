@@ -1,16 +1,16 @@
-"""What lists of the API share: `limit`, `offset`, and `X-Total-Count` in the answer."""
+"""Paging of lists in the API: `limit`, `offset`, and `X-Total-Count` in the response."""
 
 from typing import Annotated
 
 from fastapi import Path, Query, Response
 
 TOTAL = "X-Total-Count"
-Limit = Annotated[int, Query(ge=1, le=1000, description="At most so many.")]
-Offset = Annotated[int, Query(ge=0, le=2**31 - 1, description="Leave out so many first.")]
+Limit = Annotated[int, Query(ge=1, le=1000, description="Maximum number of items to return.")]
+Offset = Annotated[int, Query(ge=0, le=2**31 - 1, description="Number of items to skip.")]
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 Slug = Annotated[str, Path(max_length=100, description="The study's public name.")]
 
 
 def say_total(response: Response, total: int) -> None:
-    """Tell how many there are in all."""
+    """Set the header with the total number of items."""
     response.headers[TOTAL] = str(total)

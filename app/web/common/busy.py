@@ -1,7 +1,7 @@
-"""The refusal of a request for which the server has no time."""
+"""The refusal of a request because the server is overloaded."""
 
 RETRY_SECONDS = 2
 
 
 class Busy(Exception):
-    """No slot was free in time; nothing was done, and trying again is right."""
+    """No slot was free in time; nothing was done, and the client should retry."""

@@ -1,8 +1,8 @@
 """Signed cookies, and the CSRF tokens bound to them.
 
-A sign-in is a signed cookie that names a person, the version their sign-ins have, and a nonce. A
-CSRF token is a keyed hash of that nonce, so it works for one sign-in and cannot be made by a page
-elsewhere. A visitor who is not signed in has a nonce of their own, for the sign-in form.
+The session cookie is signed and holds a user id, the version of the user's sessions, and a nonce. A
+CSRF token is a keyed hash of that nonce, so it is valid for one session and cannot be forged by
+another site. A visitor who is not signed in has a nonce of their own, for the sign-in form.
 """
 
 import hmac
@@ -21,14 +21,14 @@ SESSION_COOKIE = "topkapi_session"
 VISITOR_COOKIE = "topkapi_visitor"
 CSRF_HEADER = "X-CSRF-Token"
 CSRF_FIELD = "csrf_token"
-# How far ahead of this host's clock a cookie may be dated: another host's clock may be fast, or
-# this one's may have been set back. Only we sign cookies, so a date in the future does no harm.
+# How far in the future the date of a cookie may be: the clock of another host may be fast, or the
+# clock of this one was set back. Only this server signs cookies, so a future date is harmless.
 CLOCK_AHEAD = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a session cookie says; the database decides whether it still holds."""
+    """Content of a session cookie; the database decides whether it is still valid."""
 
     user_id: int
     version: int
@@ -37,7 +37,7 @@ class Claim:
 
 
 class Cookies:
-    """Makes and reads the cookies of one program, signed with its secret."""
+    """Makes and reads cookies, signed with the secret of the server."""
 
     def __init__(self, secret: str, *, lifetime: timedelta, secure: bool) -> None:
         self._secret = secret.encode()
@@ -46,18 +46,18 @@ class Cookies:
         self._secure = secure
 
     def session_token(self, user: User, nonce: str | None = None) -> str:
-        """The value of a session cookie for ``user``; a renewed one keeps its nonce."""
+        """Return the value of a session cookie for ``user``; pass ``nonce`` to renew a session."""
         claim = [user.id, user.session_version, nonce or secrets.token_urlsafe(16)]
         return str(self._serializer.dumps(claim))
 
     def renewed_token(self, claim: Claim) -> str:
-        """The value of a session cookie that claims the same from now on."""
+        """Return the value of a session cookie with the same claim, issued now."""
         return str(self._serializer.dumps([claim.user_id, claim.version, claim.nonce]))
 
     def claim_of(self, request: Request) -> Claim | None:
-        """What the request's session cookie claims, if its signature and age are right.
+        """Return the claim of the request's session cookie if its signature and age are valid.
 
-        A request asks for it several times; the signature is checked once.
+        The claim is cached on the request, so the signature is checked once.
         """
         state = request.state
         if not hasattr(state, "claim"):
@@ -66,7 +66,7 @@ class Cookies:
         return claim
 
     def read(self, token: str) -> Claim | None:
-        """What a session cookie claims, if its signature and age are right."""
+        """Return the claim of a session cookie if its signature and age are valid."""
         try:
             values, issued = self._serializer.loads(token, return_timestamp=True)
             user_id, version, nonce = values
@@ -78,27 +78,27 @@ class Cookies:
         return Claim(user_id, version, nonce, issued)
 
     def is_half_over(self, claim: Claim) -> bool:
-        """Whether the cookie should be renewed, so that nobody is signed out while at work."""
+        """Return whether the cookie should be renewed, so that active users stay signed in."""
         return datetime.now(UTC) - claim.issued_at > self._lifetime / 2
 
     def set_session(self, response: Response, token: str) -> None:
-        """Send the session cookie."""
+        """Set the session cookie."""
         self._set(response, SESSION_COOKIE, token, int(self._lifetime.total_seconds()))
 
     def set_visitor(self, response: Response, nonce: str) -> None:
-        """Send the visitor's cookie."""
+        """Set the visitor cookie."""
         self._set(response, VISITOR_COOKIE, nonce, None)
 
     def clear_session(self, response: Response) -> None:
-        """Take the session cookie away."""
+        """Delete the session cookie."""
         response.delete_cookie(SESSION_COOKIE, path="/", httponly=True, samesite="lax")
 
     def csrf_token(self, nonce: str) -> str:
-        """The token that forms of this nonce's owner carry."""
+        """Return the CSRF token for forms of the session or visitor with this nonce."""
         return hmac.new(self._secret, b"csrf:" + nonce.encode(), sha256).hexdigest()
 
-    def csrf_is_right(self, nonce: str | None, token: str | None) -> bool:
-        """Whether ``token`` belongs to ``nonce``, compared in constant time."""
+    def csrf_is_valid(self, nonce: str | None, token: str | None) -> bool:
+        """Return whether ``token`` belongs to ``nonce``, compared in constant time."""
         if not nonce or not token:
             return False
         return hmac.compare_digest(self.csrf_token(nonce).encode(), token.encode())

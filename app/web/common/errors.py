@@ -1,4 +1,4 @@
-"""From a refusal to a response: a page or fragment for people, problem+json for programs."""
+"""Error responses: a page or fragment for people, problem+json for API clients."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -36,30 +36,30 @@ STATUS: Mapping[type[AppError], int] = {
     AppError: 400,
 }
 _TITLES = {
-    400: "That did not work",
-    401: "Sign in first",
+    400: "The request failed",
+    401: "Sign-in required",
     403: "Not allowed",
-    404: "Nothing here",
-    405: "Not allowed here",
-    408: "Too slow",
-    409: "Already changed",
-    413: "Too large",
-    422: "Something is to be mended",
-    429: "Wait a little",
-    500: "Something went wrong",
-    503: "Busy",
+    404: "Not found",
+    405: "Method not allowed",
+    408: "The request took too long",
+    409: "Conflict with the current state",
+    413: "The request is too large",
+    422: "Please fix the following",
+    429: "Too many attempts",
+    500: "Unexpected error",
+    503: "The server is busy",
 }
-_TITLES_BY_CODE = {"withdrawn": "Taken back"}
+_TITLES_BY_CODE = {"withdrawn": "Assignment withdrawn"}
 _DEFAULT_DETAIL = {
     404: "There is no page at this address.",
-    405: "This address does not take that kind of request.",
+    405: "This address does not accept this kind of request.",
 }
 _log = logging.getLogger("topkapi.errors")
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorView:
-    """What an error page says."""
+    """Content of an error page."""
 
     status: int
     code: str
@@ -69,7 +69,7 @@ class ErrorView:
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Give every kind of error its one way out."""
+    """Register a handler for every kind of error."""
     app.add_exception_handler(AppError, show_app_error)
     app.add_exception_handler(HTTPException, show_http_error)
     app.add_exception_handler(RequestValidationError, show_invalid_request)
@@ -80,15 +80,15 @@ def add_error_handlers(app: FastAPI) -> None:
 
 
 def status_of(error: AppError) -> int:
-    """The status of an error: its own, or that of the nearest class above it."""
+    """Return the HTTP status of an error: that of its class or nearest base class."""
     return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
 
 
 def show_app_error(request: Request, error: Exception) -> Response:
-    """A refusal, with its true status; a page that needs a sign-in leads to it."""
+    """Return the response for a refusal; a page that needs a sign-in redirects to it."""
     assert isinstance(error, AppError)
     if type(error) is SignInNeeded and not is_api(request):
-        return _lead_to_sign_in(request)
+        return _redirect_to_sign_in(request)
     problems = [each.as_json() for each in getattr(error, "problems", ())]
     response = show(request, status_of(error), error.code, str(error), problems)
     if isinstance(error, TooManyAttempts):
@@ -99,11 +99,11 @@ def show_app_error(request: Request, error: Exception) -> Response:
 
 
 def show_http_error(request: Request, error: Exception) -> Response:
-    """An unknown address or method."""
+    """Return the response for an unknown address or method."""
     assert isinstance(error, HTTPException)
     status = error.status_code
     if isinstance(error.__cause__, RecursionError | ValueError) and status == 400:
-        return show(request, 422, "invalid", "The body cannot be read: it is malformed.")
+        return show(request, 422, "invalid", "The body of the request is malformed.")
     code = HTTPStatus(status).phrase.lower().replace(" ", "_")
     response = show(request, status, code, _DEFAULT_DETAIL.get(status, str(error.detail)))
     response.headers.update(error.headers or {})
@@ -111,39 +111,39 @@ def show_http_error(request: Request, error: Exception) -> Response:
 
 
 def show_invalid_request(request: Request, error: Exception) -> Response:
-    """A form or a body that lacks a field or has a wrong one: say which and why."""
+    """Return the response for an invalid form or body, with each field and its problem."""
     assert isinstance(error, RequestValidationError)
-    said = [f"{_field(problem['loc'])}: {problem['msg']}" for problem in error.errors()]
-    return show(request, 422, "invalid", "; ".join(said) + ".")
+    found = [f"{_field(problem['loc'])}: {problem['msg']}" for problem in error.errors()]
+    return show(request, 422, "invalid", "; ".join(found) + ".")
 
 
 def show_busy_database(request: Request, error: Exception) -> Response:
-    """The database did not answer in time: nothing was written, and trying again is right."""
+    """Return the response for a database timeout: nothing was written; the client should retry."""
     _log.error("the database did not answer", exc_info=error)
-    return _say_busy(request, "The database did not answer in time.")
+    return _busy(request, "The database did not answer in time.")
 
 
 def show_busy(request: Request, _error: Exception) -> Response:
-    """Too many requests at once: nothing was done, and trying again is right."""
-    return _say_busy(request, "Many people are at work just now.")
+    """Return the response for overload: nothing was done; the client should retry."""
+    return _busy(request, "The server has too many requests at the moment.")
 
 
-def _say_busy(request: Request, why: str) -> Response:
+def _busy(request: Request, why: str) -> Response:
     response = show(request, 503, "busy", f"{why} Nothing was written; try again.")
     response.headers["Retry-After"] = str(RETRY_SECONDS)
     return response
 
 
 def show_cut_off(request: Request, error: Exception) -> Response:
-    """The client went away before its body was sent: nobody reads this, the log notes it."""
+    """Return the response for an incomplete body; only the log shows it, the client is gone."""
     assert isinstance(error, ClientDisconnect)
     return show(request, 400, "incomplete", "The request ended before its body was complete.")
 
 
 def show_unexpected(request: Request) -> Response:
-    """A fault of the program: its traceback is in the log under the number shown."""
+    """Return the response for an unhandled exception; the log has the traceback by request id."""
     return show(
-        request, 500, "unexpected", "The program made a mistake. What was saved before is safe."
+        request, 500, "unexpected", "An internal error occurred. Everything saved before is safe."
     )
 
 
@@ -154,8 +154,8 @@ def show(
     message: str,
     problems: Sequence[Mapping[str, Any]] = (),
 ) -> Response:
-    """An error as a page, a fragment or problem+json, whichever the asker reads."""
-    message = storable(message)  # it may quote half of a surrogate pair, which UTF-8 has not
+    """Return an error as a page, a fragment or problem+json, as the client needs it."""
+    message = storable(message)  # it may quote a lone surrogate, which UTF-8 cannot encode
     title = _TITLES_BY_CODE.get(code) or _TITLES.get(status, HTTPStatus(status).phrase)
     if is_api(request):
         content = {
@@ -171,7 +171,7 @@ def show(
     return render(request, "error.html", view, fragment="_error.html", status=status)
 
 
-def _lead_to_sign_in(request: Request) -> Response:
+def _redirect_to_sign_in(request: Request) -> Response:
     url = str(request.app.url_path_for("get_sign_in"))
     path, query = request.scope["path"], request.scope["query_string"].decode("latin-1")
     if request.method == "GET" and path != "/":

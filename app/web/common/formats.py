@@ -1,4 +1,4 @@
-"""How numbers and times are written on pages: template filters."""
+"""Template filters that format numbers and times."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -8,7 +8,7 @@ from topkapi.app.db.base import now
 
 
 def clock(ms: int) -> str:
-    """Milliseconds as a clock shows them: 12:47, or 1:02:03."""
+    """Format milliseconds as a clock: 12:47, or 1:02:03."""
     seconds = ms // 1000
     hours, minutes = seconds // 3600, seconds // 60 % 60
     rest = f"{minutes:02}:{seconds % 60:02}"
@@ -16,7 +16,7 @@ def clock(ms: int) -> str:
 
 
 def spell_duration(ms: int) -> str:
-    """Milliseconds in words, as exact as a guess may be: near 9 minutes, 2 hours 10 minutes."""
+    """Format milliseconds as a rounded duration: 9 minutes, 2 hours 10 minutes."""
     minutes = max(1, round(ms / 60_000))
     if minutes < 60:
         return _count(minutes, "minute")
@@ -26,7 +26,7 @@ def spell_duration(ms: int) -> str:
 
 
 def ago(moment: datetime, present: datetime | None = None) -> str:
-    """How long ago something was, in words."""
+    """Format the time since ``moment``: just now, 3 hours ago."""
     seconds = ((present or now()) - moment).total_seconds()
     if seconds < 90:
         return "just now"
@@ -37,49 +37,49 @@ def ago(moment: datetime, present: datetime | None = None) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as an SVG attribute: 46.3%."""
+    """Format a fraction as an SVG attribute: 46.3%."""
     return f"{100 * min(1.0, max(0.0, share)):.1f}%"
 
 
 def initials(name: str) -> str:
-    """The first letters of the first and the last word of a name."""
+    """Return the first letters of the first and the last word of a name."""
     parts = name.split()
     letters = [parts[0][0], parts[-1][0]] if len(parts) > 1 else [name[:1]]
     return "".join(letters).upper()
 
 
 def without_scheme(url: str) -> str:
-    """An address as people read it: without https:// and a slash at the end."""
+    """Return an address without its scheme and trailing slash."""
     return url.partition("://")[2].rstrip("/") or url
 
 
 def grouped(number: int) -> str:
-    """A number with a thin space between thousands: 1 104."""
+    """Format a number with a thin space between thousands: 1 104."""
     return f"{number:,}".replace(",", "\N{THIN SPACE}")
 
 
 def counted(number: int, word: str, plural: str = "") -> str:
-    """A number and its noun: 1 query, 1 104 queries."""
+    """Format a number with its noun: 1 query, 1 104 queries."""
     return f"{grouped(number)} {word if number == 1 else plural or word + 's'}"
 
 
 def seconds(ms: float) -> str:
-    """Milliseconds as seconds with one decimal: 17.6 s."""
+    """Format milliseconds as seconds with one decimal: 17.6 s."""
     return f"{ms / 1000:.1f}\N{NO-BREAK SPACE}s"
 
 
 def per_cent(share: float) -> str:
-    """A share for people: 57.5 %."""
+    """Format a fraction as a percentage in text: 57.5 %."""
     return f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
 
 
 def day_and_time(moment: datetime) -> str:
-    """A moment in UTC as a list shows it: 15 Nov 2026, 14:06."""
+    """Format a time in UTC for a table: 15 Nov 2026, 14:06."""
     return f"{moment.day} {moment:%b %Y, %H:%M}"
 
 
 def size_in_words(size: int) -> str:
-    """A number of bytes: 4.2 MB."""
+    """Format a number of bytes: 4.2 MB."""
     for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if size >= unit:
             return f"{size / unit:.1f} {name}"

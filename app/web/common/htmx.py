@@ -1,4 +1,4 @@
-"""The only place that knows the names of htmx: its headers, its settings, what it wants back."""
+"""Everything specific to htmx: its headers, its settings, the responses it expects."""
 
 import json
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-# No inline styles and no eval (the CSP forbids both); refusals are shown, in #notice.
+# No inline styles and no eval (the CSP forbids both); errors are shown in #notice.
 CONFIG: Final = json.dumps(
     {
         "includeIndicatorStyles": False,
@@ -24,17 +24,17 @@ CONFIG: Final = json.dumps(
 
 
 def wants_fragment(request: Request) -> bool:
-    """Whether the request came from htmx and a fragment is enough; a boosted link wants a page."""
+    """Return whether htmx asks for a fragment; a boosted link needs a whole page."""
     headers = request.headers
     return headers.get("HX-Request") == "true" and headers.get("HX-Boosted") != "true"
 
 
 def redirect(response: Response, url: str) -> Response:
-    """Tell htmx to load another page as a whole."""
+    """Make htmx load another page."""
     response.headers["HX-Redirect"] = url
     return response
 
 
 def headers_attribute(header: str, value: str) -> str:
-    """The value of ``hx-headers`` that makes every htmx request carry ``header``."""
+    """Return the value of ``hx-headers`` that adds ``header`` to every htmx request."""
     return json.dumps({header: value})

@@ -1,4 +1,4 @@
-"""Addresses: those that may be followed after a sign-in, and those that are sent to people."""
+"""Addresses: redirect targets after a sign-in, and public links sent to people."""
 
 from urllib.parse import urlsplit
 
@@ -8,10 +8,10 @@ from topkapi.app.web.common.visitors import asks_local_name
 
 
 def public_url(request: Request, path: str) -> str:
-    """Where people reach ``path``: under the address that is set, or on this very machine.
+    """Return the public address of ``path``: under the configured one, or on localhost.
 
-    Otherwise the path alone: the host that a request names is not believed, because a secret link
-    to another host would give the secret away.
+    Otherwise return the path alone: the ``Host`` header is not trusted, because a secret link to
+    another host would reveal the secret.
     """
     configured: str = request.app.state.settings.public_url
     if configured:
@@ -21,7 +21,7 @@ def public_url(request: Request, path: str) -> str:
 
 
 def local_path(wanted: str) -> str:
-    """``wanted`` if it is a path on this site, else the start page: nobody is led elsewhere."""
+    """Return ``wanted`` if it is a path on this site, else `/`: no redirects to other sites."""
     parts = urlsplit(wanted)
     is_local = (
         wanted.startswith("/")

@@ -7,10 +7,10 @@ from markdown_it import MarkdownIt
 
 @cache
 def _renderer() -> MarkdownIt:
-    # Markup inside Markdown is shown as text; links with dangerous schemes are not made.
+    # HTML inside Markdown is escaped; links with dangerous schemes are not rendered as links.
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
 def to_html(source: str) -> str:
-    """Safe HTML of a Markdown text."""
+    """Return safe HTML for a Markdown text."""
     return str(_renderer().render(source))

@@ -1,4 +1,4 @@
-"""Pages of long tables: which rows to read, and the links to the others."""
+"""Pages of long tables: which rows to read, and links to the other pages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,41 +17,41 @@ class Paging:
 
     @property
     def pages(self) -> int:
-        """How many pages there are, at least one."""
+        """Number of pages, at least one."""
         return max(1, -(-self.total // self.size))
 
     @property
     def first(self) -> int:
-        """The number of the first row shown, 0 if there is none."""
+        """Number of the first row shown, 0 if there is none."""
         return min(self.total, (self.number - 1) * self.size + 1)
 
     @property
     def last(self) -> int:
-        """The number of the last row shown."""
+        """Number of the last row shown."""
         return min(self.total, self.number * self.size)
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What an address says beside its path; `with_` makes the address of a neighbour."""
+    """Path and query parameters of the current page; `with_` returns a changed address."""
 
     path: str
     values: Mapping[str, object]
 
     def with_(self, **changed: object) -> str:
-        """The address with some values changed; empty ones are left out."""
+        """Return the address with some parameters changed; empty ones are omitted."""
         values = {**self.values, **changed}
-        said = {name: str(value) for name, value in values.items() if value not in (None, "")}
-        return f"{self.path}?{urlencode(said)}" if said else self.path
+        given = {name: str(value) for name, value in values.items() if value not in (None, "")}
+        return f"{self.path}?{urlencode(given)}" if given else self.path
 
     def sorted_by(self, column: str, key: str = "sort") -> str:
-        """The address sorted by ``column``, the other way round if it is sorted by it already."""
-        turned = column if self.values.get(key) != column else f"-{column}"
+        """Return the address sorted by ``column``, reversed if it is sorted by that column."""
+        order = column if self.values.get(key) != column else f"-{column}"
         page = key.replace("sort", "page")
-        return self.with_(**{key: turned, page: None})
+        return self.with_(**{key: order, page: None})
 
     def direction(self, column: str, key: str = "sort") -> str | None:
-        """How the table is sorted by ``column``, in the words of ``aria-sort``."""
+        """Return the ``aria-sort`` value of ``column``, None if the table is not sorted by it."""
         found = str(self.values.get(key, ""))
         if found.removeprefix("-") != column:
             return None
@@ -59,5 +59,5 @@ class Choices:
 
 
 def offset_of(page: int, size: int) -> int:
-    """The first row of ``page``, counted from 0."""
+    """Return the index of the first row of ``page``, from 0."""
     return (page - 1) * size

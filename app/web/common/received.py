@@ -1,4 +1,4 @@
-"""What a request sends is checked for what no database can store, with the field named."""
+"""Validation of requests: values that no database can store are refused, naming the field."""
 
 from urllib.parse import parse_qsl
 
@@ -12,7 +12,7 @@ from topkapi.app.web.common.errors import show
 
 
 class Received(BaseModel):
-    """A form or a JSON body: every field is storable on both databases."""
+    """A form or a JSON body in which both databases can store every field."""
 
     @field_validator("*")
     @classmethod
@@ -26,13 +26,13 @@ class Received(BaseModel):
 
 
 class Body(Received):
-    """A body with a field we do not know is a mistake, not something to pass over."""
+    """A JSON body; unknown fields are refused, not ignored."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class AddressCheck:
-    """Refuses NUL in the path, the query string and the headers, and a query string not UTF-8."""
+    """Refuses NUL in path, query string and headers, and query strings that are not UTF-8."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""Pages and fragments from templates: what every template knows, and the visitor's cookie."""
+"""Rendering of pages and fragments: the context of all templates, and the visitor cookie."""
 
 import hashlib
 import secrets
@@ -20,26 +20,26 @@ from topkapi.app.web.common.formats import FILTERS
 
 
 def make_templates() -> Environment:
-    """The templates; an unknown name in one is an error, not an empty place."""
+    """Return the template environment; an undefined name is an error, not an empty string."""
     environment = Environment(
         loader=FileSystemLoader(asset_dir("templates")),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        auto_reload=False,  # read once, like the program
+        auto_reload=False,  # templates are read once per process
     )
     environment.filters.update(FILTERS)
     environment.globals["static_url"] = static_url
     environment.globals["htmx_config"] = htmx.CONFIG
-    # Questions share these with one another and with what may come next.
-    environment.globals["progress_bar"] = _kept(environment, "judging/_progress.html", "bar")
-    environment.globals["pane_parts"] = _kept(environment, "judging/_pane.html", "parts")
+    # Questions and prefetched questions share these fragments, so they are cached.
+    environment.globals["progress_bar"] = _cached(environment, "judging/_progress.html", "bar")
+    environment.globals["pane_parts"] = _cached(environment, "judging/_pane.html", "parts")
     return environment
 
 
-def _kept(environment: Environment, template: str, macro: str) -> Callable[[object], str]:
-    """A macro over a frozen view that is rendered once and kept, at about a kilobyte each."""
+def _cached(environment: Environment, template: str, macro: str) -> Callable[[object], str]:
+    """Return a macro over frozen views with an LRU cache, about a kilobyte per entry."""
     draw: Callable[[object], str] = getattr(environment.get_template(template).module, macro)
     return lru_cache(maxsize=1024)(draw)
 
@@ -47,7 +47,7 @@ def _kept(environment: Environment, template: str, macro: str) -> Callable[[obje
 def render(
     request: Request, page: str, view: object, *, fragment: str | None = None, status: int = 200
 ) -> Response:
-    """``page``, or ``fragment`` if htmx asks for one; templates read ``view``."""
+    """Render ``page``, or ``fragment`` if htmx asks for one; templates read ``view``."""
     name = fragment if fragment and htmx.wants_fragment(request) else page
     cookies: Cookies = request.app.state.cookies
     nonce, is_new = _nonce(request, cookies)
@@ -58,7 +58,7 @@ def render(
 
 
 def to_text(request: Request, name: str, view: object) -> str:
-    """A template as text, for pages that are put together from parts."""
+    """Render a template to text, for pages that are assembled from parts."""
     nonce, _ = _nonce(request, request.app.state.cookies)
     return _text(request, name, view, nonce)
 
@@ -80,7 +80,7 @@ def _text(request: Request, name: str, view: object, nonce: str) -> str:
 
 
 def _nonce(request: Request, cookies: Cookies) -> tuple[str, bool]:
-    """What this visitor's CSRF tokens are bound to, and whether it was made just now."""
+    """Return the nonce that the visitor's CSRF tokens are bound to, and whether it is new."""
     claim = cookies.claim_of(request)
     if claim is not None:
         return claim.nonce, False
@@ -89,24 +89,24 @@ def _nonce(request: Request, cookies: Cookies) -> tuple[str, bool]:
 
 
 def static_url(path: str) -> str:
-    """The address of a static file, with a mark of its content so that browsers may keep it."""
+    """Return the address of a static file with a digest of its content, for caching."""
     file = asset_dir("static") / path
-    return f"/static/{path}?v={_mark(file, file.stat().st_mtime_ns)}"
+    return f"/static/{path}?v={_digest(file, file.stat().st_mtime_ns)}"
 
 
 @cache
-def _mark(file: Path, _changed: int) -> str:
+def _digest(file: Path, _changed: int) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()[:12]
 
 
 class Static(StaticFiles):
-    """Static files; one that is asked for with its mark never changes."""
+    """Static files; an address with a digest is immutable."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """The file, to be kept for a year if the address carries a mark."""
+        """Return the file, cacheable for a year if the address has a digest."""
         response = await super().get_response(path, scope)
-        marked = b"v=" in scope.get("query_string", b"")
+        has_digest = b"v=" in scope.get("query_string", b"")
         response.headers["Cache-Control"] = (
-            "public, max-age=31536000, immutable" if marked else "no-cache"
+            "public, max-age=31536000, immutable" if has_digest else "no-cache"
         )
         return response

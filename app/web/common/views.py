@@ -1,4 +1,4 @@
-"""What templates read: frozen dataclasses, one a page."""
+"""Views: frozen dataclasses that templates read, one per page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from topkapi.app.web.common.paging import Choices, Paging, offset_of
 
 @dataclass(frozen=True, slots=True)
 class PersonView:
-    """Who is signed in. A copy, because a row is unreadable once its transaction is rolled back."""
+    """The signed-in person: a copy, because a row cannot be read after a rollback."""
 
     id: int
     name: str
@@ -22,7 +22,7 @@ class PersonView:
 
     @classmethod
     def of(cls, user: User | Account) -> Self:
-        """What pages and the log need of ``user``."""
+        """Copy the attributes of ``user`` that pages and the log need."""
         return cls(user.id, user.name, user.email, user.role)
 
 
@@ -37,7 +37,7 @@ class DemoAccount:
 
 @dataclass(frozen=True, slots=True)
 class SignInView:
-    """The sign-in page: what was typed, what was wrong, where to go afterwards."""
+    """The sign-in page: the e-mail address entered, the error, and the redirect target."""
 
     email: str
     next: str
@@ -48,7 +48,7 @@ class SignInView:
 
 @dataclass(frozen=True, slots=True)
 class QueueView:
-    """The assessor's queue, of which the table shows some at a time."""
+    """The assessor's queue; the table shows one page of it."""
 
     queue: Queue
     paging: Paging
@@ -56,5 +56,5 @@ class QueueView:
 
     @property
     def shown(self) -> tuple[QueueItem, ...]:
-        """The work on this page of the table."""
+        """The assignments on this page of the table."""
         return self.queue.works[offset_of(self.paging.number, self.paging.size) : self.paging.last]

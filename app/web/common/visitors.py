@@ -1,4 +1,4 @@
-"""Where a request comes from."""
+"""Origin of a request."""
 
 from ipaddress import ip_address
 
@@ -10,22 +10,22 @@ _LOCAL_NAMES = {"localhost", "127.0.0.1", "::1"}
 
 
 def visitor_of(request: Request) -> Visitor:
-    """The network address, and whether a browser on this very machine asks.
+    """Return the client address, and whether the client runs on this machine.
 
-    The address alone would let in everyone behind a proxy on this machine that does not pass the
-    address on, so the name the browser asked for has to be a local one too.
+    The address alone would accept everyone behind a proxy on this machine that does not forward the
+    client address, so the requested host name must be a local one too.
     """
     address = request.client.host if request.client else "unknown"
     return Visitor(address, _is_loopback(address) and asks_local_name(request))
 
 
 def asks_local_name(request: Request) -> bool:
-    """Whether the browser asked for a name that means the machine it runs on."""
-    return _asked_name(request) in _LOCAL_NAMES
+    """Return whether the requested host name means the client's own machine."""
+    return _requested_host(request) in _LOCAL_NAMES
 
 
-def _asked_name(request: Request) -> str:
-    """The host name of the address the browser asked for, without its port."""
+def _requested_host(request: Request) -> str:
+    """Return the requested host name without its port."""
     host = request.headers.get("host", "").lower()
     return host[1:].split("]")[0] if host.startswith("[") else host.split(":")[0]
 
@@ -38,5 +38,5 @@ def _is_loopback(address: str) -> bool:
 
 
 def is_api(request: Request) -> bool:
-    """Whether a program asks, with a token; pages are asked for with a cookie."""
+    """Return whether this is an API request, which has a token; pages use a cookie."""
     return str(request.scope["path"]).startswith("/api/")

@@ -1,1 +1,1 @@
-"""Judging in the browser and through the API; the assessor's queue."""
+"""Judging in the browser and through the API, and the assessor's queue."""

@@ -1,4 +1,4 @@
-"""Judging by program: my assignments, the open question, answers, undo and redo."""
+"""Judging API: my assignments, the open question, answers, undo and redo."""
 
 from typing import Annotated, Any
 
@@ -38,7 +38,7 @@ Number = Annotated[int, Query(ge=0, le=2**31 - 1)]
 REFUSED: dict[int | str, dict[str, Any]] = {
     409: {
         "model": AssignmentOut,
-        "description": "Not the entry the log takes next; the state is sent along.",
+        "description": "The entry does not fit the current log position; the body is the state.",
     }
 }
 
@@ -51,7 +51,7 @@ def get_assignments(
     limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
     offset: Number = 0,
 ) -> list[AssignmentSummary]:
-    """My assignments in the order they were made; `X-Total-Count` says how many there are."""
+    """List my assignments in the order of their creation; `X-Total-Count` is their total number."""
     rows = sorted(queue_queries.assignments_of_user(session, user.id), key=lambda row: row.id)
     response.headers["X-Total-Count"] = str(len(rows))
     return [
@@ -79,7 +79,7 @@ def get_assignments(
 def get_assignment(
     request: Request, session: SessionDep, user: ApiUser, assignment_id: RowId
 ) -> AssignmentOut:
-    """Where one of my assignments stands: the open question, or the result."""
+    """Return the state of one of my assignments: the open question, or the result."""
     assignment_state = _assignment_state(request, session, user, assignment_id)
     return assignment_out(session, request.app.state.texts, assignment_state)
 
@@ -88,10 +88,13 @@ def get_assignment(
 async def post_judgment(
     request: Request, credentials: Credentials, assignment_id: RowId, body: JudgmentIn
 ) -> Response:
-    """Answer the open question; sent twice, it counts once."""
-    said = SubmittedAnswer(body.answer, left=body.left, right=body.right, document=body.document)
+    """Answer the open question.
+
+    The request is idempotent: an answer that is sent twice counts once.
+    """
+    answer = SubmittedAnswer(body.answer, left=body.left, right=body.right, document=body.document)
     submission = Submission(
-        body.position, EntryKind.ANSWER, said, active_ms=body.active_ms, note=body.note
+        body.position, EntryKind.ANSWER, answer, active_ms=body.active_ms, note=body.note
     )
     return await _submitted(request, credentials, assignment_id, submission)
 
@@ -100,7 +103,7 @@ async def post_judgment(
 async def post_undo(
     request: Request, credentials: Credentials, assignment_id: RowId, body: StepIn
 ) -> Response:
-    """Take the last answer back."""
+    """Undo the last answer."""
     submission = Submission(body.position, EntryKind.UNDO, active_ms=body.active_ms)
     return await _submitted(request, credentials, assignment_id, submission)
 
@@ -109,7 +112,7 @@ async def post_undo(
 async def post_redo(
     request: Request, credentials: Credentials, assignment_id: RowId, body: StepIn
 ) -> Response:
-    """Give the answer that was taken back last once more."""
+    """Redo the answer that was undone last."""
     submission = Submission(body.position, EntryKind.REDO, active_ms=body.active_ms)
     return await _submitted(request, credentials, assignment_id, submission)
 

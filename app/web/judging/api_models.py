@@ -1,4 +1,4 @@
-"""What the judging API sends and takes; the names are fixed, programs rely on them."""
+"""Request and response bodies of the judging API; clients rely on the names of the fields."""
 
 from typing import Annotated
 
@@ -8,7 +8,9 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.web.common.received import Body
 
 Name = Annotated[str, Field(max_length=300)]
-Position = Annotated[int, Field(ge=0, le=2**31 - 1, description="The log entry this is meant for.")]
+Position = Annotated[
+    int, Field(ge=0, le=2**31 - 1, description="Position in the log that this entry is meant for.")
+]
 
 
 class StudyName(BaseModel):
@@ -19,7 +21,7 @@ class StudyName(BaseModel):
 
 
 class QueryOut(BaseModel):
-    """The query and the need behind it."""
+    """The query and the information need behind it."""
 
     id: str
     text: str
@@ -64,9 +66,9 @@ class ListQuestion(BaseModel):
 
 
 class ProgressOut(BaseModel):
-    """Answers that stand, questions expected to be left, and the range that holds nine in ten.
+    """Effective answers, expected number of remaining questions, and its 90 % interval.
 
-    ``quality`` is the expected quality of the list, where a session goes on until it is good.
+    ``quality`` is the expected quality of the list, for sessions that stop at a quality.
     """
 
     answered: int
@@ -77,7 +79,7 @@ class ProgressOut(BaseModel):
 
 
 class PageConfidenceOut(BaseModel):
-    """The chance that a page is in the top k, and the ranks that nine in ten orders give it."""
+    """Probability that a page is in the top k, and the 90 % interval of its rank."""
 
     document: str
     in_top: float
@@ -86,7 +88,7 @@ class PageConfidenceOut(BaseModel):
 
 
 class ConfidenceOut(BaseModel):
-    """The expected kappa-NDCG of the list, how often the assessor seems to err, and each page."""
+    """Expected kappa-NDCG of the list, estimated error rate of the assessor, and each page."""
 
     quality: float
     error_rate: float
@@ -94,9 +96,9 @@ class ConfidenceOut(BaseModel):
 
 
 class PairResult(BaseModel):
-    """Top-k ground truth: the list, its ties, the rest, and the pages taken out.
+    """Top-k ground truth: the list, its ties, the rest, and the pages removed by the assessor.
 
-    ``confidence`` is there if the sorter is `robust`; for others see the export `confidence.jsonl`.
+    ``confidence`` is set if the sorter is `robust`; for others see the export `confidence.jsonl`.
     """
 
     ranking: list[str]
@@ -108,13 +110,13 @@ class PairResult(BaseModel):
 
 
 class GradeResult(BaseModel):
-    """The grade of every page; `unjudgeable` where it could not be judged."""
+    """The grade of every page, or `unjudgeable` if the assessor could not judge it."""
 
     grades: dict[str, str]
 
 
 class ComparisonOut(BaseModel):
-    """Two systems as their rankings stood on the screen, and what was said of them."""
+    """Two systems by the side on which their rankings were shown, and the answer."""
 
     left: str
     right: str
@@ -122,7 +124,7 @@ class ComparisonOut(BaseModel):
 
 
 class ListResult(BaseModel):
-    """Every answer about two rankings, in the order they were asked."""
+    """Every answer about two rankings, in the order of the questions."""
 
     comparisons: list[ComparisonOut]
 
@@ -135,7 +137,7 @@ class ProblemOut(BaseModel):
 
 
 class AssignmentOut(BaseModel):
-    """Where an assignment stands: the open question, or the result."""
+    """State of an assignment: the open question, or the result."""
 
     id: int
     state: Annotated[str, Field(pattern="^(asking|finished)$")]
@@ -168,7 +170,7 @@ class AssignmentSummary(BaseModel):
 
 
 class JudgmentIn(Body):
-    """An answer: the pages, or the systems of two lists, as they were shown, and what is said."""
+    """An answer, with the pages (or the systems of two lists) as they were shown."""
 
     position: Position
     left: Name | None = None
@@ -180,7 +182,7 @@ class JudgmentIn(Body):
 
 
 class StepIn(Body):
-    """Undo or redo, meant for a position of the log."""
+    """Undo or redo at a position of the log."""
 
     position: Position
     active_ms: Annotated[int, Field(ge=0, le=10**12)] = 0

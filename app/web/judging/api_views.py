@@ -1,4 +1,4 @@
-"""From where an assignment stands to what the API sends."""
+"""Conversion of the state of an assignment to the response bodies of the judging API."""
 
 from collections.abc import Iterable, Mapping
 
@@ -36,7 +36,7 @@ from topkapi.app.web.judging.api_models import (
 def assignment_out(
     session: Session, texts: PageTexts, assignment_state: AssignmentState
 ) -> AssignmentOut:
-    """The state with the texts of the pages it asks about."""
+    """Return the state with the texts of the pages in the open question."""
     query, progress = assignment_state.query, assignment_state.progress
     return AssignmentOut(
         id=assignment_state.assignment_id,
@@ -67,7 +67,7 @@ def assignment_out(
 
 
 def answers_of(assignment_state: AssignmentState) -> list[str]:
-    """The answers the study offers for this tool."""
+    """Return the answers that the study allows for this tool."""
     if assignment_state.tool is Tool.GRADES:
         return [*GradePlan.from_json(assignment_state.plan).grades, UNJUDGEABLE]
     if assignment_state.tool is Tool.LISTS:
@@ -123,13 +123,13 @@ def _result(assignment_state: AssignmentState) -> PairResult | GradeResult | Lis
     if isinstance(assignment_state.state, Compared):
         return _list_result(assignment_state, assignment_state.state)
     if isinstance(assignment_state.state, Graded):
-        given = assignment_state.state.grades
-        return GradeResult(grades={names[each.document]: each.grade for each in given})
+        graded = assignment_state.state.grades
+        return GradeResult(grades={names[each.document]: each.grade for each in graded})
     return None
 
 
 def _pair_result(state: Finished, names: Mapping[int, str]) -> PairResult:
-    result, sure = state.result, state.confidence
+    result, confidence = state.result, state.confidence
 
     def named(numbers: Iterable[int]) -> list[str]:
         return [names[number] for number in numbers]
@@ -140,18 +140,18 @@ def _pair_result(state: Finished, names: Mapping[int, str]) -> PairResult:
         rest=named(result.rest),
         bad=named(result.bad),
         unjudgeable=named(result.unjudgeable),
-        confidence=None if sure is None else _confidence(sure, names),
+        confidence=None if confidence is None else _confidence(confidence, names),
     )
 
 
-def _confidence(sure: ListConfidence, names: Mapping[int, str]) -> ConfidenceOut:
+def _confidence(confidence: ListConfidence, names: Mapping[int, str]) -> ConfidenceOut:
     return ConfidenceOut(
-        quality=sure.quality,
-        error_rate=sure.error_rate,
+        quality=confidence.quality,
+        error_rate=confidence.error_rate,
         pages=[
             PageConfidenceOut(
                 document=names[page.item], in_top=page.in_top, low=page.low, high=page.high
             )
-            for page in sure.pages
+            for page in confidence.pages
         ],
     )

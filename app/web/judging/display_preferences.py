@@ -1,6 +1,6 @@
-"""How a person likes to read on this device, in a cookie that pages write and the server reads.
+"""Display preferences of a person on one device: a cookie that scripts write and the server reads.
 
-A phone and a context want different sizes, so this belongs to the device and not to the account.
+A phone and a desktop need different text sizes, so these belong to the device, not to the account.
 """
 
 import re
@@ -14,13 +14,13 @@ _VALUE = re.compile(r"s([1-5])\.l([01])(?:\.d\d{1,2})?")
 
 @dataclass(frozen=True, slots=True)
 class DisplayPreferences:
-    """Text size from 1 to 5, and whether single letters are keys."""
+    """Text size from 1 to 5, and whether single-letter shortcuts are on."""
 
     size: int = 3
     letters: bool = True
 
 
 def display_preferences_of(request: Request) -> DisplayPreferences:
-    """What the cookie says, or the middle of everything."""
+    """Return the preferences in the cookie, or the defaults."""
     found = _VALUE.fullmatch(request.cookies.get(VIEW_COOKIE, ""))
     return DisplayPreferences(int(found[1]), found[2] == "1") if found else DisplayPreferences()

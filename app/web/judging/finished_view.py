@@ -1,4 +1,4 @@
-"""From a finished session to the page that shows it to the person who judged."""
+"""View of a finished session, for the person who judged it."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,14 +7,14 @@ from topkapi.app.domain.pairs.confidence import PageConfidence
 from topkapi.app.domain.pairs.session import Finished, Result
 from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.session_summary import Summary
-from topkapi.app.web.judging.views import FinishedView, Listed, SureView
+from topkapi.app.web.judging.views import ConfidenceView, FinishedView, Listed
 
-_NEAR = 0.1  # the chance of the top k from which a page outside the list is named
+_NEAR = 0.1  # least top-k probability of a page outside the list that is still shown
 _MOST_NEAR = 10
 
 
 def finished_view(assignment_state: AssignmentState, summary: Summary) -> FinishedView:
-    """The result of a finished session: the top list, or the grades from best to worst."""
+    """Return the result of a finished session: the top list, or grades from best to worst."""
     ranking, bad, unjudgeable, others = _parts(assignment_state)
     return FinishedView(
         assignment_id=assignment_state.assignment_id,
@@ -26,7 +26,7 @@ def finished_view(assignment_state: AssignmentState, summary: Summary) -> Finish
         bad=bad,
         unjudgeable=unjudgeable,
         others=others,
-        sure=_sure(assignment_state),
+        confidence=_list_confidence(assignment_state),
     )
 
 
@@ -43,43 +43,45 @@ def _parts(assignment_state: AssignmentState) -> _Parts:
         return _ranking(assignment_state, result), *removed, len(result.rest)
     assert isinstance(assignment_state.state, Graded)
     grades = GradePlan.from_json(assignment_state.plan).grades
-    given = [each for each in assignment_state.state.grades if each.grade != UNJUDGEABLE]
-    given.sort(key=lambda each: -grades.index(each.grade))
-    ranking = [_page(assignment_state, each.document, grade=each.grade) for each in given]
+    graded = [each for each in assignment_state.state.grades if each.grade != UNJUDGEABLE]
+    graded.sort(key=lambda each: -grades.index(each.grade))
+    ranking = [_page(assignment_state, each.document, grade=each.grade) for each in graded]
     broken = [each.document for each in assignment_state.state.grades if each.grade == UNJUDGEABLE]
     return ranking, (), _listed(assignment_state, broken), 0
 
 
 def _ranking(assignment_state: AssignmentState, result: Result) -> Sequence[Listed]:
     tied = {number: len(group) - 1 for group in result.groups for number in group}
-    sure = _confidence(assignment_state)
+    confidence = _page_confidences(assignment_state)
     return [
-        _page(assignment_state, number, tied=tied.get(number, 0), sure=sure.get(number))
+        _page(assignment_state, number, tied=tied.get(number, 0), confidence=confidence.get(number))
         for number in result.ranking
     ]
 
 
-def _confidence(assignment_state: AssignmentState) -> dict[int, PageConfidence]:
-    """How sure the place of each page is, where the sorter has said so."""
-    told = (
+def _page_confidences(assignment_state: AssignmentState) -> dict[int, PageConfidence]:
+    """Return the confidence of each page by number, empty if the sorter reports none."""
+    confidence = (
         assignment_state.state.confidence if isinstance(assignment_state.state, Finished) else None
     )
-    return {} if told is None else {page.item: page for page in told.pages}
+    return {} if confidence is None else {page.item: page for page in confidence.pages}
 
 
-def _sure(assignment_state: AssignmentState) -> SureView | None:
-    if (
-        not isinstance(assignment_state.state, Finished)
-        or assignment_state.state.confidence is None
-    ):
+def _list_confidence(assignment_state: AssignmentState) -> ConfidenceView | None:
+    state = assignment_state.state
+    if not isinstance(state, Finished) or state.confidence is None:
         return None
-    told, listed = assignment_state.state.confidence, set(assignment_state.state.result.ranking)
+    confidence, listed = state.confidence, set(state.result.ranking)
     near = [
-        _page(assignment_state, page.item, sure=page)
-        for page in told.pages
+        _page(assignment_state, page.item, confidence=page)
+        for page in confidence.pages
         if page.item not in listed and page.in_top >= _NEAR
     ]
-    return SureView(round(100 * told.quality), round(100 * told.error_rate), near[:_MOST_NEAR])
+    return ConfidenceView(
+        quality=round(100 * confidence.quality),
+        errors=round(100 * confidence.error_rate),
+        near=near[:_MOST_NEAR],
+    )
 
 
 def _listed(assignment_state: AssignmentState, numbers: Iterable[int]) -> Sequence[Listed]:
@@ -92,7 +94,7 @@ def _page(
     *,
     tied: int = 0,
     grade: str | None = None,
-    sure: PageConfidence | None = None,
+    confidence: PageConfidence | None = None,
 ) -> Listed:
     head = assignment_state.documents[number]
-    return Listed(head.title or head.name, head.url, tied, grade, sure)
+    return Listed(head.title or head.name, head.url, tied, grade, confidence)

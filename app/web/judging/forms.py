@@ -1,4 +1,4 @@
-"""What the judging pages post."""
+"""Forms of the judging pages."""
 
 from typing import Annotated, Self
 
@@ -16,7 +16,7 @@ Name = Annotated[str, Field(max_length=300)]
 
 
 class EntryForm(Received):
-    """An answer, an undo or a redo, with the position and the pages it is about."""
+    """An answer, undo or redo, with its position and the pages shown."""
 
     position: Annotated[int, Field(ge=0, le=2**31 - 1)]
     left: Name | None = None
@@ -34,32 +34,32 @@ class EntryForm(Received):
         return self
 
     def to_submission(self) -> Submission:
-        """The entry as the labeling service takes it."""
+        """Convert the form to a submission for the labeling service."""
         if self.answer is None:
             assert self.step is not None
             return Submission(self.position, self.step, active_ms=self.active_ms)
-        said = SubmittedAnswer(
+        answer = SubmittedAnswer(
             self.answer, left=self.left, right=self.right, document=self.document
         )
         return Submission(
-            self.position, said=said, active_ms=self.active_ms, note=self.note.strip() or None
+            self.position, said=answer, active_ms=self.active_ms, note=self.note.strip() or None
         )
 
 
 class TimerForm(Received):
-    """What a browser says of its clock."""
+    """A timer report from the browser."""
 
     kind: TimerKind
     active_ms: Milliseconds = 0
     reason: Annotated[str, Field(max_length=100)] | None = None
 
     def to_report(self) -> Report:
-        """The report as the timing service takes it."""
+        """Convert the form to a report for the timing service."""
         return Report(self.kind, self.active_ms, self.reason or None)
 
 
 class TermsForm(Received):
-    """A term to highlight, or one not to highlight any more."""
+    """A term to highlight, or one to stop highlighting."""
 
     term: Annotated[str, Field(max_length=1000)] = ""
     drop: Annotated[str, Field(max_length=1000)] | None = None

@@ -1,4 +1,4 @@
-"""The two rankings of a question as the page shows them: titles, addresses, snippets, links."""
+"""View of the two rankings of a question: titles, addresses, snippets, links."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _OTHER = {"left": "right", "right": "left"}
 
 @dataclass(frozen=True, slots=True)
 class ResultView:
-    """One result; ``elsewhere`` says where the other list has it, and is empty if nowhere."""
+    """One result; ``elsewhere`` is its rank in the other list, empty if it is not in there."""
 
     title: str
     url: str
@@ -29,7 +29,7 @@ class ResultView:
 
 @dataclass(frozen=True, slots=True)
 class ListPane:
-    """One ranking on the screen; ``name`` is its system's, which is never shown."""
+    """One ranking on the screen; ``name`` is that of its system and is never displayed."""
 
     side: str
     label: str
@@ -46,7 +46,7 @@ def list_panes(
     reading: DisplayPreferences,
     texts: Mapping[str, str],
 ) -> list[ListPane]:
-    """Both rankings; ``texts`` are the plain texts of their pages by content hash."""
+    """Return both rankings; ``texts`` maps content hashes to the plain texts of the pages."""
     state = assignment_state.state
     if not isinstance(state, AskingLists):
         return []
@@ -79,7 +79,7 @@ def list_panes(
 
 
 def _text(head: DocumentHead, texts: Mapping[str, str]) -> str:
-    """The page's text without its own title, which stands above it already."""
+    """Return the text of the page without its title, which is displayed above it."""
     text = texts.get(head.content_hash, "")
     if head.media_type == MARKDOWN:
         text = without_markdown(text)

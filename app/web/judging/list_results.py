@@ -1,4 +1,4 @@
-"""A finished comparison of lists, as the person who judged sees it; no system is named."""
+"""View of a finished comparison of lists, for the person who judged it; systems stay hidden."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ ANSWER_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class ComparedView:
-    """How often each answer was given, in the order of the buttons."""
+    """Number of times each answer was chosen, in the order of the buttons."""
 
     assignment_id: int
     position: int
@@ -31,14 +31,14 @@ class ComparedView:
 
 
 def compared_view(assignment_state: AssignmentState, summary: Summary) -> ComparedView:
-    """The result of a finished session with lists."""
+    """Return the result of a finished session with lists."""
     assert isinstance(assignment_state.state, Compared)
-    said = Counter(each.answer for each in assignment_state.state.answers)
+    counts = Counter(each.answer for each in assignment_state.state.answers)
     return ComparedView(
         assignment_id=assignment_state.assignment_id,
         position=assignment_state.position,
         query=assignment_state.query,
         summary=summary,
-        counts=[(name, said[answer]) for answer, name in ANSWER_NAMES.items()],
-        same=said[ListAnswer.SAME],
+        counts=[(name, counts[answer]) for answer, name in ANSWER_NAMES.items()],
+        same=counts[ListAnswer.SAME],
     )

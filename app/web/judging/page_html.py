@@ -1,7 +1,7 @@
-"""From what a study stores to what a page frame shows.
+"""Conversion of stored documents to the HTML shown in a page frame.
 
-Stored HTML keeps its own looks and is only followed by a style for marks and text size. Plain text
-and Markdown are set in the reading style, which follows theme and size.
+Stored HTML keeps its own style; only a style for marks and text size is appended. Plain text and
+Markdown use the reading style, which depends on theme and size.
 """
 
 from collections.abc import Sequence
@@ -13,15 +13,15 @@ from topkapi.app.web.common.templates import static_url
 from topkapi.app.web.judging.page_links import PageLink
 
 HTML, MARKDOWN, PLAIN = "text/html", "text/markdown", "text/plain"
-MAX_MARKDOWN = 200_000  # characters; longer texts are shown as they are written
+MAX_MARKDOWN = 200_000  # characters; longer texts are shown as plain text
 _ZOOM = {1: ".82", 2: ".91", 4: "1.12", 5: "1.3"}
 _MARK_COLOURS = ("#ffe591", "#c3ebcd", "#ffd3bd", "#dcd6fb")  # --mark-1 to --mark-4, on light
 
 
 def page_body(media_type: str, data: bytes, terms: Sequence[str], *, in_frame: bool) -> bytes:
-    """Return the page with its terms marked, whatever its title, theme and size.
+    """Return the page with its terms marked, independent of title, theme and size.
 
-    Opened outside a frame its links lead nowhere.
+    Links are kept only in a frame; a page opened outside one has none that work.
     """
     text = data.decode("utf-8", "replace")
     if media_type == MARKDOWN and len(text) <= MAX_MARKDOWN:
@@ -32,7 +32,7 @@ def page_body(media_type: str, data: bytes, terms: Sequence[str], *, in_frame: b
 
 
 def around_body(media_type: str, *, title: str, link: PageLink) -> tuple[bytes, bytes]:
-    """Return what is sent before and behind the body of a page."""
+    """Return what is sent before and after the body of a page."""
     if media_type == HTML:
         return b"", _style_after(link).encode()
     before, after = _document(title, link)
@@ -40,21 +40,21 @@ def around_body(media_type: str, *, title: str, link: PageLink) -> tuple[bytes, 
 
 
 def problem_page(kind: str, title: str, message: str, link: PageLink | None = None) -> str:
-    """What a frame shows instead of a page; the work page reads ``kind``."""
+    """Return the error page for a frame; the scripts of the judging page read ``kind``."""
     before, after = _document(title, link or PageLink(0, 0), problem=kind)
     return f"{before}<h1>{escape(title)}</h1><p>{escape(message)}</p>{after}"
 
 
 def picture_page(name: str) -> str:
-    """Return a page that shows the picture ``name`` beside it.
+    """Return a page that embeds the image ``name`` from the same folder.
 
-    An SVG file opened by itself could hold what opens connections; as a picture it cannot.
+    An SVG file opened as a document could open connections; as an image it cannot.
     """
     return f'<!doctype html><title>{escape(name)}</title><img src="{escape(name)}" alt="">'
 
 
 def _document(title: str, link: PageLink, problem: str = "") -> tuple[str, str]:
-    """Return what is before and behind the body of a page in the reading style."""
+    """Return the HTML before and after the body of a page in the reading style."""
     theme = "" if link.theme == "auto" else f' data-theme="{link.theme}"'
     wrong = f' data-problem="{problem}"' if problem else ""
     styles = "".join(
@@ -70,7 +70,10 @@ def _document(title: str, link: PageLink, problem: str = "") -> tuple[str, str]:
 
 
 def _style_after(link: PageLink) -> str:
-    """Behind the page, where it changes neither its mode nor its order of styles."""
+    """Return the style to append.
+
+    At the end it changes neither the page's rendering mode nor the order of its own styles.
+    """
     sizes = [f'html[data-size="{size}"]{{zoom:{zoom}}}' for size, zoom in _ZOOM.items()]
     if link.size in _ZOOM:
         sizes.insert(0, f"html:not([data-size]){{zoom:{_ZOOM[link.size]}}}")

@@ -1,8 +1,8 @@
-"""Signed links to pages under judgment: who holds one may see the page, for a while.
+"""Signed links to pages under judgment: the holder of a link may see the page until it expires.
 
-A link is its own permission, so that no cookie is needed or read. It names the page and how it is
-shown. Links made within a quarter of their life are the same, so that browsers keep what they have
-loaded.
+The link itself is the permission: no cookie is needed or read. It names the page and its display
+settings. Links made within a quarter of the lifetime are identical, so that browsers can use their
+cache.
 """
 
 import time
@@ -15,20 +15,20 @@ from itsdangerous import BadData, URLSafeSerializer
 
 CLOCK_SKEW = 300  # seconds by which the clocks of hosts may differ
 Theme = Literal["auto", "light", "dark"]
-_KEPT_LINKS = 4096  # of half a kilobyte; a question has up to a dozen, mostly the same again
+_CACHED_LINKS = 4096  # half a kilobyte each; a question has up to a dozen, mostly cached ones
 
 
 class LinkExpired(Exception):
-    """The link was right once."""
+    """The link was valid and has expired."""
 
 
 class LinkWrong(Exception):
-    """The link was not made here."""
+    """The link was not signed by this server."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """A page of a study, the terms marked in it, and how it is set."""
+    """A page of a study, its theme and text size, and the terms marked in it."""
 
     study_id: int
     document_id: int
@@ -38,15 +38,19 @@ class PageLink:
 
 
 class PageLinks:
-    """Makes and reads the links of one program, signed with its secret."""
+    """Makes and reads links, signed with the secret of the server."""
 
     def __init__(self, secret: str, *, minutes: int) -> None:
         self._serializer = URLSafeSerializer(secret, salt="page")
         self._seconds = minutes * 60
-        self._signed = lru_cache(maxsize=_KEPT_LINKS)(self._sign)
+        self._signed = lru_cache(maxsize=_CACHED_LINKS)(self._sign)
 
     def address(self, link: PageLink, path: str) -> str:
-        """Where the page is; ``path`` is where its file stood, so that its images are found."""
+        """Return the address of the page.
+
+        It ends with ``path``, the path of the file in the study, so that relative links to images
+        work.
+        """
         step = max(1, self._seconds // 4)
         until = int(time.time()) // step * step + self._seconds + step
         return self._signed(link, path, until)
@@ -56,7 +60,7 @@ class PageLinks:
         return f"/pages/{token}/{quote(path)}"
 
     def read(self, token: str) -> tuple[PageLink, int]:
-        """What a token names, and for how many seconds it still does."""
+        """Return the link in a token and the seconds until it expires."""
         try:
             study_id, document_id, theme, size, terms, until = self._serializer.loads(token)
         except (BadData, ValueError, TypeError) as error:

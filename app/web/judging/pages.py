@@ -1,4 +1,4 @@
-"""Judging in the browser: the question, answers, what may come next, the clock, the chips."""
+"""Judging pages: the question, answers, prefetched questions, the timer, highlighted terms."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -40,7 +40,7 @@ from topkapi.app.web.judging.views import (
     FragmentView,
     GuidelinesView,
     NextView,
-    ProspectView,
+    PossibleQuestion,
     Refused,
     TermsView,
     WorkView,
@@ -58,7 +58,7 @@ _PAGES = {
 def get_work(
     request: Request, session: SessionDep, user: CurrentUser, assignment_id: RowId
 ) -> Response:
-    """The open question, or the result."""
+    """Show the open question, or the result."""
     return _show(request, session, user, _assignment_state(request, session, user, assignment_id))
 
 
@@ -69,10 +69,10 @@ async def post_entry(
     assignment_id: RowId,
     form: Annotated[EntryForm, Form()],
 ) -> Response:
-    """Take an answer, an undo or a redo, and show what is asked then; repeated, it counts once.
+    """Append an answer, undo or redo to the log and show the next question.
 
-    What needs nothing more of the database is drawn when the entry is committed, so that others can
-    write meanwhile.
+    The request is idempotent. A response that needs no further query is rendered after the commit,
+    so that the write lock is released early.
     """
 
     def work(session: Session) -> Response | AssignmentState:
@@ -115,7 +115,7 @@ def get_next(
     assignment_id: RowId,
     position: Annotated[int, Query(ge=0, le=2**31 - 1)],
 ) -> Response:
-    """The questions that may come after this one, for the browser to make ready."""
+    """Return the possible next questions, for the browser to prefetch."""
     found = labeling.peek(
         session,
         request.app.state.live,
@@ -123,7 +123,8 @@ def get_next(
         user_id=user.id,
         position=position,
     )
-    return render(request, "judging/_next.html", NextView(_prospects(request, session, found)))
+    view = NextView(_possible_questions(request, session, found))
+    return render(request, "judging/_next.html", view)
 
 
 @router.post("/timer")
@@ -133,7 +134,7 @@ def post_timer(
     assignment_id: RowId,
     form: Annotated[TimerForm, Form()],
 ) -> Response:
-    """Note what happened to the clock."""
+    """Record an event of the timer."""
     timing.record_event(
         session, assignment_id=assignment_id, user_id=user.id, report=form.to_report()
     )
@@ -148,7 +149,7 @@ def post_terms(
     assignment_id: RowId,
     form: Annotated[TermsForm, Form()],
 ) -> Response:
-    """Highlight one more term, or one less."""
+    """Add or remove a highlighted term."""
     query = _assignment_state(request, session, user, assignment_id).query
     error = None
     try:
@@ -172,7 +173,7 @@ def post_terms(
 def get_guidelines(
     request: Request, session: SessionDep, user: CurrentUser, assignment_id: RowId
 ) -> Response:
-    """The guidelines of the study this assignment belongs to."""
+    """Show the guidelines of the study of this assignment."""
     assignment_state = _assignment_state(request, session, user, assignment_id)
     context = judging_context(session, assignment_state, user_id=user.id)
     view = GuidelinesView(
@@ -192,27 +193,27 @@ def _assignment_state(
 def _question(
     request: Request, session: Session | None, assignment_state: AssignmentState
 ) -> QuestionView:
-    """The view of a question; only one about lists needs the ``session``, for their texts."""
+    """Return the view of a question; only lists need the ``session``, for their snippets."""
     texts = {} if session is None else snippet_texts(session, assignment_state)
     return question_view(
         assignment_state, request.app.state.page_links, display_preferences_of(request), texts
     )
 
 
-def _prospects(
+def _possible_questions(
     request: Request, session: Session | None, ahead: Sequence[Prospect]
-) -> Sequence[ProspectView]:
-    """The questions that may come, each once, with all the answers that lead to it."""
+) -> Sequence[PossibleQuestion]:
+    """Return the distinct possible next questions, each with all the answers that lead to it."""
     answers: list[list[str]] = []
     states: list[AssignmentState] = []
-    for words, after in ahead:
+    for leading, after in ahead:
         if after not in states:
             states.append(after)
             answers.append([])
-        answers[states.index(after)].extend(words)
+        answers[states.index(after)].extend(leading)
     return [
-        (words, _question(request, session, after))
-        for words, after in zip(answers, states, strict=True)
+        (leading, _question(request, session, after))
+        for leading, after in zip(answers, states, strict=True)
     ]
 
 
@@ -224,7 +225,7 @@ def _show(
     *,
     stale: Refused | None = None,
 ) -> Response:
-    """The question as a page or as a fragment; the result as a page."""
+    """Show the question as a page or a fragment, or the result as a page."""
     status = 409 if stale else 200
     if htmx.wants_fragment(request):
         return _fragment(request, assignment_state, session, stale)
@@ -245,9 +246,10 @@ def _fragment(
     session: Session | None = None,
     stale: Refused | None = None,
 ) -> Response:
-    """What changes on the page, and what may come next if the state says so."""
+    """Return the parts of the page that change, and the possible next questions if known."""
     question = _question(request, session, assignment_state)
-    view = FragmentView(question, stale, _prospects(request, session, assignment_state.ahead))
+    possible = _possible_questions(request, session, assignment_state.ahead)
+    view = FragmentView(question, stale, possible)
     return render(request, "judging/_question.html", view, status=409 if stale else 200)
 
 
@@ -277,10 +279,10 @@ def _work_view(
 
 
 def _grades(assignment_state: AssignmentState, described: Sequence[Grade]) -> Sequence[Grade]:
-    """The grades of the plan, which never change, with the study's words for them."""
-    words = {grade.name: grade for grade in described}
+    """Return the grades of the plan, which are fixed, with the study's current descriptions."""
+    descriptions = {grade.name: grade for grade in described}
     names = GradePlan.from_json(assignment_state.plan).grades
-    return [words.get(name, Grade(name)) for name in names]
+    return [descriptions.get(name, Grade(name)) for name in names]
 
 
 def _address(request: Request, name: str, assignment_id: int) -> str:

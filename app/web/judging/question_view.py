@@ -1,4 +1,4 @@
-"""From where an assignment stands to what the judging pages show."""
+"""View of the open question of an assignment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from topkapi.app.web.judging.page_links import PageLink, PageLinks, Theme
 _SIDES = {Tool.PAIRS: ("left", "right"), Tool.GRADES: ("page",)}
 _LABELS = {"left": "Left page", "right": "Right page", "page": "The page"}
 _VERBS = {Tool.PAIRS: "answered", Tool.GRADES: "graded", Tool.LISTS: "compared"}
-_CONTEST = {"left": "left", "right": "right", "page": "document"}
+_FIELDS = {"left": "left", "right": "right", "page": "document"}
 
 
 @dataclass(frozen=True, slots=True)
 class PaneView:
-    """One page on the screen. ``key`` tells one look of it from another, whatever its link."""
+    """One page on the screen. ``key`` identifies its rendering, independent of its link."""
 
     side: str
     label: str
@@ -39,16 +39,16 @@ class PaneView:
 
 @dataclass(frozen=True, slots=True)
 class ProgressView:
-    """The bar of progress: shares of a scale that is fixed when the session begins.
+    """The progress bar: fractions of a scale that is fixed when the session begins.
 
-    Where a session goes on until its list is good enough, the bar shows how good it is expected to
-    be: ``quality`` of ``goal``, in percent.
+    In a session that stops at a quality, the bar shows the expected quality instead: ``quality`` of
+    ``goal``, in percent.
     """
 
     answered: int
     left: int
     scale: int
-    words: str
+    text: str
     done: float
     maybe: float
     maybe_width: float
@@ -61,7 +61,7 @@ class ProgressView:
 
 @dataclass(frozen=True, slots=True)
 class QuestionView:
-    """All that changes from one question to the next."""
+    """Everything that changes from one question to the next."""
 
     assignment_id: int
     tool: Tool
@@ -74,7 +74,7 @@ class QuestionView:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is asked any more."""
+        """Whether no question is left."""
         return not self.panes
 
 
@@ -84,7 +84,7 @@ def question_view(
     reading: DisplayPreferences,
     texts: Mapping[str, str],
 ) -> QuestionView:
-    """The question that is open, with links to its pages; ``texts`` are for snippets in lists."""
+    """Return the open question with links to its pages; ``texts`` are for snippets in lists."""
     panes: tuple[PaneView | ListPane, ...]
     if assignment_state.tool is Tool.LISTS:
         panes = tuple(list_panes(assignment_state, links, assignment_state.terms, reading, texts))
@@ -109,7 +109,7 @@ def _panes(
 ) -> list[PaneView]:
     numbers = shown_in(assignment_state.state)
     heads = [assignment_state.documents[number] for number in numbers]
-    # Both pages of a pair lie on one ground: stored HTML is light, so its neighbour is too.
+    # Both pages of a pair have the same background: stored HTML is light, so both are light.
     theme: Theme = "light" if any(head.media_type == HTML for head in heads) else "auto"
     panes = []
     for side, head in zip(_SIDES[assignment_state.tool], heads, strict=bool(heads)):
@@ -126,7 +126,7 @@ def _pane(
     return PaneView(
         side=side,
         label=_LABELS[side],
-        field=_CONTEST[side],
+        field=_FIELDS[side],
         name=head.name,
         title=head.title or head.name,
         host=host_of(head.url),
@@ -138,7 +138,7 @@ def _pane(
 
 
 def progress_view(progress: Progress, scale: int, tool: Tool) -> ProgressView:
-    """The bar and the words beside it; the words carry the promise."""
+    """Return the progress bar and its text; only the text is precise."""
     answered, left = progress.answered, progress.expected_left
     full = max(scale, 1)
     quality, goal = _in_percent(progress)
@@ -146,7 +146,7 @@ def progress_view(progress: Progress, scale: int, tool: Tool) -> ProgressView:
         answered=answered,
         left=left,
         scale=max(full, answered),
-        words=_words(progress, tool),
+        text=_progress_text(progress, tool),
         done=answered / full if quality is None or not goal else quality / goal,
         maybe=min(1.0, (answered + progress.low) / full),
         maybe_width=max(0.0, min(1.0, (answered + progress.high) / full))
@@ -159,7 +159,7 @@ def progress_view(progress: Progress, scale: int, tool: Tool) -> ProgressView:
     )
 
 
-def _words(progress: Progress, tool: Tool) -> str:
+def _progress_text(progress: Progress, tool: Tool) -> str:
     answered, left = progress.answered, progress.expected_left
     quality, goal = _in_percent(progress)
     if tool is Tool.GRADES:
@@ -170,8 +170,8 @@ def _words(progress: Progress, tool: Tool) -> str:
         return f"{answered} of {answered + left} questions answered, {left} left"
     if quality is not None:
         return (
-            f"{answered} answered, at most {progress.high} left; the list is expected to be "
-            f"{quality} % right, and {goal} % is enough"
+            f"{answered} answered, at most {progress.high} left; the expected quality of the list "
+            f"is {quality} %, the goal is {goal} %"
         )
     return (
         f"{answered} answered, about {left} questions left, "
@@ -180,9 +180,9 @@ def _words(progress: Progress, tool: Tool) -> str:
 
 
 def _in_percent(progress: Progress) -> tuple[int | None, int | None]:
-    """Quality and goal; the goal itself is not shown before the session has ended with it.
+    """Return quality and goal; the quality stays below the goal while questions are asked.
 
-    The quality that goes with a question is a quick estimate, a little too hopeful.
+    The quality reported with a question is a quick estimate with a slight upward bias.
     """
     if progress.quality is None or progress.goal is None:
         return None, None
@@ -192,7 +192,7 @@ def _in_percent(progress: Progress) -> tuple[int | None, int | None]:
 
 @lru_cache(maxsize=4096)
 def host_of(url: str) -> str:
-    """The host in an address, to show beside a title."""
+    """Return the host of an address, to show beside a title."""
     try:
         return urlsplit(url).hostname or ""
     except ValueError:

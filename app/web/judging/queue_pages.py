@@ -22,7 +22,7 @@ def get_queue(
     user: CurrentUser,
     page: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 1,
 ) -> Response:
-    """The work of the person, some at a time, and one button to go on."""
+    """Show the assignments of the person, page by page, with one button to continue."""
     queue = queue_of_user(session, user.id)
     paging = Paging(page, SIZE, len(queue.works))
     return render(request, "judging/queue.html", QueueView(queue, paging, Choices("/", {})))

@@ -1,4 +1,4 @@
-"""Pages under judgment and their files: strangers' work, shown so that nothing in it can act."""
+"""Pages under judgment and their files: untrusted content, served so that nothing in it can run."""
 
 from pathlib import PurePosixPath
 from typing import Annotated
@@ -52,26 +52,31 @@ _OPENED = frozenset(("document", "iframe", "frame", "object", "embed"))  # value
 
 
 def add_link_errors(app: FastAPI) -> None:
-    """Show links that do not work as pages that fit into a frame."""
+    """Register handlers that answer invalid links with a page that fits into a frame."""
     app.add_exception_handler(LinkWrong, _show_wrong_link)
     app.add_exception_handler(LinkExpired, _show_expired_link)
 
 
 def _show_wrong_link(_request: Request, _error: Exception) -> Response:
-    return _problem(403, "wrong", "This link is not valid", "Go back to your queue.")
+    return _problem(
+        403,
+        "wrong",
+        "This link is not valid",
+        "Go back to your queue and open the query from there.",
+    )
 
 
 def _show_expired_link(_request: Request, _error: Exception) -> Response:
-    return _problem(410, "expired", "This link has expired", "Load the question again.")
+    return _problem(410, "expired", "This link has expired", "Reload the question.")
 
 
 @router.get("/pages/{token}/{path:path}")
 async def get_page(
     request: Request, token: str, path: str, sec_fetch_dest: Annotated[str, Header()] = ""
 ) -> Response:
-    """The page a token names, or a file that stood beside it. No cookie is looked at.
+    """Serve the page named by a token, or a file of the same study; cookies are ignored.
 
-    A page that was rendered before is sent from memory, without a thread or a transaction.
+    A rendered page is served from the cache, without a thread or a transaction.
     """
     links: PageLinks = request.app.state.page_links
     link, seconds = links.read(token)
@@ -83,11 +88,11 @@ async def get_page(
         response = await _page(request, link, head, in_frame=sec_fetch_dest != "document")
     else:
         response = await _file(request, link, path, sec_fetch_dest)
-    return _missing(link) if response is None else _kept(response, seconds)
+    return _missing(link) if response is None else _cacheable(response, seconds)
 
 
 async def _head(request: Request, link: PageLink) -> PageHead | None:
-    """What is known about the page of the link; its row is read now and then."""
+    """Return the metadata of the page of the link, from the cache if possible."""
     pages: ShownPages = request.app.state.pages
     study_id, document_id = link.study_id, link.document_id
     head = pages.head(study_id, document_id)
@@ -107,7 +112,7 @@ async def _head(request: Request, link: PageLink) -> PageHead | None:
 async def _page(
     request: Request, link: PageLink, head: PageHead, *, in_frame: bool
 ) -> Response | None:
-    """The page as a frame shows it; a document that is no text is sent as it is."""
+    """Return the page as shown in a frame; a document that is not text is sent unchanged."""
     pages: ShownPages = request.app.state.pages
     is_text = head.media_type in (HTML, MARKDOWN, PLAIN)
     key = BodyKey(head.content_hash, link.terms, in_frame)
@@ -123,7 +128,7 @@ async def _page(
 
 
 async def _rendered(request: Request, media_type: str, data: bytes, key: BodyKey) -> Body:
-    """The body, rendered in one of few threads that all long pages share."""
+    """Render the body in one of the few threads for rendering, and cache it."""
 
     def render() -> Body:
         return Body.of(page_body(media_type, data, key.terms, in_frame=key.links))
@@ -135,7 +140,7 @@ async def _rendered(request: Request, media_type: str, data: bytes, key: BodyKey
 
 
 async def _file(request: Request, link: PageLink, path: str, dest: str) -> Response | None:
-    """A file beside the page; other pages of the study are rendered too, without marks."""
+    """Return a file of the study; HTML is rendered, without marks."""
 
     def read(session: Session) -> tuple[str, str, bytes] | None:
         content = queries.content_of_file(session, link.study_id, path)
@@ -164,13 +169,13 @@ def _shown(request: Request, body: Body, head: PageHead, link: PageLink) -> Resp
 
 
 def _as_stored(data: bytes, media_type: str) -> Response:
-    """The bytes with their type; nothing is served as a program."""
+    """Return the stored bytes with their media type; scripts are served as plain text."""
     is_code = any(code in media_type for code in _CODE)
     return Response(data, media_type=PLAIN if is_code else media_type)
 
 
-def _kept(response: Response, seconds: int) -> Response:
-    """Let the browser keep the page for as long as its link works: it cannot change."""
+def _cacheable(response: Response, seconds: int) -> Response:
+    """Let the browser cache the page until its link expires: the content never changes."""
     response.headers.update(_HEADERS)
     response.headers["Cache-Control"] = f"private, max-age={seconds}, immutable"
     return response
@@ -181,7 +186,7 @@ def _missing(link: PageLink) -> Response:
         404,
         "missing",
         "This page is missing",
-        "The study has no such page. Choose “Cannot judge” for it; your other answers are safe.",
+        "The study has no such page. Choose “Cannot judge” for it; your other answers are saved.",
         link,
     )
 

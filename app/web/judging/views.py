@@ -1,4 +1,4 @@
-"""What the templates of the judging pages read."""
+"""Views for the templates of the judging pages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +13,13 @@ from topkapi.app.services.judging.session_summary import Summary
 from topkapi.app.web.judging.display_preferences import DisplayPreferences
 from topkapi.app.web.judging.question_view import QuestionView
 
-ProspectView = tuple[list[str], QuestionView]  # answers, and what is asked after any of them
+# A possible next question, with the answers that lead to it.
+PossibleQuestion = tuple[list[str], QuestionView]
 
 
 @dataclass(frozen=True, slots=True)
 class TermsView:
-    """The chips: what is highlighted, and what was wrong with the last term typed."""
+    """The highlighted terms, and the error in the last term entered."""
 
     assignment_id: int
     terms: Sequence[str]
@@ -27,7 +28,7 @@ class TermsView:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why an entry was not taken."""
+    """Why an entry was refused."""
 
     code: str
     message: str
@@ -35,9 +36,9 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class WorkView:
-    """A judging page: the question, what is known of the query, and how the person reads.
+    """A judging page: the question, its query and judging context, and display preferences.
 
-    ``stale`` says why an entry was refused; the question is the one that is open now.
+    ``stale`` is the reason why an entry was refused; the question is the one that is open now.
     """
 
     question: QuestionView
@@ -54,18 +55,18 @@ class WorkView:
 
 @dataclass(frozen=True, slots=True)
 class FragmentView:
-    """What changes on a judging page when an entry was taken or refused, and what may come then."""
+    """The parts of a judging page that change after an entry, and the possible next questions."""
 
     question: QuestionView
     stale: Refused | None = None
-    prospects: Sequence[ProspectView] = ()
+    possible: Sequence[PossibleQuestion] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class NextView:
-    """The questions that may come, each with the answers that lead to it."""
+    """The possible next questions, each with the answers that lead to it."""
 
-    prospects: Sequence[ProspectView]
+    possible: Sequence[PossibleQuestion]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +77,12 @@ class Listed:
     url: str
     tied: int = 0
     grade: str | None = None
-    sure: PageConfidence | None = None
+    confidence: PageConfidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class SureView:
-    """How sure a list is: in percent, how right it should be and how often answers slip.
+class ConfidenceView:
+    """Confidence in a list: its expected quality and the error rate of answers, in percent.
 
     ``near`` are pages outside the list that may belong in it.
     """
@@ -104,7 +105,7 @@ class FinishedView:
     bad: Sequence[Listed]
     unjudgeable: Sequence[Listed]
     others: int
-    sure: SureView | None = None
+    confidence: ConfidenceView | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
-"""The gate in front of all routes: who may write, how much, and how slowly.
+"""Gate in front of all routes: who may write, and limits on the size and duration of bodies.
 
-FastAPI reads and parses a body before anything else. So the gate, not a route, refuses strangers
-before their bodies are read, counts bodies while they arrive, and limits the time they take. Small
-bodies are handed on whole: when a route begins, its body is there, and no slot or transaction ever
-waits for a client.
+FastAPI reads and parses a body before anything else. So the gate, not a route, refuses
+unauthenticated writes before the body is read, counts bytes as they arrive, and limits the time.
+Small bodies are read completely first: when a route starts, its body is in memory, and no slot or
+transaction ever waits for a client.
 """
 
 import time
@@ -19,52 +19,52 @@ from topkapi.app.domain.errors import AppError
 from topkapi.app.services.importing.sources.limits import size_in_words
 from topkapi.app.web.access.admission import admit
 from topkapi.app.web.access.deps import SAFE_METHODS
-from topkapi.app.web.access.early_auth import person_at_door
+from topkapi.app.web.access.early_auth import early_person
 from topkapi.app.web.common.busy import Busy
 from topkapi.app.web.common.errors import show_app_error, show_busy, show_http_error
 from topkapi.app.web.server.body_limits import BodyLimit, is_for_visitors, limit_of
 
-IDLE_SECONDS = 30.0  # without a byte of a large body
+IDLE_SECONDS = 30.0  # without a byte while a large body arrives
 _CLOSE = {"Connection": "close"}
 
 
 class Gate:
-    """Lets requests through to the routes."""
+    """Middleware that admits writes and bounds their bodies."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, a write only from someone known and with its body at hand."""
+        """Forward the request; a write only if it is admitted, with its body bounded."""
         if scope["type"] != "http" or scope["method"] in SAFE_METHODS:
             await self._app(scope, receive, send)
             return
         request = Request(scope, receive)
         try:
-            opened = await _opened(request, receive)
+            bounded = await _bounded_receive(request, receive)
         except ClientDisconnect:
             return
         except (AppError, HTTPException, Busy) as refusal:
             await _shown(request, refusal)(scope, receive, send)
             return
-        await self._app(scope, opened, send)
+        await self._app(scope, bounded, send)
 
 
-async def _opened(request: Request, receive: Receive) -> Receive:
-    """Check who writes; return a way to receive the body that is bounded in size and time."""
+async def _bounded_receive(request: Request, receive: Receive) -> Receive:
+    """Check the sender; return a ``receive`` that bounds the body in size and time."""
     path = request.scope["path"]
     limit = limit_of(path)
     if not is_for_visitors(path):
         await admit(request)
     if limit.needs_admin:
-        await person_at_door(request, Role.ADMIN)
+        await early_person(request, Role.ADMIN)
     body = BoundedBody(receive, limit)
     body.refuse_announced(request.headers.get("content-length", ""))
     return body.receive if limit.needs_admin else await body.gathered()
 
 
 class BoundedBody:
-    """A body as it arrives: counted, and cut off when it is too large or too slow."""
+    """A body in transfer: counted, and refused when it is too large or too slow."""
 
     def __init__(self, receive: Receive, limit: BodyLimit) -> None:
         self._receive = receive
@@ -74,12 +74,12 @@ class BoundedBody:
         self._complete = False
 
     def refuse_announced(self, length: str) -> None:
-        """Refuse a body that says it is too large before it is read."""
+        """Raise if ``Content-Length`` is too large, before the body is read."""
         if length.isdecimal() and (len(length) > 15 or int(length) > self._limit.most_bytes):
             self._refuse_size()
 
     async def receive(self) -> Message:
-        """The next message; what comes after the body has no limit."""
+        """Return the next message; those after the body are not limited."""
         if self._complete:
             return await self._receive()
         left = max(0.0, min(self._deadline - time.monotonic(), IDLE_SECONDS))
@@ -95,7 +95,7 @@ class BoundedBody:
         return message
 
     async def gathered(self) -> Receive:
-        """Read the whole body; return a way to receive it once more."""
+        """Read the whole body; return a ``receive`` that replays it."""
         chunks = []
         while not self._complete:
             message = await self.receive()
@@ -107,7 +107,7 @@ class BoundedBody:
 
     def _refuse_size(self) -> None:
         most = size_in_words(self._limit.most_bytes)
-        raise HTTPException(413, f"The request is larger than {most}, the most taken here.")
+        raise HTTPException(413, f"The request is larger than {most}, the limit at this address.")
 
 
 def _first(message: Message, receive: Receive) -> Receive:

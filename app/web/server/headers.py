@@ -1,4 +1,4 @@
-"""Headers that every response carries, and the renewal of sign-ins."""
+"""Headers of every response, and the renewal of session cookies."""
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
@@ -29,19 +29,19 @@ DEFAULTS = {
 
 
 class Headers:
-    """Adds the defaults where a route has not said otherwise (pages under judgment do)."""
+    """Middleware that adds default headers; routes can override them (pages under judgment do)."""
 
     def __init__(self, app: ASGIApp, cookies: Cookies) -> None:
         self._app = app
         self._cookies = cookies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, and dress its response."""
+        """Forward the request, and add headers to its response."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
 
-        async def dressed(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in DEFAULTS.items():
@@ -49,7 +49,7 @@ class Headers:
                 self._renew(scope, headers)
             await send(message)
 
-        await self._app(scope, receive, dressed)
+        await self._app(scope, receive, send_with_headers)
 
     def _renew(self, scope: Scope, headers: MutableHeaders) -> None:
         token = getattr(Request(scope).state, "renewed_session", None)

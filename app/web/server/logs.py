@@ -1,7 +1,7 @@
-"""The log: one JSON object a line, one line a request, never a secret.
+"""The log: one JSON object per line, one line per request, no secrets.
 
-A request is logged by the template of its path, so that neither tokens in links nor ids of people
-end up in it.
+A request is logged with the template of its path, so that neither tokens in links nor ids of people
+are logged.
 """
 
 import json
@@ -27,7 +27,7 @@ class JsonLines(logging.Formatter):
     """A log record as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Time, level, logger and message, and what was given as ``extra['fields']``."""
+        """Format time, level, logger, message, and the fields in ``extra['fields']``."""
         line: dict[str, Any] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -42,7 +42,7 @@ class JsonLines(logging.Formatter):
 
 
 def _without_values(text: str, error: BaseException | None) -> str:
-    """Replace the details of PostgreSQL, such as an e-mail address, by what it says in short."""
+    """Replace PostgreSQL's details, which may hold an e-mail address, by its primary message."""
     while error is not None:
         diagnosis = getattr(error, "diag", None)
         if diagnosis is not None:
@@ -56,18 +56,18 @@ def configure_logs(level: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    logging.getLogger("uvicorn.access").disabled = True  # the request log says more
+    logging.getLogger("uvicorn.access").disabled = True  # RequestLog logs requests
     logging.getLogger("alembic").setLevel(logging.WARNING)
 
 
 class RequestLog:
-    """Numbers each request, logs it when it is over, and turns a fault into a page."""
+    """Middleware that assigns request ids, logs requests, and shows an error page on exceptions."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on and log it."""
+        """Forward the request and log it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -75,7 +75,7 @@ class RequestLog:
         request.state.request_id = _request_id(request)
         started, status = time.perf_counter(), 0
 
-        async def watched(message: Message) -> None:
+        async def watched_send(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -83,12 +83,12 @@ class RequestLog:
             await send(message)
 
         try:
-            await self._app(scope, receive, watched)
+            await self._app(scope, receive, watched_send)
         except Exception:
             _log.exception("unexpected error", extra={"fields": _about(request, 500, started)})
             if status:
-                raise  # the response has begun: all that is left is to cut it off
-            await show_unexpected(request)(scope, receive, watched)
+                raise  # the response has started: it can only be cut off
+            await show_unexpected(request)(scope, receive, watched_send)
             return
         _log.info("request", extra={"fields": _about(request, status, started)})
 

@@ -1,7 +1,7 @@
-"""What the API says of itself: the errors that every operation can answer with are added here.
+"""OpenAPI description of the API, with the errors that every operation can return.
 
-Routes describe what they send when all is well; refusals look alike everywhere (problem+json), so
-they are described in one place, where a generated client finds them.
+Routes describe their successful responses. Errors have the same form everywhere (problem+json), so
+they are added to all operations here, for generated clients.
 """
 
 import json
@@ -15,7 +15,7 @@ from fastapi.concurrency import run_in_threadpool
 MEDIA_TYPE = "application/problem+json"
 PROBLEM: dict[str, Any] = {
     "title": "Problem",
-    "description": "A refusal, after RFC 9457; `code` is stable, `detail` is for people.",
+    "description": "An error (RFC 9457); `code` is stable, `detail` is for people.",
     "type": "object",
     "required": ["type", "title", "status", "detail", "code"],
     "properties": {
@@ -26,28 +26,28 @@ PROBLEM: dict[str, Any] = {
         "code": {"type": "string"},
         "problems": {
             "type": "array",
-            "description": "What is to be mended, place by place.",
+            "description": "What to fix, with the location of each problem.",
             "items": {"type": "object"},
         },
     },
 }
 REFUSALS = {
-    "400": "It could not be read.",
-    "401": "No token, or one that is not valid.",
-    "403": "The role does not allow it.",
-    "404": "There is no such thing, or it is not yours to see.",
-    "409": "It contradicts what is there.",
+    "400": "The request could not be parsed.",
+    "401": "The token is missing or not valid.",
+    "403": "Your role does not allow this.",
+    "404": "Not found, or you may not see it.",
+    "409": "Conflict with the current state.",
     "408": "The body took too long to arrive.",
-    "413": "Too large.",
-    "422": "A value breaks a rule; the detail says which and how to mend it.",
-    "503": "Busy; nothing was written, try again after `Retry-After` seconds.",
+    "413": "The body is too large.",
+    "422": "A value is not valid; `detail` says which one and how to fix it.",
+    "503": "The server is busy. Nothing was written; retry after `Retry-After` seconds.",
 }
 
 
 def describe(app: FastAPI) -> None:
-    """Let ``app`` tell of its refusals in its OpenAPI description, and serve it to everyone.
+    """Add errors to the OpenAPI description of ``app``, and serve it without authentication.
 
-    It is written once: strangers may ask for it as often as they like.
+    It is serialised once and cached, because anyone may request it at any rate.
     """
     plain = app.openapi
 
@@ -61,13 +61,13 @@ def describe(app: FastAPI) -> None:
     one_at_a_time = Lock()
 
     @cache
-    def written() -> bytes:
+    def serialised() -> bytes:
         return json.dumps(full(), ensure_ascii=False).encode()
 
     @app.get("/api/v1/openapi.json", include_in_schema=False)
     async def get_description() -> Response:
-        async with one_at_a_time:  # the first one takes long, so it is written in a thread
-            content = await run_in_threadpool(written)
+        async with one_at_a_time:  # the first call is slow, so it runs in a thread
+            content = await run_in_threadpool(serialised)
         return Response(content, media_type="application/json")
 
 

@@ -1,10 +1,10 @@
-"""HTTP with limits that uvicorn lacks: on the head of a request, on silence, and on slow readers.
+"""HTTP with limits that uvicorn lacks: on the head of a request, idle clients, and slow readers.
 
-A connection is closed when the head of a request is too large or takes too long, when the rest of a
-body that nobody wants keeps coming, when its reader takes nothing for a while, and after its last
-response when it is old. When there are too many connections, the one closed is that which waits for
-its client the longest, so that idle strangers cannot keep people out (uvicorn's `limit_concurrency`
-would turn away those who come last).
+A connection is closed when the head of a request is too large or takes too long, when an unwanted
+rest of a body keeps arriving, when the client reads nothing for a while, and after its last
+response when it is old. When there are too many connections, the one that has waited longest for
+its client is closed, so that idle connections cannot lock others out (uvicorn's
+`limit_concurrency` would refuse the newest ones).
 """
 
 import resource
@@ -22,23 +22,23 @@ from uvicorn.protocols.http.httptools_impl import (
 
 
 def _most_connections() -> int:
-    """Half of the files this process may open, at most 2,000."""
+    """Return half of the process's open-file limit, at most 2,000."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return 2_000 if soft == resource.RLIM_INFINITY else min(2_000, soft // 2)
 
 
 class HeadTooLarge(Exception):
-    """The request line and the headers are larger than they may be."""
+    """The request line and the headers exceed the limit."""
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """One connection. Its stage is `head` until the headers are complete, then `body`."""
+    """One connection. ``_in_head`` is true until the headers of a request are complete."""
 
     HEAD_BYTES: ClassVar[int] = 64 * 1024
     HEAD_SECONDS: ClassVar[float] = 10.0
     REST_SECONDS: ClassVar[float] = 5.0  # for what is left of a body after the response
-    STALL_SECONDS: ClassVar[float] = 30.0  # for a reader who takes nothing
-    SEND_BUFFER: ClassVar[int] = 128 * 1024  # of the system, which would keep megabytes
+    STALL_SECONDS: ClassVar[float] = 30.0  # for a client that reads nothing
+    SEND_BUFFER: ClassVar[int] = 128 * 1024  # of the socket; the system default holds megabytes
     AGE_SECONDS: ClassVar[float] = 600.0
     MOST_CONNECTIONS: ClassVar[int] = _most_connections()
 
@@ -59,32 +59,32 @@ class BoundedProtocol(HttpToolsProtocol):
 
     @property
     def _waits_for_client(self) -> bool:
-        """Whether it is the client's turn: to ask, to send a body, or to read."""
+        """Whether the client must act next: send a request, send a body, or read."""
         return self._at_rest or not self._in_head or self.flow.write_paused
 
     # Connections
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-        """Make room if there are too many, and wait for a request, not for ever."""
+        """Close another connection if there are too many; start the timer for the first head."""
         if len(self.connections) >= self.MOST_CONNECTIONS:
-            self._make_room()
+            self._evict_one()
         super().connection_made(transport)
         transport.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_SNDBUF, self.SEND_BUFFER)
         self._limit_reading(self.HEAD_SECONDS)
 
-    def _make_room(self) -> None:
-        """Close the connection that has waited for its client for the longest."""
+    def _evict_one(self) -> None:
+        """Close the connection that has waited longest for its client."""
         known = [each for each in self.connections if isinstance(each, BoundedProtocol)]
         waiting = [each for each in known if each._waits_for_client]
         if waiting:
             min(waiting, key=lambda each: each._rests_since).transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the timers, and tell the request being answered that nobody reads."""
+        """Cancel the timers, and mark the running request as disconnected."""
         self._stop_reading_timer()
         self._stop_writing_timer()
         super().connection_lost(exc)
         if self._running is not None and not self._running.response_complete:
-            self._running.disconnected = True  # uvicorn tells only the last one of a pipeline
+            self._running.disconnected = True  # uvicorn marks only the last one of a pipeline
             self._running.message_event.set()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
@@ -93,7 +93,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     # Reading
     def data_received(self, data: bytes) -> None:
-        """Parse what came; a head that is not complete yet is limited in size and time."""
+        """Parse the data; limit an incomplete head in size and time."""
         self._head_bytes += len(data)
         super().data_received(data)
         if not self._in_head or self.transport.is_closing():
@@ -104,13 +104,13 @@ class BoundedProtocol(HttpToolsProtocol):
             self._limit_reading(self.HEAD_SECONDS)
 
     def on_headers_complete(self) -> None:
-        """Begin the request, unless its head is too large."""
+        """Start the request, unless its head is too large."""
         self._in_head = False
         self._stop_reading_timer()
         size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
         if size > self.HEAD_BYTES:
             self._head_too_large = True
-            raise HeadTooLarge  # ends the parsing
+            raise HeadTooLarge  # stops the parser
         super().on_headers_complete()
         if self.loop.time() - self._born > self.AGE_SECONDS:
             self.cycle.keep_alive = False
@@ -123,7 +123,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what cannot be parsed, or has too large a head."""
+        """Refuse a request that cannot be parsed or has too large a head."""
         if self._head_too_large:
             self._refuse_head()
         else:
@@ -131,7 +131,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._abort_later()
 
     def _refuse_head(self) -> None:
-        if not self._at_rest:  # another response is on its way
+        if not self._at_rest:  # another response is in progress
             self.transport.abort()
             return
         message = b"The headers are too large."
@@ -142,7 +142,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     # Writing
     def on_response_complete(self) -> None:
-        """Wait for the next request; the rest of a body that is still coming has little time."""
+        """Wait for the next request; limit the time for the rest of an unread body."""
         super().on_response_complete()
         self._rests_since = self.loop.time()
         if self.transport.is_closing():
@@ -151,18 +151,18 @@ class BoundedProtocol(HttpToolsProtocol):
             self._limit_reading(self.REST_SECONDS)
 
     def pause_writing(self) -> None:
-        """Give the reader a while to take something."""
+        """Start the timer within which the client must read."""
         super().pause_writing()
         self._abort_later()
 
     def resume_writing(self) -> None:
-        """Go on: the reader has taken what there was."""
+        """Stop the timer: the client has read the buffer."""
         if not self.transport.is_closing():
             self._stop_writing_timer()
         super().resume_writing()
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close a connection at rest, even if its last response was not read."""
+        """Close an idle connection, even if its last response was not read."""
         super().timeout_keep_alive_handler()
         self._abort_later()
 

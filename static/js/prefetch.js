@@ -1,20 +1,20 @@
-// What may come next: sent with the reply to an answer, or asked for while the person reads, without a trace; made
-// ready unseen.
+// Prefetch of possible next questions: sent with the reply to an answer, or requested while the person reads (this is
+// not logged). Their pages load in hidden frames.
 import * as pool from "./pool.js";
 import { parse } from "./stage.js";
 
-const LIKELY = 3; // preferences come first; pages taken out, undo and redo can wait
+const LIKELY = 3; // preferences come first; removed pages, undo and redo can wait
 let known = new Map(); // answer -> template
-let asked = 0;
+let latest = 0; // number of the latest prefetch
 
 export const forget = () => { known = new Map(); };
 
 export const after = (answer) => known.get(answer)?.content ?? null;
 
-// Take what may come next from a fragment; resolves with "ready" when all of it is, with null when something else
-// was asked meanwhile.
+// Prefetch the possible next questions in a fragment. Resolves with "ready" when all frames are loaded, with null
+// when a newer prefetch has replaced this one.
 export async function use(fragment, boxes) {
-  const number = (asked += 1);
+  const number = (latest += 1);
   forget();
   const templates = [...fragment.querySelectorAll("template[data-answers]")];
   for (const template of templates) {
@@ -22,15 +22,15 @@ export async function use(fragment, boxes) {
   }
   const framesIn = (template) => boxes.flatMap((box) => [...template.content.querySelectorAll(`#${box.id} iframe`)].map((frame) => [box, frame]));
   const prepared = await pool.prepare(boxes, [templates.slice(0, LIKELY), templates.slice(LIKELY)].map((some) => some.flatMap(framesIn)));
-  return prepared && number === asked ? "ready" : null;
+  return prepared && number === latest ? "ready" : null;
 }
 
 export const areIn = (fragment) => fragment.querySelector("template[data-answers]") !== null;
 
-// Ask the server. Resolves like `use`, with "behind" when the log is no longer at this position, and with null also
-// when the server could not be asked.
+// Request the possible next questions. Resolves like `use`, with "behind" when the log is no longer at this position,
+// and with null also when the request failed.
 export async function ask(url, position, boxes) {
-  const number = (asked += 1);
+  const number = (latest += 1);
   forget();
   let text;
   try {
@@ -39,8 +39,8 @@ export async function ask(url, position, boxes) {
     if (!response.ok) return null;
     text = await response.text();
   } catch {
-    return null; // the answer will be asked for in the ordinary way
+    return null; // the next question then comes with the reply to the answer
   }
-  if (number !== asked) return null; // meanwhile another question is open
+  if (number !== latest) return null; // another question is open now
   return use(parse(text), boxes);
 }
