@@ -18,7 +18,7 @@ TOP_LEVEL = {
     *("pyproject.toml", "README.md", "app", "templates", "static", "migrations", "analysis"),
     *("tests", "docker-compose.yml", "Makefile", "Dockerfile", ".dockerignore", "package.json"),
     *("package-lock.json", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "bench", "docs", ".ci"),
-    *("requirements.lock", "requirements-dev.lock", ".gitignore"),
+    *("requirements.lock", "requirements-dev.lock", ".gitignore", "src"),
 }
 
 

@@ -16,7 +16,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import JudgmentRow
 
 JUDGMENTS = 300
-KILLS = 8
+KILLS = 5
 
 
 class Script:
