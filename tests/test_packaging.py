@@ -45,6 +45,13 @@ def topkapi(*arguments: str) -> list[str]:
     return [sys.executable, "-c", "from topkapi.app.cli import main; main()", *arguments]
 
 
+def make_namesakes(folder: Path) -> None:
+    """Create packages that have the names of our folders and cannot be imported."""
+    for name in ("app", "analysis"):
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").write_text("raise ImportError('not this one')\n")
+
+
 def test_templates_static_files_migrations_and_the_demo_travel_in_the_wheel(
     installed: Path,
 ) -> None:
@@ -69,6 +76,7 @@ def test_templates_static_files_migrations_and_the_demo_travel_in_the_wheel(
 def test_the_wheel_loads_the_demo_and_serves_it(
     environment: dict[str, str], installed: Path, tmp_path: Path
 ) -> None:
+    make_namesakes(tmp_path)
     done = subprocess.run(
         topkapi("demo"),
         cwd=tmp_path,
@@ -95,9 +103,7 @@ def test_the_wheel_loads_the_demo_and_serves_it(
 def test_the_package_works_in_a_project_with_folders_of_the_same_names(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
-    for name in ("app", "analysis"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "__init__.py").write_text("raise ImportError('not this one')\n")
+    make_namesakes(tmp_path)
     code = (
         "from topkapi.analysis.data import read_topk\n"
         "from topkapi.analysis.models import MODELS\n"
