@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from fastapi import FastAPI
 from starlette.types import Message, Scope
 
+from tests.threads import in_thread
+
 Watch = Callable[[Message], None]
 
 
@@ -30,7 +32,8 @@ def exchange(
     on_send: Watch | None = None,
 ) -> Exchange:
     """Send a request whose body arrives in ``chunks``, and return the whole response."""
-    return asyncio.run(_exchange(app, scope_of(method, path, headers or {}), chunks, on_send))
+    exchanged = _exchange(app, scope_of(method, path, headers or {}), chunks, on_send)
+    return in_thread(asyncio.run, exchanged)
 
 
 async def _exchange(

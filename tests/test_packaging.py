@@ -66,7 +66,7 @@ def test_templates_static_files_migrations_and_the_demo_travel_in_the_wheel(
     assert list((assets / "migrations" / "versions").glob("*.py"))
     assert (installed / "topkapi" / "app" / "demo" / "study.toml").is_file()
     assert list((installed / "topkapi" / "app" / "demo" / "pages").rglob("*.html"))
-    page = installed / "analysis" / "report" / "page"
+    page = installed / "topkapi" / "analysis" / "report" / "page"
     assert (page / "templates" / "body.html").is_file()
     assert (page / "tokens.css").read_bytes() == (ROOT / "static/css/tokens.css").read_bytes()
     assert not (installed / "tests").exists()

@@ -87,9 +87,12 @@ def test_a_run_is_scored_against_qrels(capsys: pytest.CaptureFixture[str], tmp_p
     ("arguments", "fault"),
     [
         (["train", "DATA", "--model", "nope", "--out", "x"], "no model 'nope'"),
-        (["train", "DATA", "--model", "ranknet", "--set", "l3=1", "--out", "x"], "knows l2"),
+        (
+            ["train", "DATA", "--model", "ranknet", "--set", "l3=1", "--out", "x"],
+            "the settings of ranknet are l2",
+        ),
         (["train", "missing", "--model", "ranknet", "--out", "x"], "missing"),
-        (["score", "DATA"], "give --model"),
+        (["score", "DATA"], "give either --model"),
         (["compare", "FOLDER", "--truth", "other"], "neither graded nor topk"),
         (["compare", "FOLDER", "--rule", "other"], "neither standard nor letor4"),
         (["compare", "FOLDER", "--k", "0"], "whole number"),

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from bench.faults.run import Plan, run
+from tests.threads import in_thread
 
 
 @pytest.mark.server
@@ -12,7 +13,7 @@ def test_nothing_acknowledged_is_lost_doubled_changed_or_invented(
     database_url: str, tmp_path: Path
 ) -> None:
     plan = Plan(faults=6, people=4, queries=1, documents=20, between=0.1)
-    outcome = run(database_url, tmp_path, plan)
+    outcome = in_thread(run, database_url, tmp_path, plan)
     assert outcome.verdict.violations() == {}
     assert outcome.stuck == []
     assert outcome.verdict.acknowledged > 0

@@ -17,6 +17,7 @@ from bench.faults.run import Plan, run
 from tests.databases import PostgresqlTemplate
 from tests.factories import make_user
 from tests.live import free_port
+from tests.threads import in_thread
 from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.db.models import User
 
@@ -74,7 +75,8 @@ def _wait_until_it_answers(address: str, process: "subprocess.Popen[bytes]") -> 
 
 @pytest.mark.server
 def test_judging_goes_on_under_faults(bouncer_url: str, tmp_path: Path) -> None:
-    outcome = run(bouncer_url, tmp_path, Plan(8, people=4, queries=1, documents=20, between=0.1))
+    plan = Plan(8, people=4, queries=1, documents=20, between=0.1)
+    outcome = in_thread(run, bouncer_url, tmp_path, plan)
     assert outcome.verdict.violations() == {}
     assert outcome.stuck == []
     assert outcome.tally.statuses[500] == 0

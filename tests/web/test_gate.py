@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from tests.asgi import begin, exchange, scope_of
 from tests.factories import make_user, sign_in
+from tests.threads import in_thread
 from tests.web.test_authorisation import ALLOWED, EVERYONE, LINK, address_of, routes_of
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import User
@@ -80,7 +81,7 @@ def test_a_body_that_never_comes_holds_no_slot_on_any_route(
                 for known in (False, True):
                     await ask(method, path, known)
 
-    asyncio.run(ask_all())
+    in_thread(asyncio.run, ask_all())
     assert taken == []
     assert writers  # the listener works
 
@@ -194,7 +195,7 @@ def test_a_body_that_takes_too_long_is_given_up(
             return reply.status
 
     for path in ("/sign-in", "/sign-out", "/imports", "/api/v1/studies", "/api/v1/users"):
-        assert asyncio.run(ask(path)) == 408
+        assert in_thread(asyncio.run, ask(path)) == 408
 
 
 def test_large_bodies_are_for_administrators(app: FastAPI, sessions: Sessions) -> None:

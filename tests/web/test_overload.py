@@ -8,6 +8,7 @@ from sqlalchemy import text
 
 from tests.clients import open_client
 from tests.factories import make_user, sign_in
+from tests.threads import in_thread
 from topkapi.app.db.engine import (
     POOL_SIZE,
     REQUEST_BUSY_MS,
@@ -34,7 +35,7 @@ def test_a_queue_is_served_in_the_order_of_coming() -> None:
         lane = Lane(1, longest_queue=100)
         await asyncio.gather(*(work(lane, number) for number in range(50)))
 
-    asyncio.run(run())
+    in_thread(asyncio.run, run())
     assert order == list(range(50))
 
 
@@ -48,7 +49,7 @@ def test_a_queue_that_is_too_long_turns_away_at_once() -> None:
 
         return await asyncio.gather(*(work() for _ in range(6)), return_exceptions=True)
 
-    outcomes = asyncio.run(run())
+    outcomes = in_thread(asyncio.run, run())
     assert [type(each) for each in outcomes] == [type(None)] * 4 + [Busy] * 2
 
 
@@ -65,7 +66,7 @@ def test_giving_up_leaves_the_queue_in_order(monkeypatch: pytest.MonkeyPatch) ->
             assert waited == 0.0
         assert lane.limiter.borrowed_tokens == 0
 
-    asyncio.run(run())
+    in_thread(asyncio.run, run())
 
 
 @pytest.fixture

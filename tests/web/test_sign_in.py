@@ -161,7 +161,7 @@ def test_the_sign_in_form_needs_its_token(client: httpx.Client, ansa: User, toke
     fields = {"email": ansa.email, "password": PASSWORD, "csrf_token": token}
     answer = client.post("/sign-in", data=fields)
     assert answer.status_code == 403
-    assert "Load the page again" in answer.text
+    assert "Reload the page" in answer.text
     assert SESSION_COOKIE not in client.cookies
 
 

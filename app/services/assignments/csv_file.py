@@ -72,7 +72,7 @@ def assign_csv(
 
 def _rows(data: bytes) -> Iterator[tuple[int, dict[str, str]]]:
     if len(data) > MOST_BYTES:
-        raise CsvRefused([CsvProblem(1, "file", "The file is larger than 16 MB. Divide it.")])
+        raise CsvRefused([CsvProblem(1, "file", "The file is larger than 16 MB. Split it.")])
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
