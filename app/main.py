@@ -102,7 +102,7 @@ def _set_state(app: FastAPI, settings: Settings) -> None:
     state.reports = ReportCache()
     state.list_reports = ListReports()
     state.transaction_limits = TransactionLimits(state.engine.dialect.name)
-    state.known_tokens = KnownTokens(state.sessions, state.transaction_limits.door)
+    state.known_tokens = KnownTokens(state.sessions, state.transaction_limits.authentication)
     state.templates = make_templates()
     state.page_links = PageLinks(secret, minutes=settings.page_token_minutes)
     state.import_engine = make_engine(settings.database_url)  # imports wait longer for a lock

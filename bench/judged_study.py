@@ -28,8 +28,9 @@ from topkapi.app.domain.grades.session import AskingGrade, Grading
 from topkapi.app.domain.log import Entry, EntryKind
 from topkapi.app.domain.pairs.answers import Answer, Judgment
 from topkapi.app.domain.pairs.session import Asking
+from topkapi.app.domain.session import AnySession
+from topkapi.app.domain.sessions import SESSIONS
 from topkapi.app.domain.study import StudySettings, stored_plan
-from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 BOTH = (Tool.PAIRS, Tool.GRADES)
@@ -97,10 +98,9 @@ def _work(session: Session, share: Any, pages: list[int], noise: float) -> int:
     worth = {page: truth.gauss() for page in pages}
     draw = Random(f"{share.assessor} {share.query} {share.tool}")
     plan = stored_plan(SETTINGS, share.tool, pages, f"{share.assessor}-{share.query}")
-    kit = TOOL_ADAPTERS[share.tool]
-    live = kit.open(plan)
+    live = SESSIONS[share.tool].open(plan)
     seen = {page: each + noise * draw.gauss() for page, each in worth.items()}
-    entries = list(_entries(live, kit, seen, draw))
+    entries = list(_entries(live, seen, draw))
     at = START + timedelta(minutes=draw.randrange(50_000))
     assignment = Assignment(
         user_id=share.assessor, query_id=share.query, tool=share.tool, round=share.round, plan=plan
@@ -125,7 +125,7 @@ def _work(session: Session, share: Any, pages: list[int], noise: float) -> int:
                 "wall_ms": 8000,
                 "note": None,
                 "created_at": at + timedelta(seconds=8 * (position + 1)),
-                **(kit.columns(entry.judgment) if entry.judgment is not None else {}),
+                **(live.columns(entry.judgment) if entry.judgment is not None else {}),
             }
             for position, entry in enumerate(entries)
         ],
@@ -133,9 +133,9 @@ def _work(session: Session, share: Any, pages: list[int], noise: float) -> int:
     return len(entries)
 
 
-def _entries(live: Any, kit: Any, seen: dict[int, float], draw: Random) -> Iterator[Entry[Any]]:
+def _entries(live: AnySession, seen: dict[int, float], draw: Random) -> Iterator[Entry[Any]]:
     while True:
-        state = kit.state(live)
+        state = live.state
         if isinstance(state, Asking):
             asked = state.question
             apart = seen[asked.left] - seen[asked.right] + 0.1 * draw.gauss()

@@ -15,7 +15,8 @@ from topkapi.app.domain.grades.session import DEFAULT_GRADES, AskingGrade, Gradi
 from topkapi.app.domain.log import Entry, EntryKind
 from topkapi.app.domain.pairs.answers import Answer, Judgment, Question
 from topkapi.app.domain.pairs.session import Asking
-from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS, AnySession
+from topkapi.app.domain.session import AnySession
+from topkapi.app.domain.sessions import SESSIONS
 
 START = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 Person = Callable[[Question], Answer]
@@ -30,7 +31,7 @@ def by_worth(question: Question) -> Answer:
 def steps(session: AnySession, person: Person = by_worth) -> Iterator[Entry[Any]]:
     """Yield answers until the session is finished; each is appended before the next."""
     while True:
-        state = session.state  # type: ignore[attr-defined]
+        state = session.state
         if isinstance(state, Asking):
             asked = state.question
             judgment: Any = Judgment(asked.kind, asked.left, asked.right, person(asked))
@@ -54,8 +55,7 @@ def judge(
     note: str | None = None,
 ) -> None:
     """Write a log of at most ``most`` entries; at ``undo_at``, undo two and redo one."""
-    adapter = TOOL_ADAPTERS[assignment.tool]
-    live = adapter.open(assignment.plan)
+    live = SESSIONS[assignment.tool].open(assignment.plan)
     entries: list[Entry[Any]] = []
     for entry in steps(live, person):
         entries.append(entry)
@@ -66,7 +66,7 @@ def judge(
         if most is not None and len(entries) >= most:
             break
     session.execute(insert(JudgmentRow), rows_of(assignment, entries, note))
-    finished = not isinstance(adapter.state(live), Asking | AskingGrade)
+    finished = not live.state.shown
     assignment.answered = live.answered
     assignment.last_entry_at = START + timedelta(seconds=6 * len(entries))
     assignment.finished_at = assignment.last_entry_at if finished else None
@@ -78,7 +78,7 @@ def rows_of(
     assignment: Assignment, entries: list[Entry[Any]], note: str | None = None
 ) -> list[dict[str, Any]]:
     """Return the log as rows, six seconds apart."""
-    adapter = TOOL_ADAPTERS[assignment.tool]
+    columns = SESSIONS[assignment.tool].columns
     empty = {"question_kind": None, "left_id": None, "right_id": None, "answer": None}
     return [
         {
@@ -90,7 +90,7 @@ def rows_of(
             "wall_ms": 6000,
             "note": note if position == 1 else None,
             "created_at": START + timedelta(seconds=6 * position),
-            **(adapter.columns(entry.judgment) if entry.judgment is not None else {}),
+            **(columns(entry.judgment) if entry.judgment is not None else {}),
         }
         for position, entry in enumerate(entries)
     ]

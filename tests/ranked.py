@@ -13,12 +13,12 @@ from topkapi.app.domain.assignment.rotation import AssignmentSpec
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.lists.session import AskingLists
 from topkapi.app.domain.log import EntryKind
+from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.assignments.rotation import assign
 from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import AssignmentState, Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
-from topkapi.app.services.judging.tool_adapters import SubmittedAnswer
 
 Opinion = Callable[[AskingLists], str]
 
@@ -124,7 +124,7 @@ class Judge:
         assert isinstance(before.state, AskingLists)
         left, right = before.state.left.system, before.state.right.system
         said = SubmittedAnswer(opinion(before.state), left=left, right=right)
-        return self._submit(Submission(before.position, said=said, active_ms=1000))
+        return self._submit(Submission(before.position, answer=said, active_ms=1000))
 
     def step(self, kind: EntryKind) -> AssignmentState:
         """Undo or redo."""

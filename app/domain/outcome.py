@@ -24,15 +24,15 @@ def outcome(
     done: Sequence[Judgment],
     *,
     undone: int = 0,
-    offered: Mapping[str, Any] | None = None,
+    pending_question: Mapping[str, Any] | None = None,
 ) -> Result | None:
     """Return the ground truth that the effective answers lead to; None if unfinished.
 
-    ``undone`` is the number of answers that can be redone. ``offered`` is the stored pending
-    question of a sampled sorter, for which the last undone answer is asked again.
+    ``undone`` is the number of answers that can be redone. ``pending_question`` is stored for
+    a sampled sorter, for which the last undone answer is asked again.
     """
     if SORTERS[plan.sorter].sampled:
-        return None if undone else _sampled(plan, done, offered)
+        return None if undone else _sampled(plan, done, pending_question)
     try:
         next(sorter_run_after(plan, done))
     except StopIteration as stop:
@@ -41,11 +41,11 @@ def outcome(
 
 
 def _sampled(
-    plan: Plan, done: Sequence[Judgment], offered: Mapping[str, Any] | None
+    plan: Plan, done: Sequence[Judgment], pending_question: Mapping[str, Any] | None
 ) -> Result | None:
     """Return the result stored with the last answer, or compute it by sampling again."""
-    if offered is not None:
-        after, step = step_from_json(offered)
+    if pending_question is not None:
+        after, step = step_from_json(pending_question)
         if after == len(done):
             return result_of(plan, done, step.ranking) if isinstance(step, Done) else None
     state = PairSession(plan, map(answer, done)).state

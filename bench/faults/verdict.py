@@ -12,7 +12,6 @@ from topkapi.app.db.models import Assignment, Document, JudgmentRow
 from topkapi.app.domain.errors import AppError
 from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.live_sessions import LiveSessions
-from topkapi.app.services.judging.tool_adapters import shown_in
 
 
 @dataclass
@@ -112,7 +111,7 @@ def _replay(session: Session, record: Record, verdict: Verdict) -> None:
     except (AppError, ValueError, KeyError, IndexError, AssertionError) as error:
         verdict.unreplayable.append(f"assignment {record.assignment_id}: {error!r}")
         return
-    names = [now.documents[number].name for number in shown_in(now.state)]
+    names = [now.documents[number].name for number in now.state.shown]
     seen = record.shown.get(now.position)
     if seen and tuple(names) not in seen:
         verdict.unreplayable.append(

@@ -56,7 +56,7 @@ def offer(session: ListSession, pick: int = 0) -> None:
     """Choose a pair if one is needed, as the service does."""
     if session.needs_pair:
         free = [pair for pair in session.plan.pairs if pair not in session.asked]
-        session.offer(free[pick % len(free)])
+        session.ask(free[pick % len(free)])
 
 
 steps = st.lists(
@@ -91,11 +91,11 @@ def test_every_prefix_of_a_log_replays_to_the_question_asked_next(
             continue
         log.append(entry)
         offer(live, move[1] if isinstance(move, tuple) else 0)
-        again = ListSession(ListPlan.from_json(plan.as_json()), log, live.offered)
+        again = ListSession(ListPlan.from_json(plan.as_json()), log, live.pending_question)
         assert again.state == live.state
         assert again.effective == live.effective == tuple(effective(log))
         assert (again.can_undo, again.can_redo) == (live.can_undo, live.can_redo)
-        assert again.offered == live.offered
+        assert again.pending_question == live.pending_question
         assert again.asked == live.asked
 
 
@@ -178,7 +178,7 @@ def test_without_repeats_no_two_people_are_asked_the_same(
         live = at_work[pick % len(at_work)]
         if live.needs_pair:
             free = [pair for pair in live.plan.pairs if pair not in taken]
-            live.offer(free[pick % len(free)])
+            live.ask(free[pick % len(free)])
             taken[free[pick % len(free)]] += 1
         elif isinstance(live.state, AskingLists):
             live.append(answer_to(live))

@@ -41,17 +41,19 @@ def test_a_sampled_list_is_the_one_that_was_stored(random: Random, back: int) ->
     plan = Plan(order=tuple(range(1, 7)), k=2, sorter="robust", budget=5, seed="s")
     session = PairSession(plan)
     answer_all(session, answering_at_random(random, removals=0.0))
-    state, offered = session.state, session.offered
+    state, pending_question = session.state, session.pending_question
     assert isinstance(state, Finished)
-    assert outcome(plan, session.effective, offered=offered) == state.result
+    assert outcome(plan, session.effective, pending_question=pending_question) == state.result
     again = outcome(plan, session.effective)
     assert again is not None
     assert set(again.ranking) <= set(plan.order)
     for _ in range(back):
         session.append(Entry(EntryKind.UNDO))
     if back:
-        assert outcome(plan, session.effective, undone=back, offered=offered) is None
-        assert outcome(plan, session.effective[:2], offered=offered) is None
+        assert (
+            outcome(plan, session.effective, undone=back, pending_question=pending_question) is None
+        )
+        assert outcome(plan, session.effective[:2], pending_question=pending_question) is None
 
 
 def test_grades_are_numbers_once_every_page_has_one() -> None:

@@ -10,7 +10,6 @@ from tests.domain.people import answer_all, answer_once, answering_at_random, tr
 from topkapi.app.domain.log import Entry, EntryKind
 from topkapi.app.domain.pairs.answers import Judgment
 from topkapi.app.domain.pairs.plan import Plan
-from topkapi.app.domain.pairs.progress import progress_of
 from topkapi.app.domain.pairs.session import PairSession
 from topkapi.app.domain.pairs.simulated_assessors import SimulatedAssessor, true_worths
 
@@ -31,13 +30,13 @@ def test_the_share_answered_never_falls_whatever_is_answered(
     person = answering_at_random(random, removals=0.1)
     share = 0.0
     while answer_once(session, person):
-        progress = progress_of(session)
+        progress = session.progress
         assert progress.answered == session.answered
         now = progress.answered / (progress.answered + progress.expected_left)
         assert now >= share
         assert progress.low <= progress.expected_left <= progress.high
         share = now
-    assert progress_of(session).expected_left == 0
+    assert session.progress.expected_left == 0
     assert share <= 1.0
 
 
@@ -49,10 +48,10 @@ def test_a_rebuilt_session_tells_the_same_progress() -> None:
     while answer_once(session, person):
         assert session.last is not None
         log.append(session.last)
-        progress = progress_of(session)
-        assert progress_of(PairSession(plan, log)) == progress
+        progress = session.progress
+        assert PairSession(plan, log).progress == progress
     session.append(UNDO)
-    assert progress_of(session) == progress_of(PairSession(plan, [*log, UNDO]))
+    assert session.progress == PairSession(plan, [*log, UNDO]).progress
 
 
 def covered(sorter: str, error: float, grades: int, share: float) -> float:
@@ -66,7 +65,7 @@ def covered(sorter: str, error: float, grades: int, share: float) -> float:
         judgments = _judge(whole, assessor)
         session = PairSession(plan)
         session.extend(judgments[: int(share * len(judgments))])
-        progress = progress_of(session)
+        progress = session.progress
         hits += progress.low <= len(judgments) - session.answered <= progress.high
     return hits / runs
 
@@ -101,12 +100,12 @@ def test_nine_in_ten_sessions_end_within_the_range(sorter: str, error: float, sh
 def test_checks_lengthen_what_is_expected() -> None:
     plain = PairSession(Plan(tuple(range(20)), 5, seed="a"))
     checked = PairSession(Plan(tuple(range(20)), 5, check_share=0.5, seed="a"))
-    ratio = progress_of(checked).expected_left / progress_of(plain).expected_left
+    ratio = checked.progress.expected_left / plain.progress.expected_left
     assert ratio == pytest.approx(1.5, abs=0.03)
 
 
 def test_a_session_that_ended_has_nothing_left() -> None:
     session = PairSession(Plan((1, 2, 3), 2, seed="e"))
     answer_all(session, truthful({1: 1.0, 2: 2.0, 3: 3.0}))
-    progress = progress_of(session)
+    progress = session.progress
     assert (progress.expected_left, progress.low, progress.high) == (0, 0, 0)

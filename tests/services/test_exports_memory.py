@@ -15,7 +15,7 @@ from tests.factories import make_assignment, make_study, make_user, queries_of
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 from topkapi.app.db.models import Assignment, JudgmentRow, User
 from topkapi.app.domain.enums import Role
-from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS
+from topkapi.app.domain.sessions import SESSIONS
 from topkapi.app.services.results.exports import export_session, open_export
 
 SMALL, LARGE = (4, 5), (20, 10)  # queries, and assessors of each
@@ -52,7 +52,7 @@ def make_large_study(session: Session, queries: int, assessors: int) -> int:
     users = session.scalars(insert(User).returning(User.id), people).all()
     for query in queries_of(session, study):
         first = make_assignment(session, user=make_user(session), query=query, k=K)
-        rows = rows_of(first, list(steps(TOOL_ADAPTERS[first.tool].open(first.plan))))
+        rows = rows_of(first, list(steps(SESSIONS[first.tool].open(first.plan))))
         end = START + timedelta(hours=1)
         works = [
             {

@@ -8,6 +8,7 @@ from topkapi.app.domain.assignment.rotation import RuleBroken
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.domain.pairs.session import Asking
+from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.assignments.csv_file import CsvRefused, assign_csv
@@ -15,7 +16,6 @@ from topkapi.app.services.assignments.preview import preview
 from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
-from topkapi.app.services.judging.tool_adapters import SubmittedAnswer
 from topkapi.app.services.studies import lifecycle
 
 BOTH = (Tool.PAIRS, Tool.GRADES)
@@ -53,7 +53,7 @@ def answer(session: Session, row: Assignment) -> None:
         live,
         assignment_id=row.id,
         user_id=row.user_id,
-        submission=Submission(0, said=answer),
+        submission=Submission(0, answer=answer),
     )
 
 

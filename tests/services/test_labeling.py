@@ -27,10 +27,10 @@ from topkapi.app.domain.log import Entry, EntryKind
 from topkapi.app.domain.pairs.answers import Answer, Judgment, QuestionKind
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Asking, Finished, PairSession
+from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import AssignmentState, Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
-from topkapi.app.services.judging.tool_adapters import SubmittedAnswer
 
 
 def answer_to(assignment_state: AssignmentState, answer: Answer) -> SubmittedAnswer:
@@ -80,7 +80,9 @@ class Desk:
     def answer(self, answer: Answer = Answer.LEFT, **more: Any) -> AssignmentState:
         assignment_state = self.look()
         return self.submit(
-            Submission(assignment_state.position, said=answer_to(assignment_state, answer), **more)
+            Submission(
+                assignment_state.position, answer=answer_to(assignment_state, answer), **more
+            )
         )
 
     def rows(self, session: Session) -> list[JudgmentRow]:
@@ -155,7 +157,7 @@ class Labeling(RuleBasedStateMachine):
             EntryKind.ANSWER, Judgment(question.kind, question.left, question.right, answer)
         )
         submission = Submission(
-            assignment_state.position, said=answer_to(assignment_state, answer), active_ms=5
+            assignment_state.position, answer=answer_to(assignment_state, answer), active_ms=5
         )
         self.send(submission, entry, tab, worker)
 
@@ -228,10 +230,10 @@ def test_time_is_kept_and_never_exceeds_the_wall_clock(sessions: Sessions) -> No
         start = session.get_one(Assignment, desk.assignment_id).created_at
     at = start + timedelta(seconds=30)
     first = Submission(
-        0, said=answer_to(assignment_state, Answer.LEFT), active_ms=12_000, note="close call"
+        0, answer=answer_to(assignment_state, Answer.LEFT), active_ms=12_000, note="close call"
     )
     assignment_state = desk.submit(first, at=at)
-    second = Submission(1, said=answer_to(assignment_state, Answer.LEFT), active_ms=99_000)
+    second = Submission(1, answer=answer_to(assignment_state, Answer.LEFT), active_ms=99_000)
     assignment_state = desk.submit(second, at=at + timedelta(seconds=10))
     assert assignment_state.active_ms == 22_000
     with sessions.read.begin() as session:
@@ -273,9 +275,9 @@ def test_a_word_that_is_no_answer_is_refused_and_the_session_goes_on(sessions: S
     answer = answer_to(assignment_state, Answer.LEFT)
     with pytest.raises(AnswerNotAllowed, match="perhaps"):
         desk.submit(
-            Submission(0, said=SubmittedAnswer("perhaps", left=answer.left, right=answer.right))
+            Submission(0, answer=SubmittedAnswer("perhaps", left=answer.left, right=answer.right))
         )
-    assert desk.submit(Submission(0, said=answer)).position == 1
+    assert desk.submit(Submission(0, answer=answer)).position == 1
 
 
 def test_a_rolled_back_answer_leaves_no_trace_in_the_live_session(sessions: Sessions) -> None:
@@ -289,11 +291,11 @@ def test_a_rolled_back_answer_leaves_no_trace_in_the_live_session(sessions: Sess
             desk.live,
             assignment_id=desk.assignment_id,
             user_id=desk.user_id,
-            submission=Submission(1, said=answer_to(before, Answer.RIGHT)),
+            submission=Submission(1, answer=answer_to(before, Answer.RIGHT)),
         )
         session.rollback()
     assert desk.look() == before
-    after = desk.submit(Submission(1, said=answer_to(before, Answer.LEFT)))
+    after = desk.submit(Submission(1, answer=answer_to(before, Answer.LEFT)))
     assert after.state == PairSession(desk.plan, desk.log()).state
 
 
@@ -305,7 +307,7 @@ def test_grades_share_the_log_with_its_undo_and_redo(sessions: Sessions) -> None
         assert assignment_state.progress.expected_left == 6 - number
         name = next(assignment_state.documents[page].name for page in assignment_state.new)
         names.append(name)
-        desk.submit(Submission(number, said=SubmittedAnswer(grade, document=name)))
+        desk.submit(Submission(number, answer=SubmittedAnswer(grade, document=name)))
     assert desk.look().finished
     desk.submit(Submission(6, EntryKind.UNDO))
     reopened = desk.look()
@@ -314,4 +316,4 @@ def test_grades_share_the_log_with_its_undo_and_redo(sessions: Sessions) -> None
     assert desk.submit(Submission(7, EntryKind.REDO)).finished
     desk.submit(Submission(8, EntryKind.UNDO))
     with pytest.raises(AnswerNotAllowed, match="splendid"):
-        desk.submit(Submission(9, said=SubmittedAnswer("splendid", document=names[-1])))
+        desk.submit(Submission(9, answer=SubmittedAnswer("splendid", document=names[-1])))

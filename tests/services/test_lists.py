@@ -18,14 +18,14 @@ from topkapi.app.domain.errors import Conflict, Invalid, OutOfTurn
 from topkapi.app.domain.lists.plan import unordered
 from topkapi.app.domain.lists.session import AskingLists, Compared
 from topkapi.app.domain.log import EntryKind
+from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.assignments.rotation import assign_rotation, preview_rotation
 from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.lists.choice import Chooser
-from topkapi.app.services.judging.lists.evidence import as_preferences, grades_of, said_in_study
+from topkapi.app.services.judging.lists.evidence import answers_in_study, as_preferences, grades_of
 from topkapi.app.services.judging.live_sessions import LiveSessions
-from topkapi.app.services.judging.tool_adapters import SubmittedAnswer
 from topkapi.app.services.results.exports import ExportOptions, StudySource, open_export
 
 Pairs = set[tuple[int, int]]
@@ -64,11 +64,11 @@ def test_undo_redo_and_a_repeated_submission(session: Session) -> None:
     assert judge.shown() == second
     ids: dict[str, Any] = {"assignment_id": work.id, "user_id": work.user_id}
     answer = SubmittedAnswer(first_answer(session, work), left=first[0], right=first[1])
-    again = labeling.submit(session, live, **ids, submission=Submission(0, said=answer))
+    again = labeling.submit(session, live, **ids, submission=Submission(0, answer=answer))
     assert again.position == 3
     swapped = SubmittedAnswer("left", left=second[1], right=second[0])
     with pytest.raises(OutOfTurn):
-        labeling.submit(session, live, **ids, submission=Submission(3, said=swapped))
+        labeling.submit(session, live, **ids, submission=Submission(3, answer=swapped))
 
 
 def first_answer(session: Session, work: Assignment) -> str:
@@ -242,7 +242,7 @@ def test_grades_are_those_of_people_and_else_those_that_came_with_the_study(
     judge_log(session, graded, undo_at=4)
     for query in (first, second):
         Judge(session, give_lists(session, study, query), LiveSessions()).to_the_end()
-    answers = said_in_study(session, study.id, 5)
+    answers = answers_in_study(session, study.id, 5)
     found = grades_of(session, answers)
     assert found.n_grades == 5
     steps = {"bad": 0, "fair": 1, "good": 2, "excellent": 3, "perfect": 4}

@@ -11,13 +11,13 @@ import pytest
 from topkapi.app.db.queries.judging.labeling import AssignmentKey
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.log import Entry, EntryKind
+from topkapi.app.domain.sessions import SESSIONS
 from topkapi.app.services.judging.live_sessions import (
     DocumentHead,
     LiveAssignment,
     LiveSessions,
     QueryHead,
 )
-from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS
 
 CREATED = datetime(2026, 11, 15, tzinfo=UTC)
 QUERY = QueryHead(1, 1, "study", "Study", "q", "how to keep tulips", "", "")
@@ -45,11 +45,10 @@ def live_session(
 ) -> LiveAssignment:
     """Return a session after ``answers`` answers, with page heads that it does not share."""
     documents = {each: head(each) for each in range(1000, 1000 + pages)}
-    kit = TOOL_ADAPTERS[tool]
     stored = {"order": list(documents), "k": 10, "seed": "s", **plan}
-    session = kit.open(stored)
+    session = SESSIONS[tool].open(stored)
     for count in range(answers):
-        choices = kit.choices(session)
+        choices = session.choices
         judgment = choices[count % min(2, len(choices))].judgment
         session.append(Entry(EntryKind.ANSWER, judgment))
     ids = {documents[each].name: each for each in documents}

@@ -16,12 +16,11 @@ from topkapi.app.domain.grades.session import GradePlan, GradeSession, Grading
 from topkapi.app.domain.log import Entry, EntryKind
 from topkapi.app.domain.pairs.answers import Answer, Judgment
 from topkapi.app.domain.pairs.plan import Plan
-from topkapi.app.domain.pairs.progress import progress_of
 from topkapi.app.domain.pairs.session import Asking, PairSession
+from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import AssignmentState, Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
-from topkapi.app.services.judging.tool_adapters import SubmittedAnswer, shown_in
 
 CHOICES = st.lists(st.sampled_from([*Answer, "undo", "redo"]), max_size=25)
 
@@ -45,7 +44,7 @@ def look_of(session: PairSession) -> tuple[Any, ...]:
         session.effective,
         session.can_redo,
         frozenset(session.seen),
-        progress_of(session),
+        session.progress,
     )
 
 
@@ -114,16 +113,16 @@ class Looker:
 
     def submit(self, word: str) -> AssignmentState:
         now_open = self.look()
-        names = [now_open.documents[number].name for number in shown_in(now_open.state)]
+        names = [now_open.documents[number].name for number in now_open.state.shown]
         if word in ("undo", "redo"):
             submission = Submission(now_open.position, EntryKind(word))
         elif len(names) == 1:
             submission = Submission(
-                now_open.position, said=SubmittedAnswer(word, document=names[0])
+                now_open.position, answer=SubmittedAnswer(word, document=names[0])
             )
         else:
             answer = SubmittedAnswer(word, left=names[0], right=names[1])
-            submission = Submission(now_open.position, said=answer)
+            submission = Submission(now_open.position, answer=answer)
         with self.sessions.write.begin() as session:
             return labeling.submit(session, self.live, submission=submission, **self.who)
 
@@ -138,7 +137,7 @@ def essence(assignment_state: AssignmentState) -> tuple[Any, ...]:
     """Return everything that the screen shows of an assignment state."""
     return (
         assignment_state.position,
-        shown_in(assignment_state.state),
+        assignment_state.state.shown,
         assignment_state.new,
         assignment_state.progress,
         assignment_state.scale,
@@ -185,7 +184,7 @@ def test_answers_a_study_does_not_offer_are_not_foretold(sessions: Sessions) -> 
 def test_every_grade_leads_to_the_next_page(sessions: Sessions) -> None:
     looker = Looker(sessions, tool=Tool.GRADES)
     foretold = looker.peek(0)
-    assert len({shown_in(assignment_state.state) for assignment_state in foretold.values()}) == 1
+    assert len({assignment_state.state.shown for assignment_state in foretold.values()}) == 1
     assert essence(looker.submit("good")) == essence(foretold["perfect"])
 
 

@@ -13,10 +13,10 @@ from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.pairs.answers import Answer, Judgment, QuestionKind
 from topkapi.app.domain.pairs.checks import self_consistency
 from topkapi.app.domain.pairs.session import Asking
+from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
-from topkapi.app.services.judging.tool_adapters import SubmittedAnswer
 from topkapi.app.services.progress import study_progress
 
 
@@ -169,7 +169,7 @@ def test_checks_are_summed_up_as_they_are_answered_and_taken_back(session: Sessi
         # A check shows the sides swapped: the same answer again is the other side.
         given = SubmittedAnswer("right" if question.kind is QuestionKind.CHECK else answer, *names)
         labeling.submit(session, live, assignment_id=row.id, user_id=row.user_id,
-                        submission=Submission(state.position, said=given))  # fmt: skip
+                        submission=Submission(state.position, answer=given))  # fmt: skip
 
     while kinds.count("check") < 2:
         go_on()

@@ -28,7 +28,7 @@ def desk(sessions: Sessions) -> Desk:
 
 def stored(desk: Desk) -> dict[str, Any] | None:
     with desk.sessions.read.begin() as session:
-        return session.get_one(Assignment, desk.assignment_id).offered
+        return session.get_one(Assignment, desk.assignment_id).pending_question
 
 
 def another_machine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,13 +53,13 @@ def test_the_open_question_is_stored_and_shown_by_any_worker_on_any_machine(
     assert stored(desk) is None
     for answer in (Answer.LEFT, Answer.TIE, Answer.RIGHT):
         before = desk.answer(answer)
-    offered = stored(desk)
-    assert offered is not None
-    assert offered["after"] == 3
-    assert set(offered["pair"]) == set(shown(before))
+    pending_question = stored(desk)
+    assert pending_question is not None
+    assert pending_question["after"] == 3
+    assert set(pending_question["pair"]) == set(shown(before))
     another_machine(monkeypatch)
     assert desk.look(LiveSessions()) == before
-    after = desk.submit(Submission(3, said=answer_to(before, Answer.LEFT)), LiveSessions())
+    after = desk.submit(Submission(3, answer=answer_to(before, Answer.LEFT)), LiveSessions())
     assert set(shown(after)) == set(desk.plan.order[-2:]), "the other machine drew the next"
     assert desk.look() == after, "and the first worker shows it too"
 
@@ -84,7 +84,7 @@ def test_another_answer_after_undo_does_not_bring_the_old_question_back(desk: De
     desk.answer(Answer.LEFT)
     old = stored(desk)
     assignment_state = desk.submit(Submission(2, EntryKind.UNDO))
-    desk.submit(Submission(3, said=answer_to(assignment_state, Answer.RIGHT_BAD)))
+    desk.submit(Submission(3, answer=answer_to(assignment_state, Answer.RIGHT_BAD)))
     new = stored(desk)
     assert old is not None
     assert new is not None
@@ -101,9 +101,9 @@ def test_the_list_it_ended_with_is_stored_and_not_drawn_again(
         assert assignment_state.progress.expected_left == assignment_state.progress.high == left
         assignment_state = desk.answer(Answer.LEFT)
     assert isinstance(assignment_state.state, Finished)
-    offered = stored(desk)
-    assert offered is not None
-    listed = [item for items in offered["ranking"] for item in items]
+    pending_question = stored(desk)
+    assert pending_question is not None
+    listed = [item for items in pending_question["ranking"] for item in items]
     assert tuple(listed) == assignment_state.state.result.ranking
     another_machine(monkeypatch)
     assert desk.look(LiveSessions()) == assignment_state
@@ -113,7 +113,7 @@ def test_an_answer_to_a_pair_that_was_not_offered_is_refused(desk: Desk) -> None
     assignment_state = desk.answer(Answer.LEFT)
     answer = answer_to(assignment_state, Answer.LEFT)
     with pytest.raises(OutOfTurn):
-        desk.submit(Submission(1, said=replace(answer, left=answer.right, right=answer.left)))
+        desk.submit(Submission(1, answer=replace(answer, left=answer.right, right=answer.left)))
     assert desk.look() == assignment_state
 
 
@@ -123,7 +123,7 @@ def test_workers_taking_turns_agree_with_one_that_did_it_all(desk: Desk) -> None
     for number, answer in enumerate(answers):
         worker = workers[number % 3]
         assignment_state = desk.look(worker)
-        desk.submit(Submission(number, said=answer_to(assignment_state, answer)), worker)
+        desk.submit(Submission(number, answer=answer_to(assignment_state, answer)), worker)
     alone = PairSession(desk.plan, desk.log())
     for worker in workers:
         assert desk.look(worker).state == alone.state

@@ -67,7 +67,7 @@ def test_until_it_is_good_enough_the_expected_quality_is_shown_and_rises(
         assert desk.look(LiveSessions()).progress == assignment_state.progress, (
             "stored, not drawn again"
         )
-        left, right = assignment_state.state.question.left, assignment_state.state.question.right  # type: ignore[union-attr]
+        left, right = assignment_state.state.shown
         assignment_state = desk.answer(Answer.LEFT if left > right else Answer.RIGHT)
     assert qualities[-1] > qualities[0] + 0.2
     assert assignment_state.state.confidence is not None

@@ -119,7 +119,7 @@ def test_made_up_links_and_tokens_take_no_slot_of_people_at_work(
     headers = {"Authorization": "Bearer topkapi_made_up"}
     assert client.get("/api/v1/me", headers=headers).status_code == 401
     assert client.post("/api/v1/assignments/1/undo", headers=headers).status_code == 401
-    assert set(used) == {app.state.transaction_limits.door}
+    assert set(used) == {app.state.transaction_limits.authentication}
 
 
 def test_a_form_without_its_csrf_token_takes_no_slot(

@@ -18,12 +18,13 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Document, JudgmentRow
 from topkapi.app.domain.assignment.rotation import AssignmentSpec
 from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.session import SubmittedAnswer
+from topkapi.app.domain.sessions import SESSIONS
 from topkapi.app.main import create_app
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.assignments.rotation import assign
 from topkapi.app.services.importing import import_study, open_source
-from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS, SubmittedAnswer
 from topkapi.app.services.studies import lifecycle
 
 EMAIL = "ansa@example.org"
@@ -171,9 +172,9 @@ def test_the_judgment_is_made_of_the_submission(sessions: Sessions) -> None:
     """
     with sessions.write.begin() as session:
         plan = make_assignment(session).plan
-    opened = TOOL_ADAPTERS[Tool.PAIRS].open(plan)
+    opened = SESSIONS[Tool.PAIRS].open(plan)
     ids = {f"page {number}": number for number in plan["order"]}
     for left, right in ((1, 2), (2, 1), (5, 3)):
         answer = SubmittedAnswer("left", left=f"page {left}", right=f"page {right}")
-        made = TOOL_ADAPTERS[Tool.PAIRS].judgment(opened, answer, ids)
+        made = opened.judgment(answer, ids)
         assert (made.left, made.right) == (left, right)

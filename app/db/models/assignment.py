@@ -22,9 +22,9 @@ class Assignment(Base):
 
     ``answered``, ``expected_left``, ``active_ms``, ``last_entry_at``, ``checks`` and
     ``checks_agreed`` summarize the log for queues and dashboards. They are written in the
-    transaction that appends the entry, and so is ``offered``: the next question, if the sorter drew
-    it at random. ``plan`` never changes; ``plan_digest`` identifies the plan of a session cached in
-    memory.
+    transaction that appends the entry, and so is ``pending_question`` (column
+    ``offered``): the next question, if the sorter drew it at random. ``plan`` never changes;
+    ``plan_digest`` identifies the plan of a session cached in memory.
     """
 
     __tablename__ = "assignments"
@@ -53,6 +53,6 @@ class Assignment(Base):
     last_entry_at: Mapped[datetime | None]
     checks: Mapped[int] = mapped_column(default=0)
     checks_agreed: Mapped[int] = mapped_column(default=0)
-    offered: Mapped[Json | None]
+    pending_question: Mapped[Json | None] = mapped_column("offered")
     user: Mapped[User] = relationship(lazy="raise")
     query: Mapped[Query] = relationship(lazy="raise")

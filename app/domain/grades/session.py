@@ -1,12 +1,20 @@
 """Sessions of tool T2: one grade per page, in an order drawn for the assignment."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
 from topkapi.app.domain.errors import AnswerNotAllowed, Invalid, OutOfTurn
-from topkapi.app.domain.log import Entry, LoggedSession
+from topkapi.app.domain.log import Entry
 from topkapi.app.domain.pairs.answers import ItemId
+from topkapi.app.domain.session import (
+    Choice,
+    JudgingSession,
+    Progress,
+    SessionState,
+    StoredJudgment,
+    SubmittedAnswer,
+)
 
 DEFAULT_GRADES = ("bad", "fair", "good", "excellent", "perfect")
 UNJUDGEABLE = "unjudgeable"
@@ -48,20 +56,25 @@ class Grading:
 
 
 @dataclass(frozen=True, slots=True)
-class AskingGrade:
+class AskingGrade(SessionState):
     """The session waits for the grade of ``document``."""
 
     document: ItemId
 
+    @property
+    def shown(self) -> tuple[ItemId, ...]:
+        """The page on the screen."""
+        return (self.document,)
+
 
 @dataclass(frozen=True, slots=True)
-class Graded:
+class Graded(SessionState):
     """Every page has a grade; undo reopens the session."""
 
     grades: tuple[Grading, ...]
 
 
-class GradeSession(LoggedSession[Grading]):
+class GradeSession(JudgingSession[Grading]):
     """A live session of a plan: `append` entries, read `state`."""
 
     def __init__(self, plan: GradePlan, log: Iterable[Entry[Grading]] = ()) -> None:
@@ -69,12 +82,59 @@ class GradeSession(LoggedSession[Grading]):
         self.plan = plan
         self.extend(log)
 
+    @classmethod
+    def open(cls, plan: Mapping[str, Any]) -> Self:
+        """Open a session without entries from a stored plan."""
+        return cls(GradePlan.from_json(plan))
+
     @property
     def state(self) -> AskingGrade | Graded:
         """The page to grade next, or all grades."""
         if self.answered == len(self.plan.order):
             return Graded(tuple(self._done))
         return AskingGrade(self.plan.order[self.answered])
+
+    @property
+    def progress(self) -> Progress:
+        """The exact progress: one grade per page."""
+        left = len(self.plan.order) - self.answered
+        return Progress(self.answered, left, left, left)
+
+    @property
+    def choices(self) -> Sequence[Choice]:
+        """All grades as one choice, because any grade leads to the next page."""
+        state = self.state
+        if not isinstance(state, AskingGrade):
+            return ()
+        answers = (*self.plan.grades, UNJUDGEABLE)
+        return [Choice(answers, Grading(state.document, answers[0]))]
+
+    def judgment(self, submitted: SubmittedAnswer, ids: Mapping[str, int]) -> Grading:
+        """Build the grade of the page shown."""
+        if not isinstance(self.state, AskingGrade):
+            raise OutOfTurn("This query is finished; no page waits for a grade.")
+        document = ids.get(submitted.document or "")
+        if document is None:
+            raise OutOfTurn("This grade is for a page that is not being asked about now.")
+        return Grading(document, submitted.answer)
+
+    @staticmethod
+    def columns(judgment: Grading) -> dict[str, Any]:
+        """Return the judgment as columns of its row."""
+        return {"left_id": judgment.document, "answer": judgment.grade}
+
+    @staticmethod
+    def from_row(row: StoredJudgment) -> Grading:
+        """Return the judgment stored in a row."""
+        assert row.left_id is not None
+        assert row.answer is not None
+        return Grading(row.left_id, row.answer)
+
+    @staticmethod
+    def matches(judgment: Grading, submitted: SubmittedAnswer, ids: Mapping[str, int]) -> bool:
+        """Return whether ``submitted`` repeats a recorded judgment."""
+        repeated = (ids.get(submitted.document or ""), submitted.answer)
+        return repeated == (judgment.document, judgment.grade)
 
     def validate(self, judgment: Grading) -> None:
         """Raise if the grade is for another page or does not exist in the study."""

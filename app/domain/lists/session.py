@@ -5,15 +5,23 @@ next (`active`), chosen one by one by the service, which knows the answers of th
 pair, once chosen, keeps its index in the session: through undo, redo, leaving and resuming.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 from topkapi.app.domain.errors import OutOfTurn
 from topkapi.app.domain.lists.plan import ListPlan, RankingId, ShownList, SidedPair, unordered
-from topkapi.app.domain.log import Entry, LoggedSession
+from topkapi.app.domain.log import Entry
 from topkapi.app.domain.pairs.answers import ItemId
+from topkapi.app.domain.session import (
+    Choice,
+    JudgingSession,
+    Progress,
+    SessionState,
+    StoredJudgment,
+    SubmittedAnswer,
+)
 
 
 class ListAnswer(StrEnum):
@@ -36,40 +44,45 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class AskingLists:
+class AskingLists(SessionState):
     """The session waits for an answer about two rankings."""
 
     left: ShownList
     right: ShownList
 
     @property
-    def documents(self) -> tuple[ItemId, ...]:
+    def shown(self) -> tuple[ItemId, ...]:
         """The distinct pages on the screen."""
         return tuple(dict.fromkeys((*self.left.documents, *self.right.documents)))
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(SessionState):
     """Every pair is answered; undo reopens the session."""
 
     answers: tuple[Comparison, ...]
 
 
-class ListSession(LoggedSession[Comparison]):
-    """A live session of a plan: `append` entries, read `state`, `offer` a pair when needed."""
+class ListSession(JudgingSession[Comparison]):
+    """A live session of a plan: `append` entries, read `state`, `ask` a pair when needed."""
 
     def __init__(
         self,
         plan: ListPlan,
         log: Iterable[Entry[Comparison]] = (),
-        offered: Mapping[str, Any] | None = None,
+        pending_question: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__()
         self.plan = plan
         self._lists = {each.id: each for each in plan.lists}
         self._asked: list[SidedPair] = [] if plan.is_active else plan.sided()
         self.extend(log)
-        self.recall(offered)
+        self.restore_pending(pending_question)
+
+    @classmethod
+    def open(cls, plan: Mapping[str, Any]) -> Self:
+        """Open a session without entries from a stored plan."""
+        return cls(ListPlan.from_json(plan))
 
     @property
     def state(self) -> AskingLists | Compared:
@@ -80,9 +93,62 @@ class ListSession(LoggedSession[Comparison]):
         return AskingLists(self._lists[left], self._lists[right])
 
     @property
-    def ids(self) -> dict[str, RankingId]:
-        """Ids of the rankings by system."""
+    def progress(self) -> Progress:
+        """The exact progress: one answer per pair."""
+        left = self.plan.size - self.answered
+        return Progress(self.answered, left, left, left)
+
+    @property
+    def choices(self) -> Sequence[Choice]:
+        """All answers as one choice, because any answer leads to the next pair.
+
+        Empty if the next pair is chosen only after the answer.
+        """
+        state = self.state
+        if not isinstance(state, AskingLists) or not self.knows_next:
+            return ()
+        answers = tuple(answer.value for answer in ListAnswer)
+        return [Choice(answers, Comparison(state.left.id, state.right.id, ListAnswer.SAME))]
+
+    def judgment(self, submitted: SubmittedAnswer, ids: Mapping[str, int]) -> Comparison:
+        """Build the answer about the two rankings shown."""
+        answer = submitted.parsed(ListAnswer)
+        if not isinstance(self.state, AskingLists):
+            raise OutOfTurn("This query is finished; no question is open.")
+        return Comparison(*submitted.known_sides(ids), answer)
+
+    @staticmethod
+    def columns(judgment: Comparison) -> dict[str, Any]:
+        """Return the judgment as columns of its row."""
+        return {
+            "left_ranking_id": judgment.left,
+            "right_ranking_id": judgment.right,
+            "answer": judgment.answer.value,
+        }
+
+    @staticmethod
+    def from_row(row: StoredJudgment) -> Comparison:
+        """Return the judgment stored in a row."""
+        assert row.left_ranking_id is not None
+        assert row.right_ranking_id is not None
+        assert row.answer is not None
+        return Comparison(row.left_ranking_id, row.right_ranking_id, ListAnswer(row.answer))
+
+    @staticmethod
+    def matches(judgment: Comparison, submitted: SubmittedAnswer, ids: Mapping[str, int]) -> bool:
+        """Return whether ``submitted`` repeats a recorded judgment."""
+        recorded = (judgment.left, judgment.right, judgment.answer.value)
+        return recorded == (*submitted.sides(ids), submitted.answer)
+
+    @property
+    def list_ids(self) -> Mapping[str, RankingId]:
+        """The ids of the rankings by system."""
         return {each.system: number for number, each in self._lists.items()}
+
+    def choose_next(self, choose: Callable[[Any], SidedPair]) -> None:
+        """Ask the pair that ``choose`` returns for this session, if none is known yet."""
+        if self.needs_pair:
+            self.ask(choose(self))
 
     @property
     def asked(self) -> frozenset[SidedPair]:
@@ -99,7 +165,7 @@ class ListSession(LoggedSession[Comparison]):
         """Whether the pair after the current question is already known."""
         return min(self.answered + 1, self.plan.size - 1) < len(self._asked)
 
-    def offer(self, pair: SidedPair) -> None:
+    def ask(self, pair: SidedPair) -> None:
         """Ask about ``pair`` next, on sides drawn for its index.
 
         The pair must not have been asked before.
@@ -109,17 +175,17 @@ class ListSession(LoggedSession[Comparison]):
         self._asked.append(self.plan.on_sides(pair, len(self._asked)))
 
     @property
-    def offered(self) -> dict[str, Any] | None:
+    def pending_question(self) -> dict[str, Any] | None:
         """The last chosen pair and its index, to store beside the log, which has the others."""
         if not self.plan.is_active or not self._asked:
             return None
         return {"after": len(self._asked) - 1, "pair": list(self._asked[-1])}
 
-    def recall(self, offered: Mapping[str, Any] | None) -> None:
-        """Restore the chosen pair from ``offered`` at its index."""
-        if offered is not None and self.plan.is_active and offered["after"] <= len(self._asked):
-            left, right = offered["pair"]
-            self._asked[offered["after"] :] = [(left, right)]
+    def restore_pending(self, stored: Mapping[str, Any] | None) -> None:
+        """Restore the chosen pair from its stored form at its index."""
+        if stored is not None and self.plan.is_active and stored["after"] <= len(self._asked):
+            left, right = stored["pair"]
+            self._asked[stored["after"] :] = [(left, right)]
 
     @property
     def trusts_log(self) -> bool:

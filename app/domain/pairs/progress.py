@@ -8,7 +8,7 @@ assessors differ in error rate and in ties, so that real assessors are within th
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from operator import itemgetter
 from random import Random
@@ -17,9 +17,9 @@ from typing import NamedTuple
 from topkapi.app.domain.pairs.answers import Preference
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.progress_tracker import ProgressTracker
-from topkapi.app.domain.pairs.session import Asking, PairSession
 from topkapi.app.domain.pairs.simulated_assessors import SimulatedAssessor, true_worths
 from topkapi.app.domain.pairs.sorter_run import run_plan
+from topkapi.app.domain.session import Progress
 
 _QUESTIONS_SIMULATED = (
     50_000  # limits the time for a table to a fraction of a second, for any n and k
@@ -33,23 +33,6 @@ _KEPT_NEIGHBOURS = 256  # neighbour lists cached per table, of up to 5 kB each
 _ASSESSORS = ((0.0, 0), (0.1, 0), (0.0, 5), (0.0, 0), (0.05, 0), (0.1, 5))  # (error, grades)
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Number of answers, expected number of questions left, and its 90 % range.
-
-    ``quality`` is the expected quality of the list, where a session continues until it reaches
-    ``goal``. ``exact``: the number left is known, not estimated.
-    """
-
-    answered: int
-    expected_left: int
-    low: int
-    high: int
-    quality: float | None = None
-    goal: float | None = None
-    exact: bool = False
-
-
 class Left(NamedTuple):
     """Questions left: the mean of similar sessions, and the range that covers 90 % of them."""
 
@@ -58,19 +41,12 @@ class Left(NamedTuple):
     high: int
 
 
-def progress_of(session: PairSession) -> Progress:
-    """Return the progress of ``session``; the share answered decreases only by an undo."""
-    answered = session.answered
-    if not isinstance(session.state, Asking):
-        return Progress(answered, 0, 0, 0)
-    left_exactly = session.strategy.left()
-    if left_exactly is not None:
-        return _within_budget(session, left_exactly)
-    tracker = session.tracker
-    table = _table_of(session.plan)
+def estimated_progress(plan: Plan, answered: int, tracker: ProgressTracker) -> Progress:
+    """Estimate the questions left from similar simulated sessions."""
+    table = _table_of(plan)
     left = table.left(tracker.reached, tracker.ties, tracker.sorted)
     expected = _steady_left(tracker, table)
-    stretch = 1 + session.plan.check_share
+    stretch = 1 + plan.check_share
     return Progress(
         answered,
         round(expected * stretch),
@@ -79,14 +55,14 @@ def progress_of(session: PairSession) -> Progress:
     )
 
 
-def _within_budget(session: PairSession, left: int) -> Progress:
+def progress_within_budget(plan: Plan, answered: int, left: int, quality: float | None) -> Progress:
     """Return the rest of the budget, exact unless checks or an early end are possible."""
-    share, goal = session.plan.check_share, session.plan.stop_at
+    share, goal = plan.check_share, plan.stop_at
     stretched = max(1, round(left * (1 + share)))
     low = max(1, left) if goal is None else 1
     high = max(stretched, left * (2 if share else 1))
     exact = goal is None and not share
-    return Progress(session.answered, stretched, low, high, session.quality, goal, exact)
+    return Progress(answered, stretched, low, high, quality, goal, exact)
 
 
 def _steady_left(tracker: ProgressTracker, table: "Table") -> int:

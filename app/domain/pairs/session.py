@@ -6,11 +6,11 @@ entry in the time of one question.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from topkapi.app.domain.draws import draw_integer
 from topkapi.app.domain.errors import AnswerNotAllowed, OutOfTurn
-from topkapi.app.domain.log import Entry, EntryKind, LoggedSession
+from topkapi.app.domain.log import Entry, EntryKind
 from topkapi.app.domain.pairs.answers import (
     BAD_ANSWERS,
     UNJUDGEABLE_ANSWERS,
@@ -21,14 +21,23 @@ from topkapi.app.domain.pairs.answers import (
     Question,
     QuestionKind,
 )
-from topkapi.app.domain.pairs.checks import due_check
+from topkapi.app.domain.pairs.checks import due_check, self_consistency
 from topkapi.app.domain.pairs.confidence import ListConfidence
 from topkapi.app.domain.pairs.pending_question import step_from_json, step_to_json
 from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.progress import estimated_progress, progress_within_budget
 from topkapi.app.domain.pairs.progress_tracker import ProgressTracker
 from topkapi.app.domain.pairs.sorters.registry import ItemClass, Ranking
 from topkapi.app.domain.pairs.strategies import strategy_for
 from topkapi.app.domain.pairs.strategy import AskPair, Done, Step, Strategy
+from topkapi.app.domain.session import (
+    Choice,
+    JudgingSession,
+    Progress,
+    SessionState,
+    StoredJudgment,
+    SubmittedAnswer,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +55,19 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class Asking(SessionState):
     """The session waits for an answer to ``question``."""
 
     question: Question
 
+    @property
+    def shown(self) -> tuple[ItemId, ...]:
+        """The two pages on the screen."""
+        return self.question.left, self.question.right
+
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(SessionState):
     """The session has its result; undo reopens it. A sampled sorter adds its confidence."""
 
     result: Result
@@ -61,22 +75,29 @@ class Finished:
 
 
 State = Asking | Finished
+_SAME_EFFECT = (
+    (Answer.LEFT,),
+    (Answer.RIGHT,),
+    (Answer.TIE,),
+    (Answer.LEFT_BAD, Answer.LEFT_UNJUDGEABLE),
+    (Answer.RIGHT_BAD, Answer.RIGHT_UNJUDGEABLE),
+)
 _SORTER_BYTES_PER_ANSWER = 360
 _QUICKLY_REPLAYED = 500  # answers; their replay takes about a millisecond
 
 
-class PairSession(LoggedSession[Judgment]):
+class PairSession(JudgingSession[Judgment]):
     """A live session of a plan: `append` entries, read `state`.
 
-    Where the sorter samples its questions, ``offered`` is the pending question. It must be stored
-    beside the log and passed back, so that the same pair is asked when the session is resumed.
+    Where the sorter samples its questions, ``pending_question`` must be stored beside the log and
+    passed back, so that the same pair is asked when the session is resumed.
     """
 
     def __init__(
         self,
         plan: Plan,
         log: Iterable[Entry[Judgment]] = (),
-        offered: Mapping[str, Any] | None = None,
+        pending_question: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__()
         self.plan = plan
@@ -84,7 +105,12 @@ class PairSession(LoggedSession[Judgment]):
         self._strategy = strategy_for(plan)
         self._pending: Step | None = None
         self.extend(log)
-        self.recall(offered)
+        self.restore_pending(pending_question)
+
+    @classmethod
+    def open(cls, plan: Mapping[str, Any]) -> Self:
+        """Open a session without entries from a stored plan."""
+        return cls(Plan.from_json(plan))
 
     @property
     def state(self) -> State:
@@ -96,16 +122,74 @@ class PairSession(LoggedSession[Judgment]):
         return Asking(check or Question(QuestionKind.SORT, *self._on_sides(step.pair)))
 
     @property
-    def offered(self) -> dict[str, Any] | None:
+    def progress(self) -> Progress:
+        """The estimated progress; the share answered decreases only by an undo."""
+        if isinstance(self._step, Done):
+            return Progress(self.answered, 0, 0, 0)
+        left = self._strategy.left()
+        if left is not None:
+            return progress_within_budget(self.plan, self.answered, left, self.quality)
+        return estimated_progress(self.plan, self.answered, self.tracker)
+
+    @property
+    def choices(self) -> Sequence[Choice]:
+        """The preferences, and the removal of each page, as bad or as unjudgeable."""
+        state, allowed = self.state, self.plan.answers
+        if not isinstance(state, Asking):
+            return ()
+        groups = [tuple(answer for answer in group if answer in allowed) for group in _SAME_EFFECT]
+        return [_choice(state.question, group) for group in groups if group]
+
+    def judgment(self, submitted: SubmittedAnswer, ids: Mapping[str, int]) -> Judgment:
+        """Build the answer to the pair shown; the open question decides its kind."""
+        answer, state = submitted.parsed(Answer), self.state
+        if not isinstance(state, Asking):
+            raise OutOfTurn("This query is finished; no question is open.")
+        return Judgment(state.question.kind, *submitted.known_sides(ids), answer)
+
+    @staticmethod
+    def columns(judgment: Judgment) -> dict[str, Any]:
+        """Return the judgment as columns of its row."""
+        return {
+            "question_kind": judgment.kind,
+            "left_id": judgment.left,
+            "right_id": judgment.right,
+            "answer": judgment.answer.value,
+        }
+
+    @staticmethod
+    def from_row(row: StoredJudgment) -> Judgment:
+        """Return the judgment stored in a row."""
+        assert row.left_id is not None
+        assert row.right_id is not None
+        assert row.answer is not None
+        kind = row.question_kind or QuestionKind.SORT
+        return Judgment(kind, row.left_id, row.right_id, Answer(row.answer))
+
+    @staticmethod
+    def matches(judgment: Judgment, submitted: SubmittedAnswer, ids: Mapping[str, int]) -> bool:
+        """Return whether ``submitted`` repeats a recorded judgment."""
+        recorded = (judgment.left, judgment.right, judgment.answer.value)
+        return recorded == (*submitted.sides(ids), submitted.answer)
+
+    def count_checks(self, before: tuple[int, int]) -> tuple[int, int]:
+        """Count the checks and those that agreed, if the last entry can have changed them."""
+        judgment = None if self.last is None else self.last.judgment
+        if judgment is not None and judgment.kind is not QuestionKind.CHECK:
+            return before
+        return self_consistency(self._done)
+
+    @property
+    def pending_question(self) -> dict[str, Any] | None:
         """The step after the last new answer, to store beside the log if it was sampled."""
         if not self._strategy.sampled or not self._done or self._undone:
             return None
         return step_to_json(self._step, after=len(self._done))
 
-    def recall(self, offered: Mapping[str, Any] | None) -> None:
-        """Restore the pending step from ``offered``, if it belongs to the last new answer."""
-        if offered is not None and self._strategy.sampled:
-            after, step = step_from_json(offered)
+    def restore_pending(self, stored: Mapping[str, Any] | None) -> None:
+        """Restore the pending step from its stored form, if it belongs to the last new answer."""
+        if stored is not None and self._strategy.sampled:
+            after, step = step_from_json(stored)
             if after == len(self._done) + len(self._undone):
                 self._pending = step
 
@@ -189,6 +273,12 @@ class PairSession(LoggedSession[Judgment]):
         number = self.tracker.sorted
         swapped = draw_integer(self.plan.seed, "sides", number // 2) + number & 1
         return (pair[1], pair[0]) if swapped else pair
+
+
+def _choice(asked: Question, answers: tuple[Answer, ...]) -> Choice:
+    judgment = Judgment(asked.kind, asked.left, asked.right, answers[0])
+    values = tuple(answer.value for answer in answers)
+    return Choice(values, judgment, rare=not answers[0].is_preference)
 
 
 def result_of(plan: Plan, done: Sequence[Judgment], ranking: Ranking) -> Result:

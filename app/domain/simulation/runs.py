@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Belief:
+class RunEstimate:
     """A sampled sorter's estimates of its list's quality and of the assessor's error rate."""
 
     quality: float
@@ -34,10 +34,10 @@ class Run:
     judgments: int
     ranking: tuple[ItemId, ...]
     worth: tuple[float, ...]
-    belief: Belief | None = None
+    estimate: RunEstimate | None = None
 
 
-def judge(plan: Plan, assessor: Assessor) -> tuple[int, tuple[ItemId, ...], Belief | None]:
+def judge(plan: Plan, assessor: Assessor) -> tuple[int, tuple[ItemId, ...], RunEstimate | None]:
     """Run the sorter of ``plan`` with ``assessor``; return question count, list and estimates."""
     if SORTERS[plan.sorter].sampled:
         from topkapi.app.domain.pairs.robust.sampled import sampled_run
@@ -47,7 +47,11 @@ def judge(plan: Plan, assessor: Assessor) -> tuple[int, tuple[ItemId, ...], Beli
 
         run = sampled_run(plan.order, plan.k, rules_of(plan), seed=plan.seed)
         asked, (ranking, conclusion) = _answered(run, assessor)
-        return asked, _listed(ranking, plan.k), Belief(conclusion.quality, conclusion.error_rate)
+        return (
+            asked,
+            _listed(ranking, plan.k),
+            RunEstimate(conclusion.quality, conclusion.error_rate),
+        )
     asked, ranking = _answered(run_plan(plan, plan.order, {}), assessor)
     return asked, _listed(ranking, plan.k), None
 
@@ -87,5 +91,5 @@ def simulate(
         assessor = SimulatedAssessor(
             worth, error=error, errors=errors, persistent=persistent, random=random
         )
-        asked, ranking, belief = judge(replace(plan, seed=f"{seed}/{number}"), assessor)
-        yield Run(asked, ranking, tuple(worth), belief)
+        asked, ranking, estimate = judge(replace(plan, seed=f"{seed}/{number}"), assessor)
+        yield Run(asked, ranking, tuple(worth), estimate)

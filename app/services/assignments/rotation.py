@@ -24,7 +24,6 @@ from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.domain.study import StudySettings, stored_plan
 from topkapi.app.services import audit
 from topkapi.app.services.judging.lists.work import ListPlans, Prepared
-from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS
 
 RULED_ROTATION, LISTS_ROTATION = "ruled", "lists"  # keys of `Study.rotations`
 Spec = AssignmentSpec[int, int]  # by the ids of user and query
@@ -114,7 +113,7 @@ def assign(
             tool=work.tool,
             round=work.round,
             plan=prepared.plan,
-            offered=prepared.offered,
+            pending_question=prepared.pending_question,
             created_at=at or now(),
         )
         for work, prepared in zip(
@@ -223,11 +222,11 @@ def refuse_unknown(
             )
         if work.query not in known:
             raise NotFound(f"There is no query with the id {work.query} in {study.slug!r}.")
-        if work.tool not in settings.tools or work.tool not in TOOL_ADAPTERS:
-            offered = ", ".join(tool.value for tool in Tool if tool in settings.tools)
+        if work.tool not in settings.tools:
+            allowed = ", ".join(tool.value for tool in Tool if tool in settings.tools)
             raise Invalid(
                 f"The tool {work.tool.value!r} cannot be assigned in this study; its tools are "
-                f"{offered}.",
+                f"{allowed}.",
                 field="tool",
             )
         if work.round < 0:

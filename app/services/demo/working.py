@@ -10,12 +10,12 @@ from topkapi.app.domain.enums import TimerKind, Tool
 from topkapi.app.domain.lists.session import AskingLists
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.pairs.session import Asking
+from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.services.demo.people import Judge
 from topkapi.app.services.judging import labeling, timing
 from topkapi.app.services.judging.labeling import AssignmentState, Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.timing import Report
-from topkapi.app.services.judging.tool_adapters import SubmittedAnswer, shown_in
 
 _READ = 3  # only the first results of a list are read closely
 
@@ -49,16 +49,14 @@ class Sitting:
         self._clock(TimerKind.LEAVE, 0)
 
     def _answer(self, assignment_state: AssignmentState) -> AssignmentState:
-        pages = [
-            assignment_state.documents[number].name for number in shown_in(assignment_state.state)
-        ]
+        pages = [assignment_state.documents[number].name for number in assignment_state.state.shown]
         answer = self._chosen(assignment_state, pages)
         active_ms = self._judge.active_ms(*pages[:_READ])
         self._perhaps_pause(active_ms // 2)
         self.at += timedelta(milliseconds=active_ms) + self._judge.hesitation()
         note = self._judge.note(answer.answer)
         return self._submit(
-            Submission(assignment_state.position, said=answer, active_ms=active_ms, note=note)
+            Submission(assignment_state.position, answer=answer, active_ms=active_ms, note=note)
         )
 
     def _chosen(self, assignment_state: AssignmentState, pages: list[str]) -> SubmittedAnswer:

@@ -14,7 +14,7 @@ from topkapi.app.services.importing.problems import Problems
 from topkapi.app.services.importing.sources.folders import Source
 from topkapi.app.services.importing.sources.limits import size_in_words
 from topkapi.app.services.importing.sources.reader import Progress, Reader, no_progress
-from topkapi.app.services.importing.writing import take_turn, write_study
+from topkapi.app.services.importing.writing import lock_imports, write_study
 
 Action = Literal["create", "extend"]
 
@@ -101,7 +101,7 @@ def store_study(
     progress: Progress = no_progress,
 ) -> ImportReport:
     """Write a checked study; the caller commits."""
-    take_turn(session)
+    lock_imports(session)
     changes = compare(session, checked)
     reader = Reader(source, Problems(), doing="writing", progress=progress)
     try:

@@ -21,7 +21,7 @@ from topkapi.app.services.importing.sources.reader import Reader
 
 _ROWS = 1000
 _BYTES = 4 * 1024**2  # of contents in one batch
-_TURN = 7_461_830_552  # key of the advisory lock that serializes imports on PostgreSQL
+_IMPORT_LOCK = 7_461_830_552  # key of the advisory lock that serializes imports on PostgreSQL
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -39,10 +39,10 @@ def write_study(session: Session, reader: Reader, checked: Checked, changes: Cha
     return study
 
 
-def take_turn(session: Session) -> None:
+def lock_imports(session: Session) -> None:
     """Serialize imports on PostgreSQL: two that insert the same contents could deadlock."""
     if session.get_bind().dialect.name == "postgresql":
-        session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _TURN})
+        session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _IMPORT_LOCK})
 
 
 def _write_head(session: Session, checked: Checked, changes: Changes) -> Study:

@@ -10,22 +10,20 @@ question: no answer is ever applied to a pair that was not shown.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
-from topkapi.app.db.models import JudgmentRow
 from topkapi.app.db.queries.judging import labeling as queries
 from topkapi.app.db.queries.judging.labeling import AssignmentHead
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import LogRefusal, NotFound, StaleForm, Withdrawn
-from topkapi.app.domain.lists.session import ListSession
 from topkapi.app.domain.log import Entry, EntryKind
-from topkapi.app.domain.pairs.answers import Judgment, QuestionKind
-from topkapi.app.domain.pairs.checks import self_consistency
-from topkapi.app.domain.pairs.progress import Progress
 from topkapi.app.domain.plan_digest import plan_digest
+from topkapi.app.domain.session import Progress, SessionState, SubmittedAnswer
+from topkapi.app.domain.sessions import SESSIONS, read_log
 from topkapi.app.domain.text.terms import query_terms
 from topkapi.app.services.judging import timing
 from topkapi.app.services.judging.lists import work
@@ -35,12 +33,6 @@ from topkapi.app.services.judging.live_sessions import (
     LiveSessions,
     QueryHead,
 )
-from topkapi.app.services.judging.tool_adapters import (
-    TOOL_ADAPTERS,
-    AnyState,
-    SubmittedAnswer,
-    shown_in,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +41,7 @@ class Submission:
 
     position: int
     kind: EntryKind = EntryKind.ANSWER
-    said: SubmittedAnswer | None = None
+    answer: SubmittedAnswer | None = None
     active_ms: int = 0
     note: str | None = None
 
@@ -71,22 +63,22 @@ class AssignmentState:
     documents: Mapping[int, DocumentHead]
     plan: Mapping[str, Any]
     position: int
-    state: AnyState
+    state: SessionState
     new: frozenset[int]
     progress: Progress
     scale: int
     can_undo: bool
     can_redo: bool
     active_ms: int
-    ahead: tuple["Prospect", ...] = ()
+    ahead: tuple["PossibleState", ...] = ()
 
     @property
     def finished(self) -> bool:
         """Whether nothing is left to ask."""
-        return not shown_in(self.state)
+        return not self.state.shown
 
 
-Prospect = tuple[tuple[str, ...], AssignmentState]
+PossibleState = tuple[tuple[str, ...], AssignmentState]
 
 
 def assignment_state(
@@ -103,7 +95,7 @@ def assignment_state(
 
 def peek(
     session: Session, live: LiveSessions, *, assignment_id: int, user_id: int, position: int
-) -> tuple[Prospect, ...]:
+) -> tuple[PossibleState, ...]:
     """Return the state after each possible entry at ``position``, likely ones first.
 
     Nothing is written and the live session does not change: each entry is appended to a copy.
@@ -120,7 +112,7 @@ def peek(
 
 def _ahead(
     live: LiveAssignment, assignment: AssignmentHead, active_ms: int, *, rare: bool = True
-) -> tuple[Prospect, ...]:
+) -> tuple[PossibleState, ...]:
     return tuple(
         (answers, _assignment_state(_after(live, entry), assignment, active_ms))
         for answers, entry in _possible(live, rare=rare)
@@ -129,7 +121,7 @@ def _ahead(
 
 def _possible(live: LiveAssignment, *, rare: bool) -> Iterator[tuple[tuple[str, ...], Entry[Any]]]:
     """Yield the possible next entries; without ``rare`` only the frequent answers."""
-    for choice in TOOL_ADAPTERS[live.tool].choices(live.session):
+    for choice in live.session.choices:
         if rare or not choice.rare:
             yield choice.answers, Entry(EntryKind.ANSWER, choice.judgment)
     if not rare:
@@ -203,8 +195,8 @@ def _required(assignment: AssignmentHead | None, assignment_id: int) -> Assignme
 def _assignment_state(
     live: LiveAssignment, assignment: AssignmentHead, active_ms: int
 ) -> AssignmentState:
-    adapter, session, chosen = TOOL_ADAPTERS[live.tool], live.session, assignment.terms
-    state = adapter.state(session)
+    session, chosen = live.session, assignment.terms
+    state = session.state
     return AssignmentState(
         assignment_id=live.id,
         tool=live.tool,
@@ -214,7 +206,7 @@ def _assignment_state(
         plan=live.plan,
         position=session.length,
         state=state,
-        new=frozenset(shown_in(state)) - session.seen,
+        new=frozenset(state.shown) - session.seen,
         progress=live.progress(),
         scale=live.scale,
         can_undo=session.can_undo,
@@ -229,13 +221,13 @@ def _caught_up(session: Session, live: LiveSessions, assignment: AssignmentHead)
     if kept is not None:
         known = max(kept.session.length - 1, 0)
         rows = queries.log_from(session, assignment.id, known)
-        if _agrees(kept, [_logged(kept, row) for row in rows]):
-            kept.session.recall(assignment.offered)
+        if _agrees(kept, list(read_log(kept.tool, rows))):
+            kept.session.restore_pending(assignment.pending_question)
             return kept
     fresh = _open(session, assignment)
     rows = queries.log_from(session, assignment.id, 0)
-    fresh.session.extend(_logged(fresh, row) for row in rows)
-    fresh.session.recall(assignment.offered)
+    fresh.session.extend(read_log(fresh.tool, rows))
+    fresh.session.restore_pending(assignment.pending_question)
     return fresh
 
 
@@ -257,8 +249,7 @@ def _open(session: Session, assignment: AssignmentHead) -> LiveAssignment:
     plan = queries.plan_of(session, assignment.id)
     heads = queries.document_heads(session, plan["order"])
     documents = {row[0]: DocumentHead(*row) for row in heads}
-    adapter = TOOL_ADAPTERS[assignment.tool]
-    opened = adapter.open(plan)
+    opened = SESSIONS[assignment.tool].open(plan)
     return LiveAssignment(
         key=(assignment.id, assignment.created_at, plan_digest(plan)),
         id=assignment.id,
@@ -276,24 +267,16 @@ def _open(session: Session, assignment: AssignmentHead) -> LiveAssignment:
             narrative=query.narrative,
         ),
         documents=documents,
-        ids=opened.ids
-        if isinstance(opened, ListSession)
-        else {head.name: number for number, head in documents.items()},
-        scale=adapter.progress(opened).high,
+        ids=opened.list_ids or {head.name: number for number, head in documents.items()},
+        scale=opened.progress.high,
     )
-
-
-def _logged(live: LiveAssignment, row: JudgmentRow) -> Entry[Any]:
-    if row.entry is not EntryKind.ANSWER:
-        return Entry(row.entry)
-    return Entry(row.entry, TOOL_ADAPTERS[live.tool].from_row(row))
 
 
 def _entry(live: LiveAssignment, submission: Submission) -> Entry[Any]:
     if submission.kind is not EntryKind.ANSWER:
         return Entry(submission.kind)
-    assert submission.said is not None
-    judgment = TOOL_ADAPTERS[live.tool].judgment(live.session, submission.said, live.ids)
+    assert submission.answer is not None
+    judgment = live.session.judgment(submission.answer, live.ids)
     return Entry(EntryKind.ANSWER, judgment)
 
 
@@ -306,12 +289,13 @@ def _append(
     at: datetime,
 ) -> int:
     """Append an entry to the live session and the database; return the total active time."""
-    adapter, position = TOOL_ADAPTERS[live.tool], live.session.length
+    position = live.session.length
     live.session.append(entry)
-    if isinstance(live.session, ListSession) and live.session.needs_pair:
-        work.offer_next(session, assignment, live.session, study_id=live.query.study_id)
+    live.session.choose_next(
+        partial(work.next_pair, session, assignment, study_id=live.query.study_id)
+    )
     time = timing.spent_on_entry(assignment, submission.active_ms, at)
-    columns = adapter.columns(entry.judgment) if entry.judgment is not None else {}
+    columns = live.session.columns(entry.judgment) if entry.judgment is not None else {}
     row = {
         "position": position,
         "entry": entry.kind,
@@ -335,27 +319,21 @@ def _summary(
     at: datetime,
 ) -> dict[str, Any]:
     """Return the summary columns of the assignment that queues and dashboards show."""
-    adapter = TOOL_ADAPTERS[live.tool]
-    checks, agreed = _checks(assignment, live, entry)
+    before = assignment.checks, assignment.checks_agreed
+    checks, agreed = live.session.count_checks(before)
     is_answer = entry.kind is EntryKind.ANSWER
     return {
-        "offered": live.session.offered if is_answer else assignment.offered,
+        "pending_question": live.session.pending_question
+        if is_answer
+        else assignment.pending_question,
         "answered": live.session.answered,
         "expected_left": live.progress().expected_left,
         "active_ms": assignment.active_ms + active_ms,
         "last_entry_at": at,
         "checks": checks,
         "checks_agreed": agreed,
-        "finished_at": None if shown_in(adapter.state(live.session)) else at,
+        "finished_at": None if live.session.state.shown else at,
     }
-
-
-def _checks(assignment: AssignmentHead, live: LiveAssignment, entry: Entry[Any]) -> tuple[int, int]:
-    """Count the checks and those that agreed, again only where the entry can change them."""
-    is_check = isinstance(entry.judgment, Judgment) and entry.judgment.kind is QuestionKind.CHECK
-    if live.tool is Tool.PAIRS and (is_check or entry.kind is not EntryKind.ANSWER):
-        return self_consistency(live.session.effective)
-    return assignment.checks, assignment.checks_agreed
 
 
 def _accept_repetition(session: Session, live: LiveAssignment, submission: Submission) -> None:
@@ -363,9 +341,9 @@ def _accept_repetition(session: Session, live: LiveAssignment, submission: Submi
     row = queries.entry_at(session, live.id, submission.position)
     if row is None or row.entry is not submission.kind:
         raise _stale()
-    if submission.said is not None:
-        adapter = TOOL_ADAPTERS[live.tool]
-        if not adapter.matches(adapter.from_row(row), submission.said, live.ids):
+    if submission.answer is not None:
+        recorded = live.session.from_row(row)
+        if not live.session.matches(recorded, submission.answer, live.ids):
             raise _stale()
 
 

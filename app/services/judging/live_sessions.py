@@ -15,8 +15,7 @@ from typing import Any
 
 from topkapi.app.db.queries.judging.labeling import AssignmentKey
 from topkapi.app.domain.enums import Tool
-from topkapi.app.domain.pairs.progress import Progress
-from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS, AnySession, shown_in
+from topkapi.app.domain.session import AnySession, Progress
 
 DEFAULT_BYTES = 64 * 2**20
 _FINISHED_PART = 16
@@ -66,7 +65,7 @@ class LiveAssignment:
     session: AnySession
     query: QueryHead
     documents: dict[int, DocumentHead]
-    ids: dict[str, int]
+    ids: Mapping[str, int]
     scale: int
     heads: "SharedHeads | None" = None
     _cached_progress: tuple[int, Progress] | None = None
@@ -74,7 +73,7 @@ class LiveAssignment:
     @property
     def finished(self) -> bool:
         """Whether nothing is left to ask."""
-        return not shown_in(TOOL_ADAPTERS[self.tool].state(self.session))
+        return not self.session.state.shown
 
     @property
     def size(self) -> int:
@@ -91,7 +90,7 @@ class LiveAssignment:
         """Return the progress of the session, computed once per length of its log."""
         length = self.session.length
         if self._cached_progress is None or self._cached_progress[0] != length:
-            self._cached_progress = length, TOOL_ADAPTERS[self.tool].progress(self.session)
+            self._cached_progress = length, self.session.progress
         return self._cached_progress[1]
 
 

@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.queries.judging import labeling as queries
 from topkapi.app.db.queries.judging.timing import count_pauses
-from topkapi.app.domain.log import EntryKind
+from topkapi.app.domain.log import EntryKind, fold
 from topkapi.app.domain.pairs.answers import Answer
 from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.queue import QueueItem, queue_of_user
@@ -27,16 +27,7 @@ class Summary:
 def summary_of(session: Session, assignment_state: AssignmentState, *, user_id: int) -> Summary:
     """Return the summary of a finished assignment."""
     log = queries.log_from(session, assignment_state.assignment_id, 0)
-    answers: list[str | None] = []
-    undone: list[str | None] = []
-    for row in log:
-        if row.entry is EntryKind.UNDO:
-            undone.append(answers.pop())
-        elif row.entry is EntryKind.REDO:
-            answers.append(undone.pop())
-        else:
-            answers.append(row.answer)
-            undone.clear()
+    answers = fold((row.entry, row.answer) for row in log).done
     return Summary(
         answers=len(answers),
         ties=answers.count(Answer.TIE.value),

@@ -13,7 +13,6 @@ def snippet_texts(session: Session, assignment_state: AssignmentState) -> dict[s
     if not isinstance(assignment_state.state, AskingLists):
         return {}
     hashes = {
-        assignment_state.documents[number].content_hash
-        for number in assignment_state.state.documents
+        assignment_state.documents[number].content_hash for number in assignment_state.state.shown
     }
     return queries.openings(session, hashes, LOOK)

@@ -9,7 +9,7 @@ from topkapi.analysis.dcglearn import Preferences
 from topkapi.analysis.typing import IntArray
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.study import StudySettings
-from topkapi.app.services.judging.lists.evidence import as_preferences, grades_of, said_in_study
+from topkapi.app.services.judging.lists.evidence import answers_in_study, as_preferences, grades_of
 from topkapi.app.services.studies.lifecycle import required_study
 
 
@@ -36,7 +36,7 @@ def preferences_of(session: Session, slug: str, k: int | None = None) -> StudyPr
             f"position {depth}. Use --k {shown} or less.",
             field="k",
         )
-    answers = said_in_study(session, study.id, depth)
+    answers = answers_in_study(session, study.id, depth)
     if not answers:
         raise Invalid(f"{slug}: nobody has compared two lists yet.", field="study")
     grades = grades_of(session, answers)

@@ -12,7 +12,7 @@ from topkapi.analysis.metrics import kappa_ndcg_of_lists
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.simulated_assessors import Errors, by_worth
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
-from topkapi.app.domain.simulation.runs import Belief, Run, simulate
+from topkapi.app.domain.simulation.runs import Run, RunEstimate, simulate
 
 IntArray = NDArray[np.int64]
 
@@ -56,7 +56,7 @@ class Results:
 
     judgments: IntArray
     ranks: IntArray
-    estimates: list[Belief]
+    estimates: list[RunEstimate]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def _run_chunk(chunk: Chunk) -> Results:
     return Results(
         np.array([run.judgments for run in runs], dtype=np.int64),
         np.array([true_ranks(run) for run in runs], dtype=np.int64),
-        [run.belief for run in runs if run.belief is not None],
+        [run.estimate for run in runs if run.estimate is not None],
     )
 
 

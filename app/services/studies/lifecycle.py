@@ -12,7 +12,7 @@ from topkapi.app.db.queries.studies import study_tables
 from topkapi.app.db.queries.studies.studies import study_of_slug
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.services import audit
-from topkapi.app.services.importing.writing import take_turn
+from topkapi.app.services.importing.writing import lock_imports
 
 _HASHES = 500  # per statement, because databases limit the number of parameters
 
@@ -101,7 +101,7 @@ def delete_study(
         raise Invalid(
             f"Type {study.slug} to confirm; you typed {confirm.strip()!r}.", field="confirm"
         )
-    take_turn(session)
+    lock_imports(session)
     seen = look_at_deletion(session, study)
     if seen.missing is not None:
         raise Conflict(f"{study.slug!r} was not deleted. {seen.missing}")

@@ -16,13 +16,13 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from topkapi.app.services.results.exports import Export, export_session
-from topkapi.app.web.access.early_auth import ResearcherAtDoor
+from topkapi.app.web.access.early_auth import EarlyResearcher
 from topkapi.app.web.access.slots import TransactionLimits
 
 _BLOCK = 64 * 1024
 
 
-async def get_download_slot(request: Request, _user: ResearcherAtDoor) -> AsyncIterator[None]:
+async def get_download_slot(request: Request, _user: EarlyResearcher) -> AsyncIterator[None]:
     """Hold one of the slots for downloads until the response is sent."""
     limits: TransactionLimits = request.app.state.transaction_limits
     async with limits.download.hold():

@@ -65,7 +65,7 @@ async def _read(request: Request, find: Callable[[Session], T]) -> T:
         with sessions.read() as session:
             return find(session)
 
-    async with limits.door.hold():
+    async with limits.authentication.hold():
         return await run_in_threadpool(run)
 
 
@@ -91,14 +91,14 @@ async def early_researcher(request: Request) -> PersonView:
     return await early_person(request, *RESEARCH)
 
 
-ResearcherAtDoor = Annotated[PersonView, Depends(early_researcher)]
+EarlyResearcher = Annotated[PersonView, Depends(early_researcher)]
 
 
-async def early_api_researcher(_credentials: Credentials, person: ResearcherAtDoor) -> PersonView:
+async def early_api_researcher(_credentials: Credentials, person: EarlyResearcher) -> PersonView:
     """Return the researcher or administrator who owns the token."""
     return person
 
 
 EarlyAdmin = Annotated[PersonView, Depends(early_admin)]
 EarlyApiAdmin = Annotated[PersonView, Depends(early_api_admin)]
-ApiResearcherAtDoor = Annotated[PersonView, Depends(early_api_researcher)]
+EarlyApiResearcher = Annotated[PersonView, Depends(early_api_researcher)]

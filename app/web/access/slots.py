@@ -63,7 +63,9 @@ class TransactionLimits:
         writers = 1 if dialect == "sqlite" else POOL_SIZE // 4
         self.read = Lane(POOL_SIZE // 3 + 1, longest_queue=500)
         self.write = Lane(writers, longest_queue=500)
-        self.door = Lane(2, longest_queue=100)  # authentication: bad tokens delay only each other
+        self.authentication = Lane(
+            2, longest_queue=100
+        )  # authentication: bad tokens delay only each other
         self.sign_in = Lane(2, longest_queue=50)  # each hashes a password
         self.health = Lane(1, longest_queue=10)
         self.export = Lane(2, longest_queue=8)

@@ -9,10 +9,10 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.queries.judging import queue as queue_queries
 from topkapi.app.domain.errors import AnswerNotAllowed, LogRefusal, Withdrawn
 from topkapi.app.domain.log import EntryKind
+from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import AssignmentState, Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
-from topkapi.app.services.judging.tool_adapters import SubmittedAnswer
 from topkapi.app.web.access.deps import (
     ApiUser,
     Credentials,

@@ -12,7 +12,6 @@ from topkapi.app.domain.pairs.confidence import ListConfidence
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Asking, Finished
 from topkapi.app.services.judging.labeling import AssignmentState
-from topkapi.app.services.judging.tool_adapters import shown_in
 from topkapi.app.services.pages.texts import PageTexts
 from topkapi.app.web.judging.api_models import (
     AssignmentOut,
@@ -78,7 +77,7 @@ def answers_of(assignment_state: AssignmentState) -> list[str]:
 def _question(
     session: Session, texts: PageTexts, assignment_state: AssignmentState
 ) -> PairQuestion | GradeQuestion | ListQuestion | None:
-    heads = [assignment_state.documents[number] for number in shown_in(assignment_state.state)]
+    heads = [assignment_state.documents[number] for number in assignment_state.state.shown]
     found = texts.of(session, [head.content_hash for head in heads])
     shown = [
         DocumentOut(id=head.name, title=head.title, url=head.url, text=found[head.content_hash])
@@ -87,7 +86,7 @@ def _question(
     if isinstance(assignment_state.state, Asking):
         return PairQuestion(left=shown[0], right=shown[1])
     if isinstance(assignment_state.state, AskingLists):
-        by_number = dict(zip(shown_in(assignment_state.state), shown, strict=True))
+        by_number = dict(zip(assignment_state.state.shown, shown, strict=True))
         left, right = (
             _list(each, by_number)
             for each in (assignment_state.state.left, assignment_state.state.right)

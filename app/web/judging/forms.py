@@ -6,9 +6,9 @@ from pydantic import Field, model_validator
 
 from topkapi.app.domain.enums import TimerKind
 from topkapi.app.domain.log import EntryKind
+from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.timing import Report
-from topkapi.app.services.judging.tool_adapters import SubmittedAnswer
 from topkapi.app.web.common.received import Received
 
 Milliseconds = Annotated[int, Field(ge=0, le=10**12)]
@@ -42,7 +42,7 @@ class EntryForm(Received):
             self.answer, left=self.left, right=self.right, document=self.document
         )
         return Submission(
-            self.position, said=answer, active_ms=self.active_ms, note=self.note.strip() or None
+            self.position, answer=answer, active_ms=self.active_ms, note=self.note.strip() or None
         )
 
 

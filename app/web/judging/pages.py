@@ -15,7 +15,7 @@ from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.study import Grade
 from topkapi.app.services.judging import highlights, labeling, timing
 from topkapi.app.services.judging.context import judging_context
-from topkapi.app.services.judging.labeling import AssignmentState, Prospect
+from topkapi.app.services.judging.labeling import AssignmentState, PossibleState
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.session_summary import summary_of
 from topkapi.app.services.pages.snippets import snippet_texts
@@ -201,7 +201,7 @@ def _question(
 
 
 def _possible_questions(
-    request: Request, session: Session | None, ahead: Sequence[Prospect]
+    request: Request, session: Session | None, ahead: Sequence[PossibleState]
 ) -> Sequence[PossibleQuestion]:
     """Return the distinct possible next questions, each with all the answers that lead to it."""
     answers: list[list[str]] = []

@@ -6,10 +6,9 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from topkapi.app.domain.enums import Tool
-from topkapi.app.domain.pairs.progress import Progress
+from topkapi.app.domain.session import Progress
 from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.live_sessions import DocumentHead
-from topkapi.app.services.judging.tool_adapters import shown_in
 from topkapi.app.web.judging.display_preferences import DisplayPreferences
 from topkapi.app.web.judging.list_panes import ListPane, list_panes
 from topkapi.app.web.judging.page_html import HTML
@@ -107,7 +106,7 @@ def question_view(
 def _panes(
     assignment_state: AssignmentState, links: PageLinks, reading: DisplayPreferences
 ) -> list[PaneView]:
-    numbers = shown_in(assignment_state.state)
+    numbers = assignment_state.state.shown
     heads = [assignment_state.documents[number] for number in numbers]
     # Both pages of a pair have the same background: stored HTML is light, so both are light.
     theme: Theme = "light" if any(head.media_type == HTML for head in heads) else "auto"

@@ -14,7 +14,7 @@ from topkapi.app.services.results.exports import (
 )
 from topkapi.app.web.access.deps import ApiResearcher, SessionDep
 from topkapi.app.web.access.downloads import ExportSession, SpooledResponse, download
-from topkapi.app.web.access.early_auth import ApiResearcherAtDoor
+from topkapi.app.web.access.early_auth import EarlyApiResearcher
 from topkapi.app.web.studies.api_models import ExportOut, Slug
 
 router = APIRouter(prefix="/api/v1/studies/{slug}/exports", tags=["exports"])
@@ -52,7 +52,7 @@ def list_exports(session: SessionDep, _user: ApiResearcher, slug: Slug) -> list[
 
 @router.get("/{format}", response_class=StreamingResponse, responses=_BYTES)
 def get_export_file(
-    _user: ApiResearcherAtDoor,
+    _user: EarlyApiResearcher,
     session: ExportSession,
     slug: Slug,
     format: Annotated[str, Path(max_length=100, description="Such as `topk.jsonl`.")],

@@ -15,7 +15,7 @@ from topkapi.app.services.results.exports import (
 )
 from topkapi.app.web.access.deps import ResearcherUser, SessionDep
 from topkapi.app.web.access.downloads import ExportSession, download
-from topkapi.app.web.access.early_auth import ResearcherAtDoor
+from topkapi.app.web.access.early_auth import EarlyResearcher
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.results.export_views import ExportLine, ExportsView
 from topkapi.app.web.studies.pages import study_head
@@ -61,7 +61,7 @@ def get_exports(
 
 @router.get("/{format}")
 def get_export(
-    _user: ResearcherAtDoor,
+    _user: EarlyResearcher,
     session: ExportSession,
     slug: Slug,
     format: Annotated[str, Path(max_length=100)],

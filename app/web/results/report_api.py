@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from topkapi.app.services.results.reports import ListReports, ReportCache, as_json
 from topkapi.app.web.access.downloads import ExportSession
-from topkapi.app.web.access.early_auth import ApiResearcherAtDoor
+from topkapi.app.web.access.early_auth import EarlyApiResearcher
 from topkapi.app.web.studies.api_models import Slug
 
 router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["reports"])
@@ -22,7 +22,7 @@ _JSON: dict[int | str, dict[str, Any]] = {
 @router.get("/report", response_class=Response, responses=_JSON)
 def get_study_report(
     request: Request,
-    _user: ApiResearcherAtDoor,
+    _user: EarlyApiResearcher,
     session: ExportSession,
     slug: Slug,
     pseudonyms: Annotated[bool, Query(description="`assessor-01` instead of names.")] = False,
@@ -47,7 +47,7 @@ _LISTS: dict[int | str, dict[str, Any]] = {
 
 @router.get("/lists", response_class=Response, responses=_LISTS)
 def get_study_lists(
-    request: Request, _user: ApiResearcherAtDoor, session: ExportSession, slug: Slug
+    request: Request, _user: EarlyApiResearcher, session: ExportSession, slug: Slug
 ) -> Response:
     """Return which systems win, and the gains learned from preferences between their lists."""
     kept: ListReports = request.app.state.list_reports

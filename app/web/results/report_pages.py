@@ -17,7 +17,7 @@ from topkapi.app.services.results.reports import (
 )
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.downloads import ExportSession
-from topkapi.app.web.access.early_auth import ResearcherAtDoor
+from topkapi.app.web.access.early_auth import EarlyResearcher
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.results.report_views import ListReportView, ReportView
 from topkapi.app.web.studies.pages import study_head
@@ -29,7 +29,7 @@ Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$")]
 @router.get("/report")
 def get_report(
     request: Request,
-    user: ResearcherAtDoor,
+    user: EarlyResearcher,
     session: ExportSession,
     slug: Slug,
     pseudonyms: bool = False,
@@ -52,7 +52,7 @@ def get_report(
 @router.get("/report.zip")
 def get_report_files(
     request: Request,
-    _user: ResearcherAtDoor,
+    _user: EarlyResearcher,
     session: ExportSession,
     slug: Slug,
     pseudonyms: bool = False,
@@ -68,7 +68,7 @@ def get_report_files(
 @router.get("/lists")
 def get_list_report(
     request: Request,
-    user: ResearcherAtDoor,
+    user: EarlyResearcher,
     session: ExportSession,
     slug: Slug,
 ) -> Response:

@@ -14,7 +14,6 @@ from topkapi.app.domain.log import Entry, EntryKind, answer
 from topkapi.app.domain.pairs.answers import Answer, Judgment, Question
 from topkapi.app.domain.pairs.list_confidence import confidence_in, confidence_of
 from topkapi.app.domain.pairs.plan import Plan
-from topkapi.app.domain.pairs.progress import progress_of
 from topkapi.app.domain.pairs.session import Asking, Finished, PairSession
 from topkapi.app.domain.pairs.sorters.registry import heap_questions
 from topkapi.app.domain.study import StudySettings
@@ -68,9 +67,9 @@ def test_a_replay_of_the_recorded_pairs_is_in_the_same_state(
     rebuilt = PairSession(plan, log)
     assert rebuilt.state == alive.state
     assert rebuilt.effective == alive.effective
-    assert rebuilt.offered == alive.offered
-    assert progress_of(rebuilt) == progress_of(alive)
-    resumed = PairSession(plan, log, alive.offered)
+    assert rebuilt.pending_question == alive.pending_question
+    assert rebuilt.progress == alive.progress
+    resumed = PairSession(plan, log, alive.pending_question)
     assert resumed.state == alive.state
 
 
@@ -143,11 +142,11 @@ def test_progress_is_exact_with_a_budget() -> None:
     session = PairSession(plan)
     person = truthful({item: float(item) for item in plan.order})
     for left in range(20, 0, -1):
-        progress = progress_of(session)
+        progress = session.progress
         assert (progress.expected_left, progress.low, progress.high) == (left, left, left)
         assert progress.quality is None
         assert answer_once(session, person)
-    assert progress_of(session).expected_left == 0
+    assert session.progress.expected_left == 0
     assert isinstance(session.state, Finished)
 
 
@@ -157,7 +156,7 @@ def test_an_early_end_tells_its_quality_and_comes_once_it_is_reached() -> None:
     person = truthful({item: float(item * 5 % 13) for item in plan.order})
     qualities = []
     while isinstance(session.state, Asking):
-        progress = progress_of(session)
+        progress = session.progress
         assert progress.quality is not None
         assert (progress.low, progress.high) == (1, 60 - session.answered)
         qualities.append(progress.quality)
@@ -170,7 +169,7 @@ def test_an_early_end_tells_its_quality_and_comes_once_it_is_reached() -> None:
 def test_pairs_can_run_out_before_the_budget() -> None:
     plan = Plan((5, 6, 7), 2, "robust", budget=50, seed="s")
     session = PairSession(plan)
-    assert progress_of(session).expected_left == 3
+    assert session.progress.expected_left == 3
     assert answer_all(session, truthful({5: 1.0, 6: 2.0, 7: 3.0})) == 3
     state = session.state
     assert isinstance(state, Finished)

@@ -49,7 +49,7 @@ class AssignmentHead:
     last_entry_at: datetime | None
     checks: int
     checks_agreed: int
-    offered: dict[str, Any] | None
+    pending_question: dict[str, Any] | None
     started_at: datetime | None
     started_ms: int | None
     terms: list[str] | None
@@ -85,7 +85,7 @@ _HEAD = (
         Assignment.last_entry_at,
         Assignment.checks,
         Assignment.checks_agreed,
-        Assignment.offered,
+        Assignment.pending_question,
         TimerEvent.created_at,
         TimerEvent.active_ms,
         Highlight.terms,
@@ -120,7 +120,7 @@ _EMPTY_ENTRY = {
     f"entry_{column.name}": None for column in _JUDGMENTS.columns if column.name != "id"
 }
 _SUMMARY = (
-    *("offered", "answered", "expected_left", "active_ms", "last_entry_at"),
+    *("pending_question", "answered", "expected_left", "active_ms", "last_entry_at"),
     *("checks", "checks_agreed", "finished_at"),
 )
 _APPEND = {
@@ -130,7 +130,9 @@ _APPEND = {
     .returning(_JUDGMENTS.c.assignment_id)
     for dialect, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
 }
-_SUM_UP = update(_ASSIGNMENTS).values({name: bindparam(f"new_{name}") for name in _SUMMARY})
+_SUM_UP = update(_ASSIGNMENTS).values(
+    {Assignment.__mapper__.columns[name]: bindparam(f"new_{name}") for name in _SUMMARY}
+)
 _SUM_UP_ONE = _SUM_UP.where(_ASSIGNMENTS.c.id == bindparam("entry_assignment_id"))
 _ADDED = _APPEND["postgresql"].cte("added")
 _APPEND_AND_SUM_UP = _SUM_UP.where(_ASSIGNMENTS.c.id == _ADDED.c.assignment_id)

@@ -24,7 +24,7 @@ def rankings_of_queries(session: Session, query_ids: Collection[int]) -> dict[in
     return found
 
 
-def take_turn(session: Session, query_ids: Collection[int]) -> None:
+def lock_queries(session: Session, query_ids: Collection[int]) -> None:
     """Lock these queries, so that transactions that choose pairs of them run one at a time.
 
     On SQLite write transactions are serial anyway.
@@ -37,11 +37,11 @@ def take_turn(session: Session, query_ids: Collection[int]) -> None:
 def list_work_of_queries(
     session: Session, query_ids: Collection[int]
 ) -> Sequence[Row[int, int, Json, Json | None]]:
-    """Return id, query, plan and offered pair of list assignments that are not withdrawn."""
+    """Return id, query, plan and pending pair of list assignments that are not withdrawn."""
     found: list[Row[int, int, Json, Json | None]] = []
     for batch in _batches(query_ids):
         statement = select(
-            Assignment.id, Assignment.query_id, Assignment.plan, Assignment.offered
+            Assignment.id, Assignment.query_id, Assignment.plan, Assignment.pending_question
         ).where(
             Assignment.query_id.in_(batch),
             Assignment.tool == Tool.LISTS,

@@ -15,10 +15,10 @@ from topkapi.app.domain.draws import draw_integer
 from topkapi.app.domain.lists.plan import SidedPair
 from topkapi.app.domain.lists.session import ListSession
 from topkapi.app.services.judging.lists.evidence import (
-    SubmittedAnswer,
+    ComparedLists,
+    answers_in_study,
     as_preferences,
     grades_of,
-    said_in_study,
 )
 
 if TYPE_CHECKING:
@@ -48,17 +48,17 @@ class Chooser:
             return free[0]
         lists = {each.id: each.documents for each in live.plan.lists}
         own = [
-            SubmittedAnswer(query_id, lists[each.left], lists[each.right], each.answer)
+            ComparedLists(query_id, lists[each.left], lists[each.right], each.answer)
             for each in live.effective
         ]
         pool = [
-            SubmittedAnswer(query_id, lists[first], lists[second], None) for first, second in free
+            ComparedLists(query_id, lists[first], lists[second], None) for first, second in free
         ]
         seed = draw_integer(live.plan.seed, "choice", len(live.asked))
         return free[self._most_uncertain(own, pool, max(map(len, lists.values())), seed)]
 
     def _most_uncertain(
-        self, own: Sequence[SubmittedAnswer], pool: Sequence[SubmittedAnswer], depth: int, seed: int
+        self, own: Sequence[ComparedLists], pool: Sequence[ComparedLists], depth: int, seed: int
     ) -> int:
         """Return the index in ``pool`` of the pair whose answer is most uncertain."""
         from topkapi.analysis.dcglearn import (
@@ -66,7 +66,7 @@ class Chooser:
         )
 
         if depth not in self._learned:
-            answers = said_in_study(self._session, self._study_id, depth, but=self._but)
+            answers = answers_in_study(self._session, self._study_id, depth, but=self._but)
             self._learned[depth] = _learn(self._session, [*answers, *own], depth)
         model, known = self._learned[depth]
         grades = grades_of(self._session, pool)
@@ -76,7 +76,7 @@ class Chooser:
         return int(by_uncertainty(model, as_preferences(pool, scaled, depth).differences, seed)[0])
 
 
-def _learn(session: Session, answers: Sequence[SubmittedAnswer], depth: int) -> Learned:
+def _learn(session: Session, answers: Sequence[ComparedLists], depth: int) -> Learned:
     """Fit the model to the answers; return None while they are few or no page has a grade."""
     from topkapi.analysis.dcglearn.active import RANDOM_START
 

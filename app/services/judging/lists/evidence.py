@@ -19,7 +19,7 @@ PageOfQuery = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class SubmittedAnswer:
+class ComparedLists:
     """Two lists of a query, best page first, and the answer; None while it is open.
 
     ``rankings`` are the ids of both.
@@ -40,9 +40,9 @@ class Grades:
     n_grades: int
 
 
-def said_in_study(
+def answers_in_study(
     session: Session, study_id: int, depth: int, but: int | None = None
-) -> list[SubmittedAnswer]:
+) -> list[ComparedLists]:
     """Return the effective answers about pairs of lists, without those of assignment ``but``."""
     found: list[tuple[int, int, str]] = []
     rows = queries.list_logs_of_study(session, study_id)
@@ -51,7 +51,7 @@ def said_in_study(
             found += effective(Entry(row[1], row[2:]) for row in log)
     lists = queries.rankings_by_id(session, {number for pair in found for number in pair[:2]})
     return [
-        SubmittedAnswer(
+        ComparedLists(
             lists[left].query_id,
             tuple(lists[left].documents[:depth]),
             tuple(lists[right].documents[:depth]),
@@ -62,7 +62,7 @@ def said_in_study(
     ]
 
 
-def grades_of(session: Session, answers: Sequence[SubmittedAnswer]) -> Grades:
+def grades_of(session: Session, answers: Sequence[ComparedLists]) -> Grades:
     """Return the known grades of the pages in these lists.
 
     They come from the tool `grades`: the median over assessors, the lower one if their number is
@@ -92,7 +92,7 @@ def _assessor_grades(
     return by_assessors, max((len(scale) for scale in scales.values()), default=0)
 
 
-def as_preferences(answers: Sequence[SubmittedAnswer], grades: Grades, depth: int) -> "Preferences":
+def as_preferences(answers: Sequence[ComparedLists], grades: Grades, depth: int) -> "Preferences":
     """Return the lists as grades by position; an open answer counts as "the same"."""
     from topkapi.analysis.dcglearn import (  # slow to import, and few studies need it
         ANSWERS,
@@ -100,7 +100,7 @@ def as_preferences(answers: Sequence[SubmittedAnswer], grades: Grades, depth: in
     )
     from topkapi.analysis.dcglearn.preferences import UNGRADED
 
-    def graded(each: SubmittedAnswer, pages: tuple[int, ...]) -> list[int]:
+    def graded(each: ComparedLists, pages: tuple[int, ...]) -> list[int]:
         return [grades.of.get((each.query_id, page), UNGRADED) for page in pages]
 
     return Preferences.of_lists(

@@ -29,7 +29,7 @@ class Prepared:
     """A plan as the assignment stores it, and the first pair where pairs are chosen adaptively."""
 
     plan: dict[str, Any]
-    offered: dict[str, Any] | None
+    pending_question: dict[str, Any] | None
 
 
 class ListPlans:
@@ -49,7 +49,7 @@ class ListPlans:
     ) -> None:
         wanted = set(query_ids)
         if not preview:
-            queries.take_turn(session, wanted)
+            queries.lock_queries(session, wanted)
         self._session, self._rules, self._preview = session, rules, preview
         self._chooser = Chooser(session, study.id)
         self._lists = queries.rankings_of_queries(session, wanted)
@@ -71,10 +71,10 @@ class ListPlans:
         opened = ListSession(plan)
         if opened.needs_pair and not self._preview:
             taken = frozenset() if plan.repeats else frozenset(self._taken[query_id])
-            opened.offer(self._chooser.next_pair(opened, query_id=query_id, taken=taken))
+            opened.ask(self._chooser.next_pair(opened, query_id=query_id, taken=taken))
         self._taken[query_id] |= opened.asked
         self._reserved[query_id] += plan.size
-        return Prepared(plan.as_json(), opened.offered)
+        return Prepared(plan.as_json(), opened.pending_question)
 
 
 def refuse_restoring(session: Session, row: Assignment) -> None:
@@ -83,9 +83,9 @@ def refuse_restoring(session: Session, row: Assignment) -> None:
         return
     session.flush()
     plan = ListPlan.from_json(row.plan)
-    queries.take_turn(session, [row.query_id])
+    queries.lock_queries(session, [row.query_id])
     taken, reserved = _assigned_pairs(session, {row.query_id})
-    own = _pairs_of(session, row.id, plan, row.offered)
+    own = _pairs_of(session, row.id, plan, row.pending_question)
     too_many = plan.is_active and len(plan.pairs) - reserved[row.query_id] < plan.size
     if not plan.repeats and (too_many or own & taken[row.query_id]):
         raise Conflict(
@@ -94,17 +94,17 @@ def refuse_restoring(session: Session, row: Assignment) -> None:
         )
 
 
-def offer_next(
+def next_pair(
     session: Session, assignment: AssignmentHead, live: ListSession, *, study_id: int
-) -> None:
+) -> SidedPair:
     """Choose the next pair of a session, one assigned to nobody else unless pairs repeat."""
-    queries.take_turn(session, [assignment.query_id])
+    queries.lock_queries(session, [assignment.query_id])
     taken: frozenset[SidedPair] = frozenset()
     if not live.plan.repeats:
         pairs, _ = _assigned_pairs(session, {assignment.query_id}, but=assignment.id)
         taken = frozenset(pairs[assignment.query_id])
     chooser = Chooser(session, study_id, but=assignment.id)
-    live.offer(chooser.next_pair(live, query_id=assignment.query_id, taken=taken))
+    return chooser.next_pair(live, query_id=assignment.query_id, taken=taken)
 
 
 def _assigned_pairs(
@@ -113,24 +113,24 @@ def _assigned_pairs(
     """Return, per query, the pairs asked so far and the total number of reserved questions."""
     taken: defaultdict[int, set[SidedPair]] = defaultdict(set)
     reserved: Counter[int] = Counter()
-    for number, query_id, stored, offered in queries.list_work_of_queries(session, query_ids):
+    for number, query_id, stored, pending in queries.list_work_of_queries(session, query_ids):
         if number == but:
             continue
         plan = ListPlan.from_json(stored)
-        taken[query_id] |= _pairs_of(session, number, plan, offered)
+        taken[query_id] |= _pairs_of(session, number, plan, pending)
         reserved[query_id] += plan.size
     return taken, reserved
 
 
 def _pairs_of(
-    session: Session, assignment_id: int, plan: ListPlan, offered: dict[str, Any] | None
+    session: Session, assignment_id: int, plan: ListPlan, pending: dict[str, Any] | None
 ) -> set[SidedPair]:
     """Return the pairs of an assignment that are known so far."""
     if not plan.is_active:
         return set(plan.pairs)
     answered = queries.pairs_answered(session, [assignment_id])
     found = {unordered((left, right)) for _, left, right in answered}
-    if offered is not None:
-        left, right = offered["pair"]
+    if pending is not None:
+        left, right = pending["pair"]
         found.add(unordered((left, right)))
     return found

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 from topkapi.analysis.data.exports import ConfidenceList, confidence_lines
 from topkapi.app.db.models import Assignment, JudgmentRow
 from topkapi.app.domain.enums import Tool
-from topkapi.app.domain.log import Entry, EntryKind
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Finished, PairSession
-from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS
+from topkapi.app.domain.sessions import read_log
 from topkapi.app.services.results.exports.source import AssignmentRecord, StudySource
 
 
@@ -63,9 +62,5 @@ def confidence_record(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> Co
 
 def _replayed(assignment: Assignment, rows: Sequence[JudgmentRow]) -> PairSession:
     """Return the session in the state after its log."""
-    adapter = TOOL_ADAPTERS[Tool.PAIRS]
-    log = (
-        Entry(row.entry, adapter.from_row(row) if row.entry is EntryKind.ANSWER else None)
-        for row in rows
-    )
-    return PairSession(Plan.from_json(assignment.plan), log, assignment.offered)
+    log = read_log(assignment.tool, rows)
+    return PairSession(Plan.from_json(assignment.plan), log, assignment.pending_question)

@@ -138,7 +138,10 @@ class _Pairs(_Collected):
         assessor = self._index[work.assignment.user_id]
         plan = Plan.from_json(work.assignment.plan)
         found = outcome(
-            plan, answers.judgments(), undone=answers.undone, offered=work.assignment.offered
+            plan,
+            answers.judgments(),
+            undone=answers.undone,
+            pending_question=work.assignment.pending_question,
         )
         if found is not None:
             self._labels[assessor] = _list_labels(plan, found, page_index)

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from topkapi.analysis.efficiency.logs import timed_answers
 from topkapi.app.db.queries.results import exports as queries
 from topkapi.app.domain.grades.session import Grading
-from topkapi.app.domain.log import EntryKind
+from topkapi.app.domain.log import EntryKind, fold
 from topkapi.app.domain.pairs.answers import Answer, Judgment, QuestionKind
 from topkapi.app.domain.timing import elapsed_ms
 
@@ -96,16 +96,13 @@ def answers_of(rows: Sequence[Sequence[Any]], waited_ms: int = 0) -> Answers:
         [each.active_ms for each in timed],
         [each.wall_ms for each in timed],
         [each.effective for each in timed],
-        undone=_waiting(entry),
+        undone=_count_undone(entry),
     )
 
 
-def _waiting(entries: Sequence[str]) -> int:
+def _count_undone(entries: Sequence[str]) -> int:
     """Return how many answers could be redone at the end of a log."""
-    undone = 0
-    for entry in entries:
-        undone = 0 if entry == EntryKind.ANSWER else undone + (1 if entry == EntryKind.UNDO else -1)
-    return undone
+    return len(fold((EntryKind(entry), None) for entry in entries).undone)
 
 
 def read_answers(session: Session, assignment_ids: Sequence[int]) -> Iterator[tuple[int, Answers]]:

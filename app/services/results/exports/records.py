@@ -1,18 +1,17 @@
 """Conversion of database rows to the records that exports write."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from topkapi.analysis.data.exports import ClockEvent, LoggedEntry, PairAnswer, TopK
-from topkapi.app.db.models import Assignment, JudgmentRow, TimerEvent
+from topkapi.app.db.models import JudgmentRow, TimerEvent
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.grades.session import GradePlan
-from topkapi.app.domain.log import Entry, EntryKind, effective, stacks
+from topkapi.app.domain.log import effective, fold, stacks
 from topkapi.app.domain.outcome import grades_given, outcome
 from topkapi.app.domain.pairs.answers import BAD_ANSWERS, Answer, ItemId, Judgment, QuestionKind
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Result
-from topkapi.app.services.judging.tool_adapters import TOOL_ADAPTERS
+from topkapi.app.domain.sessions import read_log
 from topkapi.app.services.results.exports.source import AssignmentRecord
 
 _PREFERENCE = {Answer.LEFT: "a", Answer.RIGHT: "b", Answer.TIE: "tie"}
@@ -23,8 +22,10 @@ def topk_record(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> TopK:
     """Return the ground truth of a session with pairs, or its progress if unfinished."""
     stored, names = work.assignment.plan, work.names
     plan = Plan.from_json(stored)
-    done, undone = stacks(_entries(work.assignment, rows))
-    found = outcome(plan, done, undone=len(undone), offered=work.assignment.offered)
+    done, undone = stacks(read_log(work.assignment.tool, rows))
+    found = outcome(
+        plan, done, undone=len(undone), pending_question=work.assignment.pending_question
+    )
     result = found or _so_far(plan, done)
     return TopK(
         study=work.study,
@@ -51,12 +52,6 @@ def topk_record(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> TopK:
     )
 
 
-def _entries(assignment: Assignment, rows: Sequence[JudgmentRow]) -> Iterator[Entry[Any]]:
-    adapter = TOOL_ADAPTERS[assignment.tool]
-    for row in rows:
-        yield Entry(row.entry, adapter.from_row(row) if row.entry is EntryKind.ANSWER else None)
-
-
 def _so_far(plan: Plan, done: Sequence[Judgment]) -> Result:
     """Return the partial result of an unfinished session: only removed pages are known."""
     removed = [(each.removed, each.answer in BAD_ANSWERS) for each in done]
@@ -69,7 +64,7 @@ def _so_far(plan: Plan, done: Sequence[Judgment]) -> Result:
 def grades_of(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> dict[str, int] | None:
     """Return the grades of a finished session by page, from 0; None if unfinished."""
     plan = GradePlan.from_json(work.assignment.plan)
-    found = grades_given(plan, effective(_entries(work.assignment, rows)))
+    found = grades_given(plan, effective(read_log(work.assignment.tool, rows)))
     return None if found is None else {work.names[page]: grade for page, grade in found.items()}
 
 
@@ -151,8 +146,7 @@ def clock_record(work: AssignmentRecord, event: TimerEvent) -> ClockEvent:
 
 def _effective_positions(rows: Sequence[JudgmentRow]) -> frozenset[int]:
     """Return the log positions of the effective answers."""
-    log = (Entry(row.entry, row.position) for row in rows)
-    return frozenset(effective(log))
+    return frozenset(fold((row.entry, row.position) for row in rows).done)
 
 
 def _named(items: Sequence[ItemId], names: Mapping[int, str]) -> tuple[str, ...]:

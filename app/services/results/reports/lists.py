@@ -12,10 +12,10 @@ from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.lists.session import ListAnswer
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.judging.lists.evidence import (
-    SubmittedAnswer,
+    ComparedLists,
+    answers_in_study,
     as_preferences,
     grades_of,
-    said_in_study,
 )
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.reports.cache import state_of
@@ -59,7 +59,7 @@ def make_list_report(source: StudySource) -> "ListReport":
 
     study = source.study
     depth = StudySettings.from_json(study.settings).k
-    answers = said_in_study(source.session, study.id, depth)
+    answers = answers_in_study(source.session, study.id, depth)
     if not answers:
         raise Invalid(f"{study.slug}: nobody has compared two lists yet.", field="study")
     grades = grades_of(source.session, answers)
@@ -68,7 +68,7 @@ def make_list_report(source: StudySource) -> "ListReport":
     return replace(figures, study=StudyName(study.name, study.slug))
 
 
-def _duels(session: Session, answers: list[SubmittedAnswer]) -> "Duels":
+def _duels(session: Session, answers: list[ComparedLists]) -> "Duels":
     import numpy as np
 
     from topkapi.analysis.dcglearn import ANSWERS

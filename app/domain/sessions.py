@@ -1,0 +1,32 @@
+"""The judging tools by name, each with its class of sessions."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol
+
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.grades.session import GradeSession
+from topkapi.app.domain.lists.session import ListSession
+from topkapi.app.domain.log import Entry, EntryKind
+from topkapi.app.domain.pairs.session import PairSession
+from topkapi.app.domain.session import AnySession, StoredJudgment
+
+SESSIONS: Mapping[Tool, type[AnySession]] = {
+    Tool.PAIRS: PairSession,
+    Tool.GRADES: GradeSession,
+    Tool.LISTS: ListSession,
+}
+
+
+class StoredEntry(StoredJudgment, Protocol):
+    """A row of the log."""
+
+    @property
+    def entry(self) -> EntryKind:
+        """Whether the row is an answer, an undo or a redo."""
+
+
+def read_log(tool: Tool, rows: Iterable[StoredEntry]) -> Iterator[Entry[Any]]:
+    """Yield the entries that the rows of a log store."""
+    from_row = SESSIONS[tool].from_row
+    for row in rows:
+        yield Entry(row.entry, from_row(row) if row.entry is EntryKind.ANSWER else None)
