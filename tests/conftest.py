@@ -79,7 +79,7 @@ def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
         yield _sqlite_copy(request)
         return
     template = cast(PostgresqlTemplate, request.getfixturevalue("postgresql_template"))
-    with template.copy() as url:
+    with template.lend() as url:
         yield url
 
 

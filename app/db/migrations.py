@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from alembic import command
@@ -44,6 +45,7 @@ def is_known(revision: str | None) -> bool:
     return any(script.revision == revision for script in scripts.walk_revisions())
 
 
+@cache
 def head_revision() -> str:
     """Return the newest migration this program has."""
     head = ScriptDirectory.from_config(_config()).get_current_head()
