@@ -26,7 +26,7 @@ from topkapi.app.domain.pairs.confidence import ListConfidence
 from topkapi.app.domain.pairs.pending_question import step_from_json, step_to_json
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.progress_tracker import ProgressTracker
-from topkapi.app.domain.pairs.sorters.registry import ItemClass, Ranking
+from topkapi.app.domain.pairs.sorters.ranking import ItemClass, Ranking
 from topkapi.app.domain.pairs.strategies import strategy_for
 from topkapi.app.domain.pairs.strategy import AskPair, Done, Step, Strategy
 
