@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.pairs.answers import BAD_ANSWERS, Answer, ItemId
-from topkapi.app.domain.pairs.sorters.registry import SORTERS
+from topkapi.app.domain.pairs.sorters.registry import SORTERS, is_registered
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,7 @@ class Plan:
     pair_limit: int = 1
 
     def __post_init__(self) -> None:
-        known = SORTERS.get(self.sorter)
-        if known is None or known.version != self.sorter_version:
+        if not is_registered(self.sorter, self.sorter_version):
             raise Invalid(
                 f"There is no sorter {self.sorter!r} version {self.sorter_version}. "
                 f"Known sorters: {', '.join(SORTERS)}.",

@@ -14,7 +14,8 @@ from topkapi.app.domain.pairs.simulated_assessors import (
     true_worths,
 )
 from topkapi.app.domain.pairs.sorter_run import run_plan
-from topkapi.app.domain.pairs.sorters.registry import SORTERS, Ranking
+from topkapi.app.domain.pairs.sorters.ranking import Ranking
+from topkapi.app.domain.pairs.sorters.registry import SORTERS
 
 T = TypeVar("T")
 

@@ -21,7 +21,8 @@ from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
 from topkapi.app.domain.pairs.robust.sorter import Told
 from topkapi.app.domain.pairs.robust.strategy import rules_of
 from topkapi.app.domain.pairs.simulated_assessors import SimulatedAssessor, true_worths
-from topkapi.app.domain.pairs.sorters.registry import SORTERS, heap_questions
+from topkapi.app.domain.pairs.sorters.heap import heap_questions
+from topkapi.app.domain.pairs.sorters.registry import SORTERS
 from topkapi.app.domain.simulation.runs import Run
 from topkapi.app.services.simulation.sessions import CHUNK_SAMPLED, Setting, summarise, true_ranks
 

@@ -7,7 +7,8 @@ from topkapi.app.domain.draws import draw_integer
 from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
 from topkapi.app.domain.pairs.robust.conclusion import Conclusion
 from topkapi.app.domain.pairs.robust.sorter import RobustSorter, Told
-from topkapi.app.domain.pairs.sorters.registry import Ranking, heap_questions, singly
+from topkapi.app.domain.pairs.sorters.heap import heap_questions
+from topkapi.app.domain.pairs.sorters.ranking import Ranking, singly
 from topkapi.app.domain.pairs.sorters.tie_groups import with_ties_grouped
 
 
