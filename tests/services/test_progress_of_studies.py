@@ -90,7 +90,7 @@ def test_every_query_is_listed_with_its_work(session: Session, study: Study) -> 
         _, total = study_progress.by_query(session, study, ordered(sort), seen)
         assert total == 3
     rows, _ = study_progress.by_query(session, study, ordered("query"), seen)
-    found = [(query.external_id, line.sums.finished, line.sums.assigned) for query, line in rows]
+    found = [(query.name, line.sums.finished, line.sums.assigned) for query, line in rows]
     assert found == [
         ("q0", 1, 1), ("q1", 0, 2), ("q2", 0, 1),
     ]  # fmt: skip
@@ -103,8 +103,9 @@ def test_the_matrix_says_how_far_each_piece_is(session: Session, study: Study) -
     add_rankings(session, study)
     bao = next(user for user in users if user.name == "Bao")
     study.settings = {**study.settings, "tools": ["pairs", "grades", "lists"]}
-    give_lists(session, study, queries[1], user=bao)
-    cells = study_progress.matrix(session, users, queries, at=now() + timedelta(days=4))
+    give_lists(session, study, queries[1], user=session.get_one(User, bao.id))
+    ids = [user.id for user in users], [query.id for query in queries]
+    cells = study_progress.matrix(session, *ids, at=now() + timedelta(days=4))
     notes = {
         (user.name, query.external_id): cells.get((user.id, query.id))
         for user in users
@@ -119,7 +120,7 @@ def test_the_matrix_says_how_far_each_piece_is(session: Session, study: Study) -
         ("Bao", "q1"): [(Tool.PAIRS, "wait", "waiting"), (Tool.LISTS, "wait", "waiting")],
         ("Bao", "q2"): [(Tool.PAIRS, "wait", "waiting")],
     }
-    cells = study_progress.matrix(session, users, queries)
+    cells = study_progress.matrix(session, *ids)
     assert cells[users[0].id, queries[1].id][0].note == "33 %"
 
 

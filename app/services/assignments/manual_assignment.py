@@ -216,3 +216,12 @@ def _withdrawn(session: Session, study: Study, wanted: Sequence[Spec]) -> dict[S
     rows = named.withdrawn_of_study(session, study.id, {work.assessor for work in wanted})
     by_work = {AssignmentSpec(row.user_id, row.query_id, row.tool, row.round): row for row in rows}
     return {work: by_work[work] for work in wanted if work in by_work}
+
+
+def state_of(row: Assignment) -> str:
+    """Return the state of an assignment: withdrawn, finished, begun or waiting."""
+    if row.withdrawn_at is not None:
+        return "withdrawn"
+    if row.finished_at is not None:
+        return "finished"
+    return "waiting" if row.last_entry_at is None else "begun"

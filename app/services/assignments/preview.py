@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.models import Query, Study, User
+from topkapi.app.db.models import Study
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.domain.assignment.rotation import RuleBroken, folds, legal_rounds, rotation
 from topkapi.app.domain.draws import shuffled
@@ -26,20 +26,23 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class GridRow:
-    """One person's folds in order, and their number of queries per tool."""
+    """One person's name, their folds in order, and their number of queries per tool."""
 
-    person: User
+    person: str
     cells: Sequence[Cell | None]
     load: dict[Tool, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a rotation would assign; ``refusal`` is the reason if it is not possible."""
+    """What a rotation would assign; ``refusal`` is the reason if it is not possible.
+
+    ``folds`` are the ids of queries as imported.
+    """
 
     tools: Sequence[Tool]
     most_rounds: int
-    folds: Sequence[Sequence[Query]] = ()
+    folds: Sequence[Sequence[str]] = ()
     rows: Sequence[GridRow] = ()
     total: int = 0
     new: int = 0
@@ -76,16 +79,17 @@ def preview(
         return Preview(tools, most, refusal=manual_assignment.explained(session, study, broken))
     except AppError as refusal:
         return Preview(tools, most, refusal=refusal)
-    by_id = {query.id: query for query in asked}
-    cut = [[by_id[number] for number in fold] for fold in folds(order, len(user_ids))]
-    fold_of = {query.id: index for index, fold in enumerate(cut) for query in fold}
+    names = {query.id: query.external_id for query in asked}
+    cut = list(folds(order, len(user_ids)))
+    fold_of = {number: index for index, fold in enumerate(cut) for number in fold}
     cells: dict[int, list[Cell | None]] = {user: [None] * len(cut) for user in user_ids}
     load: dict[int, Counter[Tool]] = {user: Counter() for user in user_ids}
     for share in wanted:
         cells[share.assessor][fold_of[share.query]] = Cell(share.tool, share.round + 1)
         load[share.assessor][share.tool] += 1
-    rows = [GridRow(people[user], cells[user], dict(load[user])) for user in user_ids]
-    return Preview(tools, most, cut, rows, len(wanted), len(new))
+    rows = [GridRow(people[user].name, cells[user], dict(load[user])) for user in user_ids]
+    named = [[names[number] for number in fold] for fold in cut]
+    return Preview(tools, most, named, rows, len(wanted), len(new))
 
 
 def _seed(study: Study, seed: str | None) -> str:

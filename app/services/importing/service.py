@@ -7,12 +7,12 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from topkapi.app.domain.errors import Conflict
+from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services import audit
 from topkapi.app.services.importing.checking import Checked, check_study
 from topkapi.app.services.importing.comparing import Changes, compare
 from topkapi.app.services.importing.problems import Problems
 from topkapi.app.services.importing.sources.folders import Source
-from topkapi.app.services.importing.sources.limits import size_in_words
 from topkapi.app.services.importing.sources.reader import Progress, Reader, no_progress
 from topkapi.app.services.importing.writing import lock_imports, write_study
 
@@ -58,7 +58,7 @@ class ImportReport:
             f"  {self.queries:,} queries ({self.new_queries:,} new), {self.documents:,} documents "
             f"({self.new_documents:,} new), {self.candidates:,} candidates "
             f"({self.new_candidates:,} new), {self.rankings:,} rankings, {self.files:,} files, "
-            f"{size_in_words(self.bytes)}",
+            f"{format_size(self.bytes)}",
         ]
         found += [f"  {role} from {path}" for role, path in self.read_from.items()]
         if self.unused_documents:

@@ -6,36 +6,16 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
-from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
-from topkapi.app.domain.study import Grade, StudySettings
+from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.importing.layout import GUIDELINES, ROLES, SETTINGS, Named
 from topkapi.app.services.importing.problems import Location, Problems
 from topkapi.app.services.importing.records.values import BadValue, kind_of, shown, text_value
+from topkapi.app.services.importing.setting_values import SETTING_NAMES, setting_value
 from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.reader import Reader
 
-KINDS: dict[str, type] = {
-    "k": int,
-    "sorter": str,
-    "allow_ties": bool,
-    "allow_bad": bool,
-    "reuse_answers": bool,
-    "infer_transitive": bool,
-    "best_of": int,
-    "recheck": int,
-    "check_share": float,
-    "budget": int,
-    "stop_at": float,
-    "pair_limit": int,
-    "idle_seconds": int,
-    "lists_in_rotation": bool,
-    "lists_pairs": str,
-    "lists_size": int,
-    "lists_repeats": bool,
-}
-_OTHERS = ("name", "slug", "tools", "grades", "files")
-KIND_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+_OTHERS = ("name", "slug", "files")
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
@@ -115,8 +95,8 @@ class _Head:
     def read(self, guidelines: str) -> StudyHead | None:
         before = len(self._problems)
         for key in self._table:
-            if key not in KINDS and key not in _OTHERS:
-                known = ", ".join(sorted((*KINDS, *_OTHERS)))
+            if key not in SETTING_NAMES and key not in _OTHERS:
+                known = ", ".join(sorted((*SETTING_NAMES, *_OTHERS)))
                 self._add(key, "There is no such setting.", f"Known settings: {known}.")
         name, files, settings = self._name(), self._files(), self._settings()
         slug = self._slug(name)
@@ -169,11 +149,13 @@ class _Head:
 
     def _settings(self) -> StudySettings | None:
         before = len(self._problems)
-        values = {key: self._value(key) for key in KINDS if key in self._table}
-        if "tools" in self._table:
-            values["tools"] = self._tools()
-        if "grades" in self._table:
-            values["grades"] = self._grades()
+        values: dict[str, Any] = {}
+        for name in SETTING_NAMES:
+            if name in self._table:
+                try:
+                    values[name] = setting_value(name, self._table[name])
+                except BadValue as error:
+                    self._add(error.field, error.problem, error.fix)
         if len(self._problems) > before:
             return None
         try:
@@ -181,36 +163,6 @@ class _Head:
         except Invalid as error:
             self._add(error.field or "settings", str(error), "")
             return None
-
-    def _value(self, key: str) -> Any:
-        value, kind = self._table[key], KINDS[key]
-        if kind is float and type(value) is int:
-            value = float(value)
-        if type(value) is not kind:
-            self._add(key, f"This is {kind_of(value)}.", f"Use {KIND_WORDS[kind]}.")
-        return value
-
-    def _tools(self) -> tuple[Tool, ...]:
-        given = self._table["tools"]
-        known = ", ".join(repr(tool.value) for tool in Tool)
-        if not isinstance(given, list) or any(tool not in list(Tool) for tool in given):
-            self._add("tools", f"{shown(given)} are not tools.", f"Choose from {known}.")
-            return ()
-        return tuple(Tool(tool) for tool in given)
-
-    def _grades(self) -> tuple[Grade, ...]:
-        given = self._table["grades"]
-        grades: list[Grade] = []
-        try:
-            for item in given if isinstance(given, list) else [given]:
-                item = {"name": item} if isinstance(item, str) else item
-                if not isinstance(item, dict) or not set(item) <= {"name", "description"}:
-                    raise BadValue("grades", f"{shown(item)} is not a grade.", "Write its name.")
-                name = text_value(item.get("name"), "grades", 40, required=True)
-                grades.append(Grade(name, text_value(item.get("description"), "grades", 1000)))
-        except BadValue as error:
-            self._add(error.field, error.problem, error.fix)
-        return tuple(grades)
 
 
 def _is_paths(value: object) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
-from topkapi.app.db.models import Query, Study, User
+from topkapi.app.db.models import Study
 from topkapi.app.db.queries import progress as queries
 from topkapi.app.db.queries.progress import Ordered, Sums
 from topkapi.app.domain.enums import Tool
@@ -18,6 +18,24 @@ IDLE = timedelta(days=2)
 NO_WORK = Sums(0, 0, 0, 0, 0, 0, 0, 0, None)
 _LATEST = 6
 _FAST, _MIN_ANSWERS = 0.4, 20  # fraction of the study's time per answer; minimum number of answers
+
+
+@dataclass(frozen=True, slots=True)
+class PersonHead:
+    """A person in the tables of progress."""
+
+    id: int
+    name: str
+    email: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueryHead:
+    """A query in the tables of progress; ``name`` is its id as imported."""
+
+    id: int
+    name: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +105,14 @@ def overview(session: Session, study: Study, snapshots: Snapshots | None = None)
 
 def people(
     session: Session, wanted: Ordered, seen: Overview
-) -> tuple[list[tuple[User, Line]], int]:
+) -> tuple[list[tuple[PersonHead, Line]], int]:
     """Return a page of the people with their progress, and the number of matching people."""
     parts: dict[int, list[Sums]] = {}
     for user_id, _, sums in seen.work.people:
         parts.setdefault(user_id, []).append(sums)
     mine = {user_id: _added(many) for user_id, many in parts.items()}
     found = queries.matching_people(session, mine, wanted.search)
-    users = {user.id: user for user in found}
+    users = {user.id: PersonHead(user.id, user.name, user.email) for user in found}
     order = _in_order(list(users), mine, wanted)
     typical = _typical_of_all(seen)
     page = order[wanted.offset : wanted.offset + wanted.limit]
@@ -103,7 +121,7 @@ def people(
 
 def by_query(
     session: Session, study: Study, wanted: Ordered, seen: Overview
-) -> tuple[list[tuple[Query, Line]], int]:
+) -> tuple[list[tuple[QueryHead, Line]], int]:
     """Return a page of the queries with their progress, and the number of matching queries.
 
     Unless the order depends on the sums, they are computed only for the queries of the page.
@@ -116,7 +134,8 @@ def by_query(
     if not ordered_by_sums:
         sums = queries.by_query(session, study.id, page)
     asked, typical = queries.queries_of(session, page), _typical_of_all(seen)
-    return [(asked[each], _line(sums.get(each, NO_WORK), typical)) for each in page], len(order)
+    heads = {each.id: QueryHead(each.id, each.external_id, each.text) for each in asked.values()}
+    return [(heads[each], _line(sums.get(each, NO_WORK), typical)) for each in page], len(order)
 
 
 def _in_order(found: list[int], sums: Mapping[int, Sums], wanted: Ordered) -> list[int]:
@@ -141,12 +160,15 @@ _VALUES: Mapping[str, Callable[[Sums], Any]] = {
 
 
 def matrix(
-    session: Session, users: Sequence[User], asked: Sequence[Query], at: datetime | None = None
+    session: Session,
+    user_ids: Sequence[int],
+    query_ids: Sequence[int],
+    at: datetime | None = None,
 ) -> dict[tuple[int, int], list[Cell]]:
     """Return the cells of the matrix by user and query id; a list assignment may add a cell."""
     at = at or now()
     found: dict[tuple[int, int], list[Cell]] = {}
-    rows = queries.cells(session, [user.id for user in users], [query.id for query in asked])
+    rows = queries.cells(session, user_ids, query_ids)
     in_order = sorted(rows, key=lambda row: list(Tool).index(row.tool))
     for user, query, tool, number, answered, left, finished_at, last_at in in_order:
         state, note = _state_and_note(answered, left, finished_at, last_at, at)

@@ -12,13 +12,13 @@ from topkapi.app.db.queries.studies.importing import assigned_queries
 from topkapi.app.db.queries.studies.studies import hold_settings
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid
-from topkapi.app.domain.study import Grade, StudySettings
+from topkapi.app.domain.study import StudySettings
 from topkapi.app.services import audit
-from topkapi.app.services.importing.settings import KIND_WORDS, KINDS
+from topkapi.app.services.importing.records.values import BadValue
+from topkapi.app.services.importing.setting_values import SETTING_NAMES, setting_value
 from topkapi.app.services.importing.sources import limits
 
 MAX_GUIDELINES = 200_000  # characters
-_OPTIONAL = frozenset({"budget", "stop_at", "lists_size"})
 
 
 def version_of(study: Study) -> str:
@@ -72,47 +72,14 @@ def changed_settings(old: StudySettings, given: Mapping[str, Any]) -> StudySetti
 
 
 def _value(name: str, value: Any) -> Any:
-    if name == "tools":
-        return _tools(value)
-    if name == "grades":
-        return _grades(value)
-    kind = KINDS.get(name)
-    if kind is None:
-        known = ", ".join((*KINDS, "tools", "grades"))
+    if name not in SETTING_NAMES:
+        known = ", ".join(SETTING_NAMES)
         raise Invalid(f"There is no setting {name!r}. The settings are {known}.", field=name)
-    if value is None and name in _OPTIONAL:
-        return None
-    if kind is float and type(value) is int:
-        value = float(value)
-    if type(value) is not kind:
-        raise Invalid(f"{name} is {value!r}; give {KIND_WORDS[kind]}.", field=name)
-    return value
-
-
-def _tools(value: Any) -> tuple[Tool, ...]:
-    known = [tool.value for tool in Tool]
-    if not isinstance(value, list | tuple) or any(each not in known for each in value):
-        raise Invalid(f"Use a list of tools: some of {', '.join(known)}.", field="tools")
-    return tuple(tool for tool in Tool if tool.value in value)
-
-
-def _grades(value: Any) -> tuple[Grade, ...]:
-    if not isinstance(value, list | tuple):
-        raise Invalid("Use a list of grades, from worst to best.", field="grades")
-    found = []
-    for each in value:
-        grade = {"name": each} if isinstance(each, str) else each
-        if not isinstance(grade, dict) or not set(grade) <= {"name", "description"}:
-            raise Invalid("A grade has a name and optionally a description.", field="grades")
-        name = str(grade.get("name", "")).strip()
-        description = str(grade.get("description") or "").strip()
-        if not name or len(name) > 40 or len(description) > 1000:
-            raise Invalid(
-                "A grade needs a name of at most 40 characters; its description has at most 1,000.",
-                field="grades",
-            )
-        found.append(Grade(name, description))
-    return tuple(found)
+    try:
+        found = setting_value(name, value)
+    except BadValue as error:
+        raise Invalid(f"{error.problem} {error.fix}", field=error.field) from None
+    return tuple(tool for tool in Tool if tool in found) if name == "tools" else found
 
 
 def _checked_name(name: str) -> str:

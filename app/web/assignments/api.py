@@ -217,19 +217,13 @@ def post_study_reassign(
 
 
 def _work_out(row: Assignment, email: str, query: str) -> WorkOut:
-    if row.withdrawn_at is not None:
-        state = "withdrawn"
-    elif row.finished_at is not None:
-        state = "finished"
-    else:
-        state = "waiting" if row.last_entry_at is None else "begun"
     return WorkOut(
         id=row.id,
         assessor=email,
         query=query,
         tool=row.tool,
         round=row.round + 1,
-        state=state,
+        state=manual_assignment.state_of(row),
         answered=row.answered,
         expected_left=row.expected_left,
         active_ms=row.active_ms,

@@ -169,7 +169,10 @@ def _view(
     order = sorted(selectable.values(), key=lambda each: (each.name, each.id))
     return AssignView(
         head=study_head(session, study, user, "assign"),
-        people=[PersonChoice(each, each.id in chosen, workers.get(each.id, 0)) for each in order],
+        people=[
+            PersonChoice.of(each, chosen=each.id in chosen, assigned=workers.get(each.id, 0))
+            for each in order
+        ],
         ids=ids,
         rounds=seen[0] if seen else 1,
         assigned_rounds=assigned,

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from topkapi.app.db.models import Assignment, User
 from topkapi.app.domain.enums import Tool
 from topkapi.app.services.assignments.csv_file import CsvProblem
+from topkapi.app.services.assignments.manual_assignment import state_of
 from topkapi.app.services.assignments.preview import Preview
 from topkapi.app.web.common.paging import Choices, Paging
 from topkapi.app.web.people.forms import OneForm
@@ -19,9 +21,18 @@ WIDEST_GRID = 16
 class PersonChoice:
     """A person who may be assigned work."""
 
-    user: User
+    id: int
+    name: str
+    email: str
+    has_password: bool
     chosen: bool
     assigned: int
+
+    @classmethod
+    def of(cls, user: User, *, chosen: bool, assigned: int) -> Self:
+        """Copy the person; ``assigned`` is the number of their assignments in the study."""
+        has_password = user.password_hash is not None
+        return cls(user.id, user.name, user.email, has_password, chosen, assigned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +63,34 @@ class AssignView:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkRow:
+    """An assignment in the table; rounds count from 1."""
+
+    id: int
+    query: str
+    person: str
+    tool: Tool
+    round: int
+    answered: int
+    state: str
+
+    @classmethod
+    def of(cls, row: Assignment) -> Self:
+        """Copy the assignment with the names of its query and person."""
+        query, person = row.query.external_id, row.user.name
+        return cls(row.id, query, person, row.tool, row.round + 1, row.answered, state_of(row))
+
+
+@dataclass(frozen=True, slots=True)
 class WorkListView:
-    """A page of the study's assignments, with the actions on them."""
+    """A page of the study's assignments, with the actions on them.
+
+    ``people`` are e-mail addresses and names.
+    """
 
     head: StudyHead
-    rows: Sequence[Assignment]
-    people: Sequence[User]
+    rows: Sequence[WorkRow]
+    people: Sequence[tuple[str, str]]
     states: Mapping[str, str]
     paging: Paging
     choices: Choices

@@ -13,7 +13,7 @@ from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
 from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import AdminUser, SessionDep
-from topkapi.app.web.assignments.views import WorkListView
+from topkapi.app.web.assignments.views import WorkListView, WorkRow
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.links import local_path
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
@@ -111,8 +111,8 @@ def _page(
     )
     view = WorkListView(
         head=study_head(session, study, user, "work"),
-        rows=rows,
-        people=queries.active_assessors(session),
+        rows=[WorkRow.of(row) for row in rows],
+        people=[(each.email, each.name) for each in queries.active_assessors(session)],
         states=queries.STATES,
         paging=Paging(page, SIZE, total),
         choices=Choices(_url(request, slug), values),

@@ -9,7 +9,7 @@ from topkapi.app.db.queries import audit as queries
 from topkapi.app.web.access.deps import AdminUser, SessionDep
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.people.views import AuditView
+from topkapi.app.web.people.views import AuditRow, AuditView
 
 router = APIRouter(prefix="/audit", include_in_schema=False)
 SIZE = 50
@@ -36,8 +36,8 @@ def get_audit(
     )
     values = {"person": person, "action": action, "subject": subject.strip()}
     view = AuditView(
-        events=events,
-        people=queries.actors(session),
+        events=[AuditRow.of(event) for event in events],
+        people=[(actor.id, actor.name) for actor in queries.actors(session)],
         actions=queries.actions(session),
         paging=Paging(page, SIZE, total),
         choices=Choices(str(request.app.url_path_for("get_audit")), values),

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from topkapi.app.db.base import now
+from topkapi.app.domain.text.sizes import format_size
 
 
 def clock(ms: int) -> str:
@@ -78,14 +79,6 @@ def day_and_time(moment: datetime) -> str:
     return f"{moment.day} {moment:%b %Y, %H:%M}"
 
 
-def size_in_words(size: int) -> str:
-    """Format a number of bytes: 4.2 MB."""
-    for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if size >= unit:
-            return f"{size / unit:.1f} {name}"
-    return _count(size, "byte")
-
-
 def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
@@ -102,5 +95,5 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "seconds": seconds,
     "per_cent": per_cent,
     "day_and_time": day_and_time,
-    "size_in_words": size_in_words,
+    "format_size": format_size,
 }

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Path, Request
 from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.domain.errors import Invalid
+from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.uploads import Upload
 from topkapi.app.web.access.deps import AdminUser
@@ -59,7 +60,7 @@ def post_cancel(
 
 
 def _form(request: Request, refusal: Refusal | None = None) -> Response:
-    view = ImportsView(limits.size_in_words(limits.MAX_UNPACKED), refusal)
+    view = ImportsView(format_size(limits.MAX_UNPACKED), refusal)
     return render(request, "importing/page.html", view, status=422 if refusal else 200)
 
 

@@ -18,7 +18,14 @@ from topkapi.app.web.common.links import public_url
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.people.forms import InviteForm, RoleForm, TokenForm
-from topkapi.app.web.people.views import Link, PeopleView, PersonPageView, PersonRow, Refusal
+from topkapi.app.web.people.views import (
+    Link,
+    PeopleView,
+    PersonPageView,
+    PersonRow,
+    Refusal,
+    TokenRow,
+)
 
 router = APIRouter(prefix="/people", include_in_schema=False)
 SIZE = 50
@@ -175,7 +182,7 @@ def _people(
     links = queries.open_links(session, ids, now())
     path = str(request.app.url_path_for("get_people"))
     return PeopleView(
-        rows=[PersonRow(each, links.get(each.id), *work.get(each.id, (0, 0))) for each in found],
+        rows=[PersonRow.of(each, links.get(each.id), work.get(each.id, (0, 0))) for each in found],
         paging=Paging(page, SIZE, total),
         choices=Choices(path, {"search": search, "role": role, "sort": sort}),
         search=search,
@@ -198,8 +205,8 @@ def _person(
     work = queries.work_counts(session, [person.id]).get(person.id, (0, 0))
     waiting = queries.open_links(session, [person.id], now()).get(person.id)
     return PersonPageView(
-        row=PersonRow(person, waiting, *work),
-        tokens=queries.tokens_of_user(session, person.id),
+        row=PersonRow.of(person, waiting, work),
+        tokens=[TokenRow.of(each) for each in queries.tokens_of_user(session, person.id)],
         is_me=person.id == me.id,
         link=link,
         token=token,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Self
 
 from topkapi.app.db.models import ApiToken, AuditEvent, Invitation, User
 from topkapi.app.domain.enums import Role
@@ -36,12 +37,58 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class PersonRow:
-    """A row of the list of people."""
+    """A person as administrators see them; ``link_expires_at`` is set while a link is valid."""
 
-    user: User
-    link: Invitation | None
+    id: int
+    name: str
+    email: str
+    role: Role
+    has_password: bool
+    created_at: datetime
+    disabled_at: datetime | None
+    link_expires_at: datetime | None
     assigned: int
     finished: int
+
+    @classmethod
+    def of(cls, user: User, link: Invitation | None, work: tuple[int, int]) -> Self:
+        """Copy the person; ``work`` is the number of assignments and of finished ones."""
+        return cls(
+            id=user.id,
+            name=user.name,
+            email=user.email,
+            role=user.role,
+            has_password=user.password_hash is not None,
+            created_at=user.created_at,
+            disabled_at=user.disabled_at,
+            link_expires_at=None if link is None else link.expires_at,
+            assigned=work[0],
+            finished=work[1],
+        )
+
+    @property
+    def state(self) -> str:
+        """State of the account in a word or two."""
+        if self.disabled_at is not None:
+            return "disabled"
+        if self.has_password:
+            return "active"
+        return "no password" if self.link_expires_at is None else "invited"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRow:
+    """A token for programs, without its hash."""
+
+    id: int
+    name: str
+    created_at: datetime
+    last_used_at: datetime | None
+
+    @classmethod
+    def of(cls, token: ApiToken) -> Self:
+        """Copy the token."""
+        return cls(token.id, token.name, token.created_at, token.last_used_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +110,7 @@ class PersonPageView:
     """One person: role, password, state, tokens."""
 
     row: PersonRow
-    tokens: Sequence[ApiToken]
+    tokens: Sequence[TokenRow]
     is_me: bool
     link: Link | None = None
     token: str | None = None
@@ -82,11 +129,28 @@ class AcceptView:
 
 
 @dataclass(frozen=True, slots=True)
-class AuditView:
-    """A page of the audit log."""
+class AuditRow:
+    """An administrative action; ``person`` is None for the command line."""
 
-    events: Sequence[AuditEvent]
-    people: Sequence[User]
+    at: datetime
+    person: str | None
+    action: str
+    subject: str
+    detail: Mapping[str, object]
+
+    @classmethod
+    def of(cls, event: AuditEvent) -> Self:
+        """Copy the event with the name of its actor."""
+        person = None if event.user is None else event.user.name
+        return cls(event.at, person, event.action, event.subject, event.detail)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditView:
+    """A page of the audit log; ``people`` are ids and names of those who acted."""
+
+    events: Sequence[AuditRow]
+    people: Sequence[tuple[int, str]]
     actions: Sequence[str]
     paging: Paging
     choices: Choices

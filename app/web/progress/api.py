@@ -115,7 +115,7 @@ def get_progress_queries(
     )
     say_total(response, total)
     return [
-        QueryLine(query=query.external_id, text=query.text, **_line(line).model_dump())
+        QueryLine(query=query.name, text=query.text, **_line(line).model_dump())
         for query, line in rows
     ]
 
@@ -137,12 +137,7 @@ def get_api_queries(
     )
     say_total(response, total)
     return [
-        QueryOut(
-            id=row[0].external_id,
-            text=row[0].text,
-            description=row[0].description,
-            narrative=row[0].narrative,
-        )
+        QueryOut(id=row.name, text=row.text, description=row.description, narrative=row.narrative)
         for row in rows
     ]
 
@@ -165,14 +160,14 @@ def get_api_documents(
     say_total(response, total)
     return [
         DocumentLine(
-            id=document.external_id,
-            title=document.title,
-            url=document.url,
-            media_type=kind,
-            bytes=size,
-            queries=offered,
+            id=row.name,
+            title=row.title,
+            url=row.url,
+            media_type=row.media_type,
+            bytes=row.size,
+            queries=row.queries,
         )
-        for document, kind, size, offered in rows
+        for row in rows
     ]
 
 

@@ -100,7 +100,7 @@ def _view(
         queries=asked,
         query_paging=Paging(pages[1], QUERIES, query_total),
         cells=study_progress.matrix(
-            session, [each for each, _ in people], [query for query, _ in asked]
+            session, [each.id for each, _ in people], [query.id for query, _ in asked]
         ),
         latest=study_progress.latest(session, seen),
         choices=choices,

@@ -3,8 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from topkapi.app.db.models import Query, User
-from topkapi.app.services.progress.study_progress import Cell, Finished, Line, Overview
+from topkapi.app.services.progress.study_progress import (
+    Cell,
+    Finished,
+    Line,
+    Overview,
+    PersonHead,
+    QueryHead,
+)
 from topkapi.app.web.common.paging import Choices, Paging
 from topkapi.app.web.studies.views import StudyHead
 
@@ -15,7 +21,7 @@ PARTS = ("stats", "matrix", "people", "queries", "latest")
 class PersonLine:
     """A person in the table; ``very_fast`` flags someone to look at."""
 
-    user: User
+    user: PersonHead
     line: Line
     very_fast: bool
 
@@ -28,7 +34,7 @@ class ProgressView:
     overview: Overview
     people: Sequence[PersonLine]
     people_paging: Paging
-    queries: Sequence[tuple[Query, Line]]
+    queries: Sequence[tuple[QueryHead, Line]]
     query_paging: Paging
     cells: Mapping[tuple[int, int], Sequence[Cell]]
     latest: Sequence[Finished]

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import AppError
-from topkapi.app.services.importing.sources.limits import size_in_words
+from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.web.access.admission import admit
 from topkapi.app.web.access.deps import SAFE_METHODS
 from topkapi.app.web.access.early_auth import early_person
@@ -106,7 +106,7 @@ class BoundedBody:
         return _first(whole, self._receive)
 
     def _refuse_size(self) -> None:
-        most = size_in_words(self._limit.most_bytes)
+        most = format_size(self._limit.most_bytes)
         raise HTTPException(413, f"The request is larger than {most}, the limit at this address.")
 
 

@@ -30,7 +30,7 @@ def get_delete(request: Request, session: SessionDep, user: AdminUser, slug: Slu
     """Show what a deletion would remove, and what must be done first."""
     study = lifecycle.required_study(session, slug)
     head = study_head(session, study, user, "delete")
-    view = DeleteView(head, study, lifecycle.look_at_deletion(session, study))
+    view = DeleteView(head, lifecycle.look_at_deletion(session, study))
     return render(request, "studies/delete.html", view)
 
 
@@ -57,7 +57,7 @@ def post_delete(
         study = lifecycle.required_study(session, slug)
         head = study_head(session, study, user, "delete")
         seen = lifecycle.look_at_deletion(session, study)
-        view = DeleteView(head, study, seen, Refusal.of(refusal))
+        view = DeleteView(head, seen, Refusal.of(refusal))
         return render(request, "studies/delete.html", view, status=status_of(refusal))
     return RedirectResponse(str(request.app.url_path_for("get_studies_page")), status_code=303)
 

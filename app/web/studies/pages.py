@@ -26,6 +26,7 @@ from topkapi.app.web.studies.views import (
     StudyTableView,
     StudyView,
     head_of,
+    state_of,
 )
 
 router = APIRouter(prefix="/studies", include_in_schema=False)
@@ -38,10 +39,7 @@ PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
 @router.get("")
 def get_studies_page(request: Request, session: SessionDep, user: ResearcherUser) -> Response:
     """List every study with its sizes and its finished work."""
-    lines = [
-        StudyLine(row[0], StudySettings.from_json(row[0].settings), *row[1:])
-        for row in studies_with_counts(session)
-    ]
+    lines = [_line(*row) for row in studies_with_counts(session)]
     return render(request, "studies/page.html", StudiesView(lines, user.role is Role.ADMIN))
 
 
@@ -54,7 +52,7 @@ def get_study_page(
     sizes = queries.sizes(session, study.id)
     view = StudyView(
         head=head_of(study, sizes, "study", may_change=user.role is Role.ADMIN),
-        study=study,
+        created_at=study.created_at,
         settings=StudySettings.from_json(study.settings),
         sizes=sizes,
     )
@@ -133,6 +131,21 @@ def post_unarchive(request: Request, session: SessionDep, user: AdminUser, slug:
     """Unarchive the study."""
     lifecycle.unarchive(session, lifecycle.required_study(session, slug), actor_id=user.id)
     return to_study(request, slug)
+
+
+def _line(
+    study: Study, queries: int, documents: int, _candidates: int, assignments: int, finished: int
+) -> StudyLine:
+    return StudyLine(
+        slug=study.slug,
+        name=study.name,
+        state=state_of(study, assignments, finished, finished),
+        settings=StudySettings.from_json(study.settings),
+        queries=queries,
+        documents=documents,
+        assignments=assignments,
+        finished=finished,
+    )
 
 
 def study_head(session: Session, study: Study, user: User | PersonView, tab: str) -> StudyHead:

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
 
 from topkapi.app.db.models import Study
+from topkapi.app.db.queries.studies.study_pages import DocumentRow, QueryRow
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.studies.lifecycle import Deletion
 from topkapi.app.web.common.paging import Choices, Paging
@@ -28,18 +29,14 @@ class StudyHead:
 class StudyLine:
     """A row of the list of studies."""
 
-    study: Study
+    slug: str
+    name: str
+    state: str
     settings: StudySettings
     queries: int
     documents: int
-    candidates: int
     assignments: int
     finished: int
-
-    @property
-    def state(self) -> str:
-        """One-word state of the study."""
-        return state_of(self.study, self.assignments, self.finished, self.finished)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +52,7 @@ class StudyView:
     """One study: its content and settings."""
 
     head: StudyHead
-    study: Study
+    created_at: datetime
     settings: StudySettings
     sizes: Mapping[str, int]
     refusal: Refusal | None = None
@@ -95,7 +92,7 @@ class StudyTableView:
     """A page of the study's queries or documents."""
 
     head: StudyHead
-    rows: Sequence[Any]
+    rows: Sequence[QueryRow] | Sequence[DocumentRow]
     paging: Paging
     choices: Choices
     search: str
@@ -106,7 +103,6 @@ class DeleteView:
     """What a deletion would remove."""
 
     head: StudyHead
-    study: Study
     deletion: Deletion
     refusal: Refusal | None = None
 

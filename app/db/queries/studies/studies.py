@@ -18,7 +18,7 @@ def studies_with_counts(
     """
     queries = select(func.count()).where(Query.study_id == Study.id).correlate(Study)
     documents = select(func.count()).where(Document.study_id == Study.id).correlate(Study)
-    offered = (
+    candidates = (
         select(func.count(Candidate.id))
         .join(Query, Query.id == Candidate.query_id)
         .where(Query.study_id == Study.id)
@@ -31,7 +31,7 @@ def studies_with_counts(
         .correlate(Study)
     )
     done = work.where(Assignment.finished_at.is_not(None))
-    parts = [part.scalar_subquery() for part in (queries, documents, offered, work, done)]
+    parts = [part.scalar_subquery() for part in (queries, documents, candidates, work, done)]
     statement = select(Study, *parts).order_by(Study.id).limit(limit).offset(offset)
     if slug is not None:
         statement = statement.where(Study.slug == slug)

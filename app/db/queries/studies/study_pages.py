@@ -1,9 +1,9 @@
 """Data for the pages of one study: its sizes, and pages of its queries and documents."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
-from sqlalchemy import Row, func, or_, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import (
@@ -16,7 +16,30 @@ from topkapi.app.db.models import (
     StudyFile,
 )
 
-Rows = Sequence[Row[Any, Any, Any, Any]]
+
+@dataclass(frozen=True, slots=True)
+class QueryRow:
+    """A query with the number of its candidates, assignments and finished assignments."""
+
+    name: str
+    text: str
+    description: str
+    narrative: str
+    candidates: int
+    assigned: int
+    finished: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """A document with its media type, its size in bytes and the number of its queries."""
+
+    name: str
+    title: str
+    url: str
+    media_type: str
+    size: int
+    queries: int
 
 
 def sizes(session: Session, study_id: int) -> dict[str, int]:
@@ -44,7 +67,7 @@ def sizes(session: Session, study_id: int) -> dict[str, int]:
 
 def queries_page(
     session: Session, study_id: int, *, search: str = "", limit: int, offset: int
-) -> tuple[Rows, int]:
+) -> tuple[Sequence[QueryRow], int]:
     """Return a page of queries with candidates, assignments and finished ones, and their number."""
     where = [Query.study_id == study_id]
     if search:
@@ -54,7 +77,7 @@ def queries_page(
                 Query.external_id.icontains(search, autoescape=True),
             )
         )
-    offered = select(func.count()).where(Candidate.query_id == Query.id).correlate(Query)
+    candidates = select(func.count()).where(Candidate.query_id == Query.id).correlate(Query)
     work = (
         select(func.count())
         .where(Assignment.query_id == Query.id, Assignment.withdrawn_at.is_(None))
@@ -62,19 +85,25 @@ def queries_page(
     )
     done = work.where(Assignment.finished_at.is_not(None))
     statement = (
-        select(Query, *(part.scalar_subquery() for part in (offered, work, done)))
+        select(
+            Query.external_id,
+            Query.text,
+            Query.description,
+            Query.narrative,
+            *(part.scalar_subquery() for part in (candidates, work, done)),
+        )
         .where(*where)
         .order_by(Query.position)
         .limit(limit)
         .offset(offset)
     )
     total = session.scalar(select(func.count(Query.id)).where(*where)) or 0
-    return session.execute(statement).all(), total
+    return [QueryRow(*row) for row in session.execute(statement)], total
 
 
 def documents_page(
     session: Session, study_id: int, *, search: str = "", limit: int, offset: int
-) -> tuple[Rows, int]:
+) -> tuple[Sequence[DocumentRow], int]:
     """Return a page of documents with media type and size, and their number."""
     where = [Document.study_id == study_id]
     if search:
@@ -84,9 +113,16 @@ def documents_page(
                 Document.external_id.icontains(search, autoescape=True),
             )
         )
-    offered = select(func.count()).where(Candidate.document_id == Document.id).correlate(Document)
+    uses = select(func.count()).where(Candidate.document_id == Document.id).correlate(Document)
     statement = (
-        select(Document, Content.media_type, Content.size, offered.scalar_subquery())
+        select(
+            Document.external_id,
+            Document.title,
+            Document.url,
+            Content.media_type,
+            Content.size,
+            uses.scalar_subquery(),
+        )
         .join(Content, Content.hash == Document.content_hash)
         .where(*where)
         .order_by(Document.id)
@@ -94,4 +130,4 @@ def documents_page(
         .offset(offset)
     )
     total = session.scalar(select(func.count(Document.id)).where(*where)) or 0
-    return session.execute(statement).all(), total
+    return [DocumentRow(*row) for row in session.execute(statement)], total

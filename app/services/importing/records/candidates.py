@@ -12,7 +12,7 @@ from topkapi.app.services.importing.records.values import (
     features,
     grade,
     identifier,
-    shown,
+    written_grade,
 )
 from topkapi.app.services.importing.sources.reader import Reader
 
@@ -62,12 +62,8 @@ def _columns(reader: Reader, path: str, format: CandidateFormat) -> Candidates:
 
 def _from_qrels(line: str) -> CandidateRecord:
     query, _, document, known = columns(line, 4, "query, 0, document, grade")
-    try:
-        value = int(known)
-    except ValueError:
-        raise BadValue("grade", f"{shown(known)} is not a grade.", "Use a whole number.") from None
     return CandidateRecord(
-        identifier(query, "query"), identifier(document, "document"), grade(value, "grade")
+        identifier(query, "query"), identifier(document, "document"), written_grade(known, "grade")
     )
 
 

@@ -11,9 +11,9 @@ from topkapi.app.services.importing.records.types import HTML, CandidateRecord, 
 from topkapi.app.services.importing.records.values import (
     BadValue,
     Features,
-    grade,
     identifier,
     shown,
+    written_grade,
 )
 from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.reader import Reader
@@ -71,12 +71,8 @@ def _parsed(body: str) -> tuple[int | None, str, Features]:
         raise BadValue(
             "qid", "The line is not 'label qid:query number:value ...'.", "Use this format."
         )
-    try:
-        label = float(parts[0])
-    except ValueError:
-        raise BadValue("label", f"{shown(parts[0])} is not a label.", "Use a number.") from None
-    query = identifier(parts[1][4:], "qid")
-    return grade(label, "label"), query, _features(parts[2:])
+    label = written_grade(parts[0], "label", float)
+    return label, identifier(parts[1][4:], "qid"), _features(parts[2:])
 
 
 def _features(columns: list[str]) -> Features:

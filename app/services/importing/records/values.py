@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from topkapi.app.domain.text.storable import unfit_character
@@ -105,6 +105,15 @@ def grade(value: object, field: str) -> int | None:
             f"Use a whole number between {low} and {high}.",
         )
     return value
+
+
+def written_grade(text: str, field: str, number: Callable[[str], float] = int) -> int | None:
+    """Return a grade from a column of text, read by ``number``."""
+    try:
+        value: object = number(text)
+    except ValueError:
+        value = text
+    return grade(value, field)
 
 
 def features(value: object, field: str) -> Features | None:

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import BinaryIO, Protocol, Self
 
+from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services.importing.problems import Location, Problems
 from topkapi.app.services.importing.sources import limits
 
@@ -88,10 +89,10 @@ class FileSource(Closing):
 
     single = True
 
-    def __init__(self, path: Path) -> None:
-        self.name = path.name
+    def __init__(self, path: Path, *, name: str) -> None:
+        self.name = name
         self._path = path
-        self.files = {path.name: path.stat().st_size}
+        self.files = {name: path.stat().st_size}
 
     def open(self, path: str) -> BinaryIO:
         """Open the file."""
@@ -122,8 +123,8 @@ def check_sizes(name: str, files: Mapping[str, int], problems: Problems) -> None
         problems.add(
             location,
             None,
-            f"The files have {limits.size_in_words(total)} in total; "
-            f"the limit is {limits.size_in_words(limits.MAX_UNPACKED)}.",
+            f"The files have {format_size(total)} in total; "
+            f"the limit is {format_size(limits.MAX_UNPACKED)}.",
             "Split the study.",
         )
 

@@ -18,11 +18,3 @@ MAX_URL = 4000
 MAX_QUERY = 10_000
 MAX_FEATURES = 10_000
 GRADE_RANGE = (-1000, 1000)
-
-
-def size_in_words(size: int) -> str:
-    """Return a number of bytes as text."""
-    for unit, name in ((1024**3, "GB"), (1024**2, "MB"), (1024, "kB")):
-        if size >= unit:
-            return f"{size / unit:.3g} {name}"
-    return f"{size} bytes"

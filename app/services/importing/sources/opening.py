@@ -7,14 +7,18 @@ from topkapi.app.services.importing.sources.folders import FileSource, FolderSou
 from topkapi.app.services.importing.sources.zipped import ZipSource
 
 
-def open_source(path: Path) -> Source:
-    """Open the source at ``path``: a folder, a zip archive, or a single file."""
+def open_source(path: Path, *, name: str | None = None) -> Source:
+    """Open the source at ``path``: a folder, a zip archive, or a single file.
+
+    ``name`` is the original name of an uploaded file, which is stored under another one.
+    """
     if not path.exists():
         raise NotFound(f"There is no file or folder {path}.")
     if path.is_dir():
         return FolderSource(path)
+    name = name or path.name
     with path.open("rb") as stream:
-        packed = stream.read(4)[:2] == b"PK"
-    if packed or path.suffix.lower() == ".zip":
-        return ZipSource(path, name=path.name)
-    return FileSource(path)
+        packed = stream.read(2) == b"PK"
+    if packed or name.lower().endswith(".zip"):
+        return ZipSource(path, name=name)
+    return FileSource(path, name=name)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from typing import BinaryIO, cast
 
+from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services.importing.problems import Location, NullProblems, Problems, refusal
 from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.folders import Source
@@ -44,7 +45,7 @@ class _Counted(io.RawIOBase):
             raise refusal(
                 Location(self._name),
                 None,
-                f"The file unpacks to more than {limits.size_in_words(self._most)}.",
+                f"The file unpacks to more than {format_size(self._most)}.",
                 "It looks like a gzip bomb; store it uncompressed, or split it.",
             )
         self._on_read(len(data))
@@ -93,7 +94,7 @@ class Reader:
                     raise refusal(
                         location,
                         None,
-                        f"The line is longer than {limits.size_in_words(limits.MAX_LINE)}.",
+                        f"The line is longer than {format_size(limits.MAX_LINE)}.",
                         "Put long pages into files of their own, under pages/.",
                     )
                 text = self._decoded(raw, location)
@@ -108,7 +109,7 @@ class Reader:
             raise refusal(
                 Location(path),
                 None,
-                f"The file is larger than {limits.size_in_words(limits.MAX_LINE)}.",
+                f"The file is larger than {format_size(limits.MAX_LINE)}.",
                 "Shorten it.",
             )
         lines = (self._decoded(line, Location(path, n)) for n, line in _numbered(raw))
@@ -121,8 +122,7 @@ class Reader:
             raise refusal(
                 Location(path),
                 None,
-                f"The file has {limits.size_in_words(size)}; "
-                f"the limit is {limits.size_in_words(limits.MAX_FILE)}.",
+                f"The file has {format_size(size)}; the limit is {format_size(limits.MAX_FILE)}.",
                 "Make it smaller, or remove it.",
             )
         try:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
+from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services.importing.problems import Location, Problems, StudyRefused, refusal
 from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.folders import Closing, check_sizes, is_litter
@@ -72,7 +73,7 @@ def _check_directory(archive: Path | BinaryIO, name: str) -> None:
         raise refusal(
             Location(name),
             None,
-            f"The archive's list of files takes {limits.size_in_words(size)}.",
+            f"The archive's list of files takes {format_size(size)}.",
             f"Use at most {limits.MAX_FILES:,} files.",
         )
 
@@ -117,7 +118,7 @@ def _check_ratio(name: str, infos: list[zipfile.ZipInfo], problems: Problems) ->
             problems.add(
                 Location(file),
                 None,
-                f"{limits.size_in_words(before)} unpack to {limits.size_in_words(after)}: more "
+                f"{format_size(before)} unpack to {format_size(after)}: more "
                 f"than {limits.MAX_RATIO} to 1.",
                 "It looks like a zip bomb; store the files uncompressed.",
             )

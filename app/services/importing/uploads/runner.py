@@ -16,10 +16,9 @@ from topkapi.app.services.importing import (
     Source,
     StudyRefused,
     import_study,
+    open_source,
     preview_study,
 )
-from topkapi.app.services.importing.sources.folders import FileSource
-from topkapi.app.services.importing.sources.zipped import ZipSource
 from topkapi.app.services.importing.uploads.store import Stage, Upload, UploadStore
 
 _EVERY = 0.5  # seconds between two saved progress updates
@@ -71,7 +70,7 @@ class ImportRunner:
         self, path: Path, filename: str, *, actor_id: int, dry_run: bool
     ) -> ImportReport:
         """Check or import a file immediately, in the thread of the caller."""
-        with open_upload(path, filename) as source:
+        with open_source(path, name=filename) as source:
             if dry_run:
                 with self._sessions.read() as session:
                     return preview_study(session, source)
@@ -100,7 +99,7 @@ class ImportRunner:
 
         try:
             path = self.store.content(upload)
-            with open_upload(path, upload.filename) as source:
+            with open_source(path, name=upload.filename) as source:
                 report = step(upload, source, progress)
         except StudyRefused as refused:
             problems = tuple(each.as_json() for each in refused.problems)
@@ -127,21 +126,3 @@ class ImportRunner:
         noted = replace(upload, changed_at=now(), **known)
         self.store.save(noted)
         return noted
-
-
-def open_upload(path: Path, filename: str) -> Source:
-    """Open the source in an upload, under its original file name."""
-    with path.open("rb") as stream:
-        packed = stream.read(2) == b"PK"
-    if packed or filename.lower().endswith(".zip"):
-        return ZipSource(path, name=filename)
-    return _Named(path, filename)
-
-
-class _Named(FileSource):
-    """A single file that is stored under another name than its original one."""
-
-    def __init__(self, path: Path, filename: str) -> None:
-        super().__init__(path)
-        self.name = filename
-        self.files = {filename: path.stat().st_size}

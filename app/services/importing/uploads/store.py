@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 from topkapi.app.db.base import now
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
+from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services.importing.sources import limits
 
 KEEP = timedelta(days=1)
@@ -105,7 +106,7 @@ class UploadStore:
         """Raise Invalid if ``size`` exceeds the limit."""
         if size > self.largest:
             raise Invalid(
-                f"The file is larger than {limits.size_in_words(self.largest)}. Split the study.",
+                f"The file is larger than {format_size(self.largest)}. Split the study.",
                 field="file",
             )
 

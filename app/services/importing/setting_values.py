@@ -1,0 +1,72 @@
+"""Values of study settings: the one check for study.toml, the settings form and the API."""
+
+from typing import Any
+
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.study import Grade
+from topkapi.app.services.importing.records.values import BadValue, kind_of, shown, text_value
+
+KINDS: dict[str, type] = {
+    "k": int,
+    "sorter": str,
+    "allow_ties": bool,
+    "allow_bad": bool,
+    "reuse_answers": bool,
+    "infer_transitive": bool,
+    "best_of": int,
+    "recheck": int,
+    "check_share": float,
+    "budget": int,
+    "stop_at": float,
+    "pair_limit": int,
+    "idle_seconds": int,
+    "lists_in_rotation": bool,
+    "lists_pairs": str,
+    "lists_size": int,
+    "lists_repeats": bool,
+}
+SETTING_NAMES = (*KINDS, "tools", "grades")
+_OPTIONAL = frozenset({"budget", "stop_at", "lists_size"})
+_KIND_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+_MAX_GRADE, _MAX_DESCRIPTION = 40, 1000  # characters
+
+
+def setting_value(name: str, value: Any) -> Any:
+    """Return the value of a setting as `StudySettings` takes it; raise BadValue if unusable."""
+    if name == "tools":
+        return _tools(value)
+    if name == "grades":
+        return _grades(value)
+    kind = KINDS[name]
+    if value is None and name in _OPTIONAL:
+        return None
+    if kind is float and type(value) is int:
+        return float(value)
+    if type(value) is not kind:
+        raise BadValue(name, f"{name} is {kind_of(value)}.", f"Use {_KIND_NAMES[kind]}.")
+    return value
+
+
+def _tools(value: Any) -> tuple[Tool, ...]:
+    if not isinstance(value, list | tuple) or any(tool not in list(Tool) for tool in value):
+        known = ", ".join(repr(tool.value) for tool in Tool)
+        raise BadValue("tools", f"{shown(value)} are not tools.", f"Choose from {known}.")
+    return tuple(Tool(tool) for tool in value)
+
+
+def _grades(value: Any) -> tuple[Grade, ...]:
+    if not isinstance(value, list | tuple):
+        raise BadValue("grades", f"This is {kind_of(value)}.", "Use a list, from worst to best.")
+    return tuple(_grade(each) for each in value)
+
+
+def _grade(value: Any) -> Grade:
+    grade = {"name": value} if isinstance(value, str) else value
+    if not isinstance(grade, dict) or not set(grade) <= {"name", "description"}:
+        raise BadValue(
+            "grades",
+            f"{shown(value)} is not a grade.",
+            "A grade has a name and optionally a description.",
+        )
+    name = text_value(grade.get("name"), "grades", _MAX_GRADE, required=True)
+    return Grade(name, text_value(grade.get("description"), "grades", _MAX_DESCRIPTION))

@@ -1,0 +1,47 @@
+"""Templates read views: no field of a view is, or leads to, a row of the database."""
+
+import dataclasses
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args, get_type_hints
+
+import pytest
+
+from topkapi.app import web
+from topkapi.app.db.base import Base
+
+
+def view_classes() -> list[type[Any]]:
+    """Return the dataclasses of every module of views."""
+    names = [
+        module.name
+        for module in pkgutil.walk_packages(web.__path__, f"{web.__name__}.")
+        if module.name.rpartition(".")[2].endswith(("views", "view"))
+    ]
+    return [
+        value
+        for name in names
+        for value in vars(importlib.import_module(name)).values()
+        if isinstance(value, type) and dataclasses.is_dataclass(value) and value.__module__ == name
+    ]
+
+
+def rows_in(kind: Any, path: str, seen: set[Any]) -> Iterator[str]:
+    """Yield the paths from ``kind`` to classes of rows, and to fields of unknown type."""
+    if kind == Mapping[str, Any]:  # stored JSON
+        return
+    if kind is Any or (isinstance(kind, type) and issubclass(kind, Base)):
+        yield f"{path}: {kind}"
+    for part in get_args(kind):
+        yield from rows_in(part, path, seen)
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind) and kind not in seen:
+        seen.add(kind)
+        hints = get_type_hints(kind)
+        for field in dataclasses.fields(kind):
+            yield from rows_in(hints[field.name], f"{path}.{field.name}", seen)
+
+
+@pytest.mark.parametrize("view", view_classes(), ids=lambda view: view.__name__)
+def test_views_hold_no_rows_of_the_database(view: type[Any]) -> None:
+    assert list(rows_in(view, view.__name__, set())) == []
