@@ -10,6 +10,7 @@ from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.grades.session import DEFAULT_GRADES, GradePlan
 from topkapi.app.domain.lists.plan import ListRules, PairChoice
 from topkapi.app.domain.pairs.answers import ItemId
+from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
 
@@ -48,6 +49,7 @@ class StudySettings:
     budget: int | None = None
     stop_at: float | None = None
     pair_limit: int = 1
+    goal: str = Goal.ORDER.value
     grades: tuple[Grade, ...] = tuple(Grade(name) for name in DEFAULT_GRADES)
     idle_seconds: int = 120
     lists_in_rotation: bool = False
@@ -116,6 +118,7 @@ class StudySettings:
             budget=self._budget(len(order)),
             stop_at=self.stop_at,
             pair_limit=self.pair_limit,
+            goal=self.goal,
         )
 
     def _budget(self, n: int) -> int | None:

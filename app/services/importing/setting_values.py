@@ -19,6 +19,7 @@ KINDS: dict[str, type] = {
     "budget": int,
     "stop_at": float,
     "pair_limit": int,
+    "goal": str,
     "idle_seconds": int,
     "lists_in_rotation": bool,
     "lists_pairs": str,

@@ -40,7 +40,9 @@ SORTERS: dict[str, SorterInfo] = {
     "insertion": SorterInfo(1, insertion, insertion_bound, "binary insertion into the best k"),
     "tournament": SorterInfo(1, tournament, tournament_bound, "winner tree: fewest questions"),
     "buckets": SorterInfo(1, buckets, tournament_bound, "winner tree that merges ties"),
-    "robust": SorterInfo(1, None, heap_questions, "allows for errors; fixed question budget", True),
+    "robust": SorterInfo(
+        2, None, heap_questions, "learns how the assessor errs; fixed question budget", True, (1,)
+    ),
 }
 
 
