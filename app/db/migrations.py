@@ -16,8 +16,16 @@ from sqlalchemy import Connection, Engine
 from topkapi.app.assets import asset_dir
 from topkapi.app.db.base import Base
 from topkapi.app.db.engine import READ_ONLY, make_engine
+from topkapi.app.db.search import is_search_object
 
 Step = Callable[[str, str], None]
+
+
+def _is_modelled(_object: Any, name: str | None, kind: str, reflected: bool, _other: Any) -> bool:
+    return not (reflected and is_search_object(name, kind))
+
+
+COMPARED = {"compare_type": True, "include_object": _is_modelled}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +81,7 @@ def downgrade(url: str, revision: str) -> None:
 def differences(engine: Engine) -> list[Any]:
     """Return where models and database differ; empty when they are the same."""
     with engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        context = MigrationContext.configure(connection, opts=COMPARED)
         return list(compare_metadata(context, Base.metadata))
 
 

@@ -6,7 +6,7 @@ from topkapi.app.db.models.highlight import Highlight
 from topkapi.app.db.models.invitation import Invitation
 from topkapi.app.db.models.judgment import JudgmentRow
 from topkapi.app.db.models.ranking import Ranking
-from topkapi.app.db.models.study import Query, Study
+from topkapi.app.db.models.study import GuidelineVersion, Query, Study
 from topkapi.app.db.models.timer import TimerEvent
 from topkapi.app.db.models.user import ApiToken, AuditEvent, SignInAttempt, User
 
@@ -17,6 +17,7 @@ __all__ = [
     "Candidate",
     "Content",
     "Document",
+    "GuidelineVersion",
     "Highlight",
     "Invitation",
     "JudgmentRow",
