@@ -27,6 +27,9 @@ from topkapi.app.web.studies.api import router as studies_api
 from topkapi.app.web.studies.deletion_pages import router as deletion_pages
 from topkapi.app.web.studies.pages import router as studies_pages
 from topkapi.app.web.studies.settings_pages import router as settings_pages
+from topkapi.app.web.training.admin_pages import router as training_admin_pages
+from topkapi.app.web.training.api import router as training_api
+from topkapi.app.web.training.pages import router as training_pages
 
 # The router with most requests comes first.
 ROUTERS = (
@@ -36,6 +39,7 @@ ROUTERS = (
     queue_pages,
     judging_pages,
     stored_pages,
+    training_pages,
     exports_pages,
     report_pages,
     account_api,
@@ -46,6 +50,7 @@ ROUTERS = (
     invitation_pages,
     studies_pages,
     settings_pages,
+    training_admin_pages,
     deletion_pages,
     assignments_pages,
     work_pages,
@@ -56,5 +61,6 @@ ROUTERS = (
     importing_api,
     assignments_api,
     progress_api,
+    training_api,
     audit_api,
 )

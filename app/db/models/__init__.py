@@ -8,6 +8,7 @@ from topkapi.app.db.models.judgment import JudgmentRow
 from topkapi.app.db.models.ranking import Ranking
 from topkapi.app.db.models.study import Query, Study
 from topkapi.app.db.models.timer import TimerEvent
+from topkapi.app.db.models.training import PracticeAnswer, PracticeItem, Training
 from topkapi.app.db.models.user import ApiToken, AuditEvent, SignInAttempt, User
 
 __all__ = [
@@ -20,11 +21,14 @@ __all__ = [
     "Highlight",
     "Invitation",
     "JudgmentRow",
+    "PracticeAnswer",
+    "PracticeItem",
     "Query",
     "Ranking",
     "SignInAttempt",
     "Study",
     "StudyFile",
     "TimerEvent",
+    "Training",
     "User",
 ]

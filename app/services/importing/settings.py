@@ -33,6 +33,10 @@ KINDS: dict[str, type] = {
     "lists_pairs": str,
     "lists_size": int,
     "lists_repeats": bool,
+    "training": bool,
+    "training_needed": int,
+    "training_tries": int,
+    "training_contact": str,
 }
 _OTHERS = ("name", "slug", "tools", "grades", "files")
 KIND_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}

@@ -39,6 +39,7 @@ class WorkView:
     """A judging page: the question, its query and judging context, and display preferences.
 
     ``stale`` is the reason why an entry was refused; the question is the one that is open now.
+    ``layout`` is the template around the question; practice has one of its own.
     """
 
     question: QuestionView
@@ -51,6 +52,7 @@ class WorkView:
     grades: Sequence[Grade]
     guidelines: str
     stale: Refused | None = None
+    layout: str = "judging/work.html"
 
 
 @dataclass(frozen=True, slots=True)
