@@ -8,6 +8,8 @@ from topkapi.app.web.assignments.pages import router as assignments_pages
 from topkapi.app.web.assignments.work_pages import router as work_pages
 from topkapi.app.web.audit.api import router as audit_api
 from topkapi.app.web.audit.pages import router as audit_pages
+from topkapi.app.web.flags.api import router as flags_api
+from topkapi.app.web.flags.pages import router as flags_pages
 from topkapi.app.web.importing.api import router as importing_api
 from topkapi.app.web.importing.pages import router as importing_pages
 from topkapi.app.web.judging.api import router as judging_api
@@ -40,6 +42,7 @@ ROUTERS = (
     judging_pages,
     stored_pages,
     training_pages,
+    flags_pages,
     exports_pages,
     report_pages,
     account_api,
@@ -62,5 +65,6 @@ ROUTERS = (
     assignments_api,
     progress_api,
     training_api,
+    flags_api,
     audit_api,
 )

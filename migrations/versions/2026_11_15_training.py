@@ -1,4 +1,4 @@
-"""Training of assessors: practice questions, trainings and practice answers."""
+"""Training of assessors (practice questions, trainings, practice answers), and flags."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -7,9 +7,9 @@ revision = "0011"
 down_revision = "0009"
 
 
-def _key(table: str, column: str, target: str) -> sa.ForeignKeyConstraint:
+def _key(table: str, column: str, target: str, then: str = "CASCADE") -> sa.ForeignKeyConstraint:
     name = f"fk_{table}_{column}_{target}"
-    return sa.ForeignKeyConstraint([column], [f"{target}.id"], name=name, ondelete="CASCADE")
+    return sa.ForeignKeyConstraint([column], [f"{target}.id"], name=name, ondelete=then)
 
 
 def upgrade() -> None:
@@ -61,8 +61,25 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("user_id", "item_id", "attempt", name="pk_practice_answers"),
     )
     op.create_index("ix_practice_answers_item_id", "practice_answers", ["item_id"])
+    op.create_table(
+        "flags",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("assignment_id", sa.Integer(), nullable=False),
+        sa.Column("position", sa.Integer(), nullable=False),
+        sa.Column("shown", sa.JSON(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("handled_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("handled_by", sa.Integer(), nullable=True),
+        _key("flags", "assignment_id", "assignments", "RESTRICT"),
+        _key("flags", "handled_by", "users", "RESTRICT"),
+        sa.PrimaryKeyConstraint("id", name="pk_flags"),
+        sqlite_autoincrement=True,
+    )
+    for column in ("assignment_id", "handled_by"):
+        op.create_index(f"ix_flags_{column}", "flags", [column])
 
 
 def downgrade() -> None:
-    for table in ("practice_answers", "trainings", "practice_items"):
+    for table in ("flags", "practice_answers", "trainings", "practice_items"):
         op.drop_table(table)

@@ -2,6 +2,7 @@
 
 from topkapi.app.db.models.assignment import Assignment
 from topkapi.app.db.models.document import Candidate, Content, Document, StudyFile
+from topkapi.app.db.models.flag import Flag
 from topkapi.app.db.models.highlight import Highlight
 from topkapi.app.db.models.invitation import Invitation
 from topkapi.app.db.models.judgment import JudgmentRow
@@ -18,6 +19,7 @@ __all__ = [
     "Candidate",
     "Content",
     "Document",
+    "Flag",
     "Highlight",
     "Invitation",
     "JudgmentRow",

@@ -54,6 +54,11 @@ class WorkView:
     stale: Refused | None = None
     layout: str = "judging/work.html"
 
+    @property
+    def flag(self) -> "FlagView":
+        """The form that flags the question."""
+        return FlagView(self.question.assignment_id)
+
 
 @dataclass(frozen=True, slots=True)
 class FragmentView:
@@ -69,6 +74,16 @@ class NextView:
     """The possible next questions, each with the answers that lead to it."""
 
     possible: Sequence[PossibleQuestion]
+
+
+@dataclass(frozen=True, slots=True)
+class FlagView:
+    """The form that flags a question; ``sent`` confirms a flag, ``error`` explains a refusal."""
+
+    assignment_id: int
+    reason: str = ""
+    error: str | None = None
+    sent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

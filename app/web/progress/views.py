@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from topkapi.app.db.models import Query, User
+from topkapi.app.db.models import Flag, Query, User
 from topkapi.app.services.progress.study_progress import Cell, Finished, Line, Overview
 from topkapi.app.web.common.paging import Choices, Paging
 from topkapi.app.web.studies.views import StudyHead
 
-PARTS = ("stats", "matrix", "people", "queries", "latest")
+PARTS = ("stats", "matrix", "people", "queries", "latest", "flags")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,8 @@ class ProgressView:
     query_paging: Paging
     cells: Mapping[tuple[int, int], Sequence[Cell]]
     latest: Sequence[Finished]
+    flags: Sequence[Flag]
+    open_flags: int
     choices: Choices
     values: Mapping[str, str]
     texts: Mapping[str, str] = field(default_factory=dict)
