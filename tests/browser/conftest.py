@@ -1,5 +1,6 @@
 """One browser for all tests, one server per database, a new person per test."""
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -91,3 +92,16 @@ def _real_enough_hashing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use cheap password hashes that the server can verify, as they include their parameters."""
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     monkeypatch.setattr("topkapi.app.services.accounts.passwords.HASHER", cheap)
+
+
+@pytest.fixture
+def snapshot() -> Callable[[Page, str], None]:
+    """Return a function that stores a screenshot, light and dark, if SNAPSHOTS names a folder."""
+    folder = os.environ.get("SNAPSHOTS")
+
+    def take(page: Page, name: str) -> None:
+        for theme in ("light", "dark") if folder else ():
+            page.emulate_media(color_scheme=theme)
+            page.screenshot(path=f"{folder}/{name}-{theme}.png", full_page=True)
+
+    return take

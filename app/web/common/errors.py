@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from topkapi.app.domain import errors
-from topkapi.app.domain.errors import AppError, SignInNeeded, TooManyAttempts
+from topkapi.app.domain.errors import AppError, SignInNeeded, TooManyAttempts, TrainingRequired
 from topkapi.app.domain.text.storable import storable
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.busy import RETRY_SECONDS, Busy
@@ -49,7 +49,7 @@ _TITLES = {
     500: "Unexpected error",
     503: "The server is busy",
 }
-_TITLES_BY_CODE = {"withdrawn": "Assignment withdrawn"}
+_TITLES_BY_CODE = {"withdrawn": "Assignment withdrawn", "training_required": "Training required"}
 _DEFAULT_DETAIL = {
     404: "There is no page at this address.",
     405: "This address does not accept this kind of request.",
@@ -89,6 +89,8 @@ def show_app_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, AppError)
     if type(error) is SignInNeeded and not is_api(request):
         return _redirect_to_sign_in(request)
+    if isinstance(error, TrainingRequired) and not is_api(request):
+        return _redirect_to_training(request, error.slug)
     problems = [each.as_json() for each in getattr(error, "problems", ())]
     response = show(request, status_of(error), error.code, str(error), problems)
     if isinstance(error, TooManyAttempts):
@@ -181,6 +183,13 @@ def _redirect_to_sign_in(request: Request) -> Response:
         return htmx.redirect(
             Response(status_code=401), str(request.app.url_path_for("get_sign_in"))
         )
+    return RedirectResponse(url, status_code=303)
+
+
+def _redirect_to_training(request: Request, slug: str) -> Response:
+    url = str(request.app.url_path_for("get_training", slug=slug))
+    if htmx.wants_fragment(request):
+        return htmx.redirect(Response(status_code=403), url)
     return RedirectResponse(url, status_code=303)
 
 

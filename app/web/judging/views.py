@@ -39,6 +39,7 @@ class WorkView:
     """A judging page: the question, its query and judging context, and display preferences.
 
     ``stale`` is the reason why an entry was refused; the question is the one that is open now.
+    ``layout`` is the template around the question; practice has one of its own.
     """
 
     question: QuestionView
@@ -51,6 +52,12 @@ class WorkView:
     grades: Sequence[Grade]
     guidelines: str
     stale: Refused | None = None
+    layout: str = "judging/work.html"
+
+    @property
+    def flag(self) -> "FlagView":
+        """The form that flags the question."""
+        return FlagView(self.question.assignment_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,16 @@ class NextView:
     """The possible next questions, each with the answers that lead to it."""
 
     possible: Sequence[PossibleQuestion]
+
+
+@dataclass(frozen=True, slots=True)
+class FlagView:
+    """The form that flags a question; ``sent`` confirms a flag, ``error`` explains a refusal."""
+
+    assignment_id: int
+    reason: str = ""
+    error: str | None = None
+    sent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
