@@ -310,7 +310,7 @@ def _append(
     live.session.append(entry)
     if isinstance(live.session, ListSession) and live.session.needs_pair:
         work.offer_next(session, assignment, live.session, study_id=live.query.study_id)
-    time = timing.spent_on_entry(assignment, submission.active_ms, at)
+    time = timing.spent_on_answer(session, assignment, submission.active_ms, at)
     columns = adapter.columns(entry.judgment) if entry.judgment is not None else {}
     row = {
         "position": position,

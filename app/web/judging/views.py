@@ -1,6 +1,6 @@
 """Views for the templates of the judging pages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from topkapi.app.domain.enums import Tool
@@ -19,10 +19,11 @@ PossibleQuestion = tuple[list[str], QuestionView]
 
 @dataclass(frozen=True, slots=True)
 class TermsView:
-    """The highlighted terms, and the error in the last term entered."""
+    """The highlighted terms, the key that adds one, and the error in the last term entered."""
 
     assignment_id: int
     terms: Sequence[str]
+    key: str
     error: str | None = None
 
 
@@ -35,10 +36,19 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
+class UndoneView:
+    """The answer that was undone, as its button names it, and its note."""
+
+    label: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
 class WorkView:
     """A judging page: the question, its query and judging context, and display preferences.
 
     ``stale`` is the reason why an entry was refused; the question is the one that is open now.
+    ``undone`` is the answer to it that was undone.
     """
 
     question: QuestionView
@@ -51,6 +61,12 @@ class WorkView:
     grades: Sequence[Grade]
     guidelines: str
     stale: Refused | None = None
+    undone: UndoneView | None = None
+
+    @property
+    def keys(self) -> Mapping[str, str]:
+        """The key of each action."""
+        return self.context.keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +75,7 @@ class FragmentView:
 
     question: QuestionView
     stale: Refused | None = None
+    undone: UndoneView | None = None
     possible: Sequence[PossibleQuestion] = ()
 
 
