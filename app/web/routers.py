@@ -2,6 +2,7 @@
 
 from topkapi.app.web import health
 from topkapi.app.web.accounts.api import router as account_api
+from topkapi.app.web.accounts.keys_pages import router as keys_pages
 from topkapi.app.web.accounts.pages import router as account_pages
 from topkapi.app.web.assignments.api import router as assignments_api
 from topkapi.app.web.assignments.pages import router as assignments_pages
@@ -38,6 +39,7 @@ ROUTERS = (
     judging_api,
     health.router,
     account_pages,
+    keys_pages,
     queue_pages,
     judging_pages,
     stored_pages,

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0014"
-down_revision = "0009"
+down_revision = "0011"
 
 _EDITS = ("study.settings", "study.guidelines")
 _IMPORTS = ("study.create", "study.extend")

@@ -27,7 +27,7 @@ TEXTS = {
 def found(session: Session, study: Study, search: str) -> list[str]:
     rows, total = documents_page(session, study.id, search=search, limit=50, offset=0)
     assert total == len(rows)
-    return [row[0].external_id for row in rows]
+    return [row.name for row in rows]
 
 
 @pytest.fixture

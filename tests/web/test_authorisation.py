@@ -31,6 +31,8 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "GET /sign-in": EVERYONE,
     "POST /sign-in": EVERYONE,
     "POST /sign-out": PEOPLE,
+    "GET /keys": PEOPLE,
+    "POST /keys": PEOPLE,
     "GET /": PEOPLE,
     "GET /assignments/{assignment_id}": PEOPLE,
     "GET /assignments/{assignment_id}/guidelines": PEOPLE,

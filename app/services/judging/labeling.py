@@ -299,7 +299,7 @@ def _append(
     live.session.choose_next(
         partial(work.next_pair, session, assignment, study_id=live.query.study_id)
     )
-    time = timing.spent_on_entry(assignment, submission.active_ms, at)
+    time = timing.spent_on_answer(session, assignment, submission.active_ms, at)
     columns = live.session.columns(entry.judgment) if entry.judgment is not None else {}
     row = {
         "position": position,

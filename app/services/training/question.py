@@ -9,8 +9,8 @@ from topkapi.app.domain.grades.session import AskingGrade
 from topkapi.app.domain.lists.plan import ShownList
 from topkapi.app.domain.lists.session import AskingLists
 from topkapi.app.domain.pairs.answers import Question, QuestionKind
-from topkapi.app.domain.pairs.progress import Progress
 from topkapi.app.domain.pairs.session import Asking
+from topkapi.app.domain.session import Progress
 from topkapi.app.domain.study import stored_plan
 from topkapi.app.domain.text.terms import query_terms
 from topkapi.app.services.judging.labeling import AssignmentState

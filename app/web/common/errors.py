@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import urlencode, urlsplit
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -19,6 +19,8 @@ from topkapi.app.domain.errors import AppError, SignInNeeded, TooManyAttempts, T
 from topkapi.app.domain.text.storable import storable
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.busy import RETRY_SECONDS, Busy
+from topkapi.app.web.common.cookies import SESSION_COOKIE
+from topkapi.app.web.common.links import local_path
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.visitors import is_api
 
@@ -175,14 +177,14 @@ def show(
 
 def _redirect_to_sign_in(request: Request) -> Response:
     url = str(request.app.url_path_for("get_sign_in"))
-    path, query = request.scope["path"], request.scope["query_string"].decode("latin-1")
-    if request.method == "GET" and path != "/":
-        wanted = path + (f"?{query}" if query else "")
-        url += f"?next={quote(wanted, safe='')}"
+    wanted = _wanted(request)
+    parameters = {"next": wanted} if wanted != "/" else {}
+    if SESSION_COOKIE in request.cookies:
+        parameters["reason"] = "expired"
+    if parameters:
+        url += f"?{urlencode(parameters)}"
     if htmx.wants_fragment(request):
-        return htmx.redirect(
-            Response(status_code=401), str(request.app.url_path_for("get_sign_in"))
-        )
+        return htmx.redirect(Response(status_code=401), url)
     return RedirectResponse(url, status_code=303)
 
 
@@ -191,6 +193,17 @@ def _redirect_to_training(request: Request, slug: str) -> Response:
     if htmx.wants_fragment(request):
         return htmx.redirect(Response(status_code=403), url)
     return RedirectResponse(url, status_code=303)
+
+
+def _wanted(request: Request) -> str:
+    """Return where to go after the sign-in: the page asked for, or the one that sent a form."""
+    if htmx.wants_fragment(request):
+        return local_path(urlsplit(htmx.current_url(request)).path or "/")
+    path: str = request.scope["path"]
+    query = request.scope["query_string"].decode("latin-1")
+    if request.method != "GET":
+        return "/"
+    return path + (f"?{query}" if query else "")
 
 
 def _field(location: tuple[int | str, ...]) -> str:

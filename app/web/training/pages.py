@@ -10,6 +10,7 @@ from topkapi.app.db.models import PracticeAnswer, PracticeItem, User
 from topkapi.app.db.queries import training as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.shortcuts import keys_of
 from topkapi.app.domain.training.rules import Step
 from topkapi.app.services.judging.context import JudgingContext
 from topkapi.app.services.pages.snippets import snippet_texts
@@ -115,11 +116,14 @@ def _practice_page(
     state = practice_state(session, training, item, number)
     reading = display_preferences_of(request)
     texts = snippet_texts(session, state)
+    keys = keys_of(user.keys)
     view = PracticeView(
         question=question_view(state, request.app.state.page_links, reading, texts),
         query=state.query,
-        context=JudgingContext(training.study.guidelines, training.settings, number, len(items), 0),
-        terms=TermsView(0, state.terms),
+        context=JudgingContext(
+            training.study.guidelines, training.settings, number, len(items), 0, keys
+        ),
+        terms=TermsView(0, state.terms, keys["highlight"]),
         reading=reading,
         user_id=user.id,
         offered=Plan.from_json(state.plan).answers if item.tool is Tool.PAIRS else (),
