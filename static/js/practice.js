@@ -1,9 +1,11 @@
 // A practice question: the keys, frames and reader of the judging page, without clock, log and prefetch.
 import { wireDivider } from "./divider.js";
+import { refreshHits, wireFinder } from "./finder.js";
 import { adopt, listen, setSize } from "./frames.js";
-import { onKey, wireKeys } from "./keys.js";
+import { notePress, onKey, wireKeys } from "./keys.js";
+import * as panes from "./panes.js";
 import { wireReader } from "./reader.js";
-import { wireSizes } from "./reading.js";
+import { isLinked, rememberLinked, wireSizes } from "./reading.js";
 import { wireTabs } from "./tabs.js";
 
 const form = document.getElementById("answers");
@@ -19,12 +21,23 @@ if (answered !== undefined) {
   }
 }
 wireKeys();
-listen({ key: onKey, active() {}, problem() {} });
+wireFinder();
+listen({
+  key: onKey,
+  press: (event, frame) => { notePress(event); panes.activate(panes.paneOf(frame)); },
+  wheel: (frame) => panes.activate(panes.paneOf(frame)),
+  focus: panes.showFocus,
+  scroll: (frame) => panes.follow(panes.paneOf(frame)),
+  active() {},
+  problem() {},
+});
 frames.forEach(adopt);
 const resizeLists = wireReader(stage);
 wireSizes(() => {
   frames.forEach(setSize);
   resizeLists();
+  refreshHits();
 });
 wireDivider(document.getElementById("divider"));
-if (stage.querySelector(".panetabs")) wireTabs(stage);
+const tabs = stage.querySelector(".panetabs") ? wireTabs(stage, panes.activate) : { show() {} };
+panes.wirePanes({ onSwitch: (pane) => tabs.show(pane), linked: isLinked(), onLink: rememberLinked });
