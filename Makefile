@@ -49,7 +49,7 @@ check: setup $(VENV)/.dev
 # One thread a process for linear algebra: the tests themselves use every core.
 test: export OPENBLAS_NUM_THREADS := 1
 test: setup-dev check
-	$(BIN)/pytest -n $(WORKERS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 # make explore  the property tests with new random examples, many more of them
 explore: export OPENBLAS_NUM_THREADS := 1

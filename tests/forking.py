@@ -107,11 +107,19 @@ def fork_on_request() -> None:
     import topkapi.app.main
     import topkapi.app.web.server.protocol  # noqa: F401
 
+    running: set[int] = set()
     for line in sys.stdin:
         request = json.loads(line)
-        reply = _exit_code(request) if isinstance(request, int) else _fork(*request)
+        if isinstance(request, int):
+            reply = _exit_code(request)
+            running -= {request} if reply is not None else set()
+        else:
+            reply = _fork(*request)
+            running.add(reply)
         sys.stdout.write(json.dumps(reply) + "\n")
         sys.stdout.flush()
+    for pid in running:
+        os.kill(pid, signal.SIGKILL)  # the tests were interrupted
 
 
 def _exit_code(pid: int) -> int | None:

@@ -109,6 +109,13 @@ class Desk:
             rows = session.scalars(statement.order_by(TimerEvent.id)).all()
             return [(row.kind.value, row.reason, row.active_ms) for row in rows]
 
+    def events_until(self, kind: str) -> list[tuple[str, str | None, int]]:
+        """Wait for an event of ``kind`` and return all events; browsers report asynchronously."""
+        deadline = time.monotonic() + 15
+        while kind not in [each[0] for each in self.events()] and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return self.events()
+
     def events_so_far(self, count: int) -> list[tuple[str, str | None, int]]:
         """Wait for ``count`` events and return them; browsers report asynchronously."""
         deadline = time.monotonic() + 15
@@ -204,6 +211,39 @@ def question_of(page: Page) -> str:
         "all => all.map(x => x.name + '=' + x.value)"
     )
     return "&".join(fields)
+
+
+def moved_on(page: Page, before: str) -> None:
+    """Wait until another question than ``before`` is shown, or the result."""
+    page.wait_for_function(
+        """before => !document.querySelector('#entry') || before !==
+        [...document.querySelectorAll('#entry input')]
+          .map(x => x.name + '=' + x.value).join('&')
+        """,
+        arg=before,
+    )
+
+
+def settled(page: Page) -> None:
+    """Wait until everything the page has begun had its turn: two frames and a network request."""
+    page.evaluate(
+        """async () => {
+          for (let i = 0; i < 2; i += 1) await new Promise((done) => requestAnimationFrame(done));
+          await fetch('/healthz').catch(() => null);
+        }"""
+    )
+
+
+def spend(page: Page, ms: int) -> None:
+    """Let ``ms`` milliseconds pass by the clock of the page, where time itself is the subject."""
+    until = page.evaluate("performance.now()") + ms
+    page.wait_for_function("until => performance.now() >= until", arg=until)
+
+
+def pass_time(page: Page, seconds: int) -> None:
+    """Turn the page's installed clock forward, in steps in which no computer sleeps."""
+    for _ in range(seconds):
+        page.clock.fast_forward(1000)
 
 
 def frame_of(page: Page, side: str) -> FrameLocator:

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.desks import Body, Desk, Site, answered, frame_of, make_desk, saved
+from tests.browser.desks import Body, Desk, Site, answered, frame_of, make_desk, saved, settled
 from tests.browser.sinks import Sink
 from tests.factories import make_content
 from topkapi.app.db.models import Document, StudyFile
@@ -78,17 +78,16 @@ def test_in_its_frame_it_is_inert(desk: Desk, sink: Sink, context: BrowserContex
     title = page.title()
     shown = frame_of(page, "left")
     expect(shown.get_by_text("A page about tulips.")).to_be_visible()
-    page.wait_for_timeout(500)
     before = sources(page)
     for name in ("plain", "top", "blank", "js", "data", "ping", "send", "out"):
         shown.locator(f"#{name}").click(force=True)
-        page.wait_for_timeout(100)
+        settled(page)
     shown.locator("#plain").click(button="middle", force=True)
     shown.locator("#plain").click(modifiers=["Control"], force=True)
     shown.locator("#plain").focus()
     page.keyboard.press("Enter")
     shown.locator("#fake").click(force=True)
-    page.wait_for_timeout(400)
+    settled(page)
     assert sources(page) == before
     assert page.title() == title
     assert page.url == desk.url
@@ -126,12 +125,12 @@ def test_opened_in_a_tab_of_its_own_it_is_as_inert(
     for address in addresses(desk.sit_down(context)):
         tab = context.new_page()
         tab.goto(desk.site.server.url + address)
-        tab.wait_for_timeout(600)
+        settled(tab)
         url, title = tab.url, tab.title()
         for name in ("plain", "top", "blank", "js", "data", "send"):
             if tab.locator(f"#{name}").count():
                 tab.locator(f"#{name}").click(force=True)
-                tab.wait_for_timeout(100)
+                settled(tab)
         assert tab.url == url
         assert tab.title() == title != "ran"
         tab.close()

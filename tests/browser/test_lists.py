@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from sqlalchemy import select
 
-from tests.browser.desks import LONG_TEXT, Desk, Site, answered, question_of, saved
+from tests.browser.desks import LONG_TEXT, Desk, Site, answered, question_of, saved, settled
 from tests.browser.looks import barriers, flaws
 from tests.factories import PASSWORD, make_user, queries_of
 from tests.ranked import give_lists, grade_pages, make_ranked_study
@@ -163,7 +163,7 @@ def test_a_result_opens_in_the_safe_frame_and_pausing_takes_all_away(
     expect(page.frame_locator("#reader iframe").get_by_text("Paragraph 3.")).to_be_visible()
     page.frame_locator("#reader iframe").locator("body").click()
     page.keyboard.press("ArrowLeft")
-    page.wait_for_timeout(200)
+    settled(page)
     assert desk.log() == [], "behind an open page nothing answers"
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
@@ -227,7 +227,12 @@ def test_hostile_titles_and_snippets_are_inert(site: Site, context: BrowserConte
         press(tab, "ArrowLeft", count)
     tab.locator("#right-list a").first.click()
     expect(tab.locator("#reader iframe")).to_be_visible()
-    tab.wait_for_timeout(500)
+    tab.wait_for_function(
+        """() => {
+          const shown = document.querySelector('#reader iframe').contentDocument;
+          return shown.readyState === 'complete' && shown.URL.includes('/pages/');
+        }"""
+    )
     assert tab.title() == title
     assert [frame.url for frame in tab.frames[1:] if "/pages/" not in frame.url] == []
     tab.keyboard.press("Escape")

@@ -5,7 +5,16 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.desks import Body, Desk, answered, make_desk, plain_pages, saved
+from tests.browser.desks import (
+    Body,
+    Desk,
+    answered,
+    make_desk,
+    moved_on,
+    plain_pages,
+    question_of,
+    saved,
+)
 from tests.browser.looks import barriers, flaws
 from topkapi.app.domain.enums import Tool
 
@@ -72,8 +81,10 @@ def test_every_state_is_sound(
     for _ in range(10):
         if page.get_by_text("Finished and saved").is_visible():
             break
+        before = question_of(page)
         page.keyboard.press("ArrowLeft")
-        page.wait_for_timeout(150)
+        moved_on(page, before)
+        page.wait_for_load_state()
     expect(page.get_by_text("Finished and saved")).to_be_visible()
     sound(page, "finished", axe=axe)
     context.close()

@@ -5,7 +5,17 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.desks import Body, Desk, answered, frame_of, pair_of, question_of, ready, saved
+from tests.browser.desks import (
+    Body,
+    Desk,
+    answered,
+    frame_of,
+    moved_on,
+    pair_of,
+    question_of,
+    ready,
+    saved,
+)
 from topkapi.app.domain.enums import Tool
 
 pytestmark = pytest.mark.browser
@@ -36,10 +46,13 @@ def test_pages_of_every_kind_are_shown_and_marked(
             light = page.locator(f"#{side}-frames iframe:not(.frame--next)").get_attribute("class")
             assert ("frame--light" in str(light)) == any("HTML" in text for text in _texts(page))
         if count < 2:
+            before = question_of(page)
             page.keyboard.press("ArrowLeft")
-            page.wait_for_timeout(300)
+            moved_on(page, before)
+            saved(page)
             if not page.locator("#answers").count():
                 break
+            ready(page)
     by_start = {text.split()[0]: marks for text, marks in seen.items()}
     assert by_start["Cut"] == "Cut|TULIPS"
     assert by_start["Tulips"] == "Tulips|tulips"
@@ -165,7 +178,6 @@ def test_single_letters_can_be_switched_off(desk: Desk, context: BrowserContext)
     ready(page)
     for key in ("t", "p", "u", "?"):
         page.keyboard.press(key)
-    page.wait_for_timeout(100)
     expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
     answered(page, 0)
     page.keyboard.press("ArrowLeft")

@@ -6,7 +6,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from tests.browser.desks import Desk, Site, answered, frame_of, make_desk, question_of, saved
+from tests.browser.desks import (
+    Desk,
+    Site,
+    answered,
+    frame_of,
+    make_desk,
+    pass_time,
+    question_of,
+    saved,
+)
 from tests.live import FORKER, free_port, serving
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import make_engine, make_sessions
@@ -21,14 +30,16 @@ def desk(new_desk: Callable[..., Desk]) -> Desk:
 
 
 def test_without_a_connection_the_answer_is_kept_and_sent_later(
-    desk: Desk, tab: Page, context: BrowserContext
+    desk: Desk, context: BrowserContext
 ) -> None:
+    context.clock.install()
+    tab = desk.sit_down(context)
     context.set_offline(True)
     tab.keyboard.press("ArrowRight")
     expect(tab.get_by_text("No connection.")).to_be_visible()
     expect(tab.get_by_role("button", name="Left is better")).to_be_disabled()
     stopped = tab.inner_text("#clock time")
-    tab.wait_for_timeout(1200)
+    pass_time(tab, 2)
     assert tab.inner_text("#clock time") == stopped
     assert desk.log() == []
     context.set_offline(False)
@@ -131,16 +142,17 @@ def test_a_reply_that_was_lost_does_no_harm(desk: Desk, tab: Page) -> None:
 
 
 def test_slow_answers_wait_in_line(desk: Desk, tab: Page) -> None:
-    def slow(route: Route) -> None:
-        tab.wait_for_timeout(700)
-        route.continue_()
-
-    tab.route("**/judgments", slow)
-    tab.keyboard.press("ArrowLeft")
+    waiting: list[Route] = []
+    tab.route("**/judgments", waiting.append)
+    with tab.expect_request("**/judgments"):
+        tab.keyboard.press("ArrowLeft")
     answered(tab, 1)
     tab.keyboard.press("ArrowRight")
     expect(tab.locator(".answer[aria-pressed=true]")).to_have_text("Right is better→")
     expect(tab.get_by_role("button", name="Left is better")).to_be_disabled()
+    assert len(waiting) == 1, "the second answer is sent after the first"
+    tab.unroute("**/judgments")
+    waiting[0].continue_()
     answered(tab, 2)
     saved(tab)
     assert desk.log() == [("answer", "left"), ("answer", "right")]

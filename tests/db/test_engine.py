@@ -232,9 +232,9 @@ def test_a_new_database_is_for_its_owner_only(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("before", "after"), [(0o644, 0o640), (0o666, 0o660), (0o600, 0o600)])
 def test_strangers_lose_access_to_an_older_database(
-    sqlite_url: str, tmp_path: Path, before: int, after: int
+    sqlite_url: str, before: int, after: int
 ) -> None:
-    path = tmp_path / "test.db"
+    path = Path(sqlite_url.removeprefix("sqlite:///"))
     path.chmod(before)
     make_engine(sqlite_url).dispose()
     assert path.stat().st_mode & 0o777 == after

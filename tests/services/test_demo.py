@@ -1,4 +1,3 @@
-import time
 from datetime import UTC, datetime
 
 import pytest
@@ -21,9 +20,7 @@ AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 def test_the_demo_has_people_at_every_stage_and_is_loaded_once(session: Session) -> None:
     assert is_empty(session)
-    begin = time.monotonic()
     demo = load_demo(session, at=AT)
-    assert time.monotonic() - begin < 15
     assert not is_empty(session)
     roles = [one.role for one in demo.sign_ins]
     assert (roles.count(Role.ADMIN), roles.count(Role.RESEARCHER), roles.count(Role.ASSESSOR)) == (

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy.sparse import csgraph
 
 from tests.analysis.aggregation.exact import exact_cost
@@ -15,7 +16,7 @@ from topkapi.analysis.aggregation import (
     votes_of_scores,
 )
 from topkapi.analysis.errors import BadData
-from topkapi.analysis.typing import FloatArray
+from topkapi.analysis.typing import FloatArray, IntArray
 
 
 def cheapest(votes: FloatArray) -> float:
@@ -23,25 +24,37 @@ def cheapest(votes: FloatArray) -> float:
     return min(kemeny_cost(votes, np.array(order)) for order in orders)
 
 
-@given(seed=st.integers(0, 10**6), n=st.integers(1, 6))
-def test_the_integer_program_is_exact(seed: int, n: int) -> None:
-    votes = np.random.default_rng(seed).integers(0, 5, (n, n)).astype(float)
+@st.composite
+def tables(draw: st.DrawFn, *, most_votes: int, max_size: int) -> FloatArray:
+    """Draw a table of votes between at least two candidates."""
+    n = draw(st.integers(2, max_size))
+    votes = draw(arrays(float, (n, n), elements=st.integers(0, most_votes).map(float)))
     np.fill_diagonal(votes, 0)
-    if n > 1:
-        assert exact_cost(votes) == pytest.approx(cheapest(votes))
+    return votes
 
 
-@given(seed=st.integers(0, 10**6), n=st.integers(2, 7))
-def test_majorities_without_cycles_give_exact_kemeny(seed: int, n: int) -> None:
+def rankings_of(candidates: int, rankers: int) -> st.SearchStrategy[IntArray]:
+    """Draw one ranking of all candidates for each ranker."""
+    one = st.permutations(range(candidates))
+    return st.lists(one, min_size=rankers, max_size=rankers).map(np.array)
+
+
+@given(votes=tables(most_votes=4, max_size=6))
+def test_the_integer_program_is_exact(votes: FloatArray) -> None:
+    assert exact_cost(votes) == pytest.approx(cheapest(votes))
+
+
+@given(votes=tables(most_votes=3, max_size=7), data=st.data())
+def test_majorities_without_cycles_give_exact_kemeny(
+    votes: FloatArray, data: st.DataObject
+) -> None:
     """Check majorities with ties: only the strict ones must not be cyclic."""
-    rng = np.random.default_rng(seed)
-    votes = rng.integers(0, 4, (n, n)).astype(float)
-    np.fill_diagonal(votes, 0)
+    n = len(votes)
     groups, _ = csgraph.connected_components(votes > votes.T, connection="strong")
-    if groups < n:  # circles: take the side of a random order instead
-        order = rng.permutation(n)
+    if groups < n:  # circles: take the side of any order instead
+        order = np.array(data.draw(st.permutations(range(n))))
         votes = votes + 4 * (order[:, None] < order[None, :])
-    found = kemeny_order(votes, rng.permutation(n))
+    found = kemeny_order(votes, np.array(data.draw(st.permutations(range(n)))))
     least = np.minimum(votes, votes.T)[np.triu_indices(n, k=1)].sum()
     assert kemeny_cost(votes, found) == pytest.approx(least, abs=1e-9)
 
@@ -67,10 +80,8 @@ def test_random_rankings_of_30_are_close_to_exact(
     assert max(excess) < worst
 
 
-@given(seed=st.integers(0, 10**6))
-def test_refining_never_costs_more_than_the_printed_algorithm(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    rankings = np.array([rng.permutation(9) for _ in range(4)])
+@given(rankings=rankings_of(9, rankers=4))
+def test_refining_never_costs_more_than_the_printed_algorithm(rankings: IntArray) -> None:
     votes = majority_table(rankings, np.ones(4), k=6, outside=True)
     plain = supervised_kemeny(rankings, k=6, outside=True, refine=False)
     better = supervised_kemeny(rankings, k=6, outside=True)
@@ -78,11 +89,15 @@ def test_refining_never_costs_more_than_the_printed_algorithm(seed: int) -> None
     assert sorted(better.tolist()) == list(range(9))
 
 
-@given(seed=st.integers(0, 10**6), k=st.integers(1, 6), outside=st.booleans())
-def test_the_table_is_algorithm_2_step_by_step(seed: int, k: int, outside: bool) -> None:
-    rng = np.random.default_rng(seed)
-    rankings = np.array([rng.permutation(6) for _ in range(3)])
-    weights = rng.random(3)
+@given(
+    rankings=rankings_of(6, rankers=3),
+    weights=arrays(float, 3, elements=st.floats(0, 1)),
+    k=st.integers(1, 6),
+    outside=st.booleans(),
+)
+def test_the_table_is_algorithm_2_step_by_step(
+    rankings: IntArray, weights: FloatArray, k: int, outside: bool
+) -> None:
     wanted = np.zeros((6, 6))
     for ranking, weight in zip(rankings, weights, strict=True):
         for i in range(k):

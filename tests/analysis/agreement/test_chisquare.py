@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from tests.analysis.agreement.test_coefficients import TABLE_2, TABLE_3
@@ -63,11 +64,18 @@ def every_exchange(agreed: FloatArray, total: FloatArray) -> float:
     return float(hits / 2 ** len(agreed))
 
 
-@given(seed=st.integers(0, 10**6), queries=st.integers(1, 7))
-def test_few_queries_are_exchanged_exactly(seed: int, queries: int) -> None:
-    rng = np.random.default_rng(seed)
-    total = rng.integers(1, 30, (queries, 2)).astype(float)
-    same = rng.binomial(total.astype(int), [0.8, 0.6]).astype(float)
+@st.composite
+def agreed_votes(draw: st.DrawFn) -> tuple[FloatArray, FloatArray]:
+    """Draw agreeing and all votes of up to seven queries under two tools."""
+    shape = (draw(st.integers(1, 7)), 2)
+    total = draw(arrays(float, shape, elements=st.integers(1, 29).map(float)))
+    share = draw(arrays(float, shape, elements=st.floats(0, 1)))
+    return np.round(share * total), total
+
+
+@given(votes=agreed_votes())
+def test_few_queries_are_exchanged_exactly(votes: tuple[FloatArray, FloatArray]) -> None:
+    same, total = votes
     found = permute_queries(same, total)
     assert found.exact
     assert found.p == pytest.approx(every_exchange(same, total), abs=1e-12)

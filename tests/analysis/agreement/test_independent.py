@@ -9,7 +9,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
@@ -34,6 +34,7 @@ from topkapi.analysis.agreement import (
     resamples,
     tau_b,
 )
+from topkapi.analysis.agreement.consistency import LeftBias
 from topkapi.analysis.efficiency import Sessions, Timings, drift
 from topkapi.analysis.report.sections.pooled import pooled
 from topkapi.analysis.report.serialise import record_of
@@ -136,25 +137,48 @@ def test_chi_square_by_the_short_formula(a: int, b: int, c: int, d: int) -> None
     assert found.p_yates == pytest.approx(stats.chi2.sf(corrected, 1), abs=1e-9)
 
 
-@given(seed=seeds, queries=st.integers(1, 9))
-def test_the_side_test_is_the_binomial_one_and_flips_queries(seed: int, queries: int) -> None:
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(1, 40))
-    answer, query = rng.integers(-1, 2, n), rng.integers(0, queries, n)
-    side = {"left": np.zeros(n), "right": np.ones(n)}
-    found = left_bias(Judgments.of(assessor=np.zeros(n), query=query, **side, answer=answer))
+# Answers, each with the number of its query.
+answers = st.lists(st.tuples(st.integers(-1, 1), st.integers(0, 8)), min_size=1, max_size=39).map(
+    np.array
+)
+
+
+def bias_of(given_answers: IntArray) -> LeftBias:
+    answer, query = given_answers.T
+    side = {"left": np.zeros(len(answer)), "right": np.ones(len(answer))}
+    nobody = np.zeros(len(answer))
+    return left_bias(Judgments.of(assessor=nobody, query=query, **side, answer=answer))
+
+
+@given(length=st.integers(1, 39))
+def test_ties_alone_say_nothing_about_a_side(length: int) -> None:
+    found = bias_of(np.array([(0, number % 3) for number in range(length)]))
+    assert (found.left, found.total) == (0, 0)
+    assert np.isnan([found.share, found.p, found.p_queries]).all()
+
+
+@given(given_answers=answers)
+def test_the_side_test_is_the_binomial_one(given_answers: IntArray) -> None:
+    found, answer = bias_of(given_answers), given_answers[:, 0]
     left, total = int((answer > 0).sum()), int((answer != 0).sum())
     assert (found.left, found.total) == (left, total)
-    if not total:
-        assert np.isnan([found.share, found.p, found.p_queries]).all()
-        return
+    assume(total)
     chances = [comb(total, x) / 2**total for x in range(total + 1)]
     extreme = sum(c for c in chances if c <= chances[left] * (1 + 1e-9))
     assert found.p == pytest.approx(extreme, abs=1e-9)
+
+
+@given(given_answers=answers, query=st.integers(0, 8))
+def test_one_query_cannot_be_flipped(given_answers: IntArray, query: int) -> None:
+    given_answers[:, 1] = query
+    assert np.isnan(bias_of(given_answers).p_queries)
+
+
+@given(given_answers=answers)
+def test_the_side_test_flips_queries(given_answers: IntArray) -> None:
+    found, (answer, query) = bias_of(given_answers), given_answers.T
     excess = [int(answer[query == q].sum()) for q in sorted({*query[answer != 0].tolist()})]
-    if len(excess) < 2:
-        assert np.isnan(found.p_queries)
-        return
+    assume(len(excess) >= 2)
     signs = product((1, -1), repeat=len(excess))
     sums = [abs(sum(s * e for s, e in zip(flip, excess, strict=True))) for flip in signs]
     exact = np.mean([each >= abs(sum(excess)) for each in sums])
