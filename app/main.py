@@ -4,9 +4,11 @@ import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import cache
 
 from anyio import CapacityLimiter
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
+from starlette.routing import BaseRoute
 
 from topkapi.app.assets import asset_dir
 from topkapi.app.config import Settings
@@ -50,8 +52,7 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=_lifespan,
     )
     _set_state(app, settings)
-    for router in ROUTERS:
-        app.include_router(router)
+    app.router.routes.extend(_routes())
     app.mount("/static", Static(directory=asset_dir("static")), name="static")
     add_error_handlers(app)
     stored_pages.add_link_errors(app)
@@ -61,6 +62,15 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(RequestLog)
     app.add_middleware(Headers, cookies=app.state.cookies)
     return app
+
+
+@cache
+def _routes() -> list[BaseRoute]:
+    """Return the routes of all features, built once per process."""
+    all_features = APIRouter()
+    for router in ROUTERS:
+        all_features.include_router(router)
+    return all_features.routes
 
 
 def app_from_environment() -> FastAPI:

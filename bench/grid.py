@@ -56,7 +56,7 @@ def lines(n: int, k: int, runs: int) -> Iterator[str]:
             qualities_of((setting, number, min(CHUNK, runs - start), counts))
             for number, start in enumerate(range(0, runs, CHUNK))
         ]
-        robust = np.concatenate(chunks)
+        robust = np.concatenate(chunks)[:, :, 0]  # kappa-NDCG
         leads = []
         for name, (questions, quality, error) in others.items():
             mine = robust[:, counts.index(questions)]

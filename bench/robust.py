@@ -1,101 +1,172 @@
 """Quality and calibration of the robust sorter over many sessions, and its time against a peer.
 
-python -m bench.robust                    everything, 300 sessions per line (about half an hour)
-python -m bench.robust --runs 50          the same, less precise
-python -m bench.robust --only speed       only time
-python -m bench.robust --only persistent  one line of quality
+python -m bench.robust                          every line, 300 sessions each
+python -m bench.robust --runs 1000              the same, more precise
+python -m bench.robust --only even,images       some lines
+python -m bench.robust --only even --goal members --counts 90,143
+python -m bench.robust --only speed             only time
 
-Quality is the kappa-NDCG@10 of the list for 50 documents. `stated` is the mean of what the sorter
-itself expects (V); it is calibrated if the two means agree. The peer in speed is scikit-learn: one
-fit of a Bradley-Terry model by logistic regression to the same answers, which is what choosing the
-next question from a refitted model costs without choosing it.
+50 documents, best 10, after 143 questions. A line shows kappa-NDCG@10 and overlap@10 of the list,
+each with its standard error, what the sorter itself states, and the difference; `inside` is the
+share of sessions whose true value lies in the stated 90 % interval.
+
+The line `images` replays real votes (../shared/data/prefs-image-search, MATH 36): one annotator
+answers, every pair once, the truth is net wins over the other two; best 5, 90 questions, every
+query and annotator once.
+
+The peer in speed is scikit-learn: one fit of a Bradley-Terry model by logistic regression to the
+same answers, which is what choosing the next question from a refitted model costs without choosing
+it.
 """
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from topkapi.analysis.metrics import kappa_ndcg_of_lists
+from topkapi.analysis.report.sources import read_votes
 from topkapi.app.domain.pairs.answers import Preference
-from topkapi.app.domain.pairs.robust.conclusion import Conclusion
+from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
 from topkapi.app.domain.pairs.robust.sorter import RobustSorter, Told
 from topkapi.app.domain.pairs.simulated_assessors import (
+    Assessor,
     Errors,
     SimulatedAssessor,
-    by_worth,
     true_worths,
 )
+from topkapi.app.domain.simulation.runs import Run
+from topkapi.app.domain.simulation.votes import Vote, elections, sessions
+from topkapi.app.services.simulation.sessions import measures
 
 N, K = 50, 10
+IMAGES = Path("../shared/data/prefs-image-search/image_pairs_annotation.gz")
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Error model of the assessor, limit per pair, and the question counts to evaluate at."""
+    """Error model of the assessor, and how often a pair may be asked."""
 
+    errors: Errors
     error: float
-    counts: tuple[int, ...]
-    limit: int = 6
-    errors: Errors = Errors.UNIFORM
     persistent: bool = False
+
+    @property
+    def limit(self) -> int:
+        """Return how often a pair may be asked."""
+        return 1 if self.persistent else 6
 
 
 CASES = {
-    "10": Case(0.10, (90, 143, 200)),
-    "5": Case(0.05, (90, 143)),
-    "20": Case(0.20, (90, 143, 200)),
-    "persistent": Case(0.10, (90, 143), limit=1, persistent=True),
-    "bt": Case(0.10, (143,), errors=Errors.BRADLEY_TERRY),
+    "uniform": Case(Errors.UNIFORM, 0.10),
+    "uniform-20": Case(Errors.UNIFORM, 0.20),
+    "normal": Case(Errors.NORMAL, 0.10),
+    "even": Case(Errors.EVEN, 0.10),
+    "mixed": Case(Errors.MIXED, 0.10),
+    "persistent": Case(Errors.UNIFORM, 0.10, persistent=True),
 }
 
 
-def session(case: Case, seed: int) -> tuple[list[float], list[Conclusion], RobustSorter]:
-    """Run one simulated session; return true quality and conclusion at each count."""
-    random = Random(f"bench/{seed}")
-    worth = true_worths(N, 0, random)
-    rank = {item: index for index, item in enumerate(by_worth(worth))}
-    assessor = SimulatedAssessor(
-        worth, error=case.error, errors=case.errors, persistent=case.persistent, random=random
-    )
-    sorter = open_sorter(N, K, Rules(max(case.counts), None, case.limit), f"bench/{seed}")
-    qualities, conclusions = [], []
-    for asked in range(1, max(case.counts) + 1):
+@dataclass(frozen=True, slots=True)
+class Played:
+    """True and stated measures after one number of questions, and whether intervals cover."""
+
+    true: tuple[float, float]
+    stated: tuple[float, float]
+    inside: tuple[bool, bool]
+
+
+def played(
+    sorter: RobustSorter, assessor: Assessor, worth: Sequence[float], counts: Sequence[int]
+) -> list[Played]:
+    """Run a session, and measure it after each of ``counts`` questions, or at its end."""
+    found: list[Played] = []
+    for asked in range(1, max(counts) + 1):
         pair = sorter.ask()
-        assert pair is not None
-        sorter.take(Told(pair, assessor.prefer(pair)))
-        if asked in case.counts:
-            conclusions.append(sorter.conclude())
-            ranks = np.array([[rank[item] for item in conclusions[-1].ranking]])
-            qualities.append(float(kappa_ndcg_of_lists(ranks, K)[0]))
-    return qualities, conclusions, sorter
+        if pair is not None:
+            sorter.take(Told(pair, assessor.prefer(pair)))
+        if asked in counts:
+            found.append(_measured(sorter, worth, asked))
+    return found
 
 
-def measure_quality(names: Sequence[str], runs: int) -> None:
+def _measured(sorter: RobustSorter, worth: Sequence[float], asked: int) -> Played:
+    conclusion = sorter.conclude()
+    true = measures(Run(asked, conclusion.ranking, tuple(worth)), sorter.k)
+    stated = conclusion.kappa_ndcg(), conclusion.overlap()
+    covered = [s.low - 1e-9 <= t <= s.high + 1e-9 for t, s in zip(true, stated, strict=True)]
+    return Played(true, (stated[0].mean, stated[1].mean), (covered[0], covered[1]))
+
+
+def simulated(case: Case, runs: int, counts: Sequence[int], goal: Goal) -> Iterator[list[Played]]:
+    """Yield simulated sessions of a case."""
+    for seed in range(runs):
+        random = Random(f"bench/{seed}")
+        worth = true_worths(N, 0, random, case.errors)
+        assessor = SimulatedAssessor(
+            worth,
+            error=case.error,
+            errors=case.errors,
+            persistent=case.persistent,
+            random=random,
+        )
+        rules = Rules(max(counts), None, case.limit, goal)
+        yield played(open_sorter(N, K, rules, f"bench/{seed}"), assessor, worth, counts)
+
+
+def images(runs: int, goal: Goal) -> Iterator[list[Played]]:
+    """Yield sessions with real votes, at most one per query and annotator."""
+    rows = read_votes(IMAGES)
+    found = elections((row.query, Vote(row.assessor, row.a, row.b, row.answer)) for row in rows)
+    most = sum(len(each.assessors) for each in found)
+    replayed = sessions(
+        found, n=None, runs=min(runs, most), one_assessor=True, persistent=True, seed="bench"
+    )
+    for number, each in enumerate(replayed):
+        rules = Rules(90, None, 1, goal)
+        sorter = open_sorter(len(each.worth), 5, rules, f"bench/{number}")
+        yield played(sorter, each.assessor, each.worth, (90,))
+
+
+def line(name: str, count: int, found: Sequence[Played]) -> str:
+    """Return a line of the table."""
+    true = np.array([each.true for each in found])
+    stated = np.array([each.stated for each in found])
+    inside = np.array([each.inside for each in found]).mean(axis=0)
+    errors = true.std(axis=0, ddof=1) / len(found) ** 0.5
+    text = f"{name:>10} {count:>4}"
+    for column, measure in enumerate(("kappa-NDCG", "overlap")):
+        mean, said = _mean(true[:, column]), _mean(stated[:, column])
+        text += (
+            f" | {measure} {mean:.3f} ± {errors[column]:.3f} stated {said:.3f} "
+            f"({said - mean:+.3f}) inside {inside[column]:.2f}"
+        )
+    return f"{text} | {len(found)} sessions"
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    return float(values.mean())
+
+
+def measure_quality(names: Sequence[str], runs: int, counts: Sequence[int], goal: Goal) -> None:
+    """Print the lines of the named cases."""
     for name in names:
-        case = CASES[name]
-        qualities, stated, rates = [], [], []
-        for seed in range(runs):
-            found, conclusions, _ = session(case, seed)
-            qualities.append(found)
-            stated.append([each.quality for each in conclusions])
-            rates.append([each.error_rate for each in conclusions])
-        for column, count in enumerate(case.counts):
-            true = np.array(qualities)[:, column]
-            print(
-                f"{name:>10} errors, {count:>3} questions: kappa-NDCG {true.mean():.4f} "
-                f"+- {true.std(ddof=1) / runs**0.5:.4f}, stated {np.mean(stated, 0)[column]:.4f}, "
-                f"error rate stated {np.mean(rates, 0)[column]:.3f}, {runs} runs",
-                flush=True,
-            )
+        if name == "images":
+            print(line(name, 90, [each[0] for each in images(runs, goal)]), flush=True)
+            continue
+        found = list(simulated(CASES[name], runs, counts, goal))
+        for column, count in enumerate(counts):
+            print(line(name, count, [each[column] for each in found]), flush=True)
 
 
 def measure_speed(n: int, questions: int) -> None:
+    """Print the CPU time per question, beside the time of the peer."""
     random = Random("speed")
     worth = true_worths(n, 0, random)
     assessor = SimulatedAssessor(worth, error=0.1, random=random)
@@ -112,10 +183,14 @@ def measure_speed(n: int, questions: int) -> None:
         ours.append(asked + time.process_time() - start)
     steps = [step for step in sorter.steps if isinstance(step, Told)]
     peer = min(_peer_seconds(n, steps) for _ in range(5))
-    mean, median = float(np.mean(ours)), float(np.median(ours))
+    start = time.process_time()
+    sorter.conclude()
+    end = time.process_time() - start
+    median, latest = float(np.median(ours)), float(np.mean(ours[-20:]))
     print(
-        f"n={n}: {1e3 * mean:.2f} ms of CPU a question (median {1e3 * median:.2f}), "
-        f"scikit-learn's refit {1e3 * peer:.2f} ms, ratio {mean / peer:.2f}"
+        f"n={n}: {1e3 * median:.2f} ms of CPU per question (median; the last 20 "
+        f"{1e3 * latest:.2f}), conclusion {1e3 * end:.0f} ms, scikit-learn's refit "
+        f"{1e3 * peer:.2f} ms"
     )
 
 
@@ -130,15 +205,19 @@ def _peer_seconds(n: int, steps: Sequence[Told]) -> float:
 
 
 def main() -> None:
+    """Read the arguments and print the tables."""
     parser = argparse.ArgumentParser(description="Measure the robust sorter.")
     parser.add_argument("--runs", type=int, default=300)
-    parser.add_argument("--only", choices=[*CASES, "speed"])
+    parser.add_argument("--only", default=",".join(["speed", *CASES, "images"]))
+    parser.add_argument("--goal", type=Goal, default=Goal.ORDER)
+    parser.add_argument("--counts", default="143")
     chosen = parser.parse_args()
-    if chosen.only in (None, "speed"):
+    names = chosen.only.split(",")
+    if "speed" in names:
         measure_speed(50, 143)
         measure_speed(200, 143)
-    if chosen.only != "speed":
-        measure_quality([chosen.only] if chosen.only else list(CASES), chosen.runs)
+    counts = sorted(int(each) for each in chosen.counts.split(","))
+    measure_quality([name for name in names if name != "speed"], chosen.runs, counts, chosen.goal)
 
 
 if __name__ == "__main__":

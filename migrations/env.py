@@ -6,6 +6,7 @@ from sqlalchemy import Connection
 from topkapi.app.config import Settings
 from topkapi.app.db.base import Base
 from topkapi.app.db.engine import make_engine
+from topkapi.app.db.migrations import COMPARED
 
 
 def migrate(connection: Connection) -> None:
@@ -13,7 +14,7 @@ def migrate(connection: Connection) -> None:
         connection=connection,
         target_metadata=Base.metadata,
         render_as_batch=True,
-        compare_type=True,
+        **COMPARED,
         transactional_ddl=True,
     )
     with context.begin_transaction():

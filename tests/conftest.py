@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
@@ -15,8 +16,8 @@ from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
 from tests.clients import open_client
-from tests.databases import PostgresqlTemplate, migrated_sqlite, postgresql_server
-from tests.live import LiveServer, serving
+from tests.databases import PostgresqlTemplate, migrated_sqlite, postgresql_server, quick_folder
+from tests.live import FORKER, LiveServer, serving
 from topkapi.app.config import Settings
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 
@@ -60,34 +61,38 @@ def postgresql_template() -> Iterator[PostgresqlTemplate]:
         template.drop()
 
 
-def _sqlite_copy(request: pytest.FixtureRequest) -> str:
+@contextmanager
+def _sqlite_copy(request: pytest.FixtureRequest) -> Iterator[str]:
     template = cast(Path, request.getfixturevalue("sqlite_template"))
-    folder = cast(Path, request.getfixturevalue("tmp_path"))
-    return f"sqlite:///{shutil.copy(template, folder / 'test.db')}"
+    with quick_folder() as folder:
+        yield f"sqlite:///{shutil.copy(template, folder / 'test.db')}"
 
 
 @pytest.fixture
-def sqlite_url(request: pytest.FixtureRequest) -> str:
+def sqlite_url(request: pytest.FixtureRequest) -> Iterator[str]:
     """Return the address of a fresh SQLite database, for tests that need only one kind."""
-    return _sqlite_copy(request)
+    with _sqlite_copy(request) as url:
+        yield url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
     """Return the address of a fresh, migrated database; the test runs once on each kind."""
     if request.param == "sqlite":
-        yield _sqlite_copy(request)
+        with _sqlite_copy(request) as url:
+            yield url
         return
     template = cast(PostgresqlTemplate, request.getfixturevalue("postgresql_template"))
-    with template.copy() as url:
+    with template.lend() as url:
         yield url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def empty_database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+def empty_database_url(request: pytest.FixtureRequest) -> Iterator[str]:
     """Return the address of a database without tables, of each kind."""
     if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'empty.db'}"
+        with quick_folder() as folder:
+            yield f"sqlite:///{folder / 'empty.db'}"
         return
     template = cast(PostgresqlTemplate, request.getfixturevalue("postgresql_template"))
     with template.empty() as url:
@@ -144,7 +149,7 @@ def client(app: FastAPI) -> Iterator[httpx.Client]:
 @pytest.fixture
 def live_server(database_url: str, tmp_path: Path) -> Iterator[LiveServer]:
     """Start the real server as a separate process on the fresh database."""
-    with serving(database_url, tmp_path) as server:
+    with serving(database_url, tmp_path, start=FORKER.start) as server:
         yield server
 
 
@@ -154,4 +159,4 @@ def start_server(tmp_path: Path) -> Iterator[Callable[[str], LiveServer]]:
     from contextlib import ExitStack
 
     with ExitStack() as stack:
-        yield lambda url: stack.enter_context(serving(url, tmp_path))
+        yield lambda url: stack.enter_context(serving(url, tmp_path, start=FORKER.start))

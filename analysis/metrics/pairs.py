@@ -10,14 +10,14 @@ from topkapi.analysis.typing import FloatArray
 def kendall_tau(batch: QueryBatch) -> FloatArray:
     """Compute Kendall's tau-b of labels and scores, (b,).
 
-    It is 0 where either is constant.
+    It is 0 where either is constant. Documents that were not retrieved tie behind all others.
     """
     concordant, label_pairs, score_pairs = (np.zeros(batch.labels.shape[0]) for _ in range(3))
     for shift in range(1, batch.width):
         both = batch.filled[:, shift:] & batch.filled[:, :-shift]
         first = np.where(both, np.sign(batch.labels[:, shift:] - batch.labels[:, :-shift]), 0.0)
-        ahead = np.where(batch.filled, batch.scores, 0.0)
-        second = np.where(both, np.sign(ahead[:, shift:] - ahead[:, :-shift]), 0.0)
+        later, earlier = batch.scores[:, shift:], batch.scores[:, :-shift]
+        second = np.where(both, (later > earlier).astype(float) - (later < earlier), 0.0)
         concordant += (first * second).sum(axis=1)
         label_pairs += np.abs(first).sum(axis=1)
         score_pairs += np.abs(second).sum(axis=1)

@@ -9,13 +9,15 @@ from topkapi.analysis.typing import FloatArray
 def precision(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
     """Compute the share of relevant documents among the first k, (b,).
 
-    It is divided by k also where a query has fewer documents.
+    It is divided by k also where a query has fewer documents; without ``k`` by the number of
+    retrieved documents.
     """
-    k = batch.width if k is None else k
     if expected:
         hits = batch.tie_means((batch.ranked(batch.width) > 0).astype(float))[:, :k]
     else:
-        hits = (batch.ranked(k) > 0).astype(float)
+        hits = (batch.ranked(batch.width if k is None else k) > 0).astype(float)
+    if k is None:
+        return _divide(hits.sum(axis=1), batch.retrieved.sum(axis=1).astype(float))
     values: FloatArray = hits.sum(axis=1) / k
     return values
 
@@ -31,7 +33,7 @@ def average_precision(batch: QueryBatch, k: int | None, *, expected: bool) -> Fl
     hits = (batch.ranked(batch.width) > 0).astype(float)
     ranks = np.arange(1, batch.width + 1)
     gained = _tied_gain(batch, hits) if expected else hits * np.cumsum(hits, axis=1) / ranks
-    total = hits.sum(axis=1)
+    total = (batch.labels > 0).sum(axis=1).astype(float)
     return _divide(gained[:, :k].sum(axis=1), total)
 
 

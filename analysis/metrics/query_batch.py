@@ -14,7 +14,8 @@ class QueryBatch:
 
     ``labels``, ``scores``, ``filled`` are (b, w); ``top_grade`` is the highest label of the whole
     data. Scores that tie keep the order of their rows. An empty position has label 0 and score
-    -inf.
+    -inf. A document with score -inf was not retrieved: it is in the ideal order, not in the
+    ranking.
     """
 
     def __init__(
@@ -51,6 +52,12 @@ class QueryBatch:
         sizes: IntArray = self.filled.sum(axis=1)
         return sizes
 
+    @cached_property
+    def retrieved(self) -> BoolArray:
+        """Which positions hold a document of the ranking, (b, w)."""
+        retrieved: BoolArray = self.filled & (self.scores > -np.inf)
+        return retrieved
+
     def order(self, depth: int) -> IntArray:
         """Return positions of the best ``depth`` documents, best first, (b, depth)."""
         depth = min(depth, self.width)
@@ -76,8 +83,14 @@ class QueryBatch:
         return order
 
     def ranked(self, depth: int) -> FloatArray:
-        """Return labels in score order, (b, depth)."""
-        return np.take_along_axis(self.labels, self.order(depth), axis=1)
+        """Return labels in score order, 0 from the last retrieved document on, (b, depth)."""
+        return np.take_along_axis(self._earned, self.order(depth), axis=1)
+
+    @cached_property
+    def _earned(self) -> FloatArray:
+        if self.scores.min(initial=0.0) > -np.inf:
+            return self.labels
+        return np.where(self.retrieved, self.labels, 0.0)
 
     def best(self, depth: int) -> FloatArray:
         """Return the largest labels, best first, (b, depth)."""

@@ -141,7 +141,7 @@ def evaluate(
     data
         Documents of many queries.
     scores
-        Scores (n_rows,), higher is better.
+        Scores (n_rows,), higher is better; -inf for a document that was not retrieved.
     names
         Names of measures, such as ``ndcg@10``.
     per_query
@@ -181,7 +181,8 @@ def evaluate(
 def _check_scores(data: RankingData, scores: FloatArray) -> None:
     if scores.shape != (data.n_rows,):
         raise BadData(f"{data.n_rows} documents but scores of shape {scores.shape}")
-    if not np.isfinite(scores).all():
-        row = int(np.argmax(~np.isfinite(scores)))
+    wrong = np.isnan(scores) | (scores == np.inf)
+    if wrong.any():
+        row = int(np.argmax(wrong))
         query = int(np.searchsorted(data.offsets, row, side="right")) - 1
         raise BadData(f"query {data.query_ids[query]}: a score is not a finite number")

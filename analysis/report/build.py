@@ -5,10 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from topkapi.analysis.agreement import (
+    ErrorRates,
     ListSimilarity,
     PairTables,
     Preferences,
     Resamples,
+    errors_of_answers,
+    errors_of_lists,
     list_similarity,
     pair_tables,
     rating_sums,
@@ -110,6 +113,7 @@ def _tool(study: StudyData, tool: ToolData, found: _Compared, options: Options) 
     quality = answer_quality(tool)
     asked = _resampled_answers(quality, len(study.queries), options)
     active = _active(found.preferences, tool)
+    rates = _error_rates(tool, found, options)
     return ToolReport(
         tool=tool.name,
         title=tool.title,
@@ -118,11 +122,18 @@ def _tool(study: StudyData, tool: ToolData, found: _Compared, options: Options) 
         agreement=pooled(tables, rating_sums(found.preferences), found.lists, drawn),
         pairs=pair_rows(tables, found.lists, drawn, study.assessors),
         answers=_answers(quality, asked),
-        people=people(tables, quality, study.assessors, drawn, asked, active),
+        people=people(tables, rates, quality, study.assessors, drawn, asked, active),
         queries_by_disagreement=query_rows(study, found.preferences, tables, found.lists),
         effort=effort_of(study, tool, options),
         consensus=consensus_section(study, consensus(study, found.preferences, tables)),
     )
+
+
+def _error_rates(tool: ToolData, found: _Compared, options: Options) -> ErrorRates:
+    """Estimate error rates from labels, or else from raw answers."""
+    if tool.scores:
+        return errors_of_lists(tool.scores, found.tables, seed=options.seed, level=options.level)
+    return errors_of_answers(found.preferences, seed=options.seed, level=options.level)
 
 
 def _resampled_answers(quality: AnswerQuality, n_queries: int, options: Options) -> Resamples:

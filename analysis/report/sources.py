@@ -96,6 +96,33 @@ def read_preferences(
     return study_of(parts, " and ".join(named), sides=sides, k=k)
 
 
+def read_votes(path: Path) -> list[Row]:
+    """Read the single answers of one preference file.
+
+    Parameters
+    ----------
+    path
+        A file, plain or gzip, in the format ``pairs``, ``winners``, ``tags`` or ``judgments``.
+
+    Returns
+    -------
+    list of Row
+        Every answer, in the order of the file.
+
+    Raises
+    ------
+    BadData
+        If the file is malformed or holds no single answers.
+    """
+    lines = _lines(path)
+    kind = detect(lines, path)
+    if kind == "judgments":
+        return [Row(*each) for each in stated(read_log(read_judgments(path)))]
+    if kind not in READERS:
+        raise BadData(f"{path}: {kind} files hold no single answers; give pairs or judgments")
+    return list(READERS[kind](lines, path, _name(path)))
+
+
 def detect(lines: Sequence[str], path: Path) -> str:
     """Detect the format of a file from its first lines."""
     head = lines[0].split("\t")

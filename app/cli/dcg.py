@@ -35,6 +35,7 @@ from topkapi.analysis.typing import FloatArray, IntArray
 from topkapi.app.cli.common import AsJson, say
 from topkapi.app.cli.failures import Refused
 
+_DEPTH = 10  # positions of files that count by default
 Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
 
 
@@ -85,7 +86,14 @@ def learn(
     levels: Annotated[
         int | None, typer.Option(min=2, help="Number of equally large grades to cut scores into.")
     ] = None,
-    k: Annotated[int, typer.Option(min=1, help="Positions that count.")] = 10,
+    k: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Positions that count.",
+            show_default="10, or as many as the study showed",
+        ),
+    ] = None,
     c: Annotated[
         float | None, typer.Option(help="Weight of a preference; cross-validated if omitted.")
     ] = None,
@@ -105,7 +113,7 @@ def learn(
     if lists is None:
         preferences, queries = _of_study(str(study), k, grades or cuts or levels)
     else:
-        preferences, queries = _preferences(lists, grades, cuts, levels, k)
+        preferences, queries = _preferences(lists, grades, cuts, levels, k or _DEPTH)
     found = learn_gains(
         preferences,
         groups=queries,
@@ -183,7 +191,7 @@ def simulate(
     say(as_json, plain, "\n\n".join(curve.as_text() for curve in found))
 
 
-def _of_study(slug: str, k: int, of_files: object) -> tuple[Preferences, IntArray]:
+def _of_study(slug: str, k: int | None, of_files: object) -> tuple[Preferences, IntArray]:
     """Return the preferences of a study, and a query number for each."""
     from topkapi.app.cli.common import open_sessions
     from topkapi.app.services.results import list_learning

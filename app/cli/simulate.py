@@ -10,11 +10,15 @@ from typing import Annotated
 
 import typer
 
+from topkapi.analysis.errors import AnalysisError
+from topkapi.analysis.report.sources import read_votes
 from topkapi.app.cli.failures import Refused
+from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.simulated_assessors import Errors
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
-from topkapi.app.services.simulation.sessions import Setting, Summary, summarise
+from topkapi.app.domain.simulation.votes import Vote, elections
+from topkapi.app.services.simulation.sessions import Setting, Summary, Votes, summarise
 
 REPEATS = 6  # how often a sampling sorter may ask a pair with independent errors
 FRONTIER_RATES = "0.05,0.1,0.2"
@@ -28,7 +32,12 @@ def register(cli: typer.Typer) -> None:
 
 
 def simulate(
-    n: Annotated[int, typer.Option(min=0, max=1000, help="Documents per query.")] = 50,
+    n: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=1000, help="Documents per query.", show_default="50; with --votes all"
+        ),
+    ] = None,
     k: Annotated[int, typer.Option(min=1, help="Length of the list.")] = 10,
     sorter: Annotated[
         str,
@@ -48,7 +57,10 @@ def simulate(
     ] = None,
     error_model: Annotated[
         Errors,
-        typer.Option(help="Errors equal for all pairs, or rarer with distance (Bradley-Terry)."),
+        typer.Option(
+            help="uniform: equal for all pairs; even, normal: rarer with the distance of evenly or "
+            "normally spaced pages; mixed: lapses and even. bt is another name of even."
+        ),
     ] = Errors.UNIFORM,
     persistent: Annotated[
         bool,
@@ -76,8 +88,11 @@ def simulate(
     ] = None,
     stop_at: Annotated[
         float | None,
-        typer.Option(help="Stop robust early at this expected kappa-NDCG."),
+        typer.Option(help="Stop robust early at this expected kappa-NDCG, or overlap."),
     ] = None,
+    goal: Annotated[
+        Goal, typer.Option(help="What robust asks for: the order of the top k, or its members.")
+    ] = Goal.ORDER,
     pair_limit: Annotated[
         int | None,
         typer.Option(
@@ -86,6 +101,19 @@ def simulate(
             show_default=f"1 with --persistent, as in a study, else {REPEATS}",
         ),
     ] = None,
+    votes: Annotated[
+        Path | None,
+        typer.Option(
+            help="Replay real votes: a file of preferences that `report --from` reads. Gold comes "
+            "from the votes that do not answer."
+        ),
+    ] = None,
+    one_assessor: Annotated[
+        bool,
+        typer.Option(
+            "--one-assessor", help="With --votes: one person answers, gold is from the others."
+        ),
+    ] = False,
     frontier: Annotated[
         Path | None,
         typer.Option(help="Plot quality against questions for all sorters to OUT.png, .svg, .csv."),
@@ -103,7 +131,7 @@ def simulate(
     """
     base = Setting(
         Plan(
-            order=tuple(range(n)),
+            order=tuple(range(50 if n is None else n)),
             k=k,
             reuse_answers=not ask_again,
             infer_transitive=infer,
@@ -111,7 +139,8 @@ def simulate(
             best_of=best_of,
             budget=budget,
             stop_at=stop_at,
-            pair_limit=pair_limit or (1 if persistent else REPEATS),
+            pair_limit=pair_limit or (1 if persistent or one_assessor else REPEATS),
+            goal=goal.value,
         ),
         error=0.0,
         ties=ties,
@@ -119,8 +148,13 @@ def simulate(
         seed=seed,
         errors=error_model,
         persistent=persistent,
+        votes=None if votes is None else _votes(votes, n, one_assessor),
     )
+    if one_assessor and votes is None:
+        raise Refused("--one-assessor needs --votes")
     if frontier is not None:
+        if votes is not None:
+            raise Refused("--frontier simulates error models; give it without --votes")
         _frontier(base, _rates(error or FRONTIER_RATES, error_model), frontier, processes, as_json)
         return
     settings = [
@@ -137,6 +171,18 @@ def simulate(
         typer.echo(json.dumps(rows[0] if len(rows) == 1 else rows))
     else:
         typer.echo(_table(results))
+
+
+def _votes(path: Path, n: int | None, one_assessor: bool) -> Votes:
+    """Read the votes of a preference file."""
+    try:
+        rows = read_votes(path)
+    except AnalysisError as error:
+        raise Refused(str(error)) from None
+    found = elections((row.query, Vote(row.assessor, row.a, row.b, row.answer)) for row in rows)
+    if one_assessor and max(len(each.assessors) for each in found) < 2:
+        raise Refused(f"--one-assessor: {path} has one assessor only; nobody is left for the gold")
+    return Votes(found, n, one_assessor)
 
 
 def _frontier(
@@ -180,8 +226,8 @@ def _rates(wanted: str, model: Errors) -> list[float]:
         raise Refused(f"--error: {wanted!r} is not a number or a comma-separated list") from None
     if not all(0 <= rate <= 1 for rate in rates):
         raise Refused(f"--error: {wanted} is not between 0 and 1")
-    if model is Errors.BRADLEY_TERRY and any(rate >= 0.5 for rate in rates):
-        raise Refused("--error: Bradley-Terry error rates must be below 0.5")
+    if model is not Errors.UNIFORM and any(rate >= 0.5 for rate in rates):
+        raise Refused("--error: rates of this error model must be below 0.5")
     return rates
 
 
@@ -199,11 +245,12 @@ def _row(setting: Setting, summary: Summary) -> dict[str, object]:
     plan = setting.plan
     return {
         "sorter": plan.sorter,
-        "n": len(plan.order),
+        "n": len(plan.order) if setting.votes is None else setting.votes.n,
         "k": plan.k,
         "runs": setting.runs,
         "error": setting.error,
-        "error_model": setting.errors.value,
+        "error_model": "votes" if setting.votes else setting.errors.value,
+        "goal": plan.goal,
         "persistent": setting.persistent,
         "ties": setting.ties,
         "reuse_answers": plan.reuse_answers,
@@ -213,12 +260,20 @@ def _row(setting: Setting, summary: Summary) -> dict[str, object]:
 
 
 def _table(results: list[tuple[Setting, Summary]]) -> str:
-    heads = ("sorter", "error", "questions", "sd", "most", "bound", "kappa-NDCG", "overlap")
+    heads = (
+        *("sorter", "error", "questions", "sd", "most", "bound"),
+        *("kappa-NDCG", "stated", "overlap", "stated"),
+    )
     lines = [f"{heads[0]:<15}" + "".join(f"{head:>11}" for head in heads[1:])]
     for setting, summary in results:
         lines.append(
             f"{setting.plan.sorter:<15}{setting.error:>11.2f}{summary.judgments_mean:>11.1f}"
             f"{summary.judgments_sd:>11.1f}{summary.judgments_max:>11}{summary.bound:>11}"
-            f"{summary.kappa_ndcg_mean:>11.3f}{summary.overlap_mean:>11.3f}"
+            f"{summary.kappa_ndcg_mean:>11.3f}{_stated(summary.stated_kappa_ndcg_mean):>11}"
+            f"{summary.overlap_mean:>11.3f}{_stated(summary.stated_overlap_mean):>11}"
         )
     return "\n".join(lines)
+
+
+def _stated(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"

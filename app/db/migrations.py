@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from alembic import command
@@ -15,8 +16,16 @@ from sqlalchemy import Connection, Engine
 from topkapi.app.assets import asset_dir
 from topkapi.app.db.base import Base
 from topkapi.app.db.engine import READ_ONLY, make_engine
+from topkapi.app.db.search import is_search_object
 
 Step = Callable[[str, str], None]
+
+
+def _is_modelled(_object: Any, name: str | None, kind: str, reflected: bool, _other: Any) -> bool:
+    return not (reflected and is_search_object(name, kind))
+
+
+COMPARED = {"compare_type": True, "include_object": _is_modelled}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +53,7 @@ def is_known(revision: str | None) -> bool:
     return any(script.revision == revision for script in scripts.walk_revisions())
 
 
+@cache
 def head_revision() -> str:
     """Return the newest migration this program has."""
     head = ScriptDirectory.from_config(_config()).get_current_head()
@@ -71,7 +81,7 @@ def downgrade(url: str, revision: str) -> None:
 def differences(engine: Engine) -> list[Any]:
     """Return where models and database differ; empty when they are the same."""
     with engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        context = MigrationContext.configure(connection, opts=COMPARED)
         return list(compare_metadata(context, Base.metadata))
 
 

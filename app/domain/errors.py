@@ -3,6 +3,7 @@
 AppError
 ├── NotFound            the object does not exist, or the user may not see it
 ├── Forbidden           the user's role does not allow the action
+│   └── TrainingRequired  the study's training comes before its first work
 ├── SignInNeeded        the user is not signed in, or the sign-in has expired
 │   └── WrongCredentials  the e-mail address or the password is wrong
 ├── TooManyAttempts     too many failed sign-ins; wait before the next one
@@ -36,6 +37,16 @@ class Forbidden(AppError):
     """The user's role does not allow the action."""
 
     code = "forbidden"
+
+
+class TrainingRequired(Forbidden):
+    """The person has not completed the training of the study with ``slug``."""
+
+    code = "training_required"
+
+    def __init__(self, message: str, *, slug: str) -> None:
+        super().__init__(message)
+        self.slug = slug
 
 
 class SignInNeeded(AppError):

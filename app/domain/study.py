@@ -10,11 +10,19 @@ from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.grades.session import DEFAULT_GRADES, GradePlan
 from topkapi.app.domain.lists.plan import ListRules, PairChoice
 from topkapi.app.domain.pairs.answers import ItemId
+from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
 
 MAX_K = 1000
 IDLE_RANGE = (10, 3600)
+MAX_TRIES = 100
+MAX_CONTACT = 300
+# Settings that no session depends on: they can change while work is assigned.
+_NEVER_FROZEN = (
+    "idle_seconds",
+    *("training", "training_needed", "training_tries", "training_contact"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +41,10 @@ class StudySettings:
     after which the timer pauses. ``lists_in_rotation`` applies the rule that no assessor judges a
     query with two tools to the tool `lists` as well. ``lists_pairs``, ``lists_size`` and
     ``lists_repeats`` are the `ListRules`, whose depth is ``k``.
+
+    With ``training``, assessors confirm the guidelines and practise before their first work;
+    ``training_needed`` known answers in at most ``training_tries`` tries qualify them, if set.
+    ``training_contact`` says whom to ask after the last try.
     """
 
     k: int = 10
@@ -48,12 +60,17 @@ class StudySettings:
     budget: int | None = None
     stop_at: float | None = None
     pair_limit: int = 1
+    goal: str = Goal.ORDER.value
     grades: tuple[Grade, ...] = tuple(Grade(name) for name in DEFAULT_GRADES)
     idle_seconds: int = 120
     lists_in_rotation: bool = False
     lists_pairs: str = PairChoice.ALL.value
     lists_size: int | None = None
     lists_repeats: bool = False
+    training: bool = False
+    training_needed: int | None = None
+    training_tries: int = 3
+    training_contact: str = ""
 
     def __post_init__(self) -> None:
         if self.k > MAX_K:
@@ -66,9 +83,26 @@ class StudySettings:
                 f"idle_seconds is {self.idle_seconds}; it must be between {low} and {high}.",
                 field="idle_seconds",
             )
+        self._check_training()
         self._pairs((), "")
         self._grades((), "")
         _ = self.list_rules  # raises if invalid
+
+    def _check_training(self) -> None:
+        if self.training_needed is not None and self.training_needed < 1:
+            raise Invalid(
+                f"training_needed is {self.training_needed}; it must be at least 1.",
+                field="training_needed",
+            )
+        if not 1 <= self.training_tries <= MAX_TRIES:
+            raise Invalid(
+                f"training_tries is {self.training_tries}; it must be from 1 to {MAX_TRIES}.",
+                field="training_tries",
+            )
+        if len(self.training_contact) > MAX_CONTACT:
+            raise Invalid(
+                f"training_contact has at most {MAX_CONTACT} characters.", field="training_contact"
+            )
 
     def as_json(self) -> dict[str, Any]:
         """Return a plain dictionary that `from_json` reads back."""
@@ -91,10 +125,11 @@ class StudySettings:
     def frozen_settings(self) -> dict[str, Any]:
         """Return the settings that determine sessions.
 
-        These are all settings except the idle limit and the descriptions of grades.
+        These are all settings except the idle limit, the training and the descriptions of grades.
         """
         stored = self.as_json()
-        del stored["idle_seconds"]
+        for name in _NEVER_FROZEN:
+            del stored[name]
         stored["grades"] = [grade.name for grade in self.grades]
         return stored
 
@@ -116,6 +151,7 @@ class StudySettings:
             budget=self._budget(len(order)),
             stop_at=self.stop_at,
             pair_limit=self.pair_limit,
+            goal=self.goal,
         )
 
     def _budget(self, n: int) -> int | None:

@@ -1,4 +1,8 @@
-"""Time spent on answers: the browser's active milliseconds, capped by the server's wall clock."""
+"""Time spent on answers: the browser's active milliseconds, capped by the server's wall clock.
+
+The cap is on the total since a browser started its clock, not on each answer: answers that wait for
+a stalled server or a lost connection arrive together, and each still has the time that it took.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,7 +13,11 @@ START_SLACK_MS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Time of one log entry in milliseconds; active time never exceeds wall time."""
+    """Time of one log entry in milliseconds; active time never exceeds wall time.
+
+    Wall time is the time since the previous entry arrived, or the active time if that is longer
+    because both waited.
+    """
 
     active_ms: int
     wall_ms: int
@@ -23,17 +31,26 @@ class Start:
     active_ms: int
 
 
-def spent(active_ms: int, *, since: datetime, now: datetime, start: Start | None = None) -> Spent:
+def spent(
+    active_ms: int,
+    *,
+    since: datetime,
+    now: datetime,
+    start: Start | None = None,
+    unclaimed_ms: int = 0,
+) -> Spent:
     """Return the time to record: the browser's active time, at most the time that has passed.
 
-    ``since`` is the time of the previous entry. ``start`` is the last start of a timer after it, if
-    there was one: the assessor left in between, and the time away is not counted.
+    ``since`` is the time of the previous entry, and ``unclaimed_ms`` the time before it in which a
+    clock ran and that no answer has claimed. ``start`` is the last start of a timer after
+    ``since``, if there was one: the assessor left in between, and the time away is not counted.
     """
-    wall_ms = max(0, elapsed_ms(since, now))
-    most = wall_ms
+    gap_ms = max(0, elapsed_ms(since, now))
+    most = gap_ms + max(0, unclaimed_ms)
     if start is not None:
         most = min(most, start.active_ms + elapsed_ms(start.at, now) + START_SLACK_MS)
-    return Spent(active_ms=max(0, min(active_ms, most)), wall_ms=wall_ms)
+    accepted = max(0, min(active_ms, most))
+    return Spent(active_ms=accepted, wall_ms=max(gap_ms, accepted))
 
 
 def elapsed_ms(start: datetime, end: datetime) -> int:

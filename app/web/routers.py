@@ -2,12 +2,15 @@
 
 from topkapi.app.web import health
 from topkapi.app.web.accounts.api import router as account_api
+from topkapi.app.web.accounts.keys_pages import router as keys_pages
 from topkapi.app.web.accounts.pages import router as account_pages
 from topkapi.app.web.assignments.api import router as assignments_api
 from topkapi.app.web.assignments.pages import router as assignments_pages
 from topkapi.app.web.assignments.work_pages import router as work_pages
 from topkapi.app.web.audit.api import router as audit_api
 from topkapi.app.web.audit.pages import router as audit_pages
+from topkapi.app.web.flags.api import router as flags_api
+from topkapi.app.web.flags.pages import router as flags_pages
 from topkapi.app.web.importing.api import router as importing_api
 from topkapi.app.web.importing.pages import router as importing_pages
 from topkapi.app.web.judging.api import router as judging_api
@@ -27,15 +30,21 @@ from topkapi.app.web.studies.api import router as studies_api
 from topkapi.app.web.studies.deletion_pages import router as deletion_pages
 from topkapi.app.web.studies.pages import router as studies_pages
 from topkapi.app.web.studies.settings_pages import router as settings_pages
+from topkapi.app.web.training.admin_pages import router as training_admin_pages
+from topkapi.app.web.training.api import router as training_api
+from topkapi.app.web.training.pages import router as training_pages
 
 # The router with most requests comes first.
 ROUTERS = (
     judging_api,
     health.router,
     account_pages,
+    keys_pages,
     queue_pages,
     judging_pages,
     stored_pages,
+    training_pages,
+    flags_pages,
     exports_pages,
     report_pages,
     account_api,
@@ -46,6 +55,7 @@ ROUTERS = (
     invitation_pages,
     studies_pages,
     settings_pages,
+    training_admin_pages,
     deletion_pages,
     assignments_pages,
     work_pages,
@@ -56,5 +66,7 @@ ROUTERS = (
     importing_api,
     assignments_api,
     progress_api,
+    training_api,
+    flags_api,
     audit_api,
 )

@@ -4,6 +4,7 @@ import { send } from "./keepalive.js";
 const HEARTBEAT_MS = 15000;
 const TICK_MS = 250;
 const ASLEEP_MS = 10000; // a gap between ticks that means the computer was asleep
+const WARNING_MS = 20000; // how long before an idle pause the person is warned, at most half the idle limit
 
 const two = (number) => String(number).padStart(2, "0");
 
@@ -16,10 +17,11 @@ export function spell(ms) {
 
 export class Clock {
   // before: time on earlier questions; question: time on this one so far; both in ms.
-  constructor({ face, before, question, idleMs, report, stopped }) {
-    Object.assign(this, { face, before, idleMs, report, stopped });
+  constructor({ face, before, question, idleMs, report, stopped, nearIdle }) {
+    Object.assign(this, { face, before, idleMs, report, stopped, nearIdle });
     this.kept = question;
     this.since = null;
+    this.warned = false;
     this.touched = this.ticked = this.beaten = performance.now();
     setInterval(() => this.tick(), TICK_MS);
   }
@@ -60,6 +62,13 @@ export class Clock {
 
   touch() {
     this.touched = performance.now();
+    this.warn(false);
+  }
+
+  warn(isNear) {
+    if (isNear === this.warned) return;
+    this.warned = isNear;
+    this.nearIdle(isNear);
   }
 
   tick() {
@@ -71,12 +80,14 @@ export class Clock {
       this.stop(now - gap);
       this.stopped("asleep");
     } else if (now - this.touched > this.idleMs) {
-      this.stop();
+      this.warn(false);
+      this.stop(this.touched); // nobody was there after the last activity, so that time does not count
       this.stopped("idle");
     } else if (now - this.beaten > HEARTBEAT_MS) {
       this.beaten = now;
       this.report("heartbeat");
     }
+    this.warn(this.running && now - this.touched > this.idleMs - Math.min(WARNING_MS, this.idleMs / 2));
     this.draw();
   }
 

@@ -29,7 +29,7 @@ export function wireDivider(divider) {
     split.classList.remove("split--dragged");
     remember({ split: Number(divider.getAttribute("aria-valuenow")) });
   };
-  divider.addEventListener("pointerup", drop);
+  divider.addEventListener("pointerup", () => { drop(); divider.blur(); }); // after a drag the arrow keys answer again
   divider.addEventListener("pointercancel", drop);
   divider.addEventListener("dblclick", () => remember({ split: moveTo(50) }));
 

@@ -1,10 +1,10 @@
-// One page frame: events from inside it, and its scroll position.
+// One page frame: events from inside it, its text size and its scroll position.
+import * as memory from "./memory.js";
 import { reading } from "./reading.js";
 
-const scrollPositions = new WeakMap(); // frame -> { x, y }
 const wired = new WeakSet(); // documents with our event listeners
 const ACTIVITY_EVENTS = ["pointerdown", "pointermove", "wheel", "touchmove", "scroll", "keydown"];
-let hooks = { key() {}, active() {}, problem() {} };
+let hooks = { key() {}, press() {}, focus() {}, wheel() {}, scroll() {}, active() {}, problem() {} };
 
 export function listen(newHooks) {
   hooks = newHooks;
@@ -24,23 +24,36 @@ function followLink(event) {
   (page.getElementById(name) ?? page.getElementsByName(name)[0] ?? page.body).scrollIntoView();
 }
 
-function listenTo(page) {
+function listenTo(page, frame) {
   if (wired.has(page)) return;
   wired.add(page);
+  const passive = { capture: true, passive: true };
   page.addEventListener("keydown", (event) => hooks.key(event));
   page.addEventListener("click", followLink, true);
   page.addEventListener("auxclick", followLink, true);
   page.addEventListener("submit", (event) => event.preventDefault(), true);
-  ACTIVITY_EVENTS.forEach((name) => page.addEventListener(name, () => hooks.active(), { capture: true, passive: true }));
+  page.addEventListener("pointerdown", (event) => hooks.press(event, frame), passive);
+  page.addEventListener("wheel", () => hooks.wheel(frame), passive);
+  page.addEventListener("scroll", (event) => scrolled(event, frame), passive);
+  page.defaultView.addEventListener("focus", () => hooks.focus(frame, true));
+  page.defaultView.addEventListener("blur", () => hooks.focus(frame, false));
+  ACTIVITY_EVENTS.forEach((name) => page.addEventListener(name, () => hooks.active(), passive));
+}
+
+const boxOf = (frame) => frame.contentDocument?.scrollingElement ?? frame.contentDocument?.documentElement;
+
+function scrolled(event, frame) {
+  if (!isShown(frame) || !frame.isConnected) return;
+  if (event.target === frame.contentDocument) memory.note(frame.dataset.name, boxOf(frame));
+  hooks.scroll(frame);
 }
 
 function wire(frame) {
   const page = frame.contentDocument;
   if (!page?.URL.includes("/pages/")) return;
-  setSize(frame);
-  listenTo(page);
-  const scroll = scrollPositions.get(frame);
-  if (scroll) frame.contentWindow.scrollTo(scroll.x, scroll.y);
+  page.documentElement.dataset.size = String(reading.size);
+  listenTo(page, frame);
+  restoreScroll(frame);
   frame.dataset.ready = "1";
   frame.dispatchEvent(new Event("ready", { bubbles: true }));
   if (isShown(frame)) reportProblem(frame);
@@ -62,21 +75,30 @@ export function adopt(frame) {
   if (frame.contentDocument?.readyState === "complete") wire(frame);
 }
 
+// A page that appears again, in whichever frame, is where the person left it.
+export function restoreScroll(frame) {
+  memory.restore(frame.dataset.name, boxOf(frame));
+}
+
+// Return the first text on the screen, to find it again after the text has changed its size.
+function firstText(page) {
+  const view = page.defaultView;
+  for (const y of [4, 24, 48]) {
+    const found = page.caretPositionFromPoint?.(view.innerWidth / 3, y);
+    if (found?.offsetNode?.nodeType !== Node.TEXT_NODE) continue;
+    const range = page.createRange();
+    range.setStart(found.offsetNode, found.offset);
+    range.setEnd(found.offsetNode, Math.min(found.offset + 1, found.offsetNode.length));
+    return range;
+  }
+  return null;
+}
+
 export function setSize(frame) {
-  frame.contentDocument.documentElement.dataset.size = String(reading.size);
-}
-
-// A frame that is removed from the document reloads when it is inserted again; wire() restores the scroll position.
-export function noteScroll(frame) {
-  const view = frame.contentWindow;
-  if (view) scrollPositions.set(frame, { x: view.scrollX, y: view.scrollY });
-}
-
-// Copy the scroll position to a frame with the same page and other marks.
-export function keepScroll(from, to) {
-  noteScroll(from);
-  const scroll = scrollPositions.get(from);
-  if (!scroll) return;
-  scrollPositions.set(to, scroll);
-  if (isReady(to)) to.contentWindow.scrollTo(scroll.x, scroll.y);
+  const page = frame.contentDocument;
+  const box = boxOf(frame);
+  const first = box.scrollTop > 0 && isShown(frame) ? firstText(page) : null;
+  const before = first?.getBoundingClientRect().top;
+  page.documentElement.dataset.size = String(reading.size);
+  if (first) box.scrollTop += first.getBoundingClientRect().top - before;
 }

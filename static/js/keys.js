@@ -1,15 +1,33 @@
-// Keyboard shortcuts: each control names its key in aria-keyshortcuts, and the key clicks the control.
+// Keyboard shortcuts. A control names its key in aria-keyshortcuts, and the key clicks it; reading keys scroll the active
+// pane. Keys that scroll, select or type inside a page never answer, and Esc always returns to answering.
+import * as finder from "./finder.js";
+import * as panes from "./panes.js";
 import { reading } from "./reading.js";
 
-const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable]";
+const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable]:not([contenteditable=false]), audio, video";
+const PRESSED_BY_SPACE = "button, a[href], summary, input, [role=separator]";
+const SCROLLS = {
+  ArrowDown: "down", ArrowUp: "up", Space: "screen_down", "Shift+Space": "screen_up", PageDown: "screen_down", PageUp: "screen_up", Home: "home", End: "end",
+  F6: "switch",
+};
+const pressedIn = new WeakMap(); // document of a page -> where the person last clicked in it
+
+export const notePress = (event) => pressedIn.set(event.target.ownerDocument ?? event.target, event.target);
 
 // A field in a dialog that was just closed may keep focus for one more animation frame.
 const isTyping = (target) => Boolean(target.closest?.(TYPING)) && !target.closest(".dialog:not(:popover-open)");
 
-function nameOf(event) {
-  if (event.key.length > 1) return event.shiftKey ? `Shift+${event.key}` : event.key;
-  if (!reading.letters || (event.shiftKey && event.key !== "?")) return null;
-  return event.key.toUpperCase();
+// Return the names that a key may have as a shortcut. A digit may need Shift, as on a French keyboard, or be typed without
+// it; a letter of another script counts as the Latin letter on the same key.
+export function namesOf({ key, code, shiftKey }) {
+  if (key === " ") return [shiftKey ? "Shift+Space" : "Space"];
+  if (key.length > 1) return [shiftKey ? `Shift+${key}` : key];
+  if (!reading.letters) return [];
+  if (/^[0-9]$/.test(key)) return [key];
+  if (/^[a-z]$/i.test(key)) return shiftKey ? [] : [key.toUpperCase()];
+  const place = shiftKey ? null : /^(?:Digit|Key)(.)$/.exec(code ?? "");
+  const counts = place && (code.startsWith("Digit") || key > "\x7f");
+  return counts ? [key, place[1]] : [key];
 }
 
 function controlOf(name) {
@@ -22,21 +40,61 @@ function controlOf(name) {
   });
 }
 
+// Return whether the key scrolls or selects where the person is inside a page.
+function belongsToPage(event) {
+  const page = event.target.ownerDocument;
+  if (page === document || !event.key.startsWith("Arrow")) return false;
+  if (event.shiftKey) return page.getSelection()?.type === "Range"; // it extends the selection
+  if (event.key === "ArrowUp" || event.key === "ArrowDown") return true;
+  const focused = page.activeElement ?? page.body;
+  const inner = focused === page.body || focused === page.documentElement ? pressedIn.get(page) : focused;
+  return panes.scrollsSideways(inner?.isConnected ? inner : page.body);
+}
+
+function readingActionOf(name, event) {
+  const action = SCROLLS[name] ?? panes.actionOf(name);
+  if (!action) return null;
+  const inPage = event.target.ownerDocument !== document;
+  if (inPage && name in SCROLLS && name !== "F6") return null; // the browser scrolls what the person is in
+  if (name.endsWith("Space") && event.target.closest?.(PRESSED_BY_SPACE)) return null;
+  const open = document.querySelector(":popover-open");
+  return open && open.id !== "reader" ? null : action;
+}
+
+// Leave fields, pages and selections: the next key answers.
+export function toAnswering() {
+  finder.close();
+  panes.clearSelections();
+  document.activeElement?.blur();
+  window.focus();
+}
+
 // Handles key presses in the judging page and in every page frame.
 export function onKey(event) {
   if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (isTyping(event.target)) return;
-  const name = nameOf(event);
-  const control = name && controlOf(name);
-  if (!control) return;
-  event.preventDefault();
-  if (!event.repeat) control.click(); // a key that is held down counts once
+  const isEscape = event.key === "Escape";
+  if (isTyping(event.target) && !isEscape) return;
+  const names = namesOf(event);
+  const control = belongsToPage(event) ? null : names.map(controlOf).find(Boolean);
+  const action = names.map((name) => readingActionOf(name, event)).find(Boolean);
+  if (control) {
+    event.preventDefault();
+    if (event.repeat && !control.dataset.hit) return; // a key that is held down counts once
+    if (control.matches("input")) control.focus();
+    else control.click();
+  } else if (isEscape && !document.querySelector(":popover-open")) {
+    event.preventDefault();
+    toAnswering();
+  } else if (action && panes.act(action, event.repeat)) event.preventDefault();
 }
 
 export function wireKeys() {
   document.addEventListener("keydown", onKey);
   document.addEventListener("click", (event) => {
+    const answer = event.target.closest("#answers button[type=submit], button[form=answers]");
     // The second click of a double click was meant for the previous question.
-    if (event.detail > 1 && event.target.closest("button[name=answer]")) event.preventDefault();
+    if (event.detail > 1 && answer?.name === "answer") event.preventDefault();
+    // After a click with the mouse, Space scrolls on instead of pressing the same answer again.
+    if (event.detail > 0 && answer) answer.blur();
   }, true);
 }

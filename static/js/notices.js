@@ -7,6 +7,8 @@ container?.addEventListener("click", (event) => {
 });
 current = container?.querySelector("[data-notice]")?.dataset.notice ?? null;
 
+export const isShown = () => current !== null;
+
 export function clear(kind) {
   if (kind && kind !== current) return;
   current = null;
@@ -20,7 +22,7 @@ export function put(node, kind) {
 
 // Show the notice of this kind; `slots` holds the texts for its named slots.
 export function tell(kind, slots = {}) {
-  if (current === kind) return;
+  if (current === kind && !Object.keys(slots).length) return;
   const source = document.querySelector(`template[data-notice="${kind}"]`);
   const node = document.importNode(source.content, true);
   for (const [name, text] of Object.entries(slots)) node.querySelector(`[data-slot="${name}"]`).textContent = text;

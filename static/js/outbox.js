@@ -1,12 +1,15 @@
-// Queue of answers to send, one after the other; each is stored until the server has replied to it.
+// Queue of answers to send, one after the other and each once: it is stored in this browser until the server has replied.
 import { send } from "./keepalive.js";
+import { keep, load } from "./store.js";
 
 const RETRY_MS = [500, 1000, 2000, 4000, 8000];
+const SLOW_MS = 3000; // after this long without a reply the person is told
+const HANGS_MS = 30000; // after this long the request is sent again; the server counts it once
 
 export class Outbox {
-  // name: the sessionStorage key under which answers survive a reload; hooks: offline, online, failed, signedOut, outOfDate.
-  constructor({ url, csrf, name, user, hooks }) {
-    Object.assign(this, { url, csrf, name, user, hooks });
+  // hooks: offline, slow, online, failed, signedOut, outOfDate.
+  constructor({ url, csrf, hooks }) {
+    Object.assign(this, { url, csrf, hooks });
     this.items = [];
     this.busy = false;
   }
@@ -15,50 +18,47 @@ export class Outbox {
     return this.items.length === 0;
   }
 
-  // Return what an earlier page of this tab stored for this person, and clear it.
-  recover() {
-    try {
-      const kept = JSON.parse(sessionStorage.getItem(this.name) ?? "null");
-      sessionStorage.removeItem(this.name);
-      return kept?.user === this.user ? kept.bodies : [];
-    } catch {
-      return [];
-    }
+  get size() {
+    return this.items.length;
   }
 
-  keep() {
-    const bodies = this.items.map((item) => item.body);
-    try {
-      if (this.empty) sessionStorage.removeItem(this.name);
-      else sessionStorage.setItem(this.name, JSON.stringify({ user: this.user, bodies }));
-    } catch {
-      // Without storage, answers are still sent.
-    }
+  // Return what an earlier page has left unsent. It stays stored until it is sent.
+  recover() {
+    return load("outbox", []).filter((body) => typeof body === "string");
+  }
+
+  store() {
+    keep("outbox", this.items.map((item) => item.body), this.empty);
   }
 
   // Resolves with { status, text } once the server has given its final reply.
   send(body) {
     return new Promise((resolve) => {
       this.items.push({ body, resolve });
-      this.keep();
+      this.store();
       this.work();
     });
   }
 
+  sendAll(bodies) {
+    return Promise.all(bodies.map((body) => this.send(body)));
+  }
+
   drop() {
     this.items.length = 0;
-    this.keep();
+    this.store();
   }
 
   async work() {
     if (this.busy) return;
     this.busy = true;
+    await null; // let all answers of an earlier page be queued and stored first
     while (!this.empty) {
       const item = this.items[0];
       const reply = await this.deliver(item.body);
       if (!reply) return; // another page is loading and takes over
       this.items.shift();
-      this.keep();
+      this.store();
       item.resolve(reply);
       await null; // let the listener drop later answers before they are sent
     }
@@ -91,12 +91,15 @@ export class Outbox {
 
   async post(body) {
     const headers = { "X-CSRF-Token": this.csrf, "HX-Request": "true", "Content-Type": "application/x-www-form-urlencoded" };
+    const slow = setTimeout(() => this.hooks.slow(), SLOW_MS);
     try {
-      const response = await send(this.url, { method: "POST", headers, body });
+      const response = await send(this.url, { method: "POST", headers, body, signal: AbortSignal.timeout(HANGS_MS) });
       const retryAfter = Math.min(Number(response.headers.get("Retry-After")) || 2, 30);
       return { status: response.status, text: await response.text(), retryAfter };
     } catch {
       return null;
+    } finally {
+      clearTimeout(slow);
     }
   }
 

@@ -9,7 +9,7 @@ export function wirePause({ clock, reports, changed, idleSeconds }) {
   const texts = {
     person: () => "The clock has stopped and the pages are hidden. Nothing is lost.",
     hidden: () => `The clock has stopped and the pages are hidden. You left this tab at ${time()}, so the clock paused automatically. Nothing is lost.`,
-    idle: () => `The clock has stopped and the pages are hidden. There was no activity for ${spellSeconds(idleSeconds)}, so the clock paused automatically at ${time()}. Nothing is lost.`,
+    idle: () => `The clock has stopped and the pages are hidden. There was no activity for ${spellSeconds(idleSeconds)}, so the clock paused automatically at ${time()}. The time since your last activity is not counted. Nothing is lost.`,
     asleep: () => "The clock has stopped and the pages are hidden. The computer was asleep, so the clock paused automatically. Nothing is lost.",
   };
 

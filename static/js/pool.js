@@ -1,5 +1,5 @@
 // All frames of the judging page: those that are shown, and hidden prefetched ones for possible next questions.
-import { adopt, reportProblem, isReady, isShown, keepScroll, noteScroll, setSize } from "./frames.js";
+import { adopt, reportProblem, isReady, isShown, restoreScroll, setSize } from "./frames.js";
 
 // With moveBefore a frame can move without reloading, so one frame serves both sides.
 const MOVES = "moveBefore" in Element.prototype;
@@ -51,16 +51,15 @@ export function show(boxes, wanted) {
   const next = boxes.map((box, at) => find(boxes, box, wanted[at].dataset.key) ?? put(box, wanted[at]));
   before.forEach((frame) => frame?.classList.add("frame--next"));
   boxes.forEach((box, at) => {
-    const [frame, old] = [next[at], before[at]];
+    const frame = next[at];
     if (frame.parentElement !== box) {
       if (box.isConnected) box.moveBefore(frame, null);
       else box.append(frame);
     }
-    if (old && old !== frame && old.dataset.name === frame.dataset.name) keepScroll(old, frame);
     frame.title = wanted[at].title;
     frame.classList.remove("frame--next");
     box.querySelector(".frames__wait")?.remove();
-    if (isReady(frame)) reportProblem(frame);
+    if (isReady(frame)) { restoreScroll(frame); reportProblem(frame); }
     else veil(box);
   });
 }
@@ -81,8 +80,6 @@ export async function prepare(boxes, groups) {
 }
 
 export const resize = (boxes) => boxes.flatMap(framesOf).filter(isReady).forEach(setSize);
-
-export const noteScrolls = (boxes) => boxes.map(shownIn).forEach((frame) => frame && noteScroll(frame));
 
 export function whenShown(boxes, then) {
   const look = () => (boxes.map(shownIn).every((frame) => !frame || isReady(frame)) ? then() : setTimeout(look, 20));

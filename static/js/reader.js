@@ -17,6 +17,7 @@ export function wireReader(stage) {
     frame.className = `frame${"light" in link.dataset ? " frame--light" : ""}`;
     frame.title = link.textContent;
     frame.src = link.href;
+    frame.dataset.name = link.dataset.name;
     adopt(frame);
     dialog.querySelector("h2").textContent = link.textContent;
     content.replaceChildren(frame);

@@ -14,6 +14,10 @@ export function remember(change) {
   document.cookie = `topkapi_view=s${size}.l${Number(letters)}.d${split}; path=/; max-age=31536000; samesite=lax${secure}`;
 }
 
+// Linked scrolling is a habit of the person at this device; it is not needed before the page is drawn.
+export const isLinked = () => { try { return localStorage.getItem("topkapi-linked") === "1"; } catch { return false; } };
+export const rememberLinked = (on) => { try { localStorage.setItem("topkapi-linked", on ? "1" : "0"); } catch { /* until the page is closed */ } };
+
 export function wireSizes(changed) {
   const buttons = [...document.querySelectorAll("[data-size-step]")];
   const step = (button) => Number(button.dataset.sizeStep);

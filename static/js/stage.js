@@ -1,4 +1,5 @@
 // The parts of the page that change with the question, and the screen shown during a pause.
+import * as memory from "./memory.js";
 import * as pool from "./pool.js";
 
 const form = document.getElementById("answers");
@@ -6,7 +7,6 @@ const stage = document.getElementById("main");
 const boxes = [...stage.querySelectorAll(".frames")];
 const away = document.createDocumentFragment(); // holds the pages while the clock is paused
 const PARTS = ["progress", "panetabs", "entry", "left-title", "right-title", "page-title", "left-count", "right-count", "left-list", "right-list"];
-const scrolls = new Map(); // list -> scrollTop when it was removed
 
 export { boxes, form, stage };
 
@@ -21,6 +21,9 @@ export function identity(fragment) {
 }
 
 export const shown = () => identity(form);
+
+// Return the items that the open question is about, whatever its position in the log.
+export const items = () => [...form.querySelectorAll("#entry input:not([name=position])")].map((input) => `${input.name}=${input.value}`).join("&");
 export const position = () => form.querySelector("#entry [name=position]").value;
 export const isFinished = (fragment) => fragment.querySelector("#entry")?.dataset.state === "finished";
 
@@ -37,17 +40,31 @@ export function show(fragment) {
     if (fresh) part(id)?.replaceWith(document.importNode(fresh, true));
   }
   pool.show(boxes, boxes.map((box) => fragment.querySelector(`#${box.id} iframe`)));
+  restoreLists();
   announce();
 }
 
-function announce() {
-  const titles = boxes.map((box) => {
-    const title = part(box.id.replace("-frames", "-title"));
-    const side = { "left-frames": "Left: ", "right-frames": "Right: " }[box.id] ?? "";
-    return `${side}${title.querySelector("h2").textContent}${title.querySelector(".badge--new") ? ", new" : ""}.`;
-  });
+// Lists that were shown before are where the person left them.
+const lists = () => ["left", "right"].map((side) => [`list ${form.querySelector(`#entry [name=${side}]`)?.value}`, document.getElementById(`${side}-list`)]);
+export const restoreLists = () => lists().forEach(([name, list]) => memory.restore(name, list));
+stage.addEventListener("scroll", (event) => lists().forEach(([name, list]) => { if (event.target === list) memory.note(name, list); }), { capture: true, passive: true });
+
+function pageNamed(box) {
+  const title = part(box.id.replace("-frames", "-title"));
+  const side = { "left-frames": "Left: ", "right-frames": "Right: " }[box.id] ?? "";
+  return `${side}${title.querySelector("h2").textContent}${title.querySelector(".badge--new") ? ", new" : ""}.`;
+}
+
+function listNamed([, list], at) {
+  const titles = [...list.querySelectorAll("h3")].map((title) => title.textContent.trim());
+  return `${["Left", "Right"][at]} list, ${titles.length} results: ${titles.slice(0, 3).join("; ")}.`;
+}
+
+// Tell a screen reader what is asked now.
+export function announce() {
+  const named = boxes.length ? boxes.map(pageNamed) : lists().filter(([, list]) => list).map(listNamed);
   const answered = part("progress").getAttribute("aria-valuenow");
-  document.getElementById("announce").textContent = `Question ${Number(answered) + 1}. ${titles.join(" ")}`;
+  document.getElementById("announce").textContent = `Question ${Number(answered) + 1}. ${named.join(" ")}`;
 }
 
 const submits = () => [...document.querySelectorAll("#answers button[type=submit], button[form=answers]"), ...away.querySelectorAll("button[form=answers]")];
@@ -80,20 +97,8 @@ export function saved() {
   form.classList.remove("answers--saving");
 }
 
-// A dot on the button shows that a note will be sent with the next answer.
-const note = form.elements.note;
-const markNote = () => form.querySelector("[popovertarget=note]").toggleAttribute("data-filled", note.value.trim() !== "");
-note.addEventListener("input", markNote);
-
-export function clearNote() {
-  note.value = "";
-  markNote();
-}
-
 // Remove the pages from the document, not only from view, and show the pause screen.
 export function curtain(time, why) {
-  pool.noteScrolls(boxes);
-  stage.querySelectorAll(".pane__scroll").forEach((list) => scrolls.set(list, list.scrollTop));
   away.append(...stage.querySelectorAll(".panetabs, .split"));
   const node = document.importNode(document.getElementById("paused").content, true);
   node.querySelector("[data-slot=time]").textContent = time;
@@ -107,8 +112,7 @@ export function curtain(time, why) {
 export function unveil() {
   stage.querySelector(".paused").remove();
   stage.prepend(away);
-  scrolls.forEach((top, list) => { list.scrollTop = top; });
-  scrolls.clear();
+  restoreLists();
   clockFace(false);
 }
 

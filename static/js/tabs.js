@@ -1,5 +1,5 @@
 // On a phone the two pages are a horizontal strip: tabs follow swipes, and tab clicks add no history entries.
-export function wireTabs(stage) {
+export function wireTabs(stage, activate) {
   const split = stage.querySelector("#split");
   const mark = () => {
     const second = split.scrollLeft > split.clientWidth / 2;
@@ -9,20 +9,29 @@ export function wireTabs(stage) {
       else tab.removeAttribute("aria-current");
     });
   };
+  const show = (pane) => {
+    if (narrow.matches) split.scrollTo({ left: pane.offsetLeft - split.offsetLeft, behavior: "instant" });
+    mark();
+  };
   stage.addEventListener("click", (event) => {
     const tab = event.target.closest(".panetabs a");
     if (!tab) return;
     event.preventDefault();
     const pane = split.querySelector(tab.getAttribute("href"));
-    split.scrollTo({ left: pane.offsetLeft - split.offsetLeft, behavior: "instant" });
-    mark();
+    show(pane);
+    activate(pane);
   });
   // The strip scrolls sideways, so it must be focusable by keyboard even while the answers are disabled.
   const narrow = matchMedia("(max-width: 700px)");
   const reach = () => { if (narrow.matches) split.tabIndex = 0; else split.removeAttribute("tabindex"); };
   narrow.addEventListener("change", reach);
   reach();
-  split.addEventListener("scroll", mark, { passive: true });
+  // After a swipe the page on the screen is the active one.
+  const swiped = () => {
+    mark();
+    if (narrow.matches) activate(split.querySelectorAll(".pane")[stage.dataset.side === "second" ? 1 : 0]);
+  };
+  split.addEventListener("scroll", (event) => { if (event.target === split) swiped(); }, { passive: true });
   mark();
-  return mark;
+  return { mark, show };
 }

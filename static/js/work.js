@@ -1,20 +1,24 @@
 // The judging page: sends answers, shows the predicted next question at once, and corrects it by the server's reply.
 import { Clock, reporter } from "./clock.js";
 import { wireDivider } from "./divider.js";
+import { refreshHits, wireFinder } from "./finder.js";
 import { listen } from "./frames.js";
-import { onKey, wireKeys } from "./keys.js";
+import { notePress, onKey, wireKeys } from "./keys.js";
+import * as notes from "./notes.js";
 import * as notices from "./notices.js";
 import { Outbox } from "./outbox.js";
+import * as panes from "./panes.js";
 import { wireActivity, wirePause } from "./pause.js";
 import * as pool from "./pool.js";
 import * as prefetch from "./prefetch.js";
 import { wireReader } from "./reader.js";
-import { wireLetters, wireSizes } from "./reading.js";
+import { isLinked, rememberLinked, wireLetters, wireSizes } from "./reading.js";
 import * as stage from "./stage.js";
 import { wireTabs } from "./tabs.js";
+import { countTerms, wireTerms } from "./terms.js";
 
 const { form, boxes } = stage;
-const { assignment, user, work, next, timer, signIn, idleSeconds, questionMs } = form.dataset;
+const { work, next, timer, signIn, idleSeconds, questionMs } = form.dataset;
 const csrf = form.elements.csrf_token.value;
 let offline = false;
 
@@ -25,6 +29,7 @@ const clock = new Clock({
   idleMs: 1000 * Number(idleSeconds),
   report: (kind) => reports.send(kind),
   stopped: (reason) => pause.automatically(reason),
+  nearIdle: (isNear) => { if (!isNear) notices.clear("idle"); else if (!notices.isShown()) notices.tell("idle"); },
 });
 const reports = reporter({ url: timer, csrf, clock: () => clock });
 const pause = wirePause({ clock, reports, changed: settle, idleSeconds: Number(idleSeconds) });
@@ -32,20 +37,26 @@ const leaveFor = (address) => { pause.left = true; location.assign(address); };
 const outbox = new Outbox({
   url: form.action,
   csrf,
-  user,
-  name: `topkapi-outbox-${assignment}`,
   hooks: {
-    offline() { offline = true; notices.tell("offline"); settle(); },
-    online() { if (offline) { offline = false; notices.clear("offline"); settle(); } },
+    offline() { offline = true; notices.clear("slow"); tellOffline(); settle(); },
+    slow() { if (!offline) notices.tell("slow"); },
+    online() { offline = false; notices.clear("slow"); notices.clear("offline"); settle(); },
     failed() { return notices.askAgain(); },
-    signedOut() { leaveFor(`${signIn}?next=${encodeURIComponent(work)}`); },
+    signedOut() { leaveFor(`${signIn}?reason=kept&next=${encodeURIComponent(work)}`); },
     outOfDate() { leaveFor(work); },
   },
 });
 
-// Answers are enabled and the clock runs exactly when a question is shown, not paused, online and not saving.
+function tellOffline() {
+  const kept = outbox.size === 1 ? "Your answer is" : `Your ${outbox.size} answers are`;
+  const more = form.dataset.saving ? "The next question needs the connection; the clock has stopped." : "You can go on.";
+  notices.tell("offline", { kept, more });
+}
+
+// Answers are enabled and the clock runs exactly when a question is shown, not paused and not saving. Without a
+// connection a question is shown as long as its pages were prefetched.
 function settle(pressed = null) {
-  const open = !pause.paused && !offline && !form.dataset.saving;
+  const open = !pause.paused && !form.dataset.saving;
   if (!form.dataset.saving || pause.paused) stage.enable(open, pressed);
   if (open) clock.start();
   else clock.stop();
@@ -63,16 +74,27 @@ async function lookAhead(reply = null) {
 function show(fragment) {
   prefetch.forget();
   stage.saved();
+  panes.leaveFrames();
   stage.show(fragment);
+  notes.open(stage.items());
+  panes.settlePanes();
   markTabs();
   settle();
+  afterPaint(look);
+}
+
+const afterPaint = (then) => requestAnimationFrame(() => setTimeout(then));
+
+// What depends on the text of the pages can wait until they are painted.
+function look() {
+  pool.whenShown(boxes, () => { countTerms(); refreshHits(); panes.settlePanes(); });
 }
 
 async function submit(button) {
   const body = new URLSearchParams(new FormData(form, button));
   body.delete("csrf_token"); // a stored answer may be sent in a later session
   if (button.name === "step") body.delete("note");
-  else stage.clearNote();
+  else notes.sent();
   body.set("active_ms", String(clock.take()));
   notices.clear();
   stage.press(button);
@@ -80,25 +102,33 @@ async function submit(button) {
   const sending = outbox.send(body.toString());
   if (predicted && !stage.isFinished(predicted)) show(predicted);
   else { clock.stop(); stage.saving(button); }
-  take(await sending);
+  if (offline) tellOffline();
+  take(await sending, body);
 }
 
 // Handle the server's reply to an entry: it confirms what is shown, or replaces it.
-function take({ status, text }) {
+function take({ status, text }, body = null) {
   const fragment = stage.parse(text);
   const truth = stage.identity(fragment);
   if (truth === null) return refused(status, fragment);
-  if (status === 409) outbox.drop();
+  if (status === 409) { outbox.drop(); keepNote(body); }
   if (!outbox.empty) return undefined; // a later answer is pending; its own reply will be compared
   if (stage.isFinished(fragment)) return leaveFor(work);
   const before = stage.position();
   const surprised = !form.dataset.saving && truth !== stage.shown();
   if (form.dataset.saving || surprised) show(fragment);
   const notice = fragment.querySelector("[data-notice]");
-  if (notice) notices.put(document.importNode(notice, true), "stale");
+  if (notice) { notices.put(document.importNode(notice, true), notice.dataset.notice); notes.offer(stage.items(), notice.dataset.note); }
   else if (surprised && status === 200 && stage.position() !== before) notices.tell("elsewhere");
   lookAhead(fragment);
   return undefined;
+}
+
+// The note of an answer that was not recorded stays with its question.
+function keepNote(body) {
+  if (!body?.get("note")) return;
+  const items = [...body].filter(([name]) => ["left", "right", "document"].includes(name));
+  notes.offer(items.map(([name, value]) => `${name}=${value}`).join("&"), body.get("note"));
 }
 
 // Handle a refused entry without a question: withdrawn, or not allowed. The reloaded page explains it.
@@ -128,26 +158,44 @@ form.addEventListener("submit", (event) => {
 });
 wireKeys();
 wireActivity(() => clock.touch());
-document.addEventListener("htmx:afterSettle", (event) => { if (event.target.id === "terms") refresh(); });
+wireTerms(refresh);
+wireFinder();
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
-listen({ key: onKey, active: () => clock.touch(), problem: (kind) => { if (kind === "expired") refresh(); } });
+listen({
+  key: onKey,
+  press: (event, frame) => { notePress(event); panes.activate(panes.paneOf(frame)); },
+  wheel: (frame) => panes.activate(panes.paneOf(frame)),
+  focus: panes.showFocus,
+  scroll: (frame) => panes.follow(panes.paneOf(frame)),
+  active: () => clock.touch(),
+  problem: (kind) => { if (kind === "expired") refresh(); },
+});
 const resizeLists = wireReader(stage.stage);
 wireSizes(() => { pool.resize(boxes); resizeLists(); });
 wireLetters();
 wireDivider(document.getElementById("divider"));
-const markTabs = stage.stage.querySelector(".panetabs") ? wireTabs(stage.stage) : () => {};
+panes.wirePanes({ onSwitch: (pane) => showTab(pane), linked: isLinked(), onLink: rememberLinked });
+const { mark: markTabs, show: showTab } = stage.stage.querySelector(".panetabs") ? wireTabs(stage.stage, panes.activate) : { mark() {}, show() {} };
 
 async function begin() {
   const kept = outbox.recover();
   if (kept.length) {
     stage.saving(null);
-    const replies = await Promise.all(kept.map((body) => outbox.send(body)));
-    take(replies.at(-1));
-    if (replies.at(-1).status === 200) notices.tell("sent");
+    const replies = await outbox.sendAll(kept);
+    take(replies.at(-1), new URLSearchParams(kept.at(-1)));
+    if (replies.at(-1).status === 200) notices.tell("sent", { kept: kept.length === 1 ? "The stored answer is" : `The ${kept.length} stored answers are` });
   } else lookAhead().then((found) => { if (found === "behind") refresh(); }); // the page was rendered while the last answer was in transit
-  pool.whenShown(boxes, () => { reports.send("start"); pause.begin(); settle(); });
+  pool.whenShown(boxes, () => { reports.send("start"); pause.begin(); settle(); look(); });
+}
+
+function arrive() {
+  notes.open(stage.items());
+  notes.offer(stage.items(), document.querySelector("#notice [data-note]")?.dataset.note);
+  stage.restoreLists();
+  stage.announce();
 }
 
 pool.begin(boxes);
+arrive();
 begin();

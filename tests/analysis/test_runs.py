@@ -1,13 +1,23 @@
-"""TREC runs: read, written, and scored as trec_eval does within their length."""
+"""TREC runs: read, written, and scored as trec_eval does."""
 
 from pathlib import Path
 
+import ir_measures
 import numpy as np
 import pytest
 import pytrec_eval
+from hypothesis import given
+from hypothesis import strategies as st
 
 from topkapi.analysis.data import RankingData
-from topkapi.analysis.data.runs import data_of_judgments, format_run, read_run, run_scores
+from topkapi.analysis.data.runs import (
+    Run,
+    data_of_judgments,
+    format_run,
+    judgments_of,
+    read_run,
+    run_scores,
+)
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.metrics import evaluate
 
@@ -39,11 +49,92 @@ def test_measures_of_a_run_equal_trec_eval_within_its_length() -> None:
         np.testing.assert_allclose(ours[name], [theirs[q][key] for q in judged], atol=1e-12)
 
 
-def test_documents_the_run_lacks_come_last() -> None:
+QRELS = {"1": {"a": 1, "b": 1, "c": 0}, "2": {"e": 1, "f": 1}}
+DOCUMENTS = st.sampled_from([f"d{number}" for number in range(9)])
+QUERIES = st.sampled_from(["1", "2", "3", "4"])
+
+
+def ours(qrels: dict[str, dict[str, int]], run: Run, names: list[str]) -> dict[str, list[float]]:
+    data = data_of_judgments(qrels, run)
+    found = evaluate(data, run_scores(data, run), names, per_query=True)
+    return {name: values.tolist() for name, values in found.items()}
+
+
+def test_what_a_run_did_not_retrieve_earns_nothing() -> None:
+    found = ours(QRELS, {"1": {"c": 1.0}}, ["ndcg", "map", "p@10", "err", "rbo", "compatibility"])
+    assert found == {name: [0.0, 0.0] for name in found}
+    assert ours(QRELS, {"1": {"c": 1.0}}, ["topk-01@1", "kendall-tau"])["topk-01@1"] == [1.0, 1.0]
+
+
+@given(
+    qrels=st.dictionaries(
+        QUERIES, st.dictionaries(DOCUMENTS, st.integers(-1, 3), min_size=1), min_size=1
+    ),
+    run=st.dictionaries(
+        QUERIES, st.dictionaries(DOCUMENTS, st.integers(-3, 3).map(float), min_size=1), min_size=1
+    ),
+)
+def test_incomplete_runs_with_ties_and_unjudged_documents_equal_trec_eval(
+    qrels: dict[str, dict[str, int]], run: Run
+) -> None:
+    """Queries that the run lacks score 0, as with ``trec_eval -c``; ties go by document id."""
+    keys = {
+        "ndcg@2": "ndcg_cut_2",
+        "ndcg": "ndcg",
+        "p@3": "P_3",
+        "map": "map",
+        "map@2": "map_cut_2",
+    }
+    gains = {q: {d: 2**y - 1 if y > 0 else y for d, y in ys.items()} for q, ys in qrels.items()}
+    wanted = {"ndcg_cut.2", "ndcg", "P.3", "map", "map_cut.2"}
+    theirs = pytrec_eval.RelevanceEvaluator(gains, wanted).evaluate(run)
+    run["elsewhere"] = {"x": 1.0}
+    qrels["in both"] = {"x": 1}
+    run["in both"] = {"y": 1.0}
+    found = ours(qrels, run, list(keys))
+    for name, key in keys.items():
+        expected = [theirs.get(query, {}).get(key, 0.0) for query in qrels]
+        np.testing.assert_allclose(found[name], expected, atol=1e-6)
+
+
+def test_err_and_compatibility_of_incomplete_runs_equal_ir_measures() -> None:
+    rng = np.random.default_rng(4)
+    qrels = {
+        str(q): {f"d{i}": int(rng.integers(0, 4)) for i in rng.permutation(20)[:12]}
+        for q in range(10)
+    }
+    qrels["0"]["d1"] = 4  # the highest grade of ERR
+    run = {
+        str(q): {f"d{i}": float(7 - rank) for rank, i in enumerate(rng.permutation(25)[:7])}
+        for q in range(9)
+    }
+    compat, err = ir_measures.Compat(p=0.8), ir_measures.ERR @ 20
+    theirs = {
+        (m.measure, m.query_id): m.value for m in ir_measures.iter_calc([compat, err], qrels, run)
+    }
+    found = ours(qrels, run, ["compatibility:0.8", "err@20"])
+    for name, key in (("compatibility:0.8", compat), ("err@20", err)):
+        expected = [theirs.get((key, query), 0.0) for query in qrels]
+        np.testing.assert_allclose(found[name], expected, atol=1e-5)
+
+
+def test_a_run_is_scored_against_labels_with_its_unjudged_documents() -> None:
     data = RankingData(
-        np.ones((3, 1)), np.array([2.0, 1, 0]), np.array([0, 3]), ("a",), ("x", "y", "z")
+        np.ones((3, 1)), np.array([2.0, 1, 0]), np.array([0, 3]), ("a",), ("x", "y", "z"), topk=2
     )
-    assert run_scores(data, {"a": {"z": 5.0, "y": 4.0}}).tolist() == [3.0, 4.0, 5.0]
+    run = {"a": {"new": 9.0, "y": 4.0}}
+    judged = data_of_judgments(judgments_of(data), run, topk=data.topk)
+    assert judged.topk == 2
+    assert dict(zip(judged.document_ids, judged.labels, strict=True)) == {
+        **{"x": 2.0, "y": 1.0, "z": 0.0},
+        "new": 0.0,
+    }
+    scores = run_scores(judged, run)
+    assert evaluate(judged, scores, ["p@2"]) == {"p@2": 0.5}
+    assert format_run(judged, scores, "t").split("\n") == [
+        *("a Q0 new 1 9.0 t", "a Q0 y 2 4.0 t"),
+        "",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """One browser for all tests, one server per database, a new person per test."""
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -12,8 +13,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from tests.browser.chromium import ARGUMENTS, chromium_path
 from tests.browser.desks import Desk, Site, make_desk
-from tests.databases import PostgresqlTemplate
-from tests.live import serving
+from tests.databases import PostgresqlTemplate, quick_folder
+from tests.live import FORKER, serving
 from topkapi.app.db.engine import make_engine, make_sessions
 
 
@@ -31,13 +32,15 @@ def _site(request: pytest.FixtureRequest, kind: str, stack: ExitStack) -> Site:
     folder = cast(pytest.TempPathFactory, request.getfixturevalue("tmp_path_factory")).mktemp(kind)
     if kind == "sqlite":
         template = cast(Path, request.getfixturevalue("sqlite_template"))
-        url = f"sqlite:///{shutil.copy(template, folder / 'browser.db')}"
+        quick = stack.enter_context(quick_folder())
+        url = f"sqlite:///{shutil.copy(template, quick / 'browser.db')}"
     else:
-        server = cast(PostgresqlTemplate, request.getfixturevalue("postgresql_template"))
-        url = stack.enter_context(server.copy())
+        copies = cast(PostgresqlTemplate, request.getfixturevalue("postgresql_template"))
+        url = stack.enter_context(copies.copy())
     engine = make_engine(url)
     stack.callback(engine.dispose)
-    return Site(stack.enter_context(serving(url, folder)), make_sessions(engine))
+    server = stack.enter_context(serving(url, folder, start=FORKER.start))
+    return Site(server, make_sessions(engine))
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])
@@ -89,3 +92,16 @@ def _real_enough_hashing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use cheap password hashes that the server can verify, as they include their parameters."""
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     monkeypatch.setattr("topkapi.app.services.accounts.passwords.HASHER", cheap)
+
+
+@pytest.fixture
+def snapshot() -> Callable[[Page, str], None]:
+    """Return a function that stores a screenshot, light and dark, if SNAPSHOTS names a folder."""
+    folder = os.environ.get("SNAPSHOTS")
+
+    def take(page: Page, name: str) -> None:
+        for theme in ("light", "dark") if folder else ():
+            page.emulate_media(color_scheme=theme)
+            page.screenshot(path=f"{folder}/{name}-{theme}.png", full_page=True)
+
+    return take

@@ -219,5 +219,5 @@ def answered(page: Page, count: int) -> None:
 def saved(page: Page) -> None:
     """Wait until no answer is pending."""
     page.wait_for_function(
-        "() => Object.keys(sessionStorage).every(key => !key.startsWith('topkapi-outbox'))"
+        "() => Object.keys(localStorage).every(key => !key.startsWith('topkapi-outbox'))"
     )

@@ -23,7 +23,7 @@ class _Elsewhere:
 
         self._server = Server(("127.0.0.1", 0), handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def is_connected_to(self) -> bool:
         """Wait for a connection."""

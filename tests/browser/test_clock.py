@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.desks import Desk, Site, answered, frame_of, make_desk, question_of, ready, saved
-from tests.live import free_port, serving
+from tests.live import FORKER, free_port, serving
 from topkapi.app.db.engine import make_engine, make_sessions
 
 pytestmark = pytest.mark.browser
@@ -129,7 +129,7 @@ def truth_of(page: Page) -> list[int]:
 def test_recorded_times_are_true(tmp_path: Path, context: BrowserContext, sqlite_url: str) -> None:
     port = free_port()
     engine = make_engine(sqlite_url)
-    with serving(sqlite_url, tmp_path, port=port) as server:
+    with serving(sqlite_url, tmp_path, port=port, start=FORKER.start) as server:
         site = Site(server, make_sessions(engine))
         desk = make_desk(site)
         began = time.monotonic()
@@ -160,7 +160,7 @@ def test_recorded_times_are_true(tmp_path: Path, context: BrowserContext, sqlite
         page.keyboard.press("ArrowLeft")
         expect(page.get_by_text("No connection.")).to_be_visible()
         page.wait_for_timeout(500)
-    with serving(sqlite_url, tmp_path, port=port):
+    with serving(sqlite_url, tmp_path, port=port, start=FORKER.start):
         expect(page.get_by_text("No connection.")).not_to_be_visible()
         saved(page)
         truth = truth_of(page)

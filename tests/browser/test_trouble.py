@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from tests.browser.desks import Desk, Site, answered, frame_of, make_desk, question_of, saved
-from tests.live import free_port, serving
+from tests.live import FORKER, free_port, serving
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.db.models import Assignment
@@ -149,7 +149,7 @@ def test_slow_answers_wait_in_line(desk: Desk, tab: Page) -> None:
 def test_a_server_that_restarts(tmp_path: Path, sqlite_url: str, context: BrowserContext) -> None:
     port = free_port()
     engine = make_engine(sqlite_url)
-    with serving(sqlite_url, tmp_path, port=port) as server:
+    with serving(sqlite_url, tmp_path, port=port, start=FORKER.start) as server:
         desk = make_desk(Site(server, make_sessions(engine)))
         page = desk.sit_down(context)
         page.keyboard.press("ArrowLeft")
@@ -159,7 +159,7 @@ def test_a_server_that_restarts(tmp_path: Path, sqlite_url: str, context: Browse
         server.stop()
         page.keyboard.press("ArrowRight")
         expect(page.get_by_text("No connection.")).to_be_visible()
-    with serving(sqlite_url, tmp_path, port=port):
+    with serving(sqlite_url, tmp_path, port=port, start=FORKER.start):
         saved(page)
         answered(page, 2)
         assert question_of(page) != before

@@ -77,6 +77,15 @@ def test_a_study_and_its_exports_teach_the_same(
     assert of_files["discounts"] == pytest.approx(of_study["discounts"], abs=1e-6)
 
 
+def test_only_positions_that_were_shown_count(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert folder.exists()
+    code, output, _ = run(capsys, "dcg", "learn", "--study", "tulips", "--bootstrap", "0", "--json")
+    assert code == 0
+    assert len(json.loads(output)["discounts"]) == 5
+
+
 def test_refusals_say_what_is_missing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert folder.exists()
     for arguments, reason in (
@@ -86,6 +95,7 @@ def test_refusals_say_what_is_missing(folder: Path, capsys: pytest.CaptureFixtur
         ((), "give either a file of preferences or a study"),
         (("lists.jsonl", "--study", "new"), "give either a file of preferences or a study"),
         (("--study", "tulips", "--levels", "3"), "a study has its own grades"),
+        (("--study", "tulips", "--k", "6"), "shown to position 5"),
     ):
         code, _, error = run(capsys, "dcg", "learn", *arguments)
         assert code != 0

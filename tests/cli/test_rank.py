@@ -83,6 +83,18 @@ def test_a_run_is_scored_against_qrels(capsys: pytest.CaptureFixture[str], tmp_p
     assert output.split() == ["map", "0.5000"]
 
 
+def test_a_run_earns_nothing_for_what_it_did_not_retrieve(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 1\n1 0 c 0\n2 0 e 1\n2 0 f 1\n")
+    (tmp_path / "run").write_text("1 Q0 c 1 1.0 t\n")
+    source = (str(tmp_path / "qrels"), "--run", str(tmp_path / "run"))
+    code, output, _ = run(capsys, "score", *source, "--measures", "ndcg,map,p@10", "--json")
+    assert code == 0
+    assert json.loads(output)["measures"] == {"ndcg": 0, "map": 0, "p@10": 0}
+    assert json.loads(output)["queries"] == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.factories import PASSWORD, make_user
-from tests.live import LiveServer, serving
+from tests.live import LiveServer, serving, started_by
 from topkapi.app.db.engine import make_engine, make_sessions
 
 pytestmark = pytest.mark.server
@@ -91,8 +91,9 @@ def is_alive(pid: int) -> bool:
 def test_workers_serve_from_a_checkout_and_end_with_a_killed_parent(
     sqlite_url: str, tmp_path: Path, checkout_command: Path
 ) -> None:
-    command = [str(checkout_command)]
-    with serving(sqlite_url, tmp_path, workers="2", command=command) as server:
+    with serving(
+        sqlite_url, tmp_path, workers="2", start=started_by(str(checkout_command))
+    ) as server:
         workers = workers_of(server.process.pid)
         assert len(workers) == 2
         server.kill()

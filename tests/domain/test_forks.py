@@ -11,7 +11,8 @@ from topkapi.app.domain.pairs import sorter_run
 from topkapi.app.domain.pairs.answers import Answer, Judgment, Preference
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Asking, PairSession
-from topkapi.app.domain.pairs.sorters.registry import SORTERS, heap
+from topkapi.app.domain.pairs.sorters.heap import heap
+from topkapi.app.domain.pairs.sorters.registry import SORTERS
 
 
 def answered(session: PairSession, count: int, answer: Answer = Answer.LEFT) -> PairSession:

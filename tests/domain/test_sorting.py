@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from tests.strategies import EXACT_SORTERS, orders
 from topkapi.app.domain.pairs.answers import Pair, Preference
 from topkapi.app.domain.pairs.sorters.bounds import heap_bound, insertion_bound, tournament_bound
-from topkapi.app.domain.pairs.sorters.registry import SORTERS, Ranking
+from topkapi.app.domain.pairs.sorters.ranking import Ranking
+from topkapi.app.domain.pairs.sorters.registry import SORTERS
 
 
 def prefer(worth: Mapping[int, float], pair: Pair) -> Preference:

@@ -1,6 +1,8 @@
 import json
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,12 @@ from topkapi.analysis.data import (
     read_qrels,
     read_timers,
     read_topk,
+)
+from topkapi.analysis.data.exports import (
+    read_crowdkit,
+    read_pref,
+    read_prefs,
+    read_qrels_prefs,
 )
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.report import build_report
@@ -257,6 +265,53 @@ def test_tools_of_others_read_the_labels(files: Files) -> None:
     assert matrix.toarray().tolist() == ours.features.tolist()
     assert labels.tolist() == ours.labels.tolist()
     assert qids.tolist() == [1] * 8 + [2] * 8
+
+
+def test_lists_are_judgment_groups_of_trec_eval(files: Files) -> None:
+    levels = files(read_prefs, "prefs")
+    assert levels == files(read_qrels_prefs, "qrels_prefs")
+    finished = files(partial(read_topk, complete_only=True), "topk.jsonl")
+    assert len({(each.query, each.group) for each in levels}) == len(finished)
+    for record in finished:
+        group = f"{record.assessor}:{record.round}"
+        found = {
+            each.document: each.level
+            for each in levels
+            if (each.query, each.group) == (record.query, group)
+        }
+        assert found.keys() == {*record.ranking, *record.rest, *record.bad}
+        by_level = [found[document] for document in record.ranking]
+        assert by_level == sorted(by_level, reverse=True)
+        outside = [found[document] for document in (*record.rest, *record.bad)]
+        assert min(by_level) > max(outside, default=0) == 1
+
+
+def test_winners_are_those_of_the_pairs(files: Files) -> None:
+    pairs = [each for each in files(read_pairs, "pairs.tsv") if each.preference != "tie"]
+    assert pairs
+    assert files(read_crowdkit, "crowdkit.csv") == pairs
+    assert files(read_pref, "pref") == [replace(each, assessor="") for each in pairs]
+
+
+def test_texts_for_training_are_those_of_the_preferences(files: Files) -> None:
+    preferences = files(read_preferences, "preferences.jsonl")
+    triplets = [json.loads(line) for line in files.path("triplets.jsonl").read_text().splitlines()]
+    assert triplets == [
+        {"anchor": each.prompt, "positive": each.chosen, "negative": each.rejected}
+        for each in preferences
+    ]
+    lines = files.path("conversations.jsonl").read_text().splitlines()
+    assert [json.loads(line)["chosen"] for line in lines] == [
+        [{"role": "assistant", "content": each.chosen}] for each in preferences
+    ]
+
+
+def test_beir_labels_are_those_of_the_qrels(files: Files) -> None:
+    header, *lines = files.path("beir.tsv").read_text().splitlines()
+    assert header.split("\t") == ["query-id", "corpus-id", "score"]
+    assert [tuple(line.split("\t")) for line in lines] == [
+        (query, document, str(label)) for query, document, label in files(read_qrels, "qrels")
+    ]
 
 
 def test_the_report_reads_the_pairs(files: Files) -> None:

@@ -9,15 +9,17 @@ from sqlalchemy.orm import Session
 
 from tests.factories import make_assignment, make_user
 from topkapi.app.db.base import now
-from topkapi.app.db.models import Assignment, TimerEvent
+from topkapi.app.db.models import Assignment, JudgmentRow, TimerEvent
 from topkapi.app.db.queries.judging.labeling import AssignmentHead, assignment_of
 from topkapi.app.db.queries.judging.timing import count_pauses
 from topkapi.app.domain.enums import TimerKind
 from topkapi.app.domain.errors import NotFound
-from topkapi.app.domain.timing import START_SLACK_MS, Start, spent
+from topkapi.app.domain.log import EntryKind
+from topkapi.app.domain.timing import START_SLACK_MS, Spent, Start, spent
 from topkapi.app.services.judging.timing import (
     Report,
     record_event,
+    spent_on_answer,
     spent_on_entry,
     time_on_question,
 )
@@ -37,12 +39,19 @@ def work(session: Session) -> Assignment:
     return row
 
 
-def tell(session: Session, work: Assignment, kind: TimerKind, at: float, ms: int = 0) -> int:
+def tell(
+    session: Session,
+    work: Assignment,
+    kind: TimerKind,
+    at: float,
+    ms: int = 0,
+    reason: str | None = None,
+) -> int:
     return record_event(
         session,
         assignment_id=work.id,
         user_id=work.user_id,
-        report=Report(kind, ms),
+        report=Report(kind, ms, reason),
         at=after(at),
     )
 
@@ -53,19 +62,67 @@ def head(session: Session, work: Assignment) -> AssignmentHead:
     return found
 
 
+def entered(session: Session, work: Assignment, at: float, active_ms: int) -> Spent:
+    """Append an answer with its time and return what was recorded."""
+    time = spent_on_answer(session, head(session, work), active_ms, after(at))
+    position = session.query(JudgmentRow).count()
+    row = JudgmentRow(
+        assignment_id=work.id,
+        position=position,
+        entry=EntryKind.UNDO,
+        active_ms=time.active_ms,
+        wall_ms=time.wall_ms,
+        created_at=after(at),
+    )
+    session.add(row)
+    work.last_entry_at = after(at)
+    session.flush()
+    return time
+
+
+def test_answers_that_arrive_together_keep_their_own_times(
+    session: Session, work: Assignment
+) -> None:
+    tell(session, work, TimerKind.START, 0)
+    assert entered(session, work, 12, 5_000) == Spent(5_000, (86_400 + 12) * 1000)
+    assert entered(session, work, 12.02, 600) == Spent(600, 600)
+    assert entered(session, work, 12.04, 700) == Spent(700, 700)
+    # all answers together claim at most what has passed since the clock was started
+    assert entered(session, work, 12.06, 99_000).active_ms == 12_060 - 6_300
+
+
+def test_a_pause_for_inactivity_takes_back_the_idle_time(
+    session: Session, work: Assignment
+) -> None:
+    tell(session, work, TimerKind.START, 0)
+    tell(session, work, TimerKind.HEARTBEAT, 15, 15_000)
+    tell(session, work, TimerKind.HEARTBEAT, 30, 30_000)
+    tell(session, work, TimerKind.AUTO_PAUSE, 40, 10_000, "idle")
+    assert time_on_question(session, head(session, work)) == 10_000
+    tell(session, work, TimerKind.RESUME, 60, 10_000)
+    tell(session, work, TimerKind.HEARTBEAT, 65, 15_000)
+    assert time_on_question(session, head(session, work)) == 15_000
+
+
 @given(
     active=st.integers(-10, 10**9),
     wall=st.integers(0, 10**6),
     ago=st.integers(0, 10**6),
     kept=st.integers(0, 10**6),
+    unclaimed=st.integers(-10, 10**6),
 )
-def test_active_time_never_exceeds_wall_time(active: int, wall: int, ago: int, kept: int) -> None:
+def test_active_time_never_exceeds_wall_time(
+    active: int, wall: int, ago: int, kept: int, unclaimed: int
+) -> None:
     end = NOON + timedelta(milliseconds=wall)
     start = Start(end - timedelta(milliseconds=ago), kept)
     for given_start in (None, start):
         time = spent(active, since=NOON, now=end, start=given_start)
         assert 0 <= time.active_ms <= time.wall_ms == wall
     assert spent(active, since=NOON, now=end, start=start).active_ms <= kept + ago + START_SLACK_MS
+    late = spent(active, since=NOON, now=end, unclaimed_ms=unclaimed)
+    assert 0 <= late.active_ms <= late.wall_ms
+    assert late.active_ms <= wall + max(0, unclaimed)
 
 
 def test_a_crash_loses_the_time_since_the_last_heartbeat(

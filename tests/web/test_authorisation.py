@@ -31,6 +31,8 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "GET /sign-in": EVERYONE,
     "POST /sign-in": EVERYONE,
     "POST /sign-out": PEOPLE,
+    "GET /keys": PEOPLE,
+    "POST /keys": PEOPLE,
     "GET /": PEOPLE,
     "GET /assignments/{assignment_id}": PEOPLE,
     "GET /assignments/{assignment_id}/guidelines": PEOPLE,
@@ -38,6 +40,10 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "POST /assignments/{assignment_id}/judgments": PEOPLE,
     "POST /assignments/{assignment_id}/terms": PEOPLE,
     "POST /assignments/{assignment_id}/timer": PEOPLE,
+    "POST /assignments/{assignment_id}/flags": PEOPLE,
+    "GET /training/{slug}": PEOPLE,
+    "POST /training/{slug}/guidelines": PEOPLE,
+    "POST /training/{slug}/answers": PEOPLE,
     "GET /pages/{token}/{path:path}": LINK,
     "GET /studies/{slug}/exports": RESEARCH,
     "GET /studies/{slug}/exports/{format}": RESEARCH,
@@ -51,6 +57,10 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "POST /api/v1/assignments/{assignment_id}/judgments": PEOPLE,
     "POST /api/v1/assignments/{assignment_id}/undo": PEOPLE,
     "POST /api/v1/assignments/{assignment_id}/redo": PEOPLE,
+    "POST /api/v1/assignments/{assignment_id}/flags": PEOPLE,
+    "GET /api/v1/training/{slug}": PEOPLE,
+    "POST /api/v1/training/{slug}/guidelines": PEOPLE,
+    "POST /api/v1/training/{slug}/answers": PEOPLE,
     "GET /api/v1/studies": RESEARCH,
     "GET /api/v1/studies/{slug}": RESEARCH,
     "GET /api/v1/studies/{slug}/exports": RESEARCH,
@@ -80,6 +90,13 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "POST /studies/{slug}/settings": ADMINS,
     "GET /studies/{slug}/guidelines/edit": ADMINS,
     "POST /studies/{slug}/guidelines": ADMINS,
+    "GET /studies/{slug}/training": RESEARCH,
+    "POST /studies/{slug}/training": ADMINS,
+    "POST /studies/{slug}/training/questions": ADMINS,
+    "POST /studies/{slug}/training/questions/{item_id}/remove": ADMINS,
+    "POST /studies/{slug}/training/people/{user_id}/grant": ADMINS,
+    "POST /studies/{slug}/flags/{flag_id}/handle": ADMINS,
+    "POST /studies/{slug}/flags/{flag_id}/reopen": ADMINS,
     "GET /studies/{slug}/delete": ADMINS,
     "POST /studies/{slug}/delete": ADMINS,
     "POST /studies/{slug}/copy": ADMINS,
@@ -119,6 +136,13 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "GET /api/v1/studies/{slug}/progress/queries": RESEARCH,
     "GET /api/v1/studies/{slug}/queries": RESEARCH,
     "GET /api/v1/studies/{slug}/documents": RESEARCH,
+    "GET /api/v1/studies/{slug}/training": RESEARCH,
+    "POST /api/v1/studies/{slug}/training/questions": ADMINS,
+    "DELETE /api/v1/studies/{slug}/training/questions/{item_id}": ADMINS,
+    "POST /api/v1/studies/{slug}/training/people/{user_id}/grant": ADMINS,
+    "GET /api/v1/studies/{slug}/flags": RESEARCH,
+    "POST /api/v1/studies/{slug}/flags/{flag_id}/handle": ADMINS,
+    "POST /api/v1/studies/{slug}/flags/{flag_id}/reopen": ADMINS,
     "GET /api/v1/audit": ADMINS,
 }
 MOUNTS = {"/static"}
@@ -166,7 +190,15 @@ def ask(
 def address_of(path: str) -> str:
     """Return an address for the route ``path``, with parameters that match nothing."""
     address = path.replace("{", "").replace("}", "")
-    for name in ("assignment_id", "user_id", "token_id", "study_id", "document_id"):
+    for name in (
+        "assignment_id",
+        "user_id",
+        "token_id",
+        "study_id",
+        "document_id",
+        "item_id",
+        "flag_id",
+    ):
         address = address.replace(f"/{name}", "/999999")
     return address
 

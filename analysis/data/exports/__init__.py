@@ -18,6 +18,7 @@ from topkapi.analysis.data.exports.judgments import LoggedEntry, judgment_lines,
 from topkapi.analysis.data.exports.labels import (
     Label,
     LetorRow,
+    beir_qrels_lines,
     letor_lines,
     qrels_lines,
     read_letor_export,
@@ -28,6 +29,21 @@ from topkapi.analysis.data.exports.pairs import PairAnswer, pair_lines, read_pai
 from topkapi.analysis.data.exports.preferences import Preference, preference_lines, read_preferences
 from topkapi.analysis.data.exports.timers import ClockEvent, read_timers, timer_lines
 from topkapi.analysis.data.exports.topk import TopK, read_topk, topk_lines
+from topkapi.analysis.data.exports.training import conversation_lines, triplet_lines
+from topkapi.analysis.data.exports.trec_prefs import (
+    PreferenceLevel,
+    levels_of,
+    prefs_lines,
+    qrels_prefs_lines,
+    read_prefs,
+    read_qrels_prefs,
+)
+from topkapi.analysis.data.exports.winners import (
+    crowdkit_lines,
+    pref_lines,
+    read_crowdkit,
+    read_pref,
+)
 
 __all__ = [
     "ClockEvent",
@@ -39,25 +55,38 @@ __all__ = [
     "LoggedEntry",
     "PairAnswer",
     "Preference",
+    "PreferenceLevel",
     "TopK",
+    "beir_qrels_lines",
     "confidence_lines",
     "consensus_lines",
+    "conversation_lines",
+    "crowdkit_lines",
     "judgment_lines",
     "letor_lines",
+    "levels_of",
     "list_lines",
     "pair_lines",
+    "pref_lines",
     "preference_lines",
+    "prefs_lines",
     "qrels_lines",
+    "qrels_prefs_lines",
     "read_confidence",
     "read_consensus",
+    "read_crowdkit",
     "read_judgments",
     "read_letor_export",
     "read_list_answers",
     "read_pairs",
+    "read_pref",
     "read_preferences",
+    "read_prefs",
     "read_qrels",
+    "read_qrels_prefs",
     "read_timers",
     "read_topk",
     "timer_lines",
     "topk_lines",
+    "triplet_lines",
 ]

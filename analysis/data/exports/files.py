@@ -29,3 +29,10 @@ def numbered_lines(path: str | Path) -> Iterator[tuple[str, str]]:
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
             yield f"{path}, line {number}", line
+
+
+def word(name: str) -> str:
+    """Return the name, or raise if a format that separates by blanks cannot contain it."""
+    if name.split() != [name]:
+        raise BadData(f"the id {name!r} contains a blank; use a format with tabs, commas or JSON")
+    return name

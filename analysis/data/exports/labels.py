@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from topkapi.analysis.data.exports.files import numbered_lines
+from topkapi.analysis.data.exports.files import numbered_lines, word
 from topkapi.analysis.data.letor import parse_letor, read_bytes
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.errors import BadData
@@ -43,7 +43,18 @@ def qrels_lines(labels: Iterable[Label]) -> Iterator[str]:
     ['q1 0 d3 10\n']
     """
     for query, document, label in labels:
-        yield f"{_word(query)} 0 {_word(document)} {label}\n"
+        yield f"{word(query)} 0 {word(document)} {label}\n"
+
+
+def beir_qrels_lines(labels: Iterable[Label]) -> Iterator[str]:
+    r"""Yield qrels as BEIR has them: a header, then query, document and label between tabs.
+
+    >>> list(beir_qrels_lines([Label("q1", "d3", 10)]))[1]
+    'q1\td3\t10\n'
+    """
+    yield "query-id\tcorpus-id\tscore\n"
+    for query, document, label in labels:
+        yield f"{word(query)}\t{word(document)}\t{label}\n"
 
 
 def read_qrels(path: str | Path) -> list[Label]:
@@ -76,7 +87,7 @@ def letor_lines(rows: Iterable[LetorRow], names: Sequence[str] = ()) -> Iterator
         yield f"# feature {number}: {' '.join(name.split())}\n"
     for row in rows:
         values = "".join(f" {number}:{float(value)!r}" for number, value in row.features)
-        names_of = f"#docid = {_word(row.document)} query = {_word(row.query)}"
+        names_of = f"#docid = {word(row.document)} query = {word(row.query)}"
         yield f"{row.label} qid:{row.qid}{values} {names_of}\n"
 
 
@@ -105,10 +116,3 @@ def read_letor_export(path: str | Path, *, topk: int | None = None) -> RankingDa
         if not names or names[-1] != found[1]:
             names.append(found[1])
     return replace(data, query_ids=tuple(names))
-
-
-def _word(name: str) -> str:
-    """Return the name, or raise if a format that separates by blanks cannot carry it."""
-    if name.split() != [name]:
-        raise BadData(f"the id {name!r} holds a blank, which neither qrels nor LETOR can carry")
-    return name

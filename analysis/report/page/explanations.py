@@ -68,9 +68,11 @@ EXPLANATIONS = {
     ),
     "error": Explanation(
         "Estimated error rate",
-        "Share of page pairs that an assessor reverses, estimated without ground truth from "
-        "Kendall's tau-b of every two assessors. Unlike agreement with the rest, it does not "
-        "depend on who the others are.",
+        "Share of page pairs that an assessor reverses, estimated without ground truth. Assessors "
+        "come from a common distribution, so that one with few votes is drawn to the others; pairs "
+        "may be hard or easy. The interval is of the posterior. Unlike agreement with the rest, it "
+        "does not depend on who the others are. Nothing is shown where the shared judgments cannot "
+        "tell assessors apart, as with two of them.",
     ),
     "again": Explanation(
         "Self-consistency",

@@ -14,7 +14,7 @@ class Reason(StrEnum):
     NO_PREFERENCE = "on no pair did both assessors express a preference"
     ALL_TIED = "in every shared query one of the two tied everything"
     NO_LISTS = "the source has no ranked lists, only single pairs"
-    NOT_IDENTIFIED = "the pairs of assessors form no odd ring, so their errors cannot be told apart"
+    NOT_IDENTIFIED = "the shared judgments cannot tell this assessor's errors from the others'"
     NO_REPEATS = "no pair was asked twice"
     NO_SIDES = "the source does not say that sides were drawn at random"
     NO_ANSWERS = "no raw answers to pairs"

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from topkapi.analysis.agreement import (
+    ErrorRates,
     PairTables,
     Resamples,
-    error_rates,
     grouped_sums,
     rest_counts,
-    tau_b,
 )
 from topkapi.analysis.report.schema import Figure, Person, Reason
 from topkapi.analysis.report.sections.answers import (
@@ -28,14 +27,12 @@ from topkapi.analysis.report.sections.figures import (
     figure,
     why_none,
 )
-from topkapi.analysis.report.sections.pooled import defined_columns, mean_of
 from topkapi.analysis.typing import FloatArray, IntArray
-
-RATE_DRAWS = 200  # resamples of the least-squares fit, one solution each
 
 
 def people(
     tables: PairTables,
+    rates: ErrorRates,
     quality: AnswerQuality,
     names: tuple[str, ...],
     drawn: Resamples,
@@ -48,6 +45,8 @@ def people(
     ----------
     tables
         Votes of every two assessors.
+    rates
+        Estimated error rates of all assessors.
     quality
         Raw answers, their repeats and triads.
     names
@@ -60,7 +59,6 @@ def people(
         Indices of the assessors to report.
     """
     rest = _rest(tables, drawn)
-    rates = _error_rates(tables, drawn)
     return tuple(
         Person(
             assessor=names[a],
@@ -68,7 +66,7 @@ def people(
             overall=_with_rest(rest, OVERALL, a, drawn),
             without_ties=_with_rest(rest, WITHOUT_TIES, a, drawn),
             cohen_kappa=_with_rest(rest, COHEN_KAPPA, a, drawn),
-            error_rate=rates[a],
+            error_rate=_error_rate(rates, a),
             self_consistency=self_consistency(quality, asked, a),
             left=left_share(quality, a),
             triads=intransitive_triads(quality, asked, a),
@@ -108,26 +106,6 @@ def _with_rest(rest: _Rest, measure: Measure, assessor: int, drawn: Resamples) -
     return figure(measure.of(sums), reason=reason, ends=ends, no_interval=why_none(drawn, shared))
 
 
-def _error_rates(tables: PairTables, drawn: Resamples) -> list[Figure]:
-    """Estimate the error rate of every assessor, independent of who they were paired with."""
-    first, second, row = tables.pairs()
-    values = defined_columns(tau_b(tables.counts))
-    sums = np.zeros((first.size, 2))
-    np.add.at(sums, row, values)
-    weights = drawn.weights[:RATE_DRAWS]
-    draws = grouped_sums(weights, tables.query, row, values, first.size)
-    found = _fit(first, second, sums, tables.n_assessors)
-    low, high = drawn.ends(_fit(first, second, draws, tables.n_assessors))
-    return [
-        figure(
-            found[assessor],
-            reason=Reason.NOT_IDENTIFIED,
-            ends=(low[assessor], high[assessor]),
-            no_interval=why_none(drawn),
-        )
-        for assessor in range(tables.n_assessors)
-    ]
-
-
-def _fit(first: IntArray, second: IntArray, sums: FloatArray, n: int) -> FloatArray:
-    return error_rates(first, second, mean_of(sums), sums[..., 1], n)
+def _error_rate(rates: ErrorRates, assessor: int) -> Figure:
+    ends = rates.low[assessor], rates.high[assessor]
+    return figure(rates.value[assessor], reason=Reason.NOT_IDENTIFIED, ends=ends)

@@ -10,7 +10,13 @@ import typer
 
 from topkapi.analysis.data import RankingData, read_letor, read_qrels, to_topk
 from topkapi.analysis.data.normalise import normalise_by_query
-from topkapi.analysis.data.runs import data_of_judgments, format_run, read_run, run_scores
+from topkapi.analysis.data.runs import (
+    data_of_judgments,
+    format_run,
+    judgments_of,
+    read_run,
+    run_scores,
+)
 from topkapi.analysis.experiments.tuning import tune
 from topkapi.analysis.metrics import Gains, evaluate, load_gains
 from topkapi.analysis.metrics.registry import Ties
@@ -112,12 +118,9 @@ def score(
     """Score a model, or another system's TREC run, by any measures."""
     if (model is None) == (run is None):
         raise Refused("give either --model to score a model or --run to score a run")
-    if data is not None and run is not None:
+    if run is not None:
         one_source(data, study, assessor)
-        rows, scores = _of_run(data, run)
-    elif run is not None:
-        rows = _labelled(data, study, assessor, truth, topk, normalise)
-        scores = run_scores(rows, read_run(run))
+        rows, scores = _of_run(data, run, study, assessor, truth, topk)
     else:
         assert model is not None
         ranker = load_model(model)
@@ -198,19 +201,32 @@ def _read(path: Path, topk: int | None, normalise: bool, width: int | None = Non
     return normalise_by_query(data) if normalise else data
 
 
-def _of_run(path: Path, run: Path) -> tuple[RankingData, FloatArray]:
-    """Return labels and scores; labels are from a LETOR file, or from qrels without ``qid:``."""
+def _of_run(
+    data: Path | None,
+    run: Path,
+    study: str | None,
+    assessor: str | None,
+    truth: str | None,
+    topk: int | None,
+) -> tuple[RankingData, FloatArray]:
+    """Return labels and scores of the documents that are judged or that the run retrieved."""
     ranking = read_run(run)
+    if data is not None and not _is_letor(data):
+        labels: dict[str, dict[str, float]] = {}
+        for label in read_qrels(data):
+            labels.setdefault(label.query, {})[label.document] = label.label
+        rows = data_of_judgments(labels, ranking)
+    else:
+        known = _labelled(data, study, assessor, truth, topk, normalise=False)
+        rows = data_of_judgments(judgments_of(known), ranking, topk=known.topk)
+    return rows, run_scores(rows, ranking)
+
+
+def _is_letor(path: Path) -> bool:
+    """Return whether a file is LETOR data (gzip, or with ``qid:``) rather than qrels."""
     with path.open("rb") as stream:
-        packed = stream.read(2) == b"\x1f\x8b"
-    if packed or b"qid:" in path.read_bytes()[:4096]:
-        data = read_letor(path)
-        return data, run_scores(data, ranking)
-    labels: dict[str, dict[str, float]] = {}
-    for label in read_qrels(path):
-        labels.setdefault(label.query, {})[label.document] = label.label
-    data = data_of_judgments(labels, ranking)
-    return data, run_scores(data, ranking)
+        head = stream.read(4096)
+    return head.startswith(b"\x1f\x8b") or b"qid:" in head
 
 
 def _gains(path: Path | None, discounts_only: bool, data: RankingData) -> Gains | None:

@@ -2,12 +2,14 @@
 
 from topkapi.app.db.models.assignment import Assignment
 from topkapi.app.db.models.document import Candidate, Content, Document, StudyFile
+from topkapi.app.db.models.flag import Flag
 from topkapi.app.db.models.highlight import Highlight
 from topkapi.app.db.models.invitation import Invitation
 from topkapi.app.db.models.judgment import JudgmentRow
 from topkapi.app.db.models.ranking import Ranking
-from topkapi.app.db.models.study import Query, Study
+from topkapi.app.db.models.study import GuidelineVersion, Query, Study
 from topkapi.app.db.models.timer import TimerEvent
+from topkapi.app.db.models.training import PracticeAnswer, PracticeItem, Training
 from topkapi.app.db.models.user import ApiToken, AuditEvent, SignInAttempt, User
 
 __all__ = [
@@ -17,14 +19,19 @@ __all__ = [
     "Candidate",
     "Content",
     "Document",
+    "Flag",
+    "GuidelineVersion",
     "Highlight",
     "Invitation",
     "JudgmentRow",
+    "PracticeAnswer",
+    "PracticeItem",
     "Query",
     "Ranking",
     "SignInAttempt",
     "Study",
     "StudyFile",
     "TimerEvent",
+    "Training",
     "User",
 ]

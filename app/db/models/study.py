@@ -13,6 +13,8 @@ class Study(Base):
 
     ``rotations`` holds people and seed of the latest rotation of each kind, so that a later round
     continues from it; ``full_copy`` describes the latest full copy, which a deletion requires.
+    ``imported`` holds name, guidelines and settings as the files of the latest import had them, so
+    that a later import can tell edits from changes of the files.
     """
 
     __tablename__ = "studies"
@@ -27,6 +29,24 @@ class Study(Base):
     archived_at: Mapped[datetime | None]
     rotations: Mapped[Json | None]
     full_copy: Mapped[Json | None]
+    imported: Mapped[Json | None]
+
+
+class GuidelineVersion(Base):
+    """The guidelines of a study from ``created_at`` until the next version.
+
+    ``source`` is ``import`` or ``edit``; ``user_id`` is None for the command line.
+    """
+
+    __tablename__ = "guideline_versions"
+    __table_args__ = (UniqueConstraint("study_id", "number"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id", ondelete="CASCADE"))
+    number: Mapped[int]
+    text: Mapped[str] = mapped_column(Text)
+    source: Mapped[str] = mapped_column(String(20))
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(default=now)
 
 
 class Query(Base):

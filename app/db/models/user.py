@@ -10,7 +10,10 @@ from topkapi.app.domain.enums import Role
 
 
 class User(Base):
-    """A person; ``email`` is lower case; raising ``session_version`` ends every session."""
+    """A person; ``email`` is lower case; raising ``session_version`` ends every session.
+
+    ``keys`` are the person's own keys on the judging page, by action; None: the default keys.
+    """
 
     __tablename__ = "users"
     __table_args__ = (UniqueConstraint("email"),)
@@ -21,6 +24,7 @@ class User(Base):
     role: Mapped[Role]
     session_version: Mapped[int] = mapped_column(default=1)
     demo: Mapped[bool] = mapped_column(default=False)
+    keys: Mapped[Json | None]
     disabled_at: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(default=now)
 

@@ -1,6 +1,7 @@
 """The audit log, latest first, and the values it can be filtered by."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Select, func, select
@@ -43,3 +44,16 @@ def actors(session: Session) -> Sequence[User]:
     """Return the people who acted, by name."""
     acted = select(AuditEvent.user_id).where(AuditEvent.user_id.is_not(None))
     return session.scalars(select(User).where(User.id.in_(acted)).order_by(User.name)).all()
+
+
+def last_event_about(
+    session: Session, subject: str, action: str, *, since: datetime, field: str | None = None
+) -> AuditEvent | None:
+    """Return the latest event of a kind with its actor, whose detail has ``field`` if given."""
+    statement = select(AuditEvent).options(joinedload(AuditEvent.user))
+    statement = statement.where(AuditEvent.subject == subject, AuditEvent.action == action)
+    statement = statement.where(AuditEvent.at >= since)
+    for event in session.scalars(statement.order_by(AuditEvent.id.desc()).limit(100)):
+        if field is None or field in event.detail:
+            return event
+    return None

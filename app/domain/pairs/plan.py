@@ -6,7 +6,8 @@ from typing import Any, Self
 
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.pairs.answers import BAD_ANSWERS, Answer, ItemId
-from topkapi.app.domain.pairs.sorters.registry import SORTERS
+from topkapi.app.domain.pairs.goal import Goal
+from topkapi.app.domain.pairs.sorters.registry import SORTERS, is_registered
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +21,9 @@ class Plan:
     swapped.
 
     For the sorter `robust`: ``budget`` is the number of questions (None: the number that the heap
-    asks on average), ``stop_at`` the expected kappa-NDCG at which it ends early, ``pair_limit`` the
-    maximum number of times that a pair is asked.
+    asks on average), ``goal`` what its questions are for, ``stop_at`` the expected quality at
+    which it ends early (kappa-NDCG, or overlap for the goal "members"), ``pair_limit`` the maximum
+    number of times that a pair is asked.
     """
 
     order: tuple[ItemId, ...]
@@ -39,10 +41,10 @@ class Plan:
     budget: int | None = None
     stop_at: float | None = None
     pair_limit: int = 1
+    goal: str = Goal.ORDER.value
 
     def __post_init__(self) -> None:
-        known = SORTERS.get(self.sorter)
-        if known is None or known.version != self.sorter_version:
+        if not is_registered(self.sorter, self.sorter_version):
             raise Invalid(
                 f"There is no sorter {self.sorter!r} version {self.sorter_version}. "
                 f"Known sorters: {', '.join(SORTERS)}.",
@@ -69,6 +71,8 @@ class Plan:
             raise Invalid(
                 f"pair_limit is {self.pair_limit}; it must be at least 1.", field="pair_limit"
             )
+        if self.goal not in list(Goal):
+            raise Invalid(f"goal is {self.goal!r}; it can be {', '.join(Goal)}.", field="goal")
         if len(set(self.order)) != len(self.order):
             raise Invalid("A document appears twice in the order.", field="order")
 
@@ -92,8 +96,14 @@ class Plan:
         return min(self.budget, self.pair_limit * n * (n - 1) // 2)
 
     def as_json(self) -> dict[str, Any]:
-        """Return a plain dictionary that `from_json` reads back."""
-        return {**asdict(self), "order": list(self.order)}
+        """Return a plain dictionary that `from_json` reads back.
+
+        The usual goal is omitted, as in plans made before there were others.
+        """
+        stored = {**asdict(self), "order": list(self.order)}
+        if self.goal == Goal.ORDER:
+            del stored["goal"]
+        return stored
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:

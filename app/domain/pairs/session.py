@@ -27,7 +27,7 @@ from topkapi.app.domain.pairs.pending_question import step_from_json, step_to_js
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.progress import estimated_progress, progress_within_budget
 from topkapi.app.domain.pairs.progress_tracker import ProgressTracker
-from topkapi.app.domain.pairs.sorters.registry import ItemClass, Ranking
+from topkapi.app.domain.pairs.sorters.ranking import ItemClass, Ranking
 from topkapi.app.domain.pairs.strategies import strategy_for
 from topkapi.app.domain.pairs.strategy import AskPair, Done, Step, Strategy
 from topkapi.app.domain.session import (

@@ -1,9 +1,9 @@
-"""Simulated assessors: they know the true worths, answer ties, and err at a given rate."""
+"""Simulated assessors: they know the true worths, answer ties, and err as a model says."""
 
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
-from math import exp
+from math import exp, inf
 from random import Random
 from typing import Protocol
 
@@ -20,9 +20,18 @@ class Assessor(Protocol):
 
 
 class Errors(StrEnum):
-    """Error model: the same rate for every pair, or lower for items further apart."""
+    """Error model.
+
+    ``uniform``: the same rate for every pair. ``even``: worths 1 to n, and errors that get rarer
+    with distance by the logistic function (Bradley-Terry). ``normal``: the same with normal worths.
+    ``mixed``: a coin flip at the error rate, otherwise ``even`` with half the rate. ``bt`` is
+    another name of ``even``.
+    """
 
     UNIFORM = "uniform"
+    EVEN = "even"
+    NORMAL = "normal"
+    MIXED = "mixed"
     BRADLEY_TERRY = "bt"
 
 
@@ -47,9 +56,10 @@ class SimulatedAssessor:
         self._persistent = persistent
         self._random = random
         self._given: dict[Pair, Preference] = {}
+        self._lapse = error if errors is Errors.MIXED else 0.0
         self._steepness: float | None = None
-        if errors is Errors.BRADLEY_TERRY and error > 0:
-            self._steepness = steepness(len(set(worth)), error)
+        if errors is not Errors.UNIFORM and error > 0:
+            self._steepness = _steepness_of(errors, len(set(worth)), error)
 
     def prefer(self, pair: Pair) -> Preference:
         """Return the assessor's preference for ``pair``, two indices into ``worth``."""
@@ -73,7 +83,14 @@ class SimulatedAssessor:
     def _chance(self, distance: float) -> float:
         if self._steepness is None or distance == 0:
             return self._error
-        return _logistic_tail(self._steepness * distance)
+        close = _logistic_tail(self._steepness * distance)
+        return self._lapse / 2 + (1 - self._lapse) * close
+
+
+def _steepness_of(errors: Errors, levels: int, rate: float) -> float:
+    if errors is Errors.NORMAL:
+        return 1 / normal_width(rate)
+    return steepness(levels, rate / 2 if errors is Errors.MIXED else rate)
 
 
 @lru_cache(maxsize=64)
@@ -83,35 +100,52 @@ def steepness(levels: int, rate: float) -> float:
     The mean is over all pairs of ``levels`` distinct worths, evenly spaced by 1. The probability of
     an error is 1 / (1 + exp(steepness * distance)).
     """
+    pairs = [(apart, levels - apart) for apart in range(1, levels)]
+    return _steepness(tuple((float(apart), float(count)) for apart, count in pairs), rate)
+
+
+@lru_cache(maxsize=64)
+def normal_width(rate: float) -> float:
+    """Return the width that gives mean error ``rate`` over pairs of standard normal worths.
+
+    The difference of two worths is normal with variance 2; its density is summed on a grid.
+    """
+    grid = [(index + 0.5) * 0.01 for index in range(700)]
+    return 1 / _steepness(tuple((apart, exp(-apart * apart / 4)) for apart in grid), rate)
+
+
+def _steepness(distances: tuple[tuple[float, float], ...], rate: float) -> float:
+    """Return the steepness whose mean error over weighted ``distances`` is ``rate``."""
     if not 0 < rate < 0.5:
         raise Invalid(
             f"The mean rate of Bradley-Terry errors is {rate}; it must be between 0 and 0.5.",
             field="error",
         )
-    low, high = 0.0, 64.0
+    total = sum(weight for _, weight in distances) or inf
+    low, high = 0.0, 1024.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if _mean_error(levels, middle) > rate else (low, middle)
+        errors = sum(weight * _logistic_tail(middle * apart) for apart, weight in distances)
+        low, high = (middle, high) if errors / total > rate else (low, middle)
     return high
-
-
-def _mean_error(levels: int, steep: float) -> float:
-    pairs = levels * (levels - 1) / 2
-    total = sum((levels - apart) * _logistic_tail(steep * apart) for apart in range(1, levels))
-    return total / pairs if pairs else 0.0
 
 
 def _logistic_tail(value: float) -> float:
     return 1 / (1 + exp(min(value, 700.0)))
 
 
-def true_worths(n: int, grades: int, random: Random) -> list[float]:
+def true_worths(
+    n: int, grades: int, random: Random, errors: Errors = Errors.UNIFORM
+) -> list[float]:
     """Draw a strict random order of ``n`` items, or one of ``grades`` grades for each.
 
-    All grades are equally likely; 0 ``grades`` means a strict order.
+    All grades are equally likely; 0 ``grades`` means a strict order. With `Errors.NORMAL` strict
+    worths are standard normal, otherwise 0 to n - 1.
     """
     if grades:
         return [float(random.randrange(grades)) for _ in range(n)]
+    if errors is Errors.NORMAL:
+        return [random.gauss(0.0, 1.0) for _ in range(n)]
     order = list(range(n))
     random.shuffle(order)
     return [float(rank) for rank in order]

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from topkapi.app.domain.pairs.answers import Judgment, Pair
 from topkapi.app.domain.pairs.confidence import ListConfidence
-from topkapi.app.domain.pairs.sorters.registry import Ranking
+from topkapi.app.domain.pairs.sorters.ranking import Ranking
 
 
 @dataclass(frozen=True, slots=True)

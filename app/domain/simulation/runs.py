@@ -1,6 +1,6 @@
 """Sorter runs with a simulated assessor: the cost of a sorter and the quality of its list."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from random import Random
 from typing import TypeVar
@@ -14,7 +14,9 @@ from topkapi.app.domain.pairs.simulated_assessors import (
     true_worths,
 )
 from topkapi.app.domain.pairs.sorter_run import run_plan
-from topkapi.app.domain.pairs.sorters.registry import SORTERS, Ranking
+from topkapi.app.domain.pairs.sorters.ranking import Ranking
+from topkapi.app.domain.pairs.sorters.registry import SORTERS
+from topkapi.app.domain.simulation.votes import Session
 
 T = TypeVar("T")
 
@@ -24,17 +26,22 @@ class RunEstimate:
     """A sampled sorter's estimates of its list's quality and of the assessor's error rate."""
 
     quality: float
+    overlap: float
     error_rate: float
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One simulated session: number of questions, final list, and true worths."""
+    """One simulated session: number of questions, final list, and true worths.
+
+    ``filled`` counts the answers about pairs without a real vote, in sessions that replay votes.
+    """
 
     judgments: int
     ranking: tuple[ItemId, ...]
     worth: tuple[float, ...]
     estimate: RunEstimate | None = None
+    filled: int = 0
 
 
 def judge(plan: Plan, assessor: Assessor) -> tuple[int, tuple[ItemId, ...], RunEstimate | None]:
@@ -47,11 +54,8 @@ def judge(plan: Plan, assessor: Assessor) -> tuple[int, tuple[ItemId, ...], RunE
 
         run = sampled_run(plan.order, plan.k, rules_of(plan), seed=plan.seed)
         asked, (ranking, conclusion) = _answered(run, assessor)
-        return (
-            asked,
-            _listed(ranking, plan.k),
-            RunEstimate(conclusion.quality, conclusion.error_rate),
-        )
+        quality, overlap = conclusion.kappa_ndcg().mean, conclusion.overlap().mean
+        return asked, _listed(ranking, plan.k), RunEstimate(quality, overlap, conclusion.error_rate)
     asked, ranking = _answered(run_plan(plan, plan.order, {}), assessor)
     return asked, _listed(ranking, plan.k), None
 
@@ -71,6 +75,18 @@ def _listed(ranking: Ranking, k: int) -> tuple[ItemId, ...]:
     return tuple([item for items in ranking for item in items][:k])
 
 
+def replay_votes(plan: Plan, found: Iterable[Session], seed: str) -> Iterator[Run]:
+    """Yield a run of ``plan`` for each session, over as many items as the session has.
+
+    A list cannot be longer than the items, and a budget is that of ``plan``.
+    """
+    for number, each in enumerate(found):
+        order = tuple(range(len(each.worth)))
+        mine = replace(plan, order=order, seed=f"{seed}/{number}")
+        asked, ranking, belief = judge(mine, each.assessor)
+        yield Run(asked, ranking, each.worth, belief, each.assessor.filled)
+
+
 def simulate(
     plan: Plan,
     *,
@@ -87,7 +103,7 @@ def simulate(
     """
     random = Random(seed)
     for number in range(runs):
-        worth = true_worths(len(plan.order), grades, random)
+        worth = true_worths(len(plan.order), grades, random, errors)
         assessor = SimulatedAssessor(
             worth, error=error, errors=errors, persistent=persistent, random=random
         )

@@ -5,10 +5,18 @@ from dataclasses import dataclass
 
 from topkapi.app.services.importing.layout import Layout, find_layout, single_layout
 from topkapi.app.services.importing.problems import Location
-from topkapi.app.services.importing.records import candidates, documents, letor, queries, rankings
+from topkapi.app.services.importing.records import (
+    candidates,
+    documents,
+    letor,
+    practice,
+    queries,
+    rankings,
+)
 from topkapi.app.services.importing.records.types import (
     CandidateRecord,
     DocumentRecord,
+    PracticeRecord,
     QueryRecord,
     RankingRecord,
 )
@@ -57,6 +65,11 @@ class Bundle:
         """Yield the rankings of all systems, file by file."""
         for path in self.layout.rankings:
             yield from rankings.read_rankings(reader, path)
+
+    def practice(self, reader: Reader) -> Iterator[tuple[Location, PracticeRecord]]:
+        """Yield the practice questions, if there are any."""
+        if self.layout.practice is not None:
+            yield from practice.read_practice(reader, self.layout.practice)
 
 
 def find_bundle(reader: Reader) -> Bundle | None:

@@ -8,9 +8,11 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 
 from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.domain.training.practice import MAX_QUESTIONS, PracticeQuestion, check_question
 from topkapi.app.services.importing.bundle import Bundle, find_bundle
 from topkapi.app.services.importing.problems import Location, Problems, StudyRefused
 from topkapi.app.services.importing.records.contents import content_hash
@@ -18,6 +20,7 @@ from topkapi.app.services.importing.records.pages import PAGES, file_type
 from topkapi.app.services.importing.records.types import (
     CandidateRecord,
     DocumentRecord,
+    PracticeRecord,
     QueryRecord,
     RankingRecord,
 )
@@ -38,6 +41,7 @@ class Checked:
     documents: dict[str, Digest] = field(default_factory=dict)
     candidates: dict[str, dict[str, Digest]] = field(default_factory=dict)
     rankings: dict[tuple[str, str], Digest] = field(default_factory=dict)
+    practice: dict[str, PracticeQuestion] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)  # path -> content hash
     document_paths: set[str] = field(default_factory=set)
     bytes: int = 0
@@ -68,6 +72,7 @@ class Checked:
             },
             [[*key, value.hex()] for key, value in self.rankings.items()],
             self.files,
+            *([[name, *astuple(each)] for name, each in self.practice.items()]),
         )
         for part in parts:
             digest.update(json.dumps(part, sort_keys=True).encode())
@@ -106,6 +111,7 @@ def check_study(source: Source, progress: Progress = no_progress) -> Checked:
         checker.documents(bundle.documents(reader))
         checker.candidates(bundle.candidates(reader))
         checker.rankings(bundle.rankings(reader))
+        checker.practice(bundle.practice(reader))
         checker.files(reader)
         problems.refuse_if_any()
     return checker.checked
@@ -206,6 +212,39 @@ class _Checker:
                 "tools",
                 "The tool 'lists' compares rankings, but there are none.",
                 "Add rankings.jsonl, or remove 'lists' from tools.",
+            )
+
+    def practice(self, found: Iterable[tuple[Location, PracticeRecord]]) -> None:
+        for location, (name, question) in found:
+            if name in self.checked.practice:
+                self._twice(location, "id", "practice question", name)
+            self._check_practice(location, question)
+            self.checked.practice[name] = question
+            if len(self.checked.practice) == MAX_QUESTIONS + 1:
+                problem = f"There are more than {MAX_QUESTIONS} practice questions."
+                self._problems.add(location, None, problem, "Remove some.")
+        self._enough_practice()
+
+    def _check_practice(self, location: Location, question: PracticeQuestion) -> None:
+        fields = ("document",) if question.tool is Tool.GRADES else ("left", "right")
+        for field_name, pages in zip(fields, (question.left, question.right), strict=False):
+            for page in pages:
+                self._known(location, field_name, page, self.checked.documents)
+        try:
+            check_question(question, self.checked.bundle.head.settings)
+        except Invalid as error:
+            self._problems.add(location, error.field, str(error), "")
+
+    def _enough_practice(self) -> None:
+        """Refuse a qualification that asks for more answers than there are questions."""
+        head, asked = self.checked.bundle.head, len(self.checked.practice)
+        needed = head.settings.training_needed or 0
+        if needed > asked and not self._problems:
+            self._problems.add(
+                head.location,
+                "training_needed",
+                f"The qualification needs {needed} right answers of {asked} practice questions.",
+                "Add questions to practice.jsonl, or lower training_needed.",
             )
 
     def files(self, reader: Reader) -> None:

@@ -15,6 +15,7 @@ from topkapi.app.db.models import Study
 from topkapi.app.db.queries.studies import importing as stored
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.domain.study import StudySettings
+from topkapi.app.domain.training.practice import PracticeQuestion
 from topkapi.app.services.importing.checking import Checked, candidate_digest, counting, digest_of
 from topkapi.app.services.importing.problems import Location, Problems
 from topkapi.app.services.importing.records.values import shown
@@ -37,12 +38,13 @@ class Changes:
     documents: frozenset[str]
     candidates: Mapping[str, frozenset[str]]
     rankings: frozenset[tuple[str, str]]
+    practice: frozenset[str]
     files: frozenset[str]
     head: bool  # name, guidelines or settings
 
     def __bool__(self) -> bool:
-        parts = (self.queries, self.documents, self.candidates, self.rankings, self.files)
-        return self.head or any(parts)
+        parts = (self.queries, self.documents, self.candidates, self.rankings, self.practice)
+        return self.head or any(parts) or bool(self.files)
 
 
 def compare(session: Session, checked: Checked) -> Changes:
@@ -71,8 +73,17 @@ def _all_of(checked: Checked) -> Changes:
         documents=frozenset(checked.documents),
         candidates={query: frozenset(found) for query, found in checked.candidates.items()},
         rankings=frozenset(checked.rankings),
+        practice=frozenset(checked.practice),
         files=frozenset(checked.files),
         head=True,
+    )
+
+
+def _comparable(question: PracticeQuestion) -> tuple[object, ...]:
+    return (
+        *(question.tool, question.query, question.description),
+        *(list(question.left), list(question.right), list(question.answers)),
+        question.explanation,
     )
 
 
@@ -114,12 +125,26 @@ class _Comparison:
                 lambda _: Location(self._layout.rankings[0]),
                 lambda key: f"ranking of {key[1]!r} for query {key[0]!r}",
             ),
+            practice=self._added_practice(),
             files=self._added(
                 checked.files,
                 dict(stored.file_facts(session, study.id)),
                 Location,
                 lambda path: f"file {path!r}",
             ),
+        )
+
+    def _added_practice(self) -> frozenset[str]:
+        given = {name: _comparable(each) for name, each in self._checked.practice.items()}
+        existing = {
+            name: tuple(rest)
+            for name, *rest in stored.practice_facts(self._session, self._study.id)
+        }
+        return self._added(
+            given,
+            existing,
+            lambda _: Location(self._layout.practice or ""),
+            lambda name: f"practice question {name!r}",
         )
 
     def _head_changes(self) -> bool:

@@ -14,6 +14,7 @@ ROLES: Mapping[str, frozenset[str]] = {
     "documents": frozenset({"documents", "docs"}),
     "candidates": frozenset({"candidates", "qrels", "run", "letor"}),
     "rankings": frozenset({"rankings"}),
+    "practice": frozenset({"practice"}),
 }
 _RANKINGS = "rankings/"
 
@@ -34,6 +35,7 @@ class Layout:
     queries: str | None = None
     documents: str | None = None
     rankings: tuple[str, ...] = ()
+    practice: str | None = None
     pages: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
 
@@ -46,6 +48,7 @@ class Layout:
             "documents": self.documents or (PAGES if self.pages else f"{rows}, as feature cards"),
             "candidates": rows,
             **({"rankings": ", ".join(self.rankings)} if self.rankings else {}),
+            **({"practice": self.practice} if self.practice else {}),
         }
 
     @property
@@ -89,6 +92,7 @@ def find_layout(reader: Reader, named: Named, location: Location) -> Layout | No
         queries=_one(found["queries"]),
         documents=_one(found["documents"]),
         rankings=found["rankings"],
+        practice=_one(found["practice"]),
         pages=pages,
         ignored=_ignored(files, found, pages),
     )

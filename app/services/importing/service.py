@@ -40,6 +40,7 @@ class ImportReport:
     new_documents: int
     new_candidates: int
     unused_documents: int
+    practice: int
     read_from: dict[str, str]
     ignored: tuple[str, ...]
 
@@ -60,6 +61,8 @@ class ImportReport:
             f"({self.new_candidates:,} new), {self.rankings:,} rankings, {self.files:,} files, "
             f"{format_size(self.bytes)}",
         ]
+        if self.practice:
+            found.append(f"  {self.practice:,} practice questions for the training of assessors")
         found += [f"  {role} from {path}" for role, path in self.read_from.items()]
         if self.unused_documents:
             found.append(f"  {self.unused_documents:,} documents are not candidates of any query")
@@ -127,6 +130,7 @@ def store_study(
 def _report(checked: Checked, changes: Changes, *, dry_run: bool) -> ImportReport:
     head, layout = checked.bundle.head, checked.bundle.layout
     offered = {name for found in checked.candidates.values() for name in found}
+    offered.update(page for each in checked.practice.values() for page in each.pages)
     return ImportReport(
         slug=head.slug,
         name=head.name,
@@ -145,6 +149,7 @@ def _report(checked: Checked, changes: Changes, *, dry_run: bool) -> ImportRepor
         new_documents=len(changes.documents),
         new_candidates=sum(map(len, changes.candidates.values())),
         unused_documents=len(checked.documents.keys() - offered),
+        practice=len(checked.practice),
         read_from=layout.read_from,
         ignored=layout.ignored,
     )

@@ -19,14 +19,19 @@ KINDS: dict[str, type] = {
     "budget": int,
     "stop_at": float,
     "pair_limit": int,
+    "goal": str,
     "idle_seconds": int,
     "lists_in_rotation": bool,
     "lists_pairs": str,
     "lists_size": int,
     "lists_repeats": bool,
+    "training": bool,
+    "training_needed": int,
+    "training_tries": int,
+    "training_contact": str,
 }
 SETTING_NAMES = (*KINDS, "tools", "grades")
-_OPTIONAL = frozenset({"budget", "stop_at", "lists_size"})
+_OPTIONAL = frozenset({"budget", "stop_at", "lists_size", "training_needed"})
 _KIND_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 _MAX_GRADE, _MAX_DESCRIPTION = 40, 1000  # characters
 

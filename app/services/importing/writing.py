@@ -9,7 +9,16 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Base
-from topkapi.app.db.models import Candidate, Content, Document, Query, Ranking, Study, StudyFile
+from topkapi.app.db.models import (
+    Candidate,
+    Content,
+    Document,
+    PracticeItem,
+    Query,
+    Ranking,
+    Study,
+    StudyFile,
+)
 from topkapi.app.db.queries.studies import importing as stored
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.services.importing.checking import Checked, document_digest
@@ -36,6 +45,7 @@ def write_study(session: Session, reader: Reader, checked: Checked, changes: Cha
     writer.files()
     writer.candidates()
     writer.rankings()
+    writer.practice()
     return study
 
 
@@ -182,6 +192,27 @@ class _Writer:
         )
         for batch in _batches(rows, _ROWS):
             self._insert(Ranking, batch)
+
+    def practice(self) -> None:
+        documents = stored.document_numbers(self._session, self._study_id)
+        position = count(stored.next_practice_position(self._session, self._study_id))
+        rows = [
+            {
+                "study_id": self._study_id,
+                "external_id": name,
+                "position": next(position),
+                "tool": question.tool,
+                "query": question.query,
+                "description": question.description,
+                "left": [documents[page] for page in question.left],
+                "right": [documents[page] for page in question.right],
+                "answers": list(question.answers),
+                "explanation": question.explanation,
+            }
+            for name, question in self._checked.practice.items()
+            if name in self._changes.practice
+        ]
+        self._insert(PracticeItem, rows)
 
     def _flush(self, contents: dict[str, Row], table: type[Base], rows: list[Row]) -> None:
         if contents:

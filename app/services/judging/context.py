@@ -1,11 +1,14 @@
 """What the judging page shows beside the question: guidelines, settings and the query number."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
+from topkapi.app.db.models import User
 from topkapi.app.db.queries.judging import labeling as queries
 from topkapi.app.db.queries.judging.queue import work_in_study
+from topkapi.app.domain.shortcuts import keys_of
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.judging import timing
 from topkapi.app.services.judging.labeling import AssignmentState, assignment_at_work
@@ -15,8 +18,8 @@ from topkapi.app.services.judging.labeling import AssignmentState, assignment_at
 class JudgingContext:
     """The study's guidelines and settings, the query's number in the person's queue, and its time.
 
-    ``number`` counts from 1 among ``of`` assignments; ``question_ms`` is the time already spent on
-    the open question.
+    ``number`` is one more than the finished ones among ``of`` assignments; ``question_ms`` is the
+    time already spent on the open question; ``keys`` maps actions to the person's keys.
     """
 
     guidelines: str
@@ -24,6 +27,7 @@ class JudgingContext:
     number: int
     of: int
     question_ms: int
+    keys: Mapping[str, str]
 
 
 def judging_context(
@@ -36,7 +40,8 @@ def judging_context(
     return JudgingContext(
         guidelines=study.guidelines,
         settings=StudySettings.from_json(study.settings),
-        number=mine.index(assignment.id) + 1 if assignment.id in mine else 1,
+        number=1 + sum(done is not None for each, done in mine if each != assignment.id),
         of=max(1, len(mine)),
         question_ms=timing.time_on_question(session, assignment),
+        keys=keys_of(session.get_one(User, user_id).keys),
     )

@@ -33,6 +33,7 @@ from topkapi.app.services.judging.live_sessions import (
     LiveSessions,
     QueryHead,
 )
+from topkapi.app.services.judging.training_guard import require_training
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +156,7 @@ def submit(
     """
     locked = queries.assignment_for_update(session, assignment_id, user_id)
     assignment = _required(locked, assignment_id)
+    require_training(session, assignment, user_id)
     current = _caught_up(session, live, assignment)
     active_ms = assignment.active_ms
     try:
@@ -176,9 +178,12 @@ def submit(
 def assignment_at_work(session: Session, assignment_id: int, user_id: int) -> AssignmentHead:
     """Return the person's assignment, without a lock.
 
-    Raises `NotFound` if it is not theirs and `Withdrawn` if it was withdrawn.
+    Raises `NotFound` if it is not theirs, `Withdrawn` if it was withdrawn, and `TrainingRequired`
+    before the training of the study is passed.
     """
-    return _required(queries.assignment_of(session, assignment_id, user_id), assignment_id)
+    found = _required(queries.assignment_of(session, assignment_id, user_id), assignment_id)
+    require_training(session, found, user_id)
+    return found
 
 
 def _required(assignment: AssignmentHead | None, assignment_id: int) -> AssignmentHead:
@@ -294,7 +299,7 @@ def _append(
     live.session.choose_next(
         partial(work.next_pair, session, assignment, study_id=live.query.study_id)
     )
-    time = timing.spent_on_entry(assignment, submission.active_ms, at)
+    time = timing.spent_on_answer(session, assignment, submission.active_ms, at)
     columns = live.session.columns(entry.judgment) if entry.judgment is not None else {}
     row = {
         "position": position,

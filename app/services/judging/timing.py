@@ -3,6 +3,9 @@
 A report says how long the pages of the open question have been looked at. It is bounded by the
 server's clock on arrival, so that the last report can be trusted when a browser reconnects: a crash
 loses the time since the last heartbeat, and no judgment.
+
+A pause for inactivity takes back the time since the last activity, which earlier heartbeats have
+reported: its own report counts instead. There is no grace period.
 """
 
 from dataclasses import dataclass
@@ -67,6 +70,22 @@ def spent_on_entry(assignment: AssignmentHead, active_ms: int, at: datetime) -> 
         start = Start(assignment.started_at, assignment.started_ms)
     since = assignment.last_entry_at or assignment.created_at
     return spent(active_ms, since=since, now=at, start=start)
+
+
+def spent_on_answer(
+    session: Session, assignment: AssignmentHead, active_ms: int, at: datetime
+) -> Spent:
+    """Return the time of an entry that is appended now.
+
+    An answer that waited for its predecessor may claim more than the time since that one arrived:
+    whatever the clock of this browser has left.
+    """
+    time = spent_on_entry(assignment, active_ms, at)
+    waited = time.active_ms < active_ms and assignment.started_at is None
+    if not waited or assignment.last_entry_at is None:
+        return time
+    unclaimed = queries.unclaimed_ms(session, assignment.id, assignment.last_entry_at)
+    return spent(active_ms, since=assignment.last_entry_at, now=at, unclaimed_ms=unclaimed)
 
 
 def time_on_question(session: Session, assignment: AssignmentHead) -> int:

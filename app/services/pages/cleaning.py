@@ -8,7 +8,7 @@ keeps its appearance and loses its address.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 Attributes = Iterable[tuple[str, str]]
@@ -31,14 +31,31 @@ _ANIMATES = frozenset(("animate", "set", "animatetransform", "animatemotion", "a
 _EMBEDS = frozenset(("link", "image", "feimage", "use"))  # `href` names the displayed content
 _REFERENCES = frozenset(("href", "xlink:href"))
 _NOWHERE = "javascript:"  # no effect without scripts, and still styled as a link
+_REPEATED = 60  # characters of a value up to which a tag is likely to be repeated
 _BLANK = re.compile(r"[\0- ]")
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*+:|[/\\]{2}", re.IGNORECASE)
 
 
-def start_tag(name: str, attributes: Attributes, *, closes: bool, links: bool) -> str:
+def start_tag(
+    name: str, attributes: Sequence[tuple[str, str]], *, closes: bool, links: bool
+) -> str:
     """Return the sanitized start tag, or an empty string; without ``links`` disable its link."""
     if not attributes:
         return _bare_tag(name, closes)
+    if len(attributes) <= 2 and all(len(value) <= _REPEATED for _, value in attributes):
+        return _short_tag(name, tuple(attributes), closes, links)
+    return _sanitized_tag(name, attributes, closes, links)
+
+
+@lru_cache(maxsize=2048)
+def _short_tag(
+    name: str, attributes: tuple[tuple[str, str], ...], closes: bool, links: bool
+) -> str:
+    """Return a tag from the cache: most tags of a page are repetitions of a few short ones."""
+    return _sanitized_tag(name, attributes, closes, links)
+
+
+def _sanitized_tag(name: str, attributes: Attributes, closes: bool, links: bool) -> str:
     if name in DROPPED or not _NAME.fullmatch(name):
         return ""
     kept = _kept(name, [each for each in attributes if _is_harmless(each[0])], links=links)

@@ -1,8 +1,9 @@
 """Cache of the pages under judgment in this process: their metadata and rendered bodies.
 
-The key of a rendering contains the hash of its content, so it never goes stale. Metadata from a
-document's row is cached for ``HEAD_SECONDS``, during which a page of a deleted study may still be
-shown.
+The cache is small: a browser keeps the pages it has loaded, so only assessors who judge the same
+query at about the same time share a rendering. The key of a rendering contains the hash of its
+content, so it never goes stale. Metadata from a document's row is cached for ``HEAD_SECONDS``,
+during which a page of a deleted study may still be shown.
 """
 
 import time
@@ -11,9 +12,9 @@ from hashlib import blake2b
 
 from topkapi.app.services.byte_cache import ByteCache
 
-CAPACITY = 64_000_000
+CAPACITY = 8_000_000
 HEAD_SECONDS = 30
-_HEADS = 8_000_000
+_HEADS = 1_000_000
 _OVERHEAD = 500  # bytes per entry besides its texts
 
 

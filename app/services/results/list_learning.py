@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from topkapi.analysis.dcglearn import Preferences
 from topkapi.analysis.typing import IntArray
 from topkapi.app.domain.errors import Invalid
+from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.judging.lists.evidence import answers_in_study, as_preferences, grades_of
 from topkapi.app.services.studies.lifecycle import required_study
 
@@ -23,10 +24,18 @@ class StudyPreferences:
 def preferences_of(session: Session, slug: str, k: int | None = None) -> StudyPreferences:
     """Return every effective answer with the grades of the study; raise Invalid if none.
 
-    Lists are cut to depth ``k``, by default the depth that the study shows.
+    Lists are cut to depth ``k``, by default the depth that the study showed; a larger one is
+    refused, because nobody saw what comes after it.
     """
     study = required_study(session, slug)
-    depth = k or study.settings.get("k", 10)
+    shown = StudySettings.from_json(study.settings).k
+    depth = shown if k is None else k
+    if depth > shown:
+        raise Invalid(
+            f"{slug}: its lists were shown to position {shown}, so nothing can be learned about "
+            f"position {depth}. Use --k {shown} or less.",
+            field="k",
+        )
     answers = answers_in_study(session, study.id, depth)
     if not answers:
         raise Invalid(f"{slug}: nobody has compared two lists yet.", field="study")

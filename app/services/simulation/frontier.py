@@ -15,30 +15,36 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from topkapi.analysis.metrics import kappa_ndcg_of_lists
+from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
 from topkapi.app.domain.pairs.robust.sorter import Told
 from topkapi.app.domain.pairs.robust.strategy import rules_of
 from topkapi.app.domain.pairs.simulated_assessors import SimulatedAssessor, true_worths
-from topkapi.app.domain.pairs.sorters.registry import SORTERS, heap_questions
+from topkapi.app.domain.pairs.sorters.heap import heap_questions
+from topkapi.app.domain.pairs.sorters.registry import SORTERS
 from topkapi.app.domain.simulation.runs import Run
-from topkapi.app.services.simulation.sessions import CHUNK_SAMPLED, Setting, summarise, true_ranks
+from topkapi.app.services.simulation.sessions import CHUNK_SAMPLED, Setting, measures, summarise
 
 ROBUST = "robust"
 BUDGETS = (0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.5)  # fractions of the heap's expected questions
-HEADS = ("sorter", "n", "k", "error", "questions", "kappa_ndcg", "standard_error", "runs")
+HEADS = (
+    *("sorter", "n", "k", "error", "questions", "kappa_ndcg", "standard_error"),
+    *("overlap", "overlap_standard_error", "runs"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Quality of the lists of a sorter after a number of questions."""
+    """Quality (kappa-NDCG) and overlap of the lists of a sorter after a number of questions."""
 
     sorter: str
     error: float
     questions: float
     quality: float
     standard_error: float
+    overlap: float
+    overlap_standard_error: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +101,15 @@ def steps(base: Setting, rates: Sequence[float]) -> int:
 
 
 def _point(name: str, setting: Setting, processes: int | None) -> Point:
-    summary = summarise(setting, processes=processes)
-    spread = summary.kappa_ndcg_sd / setting.runs**0.5
+    summary, root = summarise(setting, processes=processes), setting.runs**0.5
     return Point(
-        name, setting.error, summary.judgments_mean, summary.kappa_ndcg_mean, float(spread)
+        name,
+        setting.error,
+        summary.judgments_mean,
+        summary.kappa_ndcg_mean,
+        float(summary.kappa_ndcg_sd / root),
+        summary.overlap_mean,
+        float(summary.overlap_sd / root),
     )
 
 
@@ -113,11 +124,13 @@ def _curve(setting: Setting, processes: int | None) -> Iterator[Point]:
     pool = ProcessPoolExecutor(processes) if processes != 1 and len(jobs) > 1 else None
     with pool or nullcontext():
         chunks = list((pool.map if pool else map)(qualities_of, jobs))
-    qualities = np.concatenate(chunks)
-    spread = qualities.std(axis=0, ddof=1) if len(qualities) > 1 else np.zeros(len(counts))
+    found = np.concatenate(chunks)  # (runs, counts, measures)
+    spread = found.std(axis=0, ddof=1) if len(found) > 1 else np.zeros(found.shape[1:])
     for column, count in enumerate(counts):
-        mean, error = qualities[:, column].mean(), spread[column] / len(qualities) ** 0.5
-        yield Point(ROBUST, setting.error, float(count), float(mean), float(error))
+        quality, overlap = found[:, column].mean(axis=0)
+        errors = spread[column] / len(found) ** 0.5
+        figures = (float(quality), float(errors[0]), float(overlap), float(errors[1]))
+        yield Point(ROBUST, setting.error, float(count), *figures)
 
 
 def _counts(plan: Plan) -> tuple[int, ...]:
@@ -127,21 +140,17 @@ def _counts(plan: Plan) -> tuple[int, ...]:
 
 
 def qualities_of(job: tuple[Setting, int, int, tuple[int, ...]]) -> NDArray[np.float64]:
-    """Return kappa-NDCG of the lists after each of ``counts`` questions: (runs, counts)."""
+    """Return both measures after each of ``counts`` questions: (runs, counts, measures)."""
     setting, number, runs, counts = job
-    n, k = len(setting.plan.order), setting.plan.k
     random = Random(f"frontier/{setting.seed}/{number}")
-    rows = [_true_ranks_of_run(setting, counts, random) for _ in range(runs)]
-    ranks = np.array(rows, dtype=np.int64).reshape(-1, min(n, k))
-    qualities = kappa_ndcg_of_lists(ranks, k, n_items=n).reshape(runs, len(counts))
-    return qualities.astype(np.float64)
+    return np.array([_measures_of_run(setting, counts, random) for _ in range(runs)])
 
 
-def _true_ranks_of_run(
+def _measures_of_run(
     setting: Setting, counts: tuple[int, ...], random: Random
-) -> list[list[int]]:
+) -> list[tuple[float, float]]:
     plan = setting.plan
-    worth = true_worths(len(plan.order), setting.ties, random)
+    worth = true_worths(len(plan.order), setting.ties, random, setting.errors)
     assessor = SimulatedAssessor(
         worth,
         error=setting.error,
@@ -149,17 +158,17 @@ def _true_ranks_of_run(
         persistent=setting.persistent,
         random=random,
     )
-    rules = Rules(max(counts), None, plan.pair_limit)
+    rules = Rules(max(counts), None, plan.pair_limit, Goal(plan.goal))
     sorter = open_sorter(len(plan.order), plan.k, rules, str(random.random()))
-    lists: list[list[int]] = []
+    found: list[tuple[float, float]] = []
     for asked in range(1, max(counts) + 1):
         pair = sorter.ask()
         if pair is not None:
             sorter.take(Told(pair, assessor.prefer(pair)))
         if asked in counts:
             ranking = sorter.conclude().ranking
-            lists.append(true_ranks(Run(asked, ranking, tuple(worth))))
-    return lists
+            found.append(measures(Run(asked, ranking, tuple(worth)), plan.k))
+    return found
 
 
 def write_csv(found: Frontier, path: Path) -> None:
@@ -171,5 +180,7 @@ def write_csv(found: Frontier, path: Path) -> None:
         for point in found.points:
             figures = (f"{point.questions:.1f}", f"{point.quality:.4f}")
             spread = f"{point.standard_error:.4f}"
+            overlap = (f"{point.overlap:.4f}", f"{point.overlap_standard_error:.4f}")
             setting = (len(plan.order), plan.k, point.error)
-            writer.writerow((point.sorter, *setting, *figures, spread, found.base.runs))
+            row = (point.sorter, *setting, *figures, spread, *overlap, found.base.runs)
+            writer.writerow(row)

@@ -32,27 +32,38 @@ def write_frontier(found: Frontier, stem: Path) -> list[Path]:
 
 
 def draw_frontier(found: Frontier) -> Figure:
-    """Plot quality against questions; higher and further left is better."""
-    rates = sorted({point.error for point in found.points})
-    figure = Figure(figsize=(1.2 + 3.6 * len(rates), 4.6), layout="constrained")
-    axes = figure.subplots(1, len(rates), sharey=True, squeeze=False)[0]
-    for axis, rate in zip(axes, rates, strict=True):
-        _draw_rate(axis, [point for point in found.points if point.error == rate])
-        axis.set(xlabel="questions", title=f"{100 * rate:g} % of the answers wrong")
-        axis.grid(color="#dddddd", linewidth=0.6)
-    plan = found.base.plan
-    axes[0].set_ylabel(f"kappa-NDCG@{plan.k} of the list, {len(plan.order)} pages")
-    handles, labels = axes[0].get_legend_handles_labels()
+    """Plot both measures against questions, one row each; higher and further left is better."""
+    rates, plan = sorted({point.error for point in found.points}), found.base.plan
+    figure = Figure(figsize=(1.2 + 3.6 * len(rates), 7.6), layout="constrained")
+    rows = figure.subplots(2, len(rates), sharex="col", sharey="row", squeeze=False)
+    measures = (f"kappa-NDCG@{plan.k}", f"overlap@{plan.k}")
+    for row, (axes, measure) in enumerate(zip(rows, measures, strict=True)):
+        axes[0].set_ylabel(f"{measure} of the list, {len(plan.order)} pages")
+        for axis, rate in zip(axes, rates, strict=True):
+            _draw_rate(axis, [point for point in found.points if point.error == rate], row)
+            axis.grid(color="#dddddd", linewidth=0.6)
+    for axis, rate in zip(rows[0], rates, strict=True):
+        axis.set_title(f"{100 * rate:g} % of the answers wrong")
+    for axis in rows[-1]:
+        axis.set_xlabel("questions")
+    handles, labels = rows[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=min(5, len(labels)))
     return figure
 
 
-def _draw_rate(axis: Axes, points: list[Point]) -> None:
+def _measure(point: Point, row: int) -> tuple[float, float]:
+    """Return the measure of a row of the figure, and its standard error."""
+    if row == 0:
+        return point.quality, point.standard_error
+    return point.overlap, point.overlap_standard_error
+
+
+def _draw_rate(axis: Axes, points: list[Point], row: int) -> None:
     curve = [point for point in points if point.sorter == ROBUST]
     axis.errorbar(
         [point.questions for point in curve],
-        [point.quality for point in curve],
-        yerr=[2 * point.standard_error for point in curve],
+        [_measure(point, row)[0] for point in curve],
+        yerr=[2 * _measure(point, row)[1] for point in curve],
         color=BLUE,
         marker="o",
         markersize=4,
@@ -63,7 +74,7 @@ def _draw_rate(axis: Axes, points: list[Point]) -> None:
         if point.sorter != ROBUST:
             axis.plot(
                 [point.questions],
-                [point.quality],
+                [_measure(point, row)[0]],
                 color=GREY,
                 linestyle="none",
                 marker=MARKERS.get(point.sorter, "o"),

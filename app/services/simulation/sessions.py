@@ -12,8 +12,10 @@ from topkapi.analysis.metrics import kappa_ndcg_of_lists
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.simulated_assessors import Errors, by_worth
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
-from topkapi.app.domain.simulation.runs import Run, RunEstimate, simulate
+from topkapi.app.domain.simulation.runs import Run, RunEstimate, replay_votes, simulate
+from topkapi.app.domain.simulation.votes import Election, sessions
 
+FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 CHUNK = 250  # runs that share a seed: the result does not depend on the number of processes
@@ -23,8 +25,20 @@ WORTH_A_PROCESS = 60_000  # questions; below, starting processes costs more than
 
 
 @dataclass(frozen=True, slots=True)
+class Votes:
+    """Real votes that answer instead of an error model; ``n`` items are drawn, all if None."""
+
+    elections: tuple[Election, ...]
+    n: int | None
+    one_assessor: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
-    """One cell of a simulation: a plan, the error model and ties, and the number of runs."""
+    """One cell of a simulation: a plan, the error model and ties, and the number of runs.
+
+    With ``votes``, real votes answer, and error model and ties have no meaning.
+    """
 
     plan: Plan
     error: float
@@ -33,6 +47,7 @@ class Setting:
     seed: int
     errors: Errors = Errors.UNIFORM
     persistent: bool = False
+    votes: Votes | None = None
 
     @property
     def work(self) -> int:
@@ -47,23 +62,28 @@ class Chunk:
 
     setting: Setting
     number: int
+    start: int
     runs: int
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Per run: questions asked, true ranks of the listed items, a sampled sorter's estimates."""
+    """Per run: questions, measures of the list, estimates of a sampled sorter, filled answers."""
 
     judgments: IntArray
-    ranks: IntArray
+    kappa_ndcg: FloatArray
+    overlap: FloatArray
     estimates: list[RunEstimate]
+    filled: int
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """Questions asked and quality of the lists, over the runs of a setting.
 
-    For a sampled sorter they include its own estimates of the quality and of the error rate.
+    For a sampled sorter they include its own estimates of both measures and of the error rate;
+    ``expected_quality_mean`` is another name of ``stated_kappa_ndcg_mean``. ``filled_share`` is the
+    share of answers about pairs on which nobody had voted.
     """
 
     judgments_mean: float
@@ -72,9 +92,13 @@ class Summary:
     kappa_ndcg_mean: float
     kappa_ndcg_sd: float
     overlap_mean: float
+    overlap_sd: float
     bound: int
+    stated_kappa_ndcg_mean: float | None = None
+    stated_overlap_mean: float | None = None
     expected_quality_mean: float | None = None
     error_rate_mean: float | None = None
+    filled_share: float | None = None
 
 
 def summarise(
@@ -96,8 +120,10 @@ def summarise(
         setting,
         Results(
             np.concatenate([each.judgments for each in results]),
-            np.concatenate([each.ranks for each in results]),
+            np.concatenate([each.kappa_ndcg for each in results]),
+            np.concatenate([each.overlap for each in results]),
             [estimate for each in results for estimate in each.estimates],
+            sum(each.filled for each in results),
         ),
     )
 
@@ -106,7 +132,7 @@ def _results(setting: Setting, processes: int | None) -> Iterator[Results]:
     """Yield the results chunk by chunk."""
     size = CHUNK_SAMPLED if SORTERS[setting.plan.sorter].sampled else CHUNK
     chunks = [
-        Chunk(setting, number, min(size, setting.runs - start))
+        Chunk(setting, number, start, min(size, setting.runs - start))
         for number, start in enumerate(range(0, setting.runs, size))
     ]
     cores = min(processes or os.cpu_count() or 1, len(chunks))
@@ -118,23 +144,50 @@ def _results(setting: Setting, processes: int | None) -> Iterator[Results]:
 
 
 def _run_chunk(chunk: Chunk) -> Results:
-    setting = chunk.setting
-    runs = list(
-        simulate(
+    runs = list(_runs(chunk))
+    k = chunk.setting.plan.k
+    measured = [measures(run, k) for run in runs]
+    return Results(
+        np.array([run.judgments for run in runs], dtype=np.int64),
+        np.array([quality for quality, _ in measured]),
+        np.array([overlap for _, overlap in measured]),
+        [run.estimate for run in runs if run.estimate is not None],
+        sum(run.filled for run in runs),
+    )
+
+
+def _runs(chunk: Chunk) -> Iterator[Run]:
+    setting, seed = chunk.setting, f"{chunk.setting.seed}/{chunk.number}"
+    if setting.votes is None:
+        return simulate(
             setting.plan,
             error=setting.error,
             grades=setting.ties,
             runs=chunk.runs,
-            seed=f"{setting.seed}/{chunk.number}",
+            seed=seed,
             errors=setting.errors,
             persistent=setting.persistent,
         )
+    found = sessions(
+        setting.votes.elections,
+        n=setting.votes.n,
+        runs=chunk.runs,
+        one_assessor=setting.votes.one_assessor,
+        persistent=setting.persistent,
+        seed=str(setting.seed),
+        start=chunk.start,
     )
-    return Results(
-        np.array([run.judgments for run in runs], dtype=np.int64),
-        np.array([true_ranks(run) for run in runs], dtype=np.int64),
-        [run.estimate for run in runs if run.estimate is not None],
-    )
+    return replay_votes(setting.plan, found, seed)
+
+
+def measures(run: Run, k: int) -> tuple[float, float]:
+    """Return kappa-NDCG and overlap at ``k`` of the list of a run."""
+    n = len(run.worth)
+    if not n:
+        return 1.0, 1.0
+    ranks = np.array([true_ranks(run)], dtype=np.int64)
+    quality = kappa_ndcg_of_lists(ranks, k, n_items=n)
+    return float(quality[0]), float((ranks < k).sum() / min(k, n))
 
 
 def true_ranks(run: Run) -> list[int]:
@@ -146,20 +199,24 @@ def true_ranks(run: Run) -> list[int]:
 
 
 def _summary_of(setting: Setting, results: Results) -> Summary:
-    n, k = len(setting.plan.order), setting.plan.k
     judgments, estimates = results.judgments, results.estimates
-    quality = kappa_ndcg_of_lists(results.ranks, k, n_items=n)
-    overlap = (results.ranks < k).sum(axis=1) / max(1, min(k, n))
+    stated = _mean([estimate.quality for estimate in estimates])
     return Summary(
         judgments_mean=float(judgments.mean()),
         judgments_sd=_deviation(judgments),
         judgments_max=int(judgments.max()),
-        kappa_ndcg_mean=float(quality.mean()),
-        kappa_ndcg_sd=_deviation(quality),
-        overlap_mean=float(overlap.mean()),
+        kappa_ndcg_mean=float(results.kappa_ndcg.mean()),
+        kappa_ndcg_sd=_deviation(results.kappa_ndcg),
+        overlap_mean=float(results.overlap.mean()),
+        overlap_sd=_deviation(results.overlap),
         bound=setting.plan.most_questions,
-        expected_quality_mean=_mean([estimate.quality for estimate in estimates]),
+        stated_kappa_ndcg_mean=stated,
+        stated_overlap_mean=_mean([estimate.overlap for estimate in estimates]),
+        expected_quality_mean=stated,
         error_rate_mean=_mean([estimate.error_rate for estimate in estimates]),
+        filled_share=None
+        if setting.votes is None
+        else results.filled / max(1, int(judgments.sum())),
     )
 
 

@@ -32,13 +32,22 @@ async def _hold_sign_in(request: Request) -> AsyncIterator[None]:
         yield
 
 
+_EXPIRED = "Your sign-in has expired. Sign in to go on where you were."
+_REASONS = {
+    "expired": _EXPIRED,
+    "kept": f"{_EXPIRED} Your last answer is stored in this browser and is saved as soon as "
+    "you have signed in.",
+}
 SIGN_IN_PLACE = Depends(_hold_sign_in, scope="function")
 
 
 @router.get("/sign-in", dependencies=[SIGN_IN_PLACE])
-def get_sign_in(request: Request, next: str = "/") -> Response:
-    """Show the sign-in form; a browser on this machine also sees the demo accounts."""
-    return _show(request, SignInForm(next=local_path(next)))
+def get_sign_in(request: Request, next: str = "/", reason: str = "") -> Response:
+    """Show the sign-in form; a browser on this machine also sees the demo accounts.
+
+    ``reason`` says why a person is back here: ``expired``, or ``kept`` if an answer is waiting.
+    """
+    return _show(request, SignInForm(next=local_path(next), reason=reason))
 
 
 @router.post("/sign-in", dependencies=[Depends(check_visitor_form), SIGN_IN_PLACE])
@@ -72,6 +81,8 @@ def _show(request: Request, form: SignInForm, refusal: AppError | None = None) -
     view = SignInView(
         email=form.email[:254],
         next=form.next,
+        reason=form.reason,
+        notice=_REASONS.get(form.reason),
         error=str(refusal) if refusal else None,
         demo_accounts=_demo_accounts(request),
         demo_password=DEMO_PASSWORD,

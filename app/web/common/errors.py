@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import urlencode, urlsplit
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -15,10 +15,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from topkapi.app.domain import errors
-from topkapi.app.domain.errors import AppError, SignInNeeded, TooManyAttempts
+from topkapi.app.domain.errors import AppError, SignInNeeded, TooManyAttempts, TrainingRequired
 from topkapi.app.domain.text.storable import storable
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.busy import RETRY_SECONDS, Busy
+from topkapi.app.web.common.cookies import SESSION_COOKIE
+from topkapi.app.web.common.links import local_path
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.visitors import is_api
 
@@ -49,7 +51,7 @@ _TITLES = {
     500: "Unexpected error",
     503: "The server is busy",
 }
-_TITLES_BY_CODE = {"withdrawn": "Assignment withdrawn"}
+_TITLES_BY_CODE = {"withdrawn": "Assignment withdrawn", "training_required": "Training required"}
 _DEFAULT_DETAIL = {
     404: "There is no page at this address.",
     405: "This address does not accept this kind of request.",
@@ -89,6 +91,8 @@ def show_app_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, AppError)
     if type(error) is SignInNeeded and not is_api(request):
         return _redirect_to_sign_in(request)
+    if isinstance(error, TrainingRequired) and not is_api(request):
+        return _redirect_to_training(request, error.slug)
     problems = [each.as_json() for each in getattr(error, "problems", ())]
     response = show(request, status_of(error), error.code, str(error), problems)
     if isinstance(error, TooManyAttempts):
@@ -173,15 +177,33 @@ def show(
 
 def _redirect_to_sign_in(request: Request) -> Response:
     url = str(request.app.url_path_for("get_sign_in"))
-    path, query = request.scope["path"], request.scope["query_string"].decode("latin-1")
-    if request.method == "GET" and path != "/":
-        wanted = path + (f"?{query}" if query else "")
-        url += f"?next={quote(wanted, safe='')}"
+    wanted = _wanted(request)
+    parameters = {"next": wanted} if wanted != "/" else {}
+    if SESSION_COOKIE in request.cookies:
+        parameters["reason"] = "expired"
+    if parameters:
+        url += f"?{urlencode(parameters)}"
     if htmx.wants_fragment(request):
-        return htmx.redirect(
-            Response(status_code=401), str(request.app.url_path_for("get_sign_in"))
-        )
+        return htmx.redirect(Response(status_code=401), url)
     return RedirectResponse(url, status_code=303)
+
+
+def _redirect_to_training(request: Request, slug: str) -> Response:
+    url = str(request.app.url_path_for("get_training", slug=slug))
+    if htmx.wants_fragment(request):
+        return htmx.redirect(Response(status_code=403), url)
+    return RedirectResponse(url, status_code=303)
+
+
+def _wanted(request: Request) -> str:
+    """Return where to go after the sign-in: the page asked for, or the one that sent a form."""
+    if htmx.wants_fragment(request):
+        return local_path(urlsplit(htmx.current_url(request)).path or "/")
+    path: str = request.scope["path"]
+    query = request.scope["query_string"].decode("latin-1")
+    if request.method != "GET":
+        return "/"
+    return path + (f"?{query}" if query else "")
 
 
 def _field(location: tuple[int | str, ...]) -> str:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from topkapi.app.db.base import now
+from topkapi.app.domain.shortcuts import cap_of
 from topkapi.app.domain.text.sizes import format_size
 
 
@@ -85,6 +86,7 @@ def _count(number: int, word: str) -> str:
 
 FILTERS: dict[str, Callable[..., Any]] = {
     "clock": clock,
+    "cap": cap_of,
     "spell_duration": spell_duration,
     "ago": ago,
     "percent": percent,

@@ -29,6 +29,11 @@ def wants_fragment(request: Request) -> bool:
     return headers.get("HX-Request") == "true" and headers.get("HX-Boosted") != "true"
 
 
+def current_url(request: Request) -> str:
+    """Return the address of the page that htmx runs in, or an empty string."""
+    return request.headers.get("HX-Current-URL", "")
+
+
 def redirect(response: Response, url: str) -> Response:
     """Make htmx load another page."""
     response.headers["HX-Redirect"] = url

@@ -19,8 +19,11 @@ from topkapi.app.web.common.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOK
 from topkapi.app.web.common.formats import FILTERS
 
 
+@cache
 def make_templates() -> Environment:
-    """Return the template environment; an undefined name is an error, not an empty string."""
+    """Return the process's template environment; an undefined name is an error, not an empty
+    string.
+    """
     environment = Environment(
         loader=FileSystemLoader(asset_dir("templates")),
         autoescape=True,

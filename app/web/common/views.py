@@ -37,13 +37,28 @@ class DemoAccount:
 
 @dataclass(frozen=True, slots=True)
 class SignInView:
-    """The sign-in page: the e-mail address entered, the error, and the redirect target."""
+    """The sign-in page: the e-mail address entered, the error, and the redirect target.
+
+    ``notice`` explains ``reason``, why a person who was signed in has to do it again.
+    """
 
     email: str
     next: str
+    reason: str
+    notice: str | None
     error: str | None
     demo_accounts: Sequence[DemoAccount]
     demo_password: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeysView:
+    """A person's keys: name, label and key of each action, and the keys to choose from."""
+
+    rows: Sequence[tuple[str, str, str]]
+    keys: Sequence[str]
+    next: str
+    error: str | None
 
 
 @dataclass(frozen=True, slots=True)

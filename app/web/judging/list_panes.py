@@ -19,6 +19,7 @@ _OTHER = {"left": "right", "right": "left"}
 class ResultView:
     """One result; ``elsewhere`` is its rank in the other list, empty if it is not in there."""
 
+    name: str
     title: str
     url: str
     source: str
@@ -57,6 +58,7 @@ def list_panes(
         theme: Theme = "light" if light else "auto"
         link = PageLink(assignment_state.query.study_id, head.id, theme, reading.size, tuple(terms))
         return ResultView(
+            name=head.name,
             title=head.title or head.name,
             url=head.url,
             source=links.address(link, head.path),

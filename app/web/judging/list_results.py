@@ -8,14 +8,7 @@ from topkapi.app.domain.lists.session import Compared, ListAnswer
 from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.live_sessions import QueryHead
 from topkapi.app.services.judging.session_summary import Summary
-
-ANSWER_NAMES = {
-    ListAnswer.LEFT_MUCH: "Left much better",
-    ListAnswer.LEFT: "Left better",
-    ListAnswer.SAME: "The same",
-    ListAnswer.RIGHT: "Right better",
-    ListAnswer.RIGHT_MUCH: "Right much better",
-}
+from topkapi.app.web.judging.answer_names import LIST_ANSWERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +32,6 @@ def compared_view(assignment_state: AssignmentState, summary: Summary) -> Compar
         position=assignment_state.position,
         query=assignment_state.query,
         summary=summary,
-        counts=[(name, counts[answer]) for answer, name in ANSWER_NAMES.items()],
+        counts=[(name, counts[ListAnswer(value)]) for value, name in LIST_ANSWERS.items()],
         same=counts[ListAnswer.SAME],
     )

@@ -12,12 +12,14 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import AnswerNotAllowed, Invalid, LogRefusal, Withdrawn
 from topkapi.app.domain.grades.session import GradePlan
 from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.shortcuts import keys_of
 from topkapi.app.domain.study import Grade
 from topkapi.app.services.judging import highlights, labeling, timing
 from topkapi.app.services.judging.context import judging_context
 from topkapi.app.services.judging.labeling import AssignmentState, PossibleState
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.session_summary import summary_of
+from topkapi.app.services.judging.undone import undone_answer
 from topkapi.app.services.pages.snippets import snippet_texts
 from topkapi.app.web.access.deps import (
     ClaimantToken,
@@ -31,6 +33,7 @@ from topkapi.app.web.common import htmx
 from topkapi.app.web.common.markdown import to_html
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView
+from topkapi.app.web.judging.answer_names import answer_name
 from topkapi.app.web.judging.display_preferences import display_preferences_of
 from topkapi.app.web.judging.finished_view import finished_view
 from topkapi.app.web.judging.forms import EntryForm, TermsForm, TimerForm
@@ -43,6 +46,7 @@ from topkapi.app.web.judging.views import (
     PossibleQuestion,
     Refused,
     TermsView,
+    UndoneView,
     WorkView,
 )
 
@@ -102,8 +106,8 @@ def _enter(
         now_open = _assignment_state(request, session, user, assignment_id)
         return _show(request, session, user, now_open, stale=Refused(refusal.code, str(refusal)))
     if htmx.wants_fragment(request):
-        needs_texts = after.tool is Tool.LISTS
-        return _show(request, session, user, after) if needs_texts else after
+        needs_session = after.tool is Tool.LISTS or after.can_redo
+        return _show(request, session, user, after) if needs_session else after
     return RedirectResponse(_address(request, "get_work", assignment_id), status_code=303)
 
 
@@ -166,7 +170,8 @@ def post_terms(
     if not htmx.wants_fragment(request):
         return RedirectResponse(_address(request, "get_work", assignment_id), status_code=303)
     terms = highlights.terms_for(session, user_id=user.id, query_id=query.id, query=query.text)
-    return render(request, "judging/_terms.html", TermsView(assignment_id, terms, error))
+    key = keys_of(user.keys)["highlight"]
+    return render(request, "judging/_terms.html", TermsView(assignment_id, terms, key, error))
 
 
 @router.get("/guidelines")
@@ -249,7 +254,8 @@ def _fragment(
     """Return the parts of the page that change, and the possible next questions if known."""
     question = _question(request, session, assignment_state)
     possible = _possible_questions(request, session, assignment_state.ahead)
-    view = FragmentView(question, stale, possible)
+    undone = None if session is None else _undone(session, assignment_state)
+    view = FragmentView(question, stale, undone, possible)
     return render(request, "judging/_question.html", view, status=409 if stale else 200)
 
 
@@ -266,7 +272,9 @@ def _work_view(
         question=_question(request, session, assignment_state),
         query=assignment_state.query,
         context=context,
-        terms=TermsView(assignment_state.assignment_id, assignment_state.terms),
+        terms=TermsView(
+            assignment_state.assignment_id, assignment_state.terms, context.keys["highlight"]
+        ),
         reading=display_preferences_of(request),
         user_id=user.id,
         offered=Plan.from_json(assignment_state.plan).answers if by_pairs else (),
@@ -275,7 +283,18 @@ def _work_view(
         else (),
         guidelines=to_html(context.guidelines),
         stale=stale,
+        undone=_undone(session, assignment_state),
     )
+
+
+def _undone(session: Session, assignment_state: AssignmentState) -> UndoneView | None:
+    """Return the undone answer to the open question, if there is one."""
+    if not assignment_state.can_redo or assignment_state.finished:
+        return None
+    found = undone_answer(session, assignment_state.assignment_id)
+    if found is None:
+        return None
+    return UndoneView(answer_name(assignment_state.tool, found.answer), found.note)
 
 
 def _grades(assignment_state: AssignmentState, described: Sequence[Grade]) -> Sequence[Grade]:

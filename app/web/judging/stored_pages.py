@@ -1,5 +1,6 @@
 """Pages under judgment and their files: untrusted content, served so that nothing in it can run."""
 
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Annotated
 from urllib.parse import quote
@@ -81,49 +82,67 @@ async def get_page(
     links: PageLinks = request.app.state.page_links
     link, seconds = links.read(token)
     admit_visitor(request)
-    head = await _head(request, link)
-    if head is None:
+    in_frame = sec_fetch_dest != "document"
+    found = await _find(request, link, path, in_frame=in_frame)
+    if found is None:
         return _missing(link)
-    if path == head.path:
-        response = await _page(request, link, head, in_frame=sec_fetch_dest != "document")
+    if path == found.head.path:
+        response = await _page(request, link, found, in_frame=in_frame)
     else:
         response = await _file(request, link, path, sec_fetch_dest)
     return _missing(link) if response is None else _cacheable(response, seconds)
 
 
-async def _head(request: Request, link: PageLink) -> PageHead | None:
-    """Return the metadata of the page of the link, from the cache if possible."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The metadata of a page with its rendered body, if cached, or else its stored bytes."""
+
+    head: PageHead
+    body: Body | None
+    data: bytes | None
+
+
+async def _find(request: Request, link: PageLink, path: str, *, in_frame: bool) -> _Found | None:
+    """Return the page of the link from the cache, or read what is missing in one transaction."""
     pages: ShownPages = request.app.state.pages
-    study_id, document_id = link.study_id, link.document_id
-    head = pages.head(study_id, document_id)
-    if head is not None:
-        return head
+    known = pages.head(link.study_id, link.document_id)
+    body = pages.body(_key(known, link, in_frame)) if known else None
+    if known and (body or path != known.path):
+        return _Found(known, body, None)
 
-    def read(session: Session) -> PageHead | None:
-        row = queries.document_head(session, study_id, document_id)
-        return None if row is None else PageHead(*row)
+    def read(session: Session) -> _Found | None:
+        head = known or _head(session, pages, link)
+        if head is None:
+            return None
+        body = pages.body(_key(head, link, in_frame))
+        is_read = body is None and path == head.path
+        return _Found(head, body, queries.data_of(session, head.content_hash) if is_read else None)
 
-    head = await in_transaction(request, read)
-    if head is not None:
-        pages.keep_head(study_id, document_id, head)
+    return await in_transaction(request, read)
+
+
+def _key(head: PageHead, link: PageLink, in_frame: bool) -> BodyKey:
+    return BodyKey(head.content_hash, link.terms, in_frame)
+
+
+def _head(session: Session, pages: ShownPages, link: PageLink) -> PageHead | None:
+    row = queries.document_head(session, link.study_id, link.document_id)
+    if row is None:
+        return None
+    head = PageHead(*row)
+    pages.keep_head(link.study_id, link.document_id, head)
     return head
 
 
 async def _page(
-    request: Request, link: PageLink, head: PageHead, *, in_frame: bool
+    request: Request, link: PageLink, found: _Found, *, in_frame: bool
 ) -> Response | None:
     """Return the page as shown in a frame; a document that is not text is sent unchanged."""
-    pages: ShownPages = request.app.state.pages
-    is_text = head.media_type in (HTML, MARKDOWN, PLAIN)
-    key = BodyKey(head.content_hash, link.terms, in_frame)
-    body = pages.body(key) if is_text else None
+    head, body, data = found.head, found.body, found.data
     if body is None:
-        data = await in_transaction(
-            request, lambda session: queries.data_of(session, head.content_hash)
-        )
-        if data is None or not is_text:
+        if data is None or head.media_type not in (HTML, MARKDOWN, PLAIN):
             return None if data is None else _as_stored(data, head.media_type)
-        body = await _rendered(request, head.media_type, data, key)
+        body = await _rendered(request, head.media_type, data, _key(head, link, in_frame))
     return _shown(request, body, head, link)
 
 

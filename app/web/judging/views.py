@@ -1,6 +1,6 @@
 """Views for the templates of the judging pages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from topkapi.app.domain.enums import Tool
@@ -19,10 +19,11 @@ PossibleQuestion = tuple[list[str], QuestionView]
 
 @dataclass(frozen=True, slots=True)
 class TermsView:
-    """The highlighted terms, and the error in the last term entered."""
+    """The highlighted terms, the key that adds one, and the error in the last term entered."""
 
     assignment_id: int
     terms: Sequence[str]
+    key: str
     error: str | None = None
 
 
@@ -35,10 +36,20 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
+class UndoneView:
+    """The answer that was undone, as its button names it, and its note."""
+
+    label: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
 class WorkView:
     """A judging page: the question, its query and judging context, and display preferences.
 
     ``stale`` is the reason why an entry was refused; the question is the one that is open now.
+    ``layout`` is the template around the question; practice has one of its own.
+    ``undone`` is the answer to it that was undone.
     """
 
     question: QuestionView
@@ -51,6 +62,18 @@ class WorkView:
     grades: Sequence[Grade]
     guidelines: str
     stale: Refused | None = None
+    undone: UndoneView | None = None
+    layout: str = "judging/work.html"
+
+    @property
+    def flag(self) -> "FlagView":
+        """The form that flags the question."""
+        return FlagView(self.question.assignment_id)
+
+    @property
+    def keys(self) -> Mapping[str, str]:
+        """The key of each action."""
+        return self.context.keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +82,7 @@ class FragmentView:
 
     question: QuestionView
     stale: Refused | None = None
+    undone: UndoneView | None = None
     possible: Sequence[PossibleQuestion] = ()
 
 
@@ -67,6 +91,16 @@ class NextView:
     """The possible next questions, each with the answers that lead to it."""
 
     possible: Sequence[PossibleQuestion]
+
+
+@dataclass(frozen=True, slots=True)
+class FlagView:
+    """The form that flags a question; ``sent`` confirms a flag, ``error`` explains a refusal."""
+
+    assignment_id: int
+    reason: str = ""
+    error: str | None = None
+    sent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,7 @@ class SettingsForm(Received):
     budget: Line = ""
     stop_at: Line = ""
     pair_limit: Line = ""
+    goal: Line = ""
     lists_in_rotation: bool = False
     lists_pairs: Line = ""
     lists_size: Line = ""

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import HTMLResponse, Response
 
 from topkapi.app.db.models import Study, User
+from topkapi.app.db.queries import flags
 from topkapi.app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.progress import study_progress
@@ -16,12 +17,12 @@ from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import ResearcherUser, SessionDep
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render, to_text
-from topkapi.app.web.progress.views import PARTS, PersonLine, ProgressView
+from topkapi.app.web.progress.views import PARTS, FlagView, PersonLine, ProgressView
 from topkapi.app.web.studies.pages import Slug
 from topkapi.app.web.studies.views import head_of
 
 router = APIRouter(prefix="/studies/{slug}/progress", include_in_schema=False)
-PEOPLE, QUERIES = 25, 20
+PEOPLE, QUERIES, FLAGS = 25, 20, 50
 Search = Annotated[str, Query(max_length=200)]
 PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
 
@@ -97,6 +98,8 @@ def _view(
             session, [each.id for each, _ in people], [query.id for query, _ in asked]
         ),
         latest=study_progress.latest(session, seen),
+        flags=[FlagView.of(flag) for flag in flags.flags_of_study(session, study.id, limit=FLAGS)],
+        open_flags=flags.count_open(session, study.id),
         choices=choices,
         values=values,
     )

@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
+from topkapi.app.db.models import Flag
+from topkapi.app.domain.enums import Tool
 from topkapi.app.services.progress.study_progress import (
     Cell,
     Finished,
@@ -14,7 +17,38 @@ from topkapi.app.services.progress.study_progress import (
 from topkapi.app.web.common.paging import Choices, Paging
 from topkapi.app.web.studies.views import StudyHead
 
-PARTS = ("stats", "matrix", "people", "queries", "latest")
+PARTS = ("stats", "matrix", "people", "queries", "latest", "flags")
+
+
+@dataclass(frozen=True, slots=True)
+class FlagView:
+    """A question that an assessor has flagged; ``handler`` is empty while the flag is open."""
+
+    id: int
+    reason: str
+    assessor: str
+    query: str
+    tool: Tool
+    shown: Sequence[str]
+    created_at: datetime
+    is_handled: bool
+    handler: str
+
+    @classmethod
+    def of(cls, flag: Flag) -> "FlagView":
+        """Return the view of a flag."""
+        work = flag.assignment
+        return cls(
+            id=flag.id,
+            reason=flag.reason,
+            assessor=work.user.name,
+            query=work.query.external_id,
+            tool=work.tool,
+            shown=flag.shown,
+            created_at=flag.created_at,
+            is_handled=flag.handled_at is not None,
+            handler=flag.handler.name if flag.handler else "",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +72,8 @@ class ProgressView:
     query_paging: Paging
     cells: Mapping[tuple[int, int], Sequence[Cell]]
     latest: Sequence[Finished]
+    flags: Sequence[FlagView]
+    open_flags: int
     choices: Choices
     values: Mapping[str, str]
     texts: Mapping[str, str] = field(default_factory=dict)

@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from topkapi.app.web.common.errors import show_unexpected
 
 _log = logging.getLogger("topkapi.requests")
+_encode = json.JSONEncoder(default=str, ensure_ascii=False).encode
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -38,7 +39,7 @@ class JsonLines(logging.Formatter):
         if record.exc_info:
             text = self.formatException(record.exc_info)
             line["traceback"] = _without_values(text, record.exc_info[1])
-        return json.dumps(line, default=str, ensure_ascii=False)
+        return _encode(line)
 
 
 def _without_values(text: str, error: BaseException | None) -> str:

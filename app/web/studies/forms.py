@@ -5,6 +5,7 @@ from typing import Any
 
 from topkapi.app.db.models import Study
 from topkapi.app.domain.errors import Invalid
+from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.studies.edit_study import version_of
 from topkapi.app.web.people.forms import SettingsForm
@@ -28,6 +29,7 @@ def form_of(study: Study) -> SettingsForm:
         grades="\n".join(f"{g.name}: {g.description}".rstrip(": ") for g in s.grades),
         tools=[tool.value for tool in s.tools],
         sorter=s.sorter,
+        goal=s.goal,
         check_per_cent=_typed(round(100 * s.check_share, 6)),
         budget=_typed(s.budget),
         stop_at=_typed(s.stop_at),
@@ -50,6 +52,7 @@ def settings_in(form: SettingsForm) -> dict[str, Any]:
     return found | {
         "tools": form.tools,
         "sorter": form.sorter,
+        "goal": form.goal or Goal.ORDER.value,
         "check_share": round(share / 100, 8),
         "budget": _whole(form.budget, "Budget") if form.budget.strip() else None,
         "stop_at": _read(form.stop_at, "Stop at", float, "a number")

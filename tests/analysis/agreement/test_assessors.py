@@ -8,7 +8,6 @@ from tests.analysis.agreement import brute
 from topkapi.analysis.agreement import (
     Judgments,
     count_triads,
-    error_rates,
     grouped_sums,
     left_bias,
     pair_tables,
@@ -16,46 +15,6 @@ from topkapi.analysis.agreement import (
     resamples,
     rest_counts,
 )
-from topkapi.analysis.agreement.assessors import identified
-
-
-def test_error_rates_of_a_ring_of_five_are_recovered() -> None:
-    rates = np.array([0.02, 0.05, 0.11, 0.2, 0.3])
-    seen = np.cos(np.pi * rates)
-    first, second = np.array([0, 1, 2, 0, 1]), np.array([2, 3, 4, 3, 4])
-    tau = 2 / np.pi * np.arcsin(seen[first] * seen[second])
-    weights = np.array([10.0, 3, 5, 20, 12])
-    assert error_rates(first, second, tau, weights, 5) == pytest.approx(rates, abs=1e-9)
-    batch = error_rates(first, second, np.stack([tau, tau]), np.stack([weights, weights]), 5)
-    assert batch == pytest.approx(np.stack([rates, rates]), abs=1e-9)
-
-
-def test_a_pair_without_tau_is_left_out_and_opposites_stay_finite() -> None:
-    first, second = np.array([0, 0, 1, 2]), np.array([1, 2, 2, 3])
-    tau = np.array([0.8, 0.8, 0.8, np.nan])
-    found = error_rates(first, second, tau, np.ones(4), 4)
-    assert found[0] == pytest.approx(found[1])
-    worst = error_rates(first, second, np.full(4, -0.9), np.ones(4), 4)
-    assert np.isfinite(worst).all()
-    assert (worst > 0.3).all()
-
-
-@pytest.mark.parametrize(
-    ("pairs", "known"),
-    [
-        ([(0, 1)], [False] * 5),
-        ([(0, 1), (1, 2), (0, 2)], [True] * 3 + [False] * 2),
-        ([(0, 1), (1, 2), (2, 3), (0, 3)], [False] * 5),
-        ([(0, 1), (1, 2), (0, 2), (2, 4)], [True, True, True, False, True]),
-    ],
-)
-def test_parts_are_identified_by_an_odd_ring(
-    pairs: list[tuple[int, int]], known: list[bool]
-) -> None:
-    first, second = np.array(pairs).T
-    assert identified(first, second, 5).tolist() == known
-    found = error_rates(first, second, np.full(len(pairs), 0.5), np.ones(len(pairs)), 5)
-    assert (~np.isnan(found)).tolist() == known
 
 
 def test_the_rest_of_an_assessor_is_every_table_they_are_in() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import optimize, stats
+from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from tests.analysis.agreement import brute
@@ -24,7 +24,6 @@ from topkapi.analysis.agreement import (
     alpha_of_table,
     chi_square,
     cohen_kappa,
-    error_rates,
     from_scores,
     gwet_ac1_of_table,
     left_bias,
@@ -179,21 +178,6 @@ def test_tools_of_single_queries_are_exchanged_as_if_all_choices_were_listed(see
         difference -= agreed[~first].sum() / votes[~first].sum()
         hits += abs(difference) >= abs(found.difference) - 1e-12
     assert found.p == pytest.approx(hits / len(ways), abs=0.04)
-
-
-@given(seed=seeds, people=st.integers(3, 6))
-def test_error_rates_are_the_weighted_least_squares_fit(seed: int, people: int) -> None:
-    rng = np.random.default_rng(seed)
-    first, second = np.triu_indices(people, k=1)
-    tau, weights = rng.uniform(0.3, 0.95, first.size), rng.uniform(1, 20, first.size)
-    seen = np.sin(np.pi / 2 * tau)
-    design = np.zeros((first.size, people))
-    design[np.arange(first.size), first] = design[np.arange(first.size), second] = 1
-    root = np.sqrt(weights * seen**2)
-    fit = optimize.lsq_linear(design * root[:, None], -np.log(seen) * root, method="bvls")
-    found = error_rates(first, second, tau, weights, people)
-    expected = np.clip(np.exp(-fit.x), 0, 1)
-    assert np.cos(np.pi * found) == pytest.approx(expected, abs=1e-9)  # arccos is steep at 1
 
 
 def test_drift_is_the_slope_of_a_regression_with_a_level_a_session() -> None:

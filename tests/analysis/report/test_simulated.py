@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from topkapi.analysis.agreement import agreement, from_scores, pair_tables, resamples
-from topkapi.analysis.report.sections.answers import answer_quality
-from topkapi.analysis.report.sections.people import people
+from topkapi.analysis.agreement import (
+    agreement,
+    errors_of_lists,
+    from_scores,
+    pair_tables,
+    resamples,
+)
+from topkapi.analysis.report.sections.consensus import agreement_weights
 from topkapi.analysis.report.simulated import noise_of, simulated_study
 from topkapi.analysis.typing import FloatArray, IntArray
 
@@ -22,32 +27,33 @@ def test_noise_turns_the_stated_share_of_pairs(error: float) -> None:
     assert turned.mean() == pytest.approx(error, abs=0.004)
 
 
-@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (3, 0, 4, 2, 1)])
-def test_the_order_of_five_assessors_is_recovered(order: tuple[int, ...]) -> None:
-    """Check the rotation, where agreement with the rest alone would mislead.
+def test_the_order_of_five_assessors_is_recovered() -> None:
+    """Check the rotation, where agreement with the rest depends on who the rest are.
 
-    Of ten studies, both tools together: the mean rank correlation with the known rates is at
-    least .85, the worst assessor is found nine times, and the mean rates are in the known order,
-    none further than .06 from the truth.
+    Of eight studies in two orders of the assessors, both tools together: the mean rank correlation
+    with the known rates is at least .8, and at least that of agreement with the rest; the worst
+    assessor is found in most.
     """
-    errors = [ERRORS[i] for i in order]
-    found = np.array([estimated(errors, seed) for seed in range(10)]).mean(axis=1)
-    assert np.mean([stats.spearmanr(row, errors).statistic for row in found]) >= 0.85
-    assert np.mean(found.argmax(axis=1) == np.argmax(errors)) >= 0.9
-    assert np.argsort(found.mean(axis=0)).tolist() == np.argsort(errors).tolist()
-    assert np.abs(found.mean(axis=0) - errors).max() < 0.06
+    ours, plain, worst = [], [], []
+    for seed, order in enumerate([(0, 1, 2, 3, 4), (3, 0, 4, 2, 1)] * 4):
+        errors = [ERRORS[i] for i in order]
+        rates, shares = np.array(estimated(errors, seed)).mean(axis=0)
+        ours.append(stats.spearmanr(rates, errors).statistic)
+        plain.append(stats.spearmanr(-shares, errors).statistic)
+        worst.append(rates.argmax() == np.argmax(errors))
+    assert np.mean(ours) >= max(0.8, np.mean(plain))
+    assert np.mean(worst) >= 0.8
 
 
-def estimated(errors: list[float], seed: int) -> list[list[float]]:
-    """Estimate error rates (tools, assessors) of five assessors on 50 queries in two rounds."""
+def estimated(errors: list[float], seed: int) -> list[tuple[FloatArray, FloatArray]]:
+    """Return error rates and agreement with the rest by tool, of 50 queries in two rounds."""
     made = simulated_study(errors, queries=50, documents=50, rounds=2, answers=0, seed=seed)
-    rates = []
+    found = []
     for tool in made.tools:
         tables = pair_tables(from_scores(tool.scores, 5, 50))
-        drawn = resamples(np.ones(50), draws=2)
-        rows = people(tables, answer_quality(tool), made.assessors, drawn, drawn, np.arange(5))
-        rates.append([row.error_rate.value or 0.0 for row in rows])
-    return rates
+        rates = errors_of_lists(tool.scores, tables, seed=seed).value
+        found.append((rates, agreement_weights(tables)))
+    return found
 
 
 def share(sums: FloatArray) -> FloatArray:

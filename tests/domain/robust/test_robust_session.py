@@ -15,7 +15,7 @@ from topkapi.app.domain.pairs.answers import Answer, Judgment, Question
 from topkapi.app.domain.pairs.list_confidence import confidence_in, confidence_of
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Asking, Finished, PairSession
-from topkapi.app.domain.pairs.sorters.registry import heap_questions
+from topkapi.app.domain.pairs.sorters.heap import heap_questions
 from topkapi.app.domain.study import StudySettings
 
 UNDO: Entry[Judgment] = Entry(EntryKind.UNDO)

@@ -423,3 +423,46 @@ text_case(
     "files.queries",
     "no file",
 )
+
+
+def practice_case(name: str, line: str, field: str | None, says: str) -> None:
+    """Add a case in which practice.jsonl has one wrong line."""
+    text_case(f"practice_{name}", "practice.jsonl", line + "\n", 1, field, says)
+
+
+_TEXTS = '"query": "tulips", "explanation": "It helps."'
+practice_case(
+    "unknown_page",
+    f'{{"id": "p", {_TEXTS}, "left": "d0", "right": "d99", "answer": "left"}}',
+    "right",
+    "no document 'd99'",
+)
+practice_case(
+    "unknown_answer",
+    f'{{"id": "p", {_TEXTS}, "left": "d0", "right": "d1", "answer": "better"}}',
+    "answer",
+    "no answer 'better'",
+)
+practice_case(
+    "unused_tool",
+    f'{{"id": "p", {_TEXTS}, "document": "d0", "answer": "good"}}',
+    "tool",
+    "does not use",
+)
+practice_case(
+    "no_pages", f'{{"id": "p", {_TEXTS}, "left": "d0", "answer": "left"}}', "document", "no pages"
+)
+practice_case(
+    "no_explanation",
+    '{"id": "p", "query": "tulips", "left": "d0", "right": "d1", "answer": "left"}',
+    "explanation",
+    "not a text",
+)
+text_case(
+    "more_needed_than_practice",
+    "study.toml",
+    'name = "x"\ntraining = true\ntraining_needed = 2\n',
+    None,
+    "training_needed",
+    "2 right answers of 0",
+)

@@ -26,6 +26,7 @@ from topkapi.app.db.models import (
     TimerEvent,
 )
 from topkapi.app.domain.enums import TimerKind, Tool
+from topkapi.app.domain.log import EntryKind
 
 AssignmentKey = tuple[int, datetime, str]
 
@@ -210,6 +211,18 @@ def log_from(session: Session, assignment_id: int, position: int) -> Sequence[Ju
     """
     where = {"assignment_id": assignment_id, "position": position}
     return cast(Sequence[JudgmentRow], connection_of(session).execute(_LOG, where).all())
+
+
+def answers_and_notes(
+    session: Session, assignment_id: int
+) -> Sequence[tuple[EntryKind, str | None, str | None]]:
+    """Return kind, answer and note of every entry of the log."""
+    statement = (
+        select(JudgmentRow.entry, JudgmentRow.answer, JudgmentRow.note)
+        .where(JudgmentRow.assignment_id == assignment_id)
+        .order_by(JudgmentRow.position)
+    )
+    return [(kind, answer, note) for kind, answer, note in session.execute(statement)]
 
 
 def entry_at(session: Session, assignment_id: int, position: int) -> JudgmentRow | None:

@@ -1,6 +1,7 @@
 """Select statements for the assessor's queue."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, select
@@ -40,10 +41,12 @@ def work_of_user(session: Session, user_id: int) -> Sequence[Row[*tuple[Any, ...
     return session.execute(statement).all()
 
 
-def work_in_study(session: Session, user_id: int, study_id: int) -> Sequence[int]:
-    """Return the ids of the person's assignments in one study, in assignment order."""
+def work_in_study(
+    session: Session, user_id: int, study_id: int
+) -> Sequence[tuple[int, datetime | None]]:
+    """Return id and finish of the person's assignments in one study."""
     statement = (
-        select(Assignment.id)
+        select(Assignment.id, Assignment.finished_at)
         .join(Assignment.query)
         .where(
             Assignment.user_id == user_id,
@@ -52,7 +55,7 @@ def work_in_study(session: Session, user_id: int, study_id: int) -> Sequence[int
         )
         .order_by(Assignment.round, Query.position, Assignment.id)
     )
-    return session.scalars(statement).all()
+    return [(number, finished_at) for number, finished_at in session.execute(statement)]
 
 
 def assignments_of_user(session: Session, user_id: int) -> Sequence[Assignment]:

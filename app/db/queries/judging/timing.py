@@ -5,21 +5,50 @@ from datetime import UTC, datetime
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.models import TimerEvent
+from topkapi.app.db.models import JudgmentRow, TimerEvent
 from topkapi.app.db.queries.judging.labeling import AssignmentHead
 from topkapi.app.domain.enums import TimerKind
+from topkapi.app.domain.timing import elapsed_ms
 
+IDLE_REASON = "idle"
 _BEFORE_ALL = datetime(1970, 1, 1, tzinfo=UTC)
 _SINCE_ENTRY = (
     TimerEvent.assignment_id == bindparam("assignment_id"),
     TimerEvent.created_at > bindparam("since"),
 )
-_MOST_ACTIVE = select(func.max(TimerEvent.active_ms)).where(*_SINCE_ENTRY)
+_LAST_IDLE = (
+    select(func.max(TimerEvent.id))
+    .where(*_SINCE_ENTRY, TimerEvent.kind == TimerKind.AUTO_PAUSE, TimerEvent.reason == IDLE_REASON)
+    .scalar_subquery()
+)
+_MOST_ACTIVE = select(func.max(TimerEvent.active_ms)).where(
+    *_SINCE_ENTRY, TimerEvent.id >= func.coalesce(_LAST_IDLE, 0)
+)
 
 
 def most_active_ms(session: Session, assignment: AssignmentHead) -> int:
-    """Return the highest time that any clock has reported since the last entry of the log."""
+    """Return the highest time that any clock has reported since the last entry of the log.
+
+    A pause for inactivity takes time back: what was reported before it does not count.
+    """
     return session.scalar(_MOST_ACTIVE, _since_entry(assignment)) or 0
+
+
+def unclaimed_ms(session: Session, assignment_id: int, until: datetime) -> int:
+    """Return how long the last clock ran before ``until`` without any answer claiming the time."""
+    start = session.scalar(
+        select(func.max(TimerEvent.created_at)).where(
+            TimerEvent.assignment_id == assignment_id,
+            TimerEvent.kind == TimerKind.START,
+            TimerEvent.created_at <= until,
+        )
+    )
+    if start is None:
+        return 0
+    claimed = select(func.coalesce(func.sum(JudgmentRow.active_ms), 0)).where(
+        JudgmentRow.assignment_id == assignment_id, JudgmentRow.created_at > start
+    )
+    return elapsed_ms(start, until) - int(session.scalar(claimed) or 0)
 
 
 def count_pauses(session: Session, assignment_id: int) -> int:

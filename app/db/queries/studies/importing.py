@@ -6,7 +6,16 @@ from typing import Any
 from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.models import Assignment, Candidate, Document, Query, Ranking, Study, StudyFile
+from topkapi.app.db.models import (
+    Assignment,
+    Candidate,
+    Document,
+    PracticeItem,
+    Query,
+    Ranking,
+    Study,
+    StudyFile,
+)
 
 
 def study_of_slug(session: Session, slug: str) -> Study | None:
@@ -49,6 +58,24 @@ def ranking_facts(session: Session, study_id: int) -> Iterator[tuple[str, str, l
     )
     for query, system, numbers in session.execute(statement.where(Query.study_id == study_id)):
         yield query, system, [names[number] for number in numbers]
+
+
+def practice_facts(session: Session, study_id: int) -> Iterator[tuple[Any, ...]]:
+    """Yield name, tool, texts, pages by external id, answers and explanation of the practice."""
+    names = {number: name for name, number in document_numbers(session, study_id).items()}
+    for item in session.scalars(select(PracticeItem).where(PracticeItem.study_id == study_id)):
+        yield (
+            *(item.external_id, item.tool, item.query, item.description),
+            *([names[number] for number in side] for side in (item.left, item.right)),
+            *(item.answers, item.explanation),
+        )
+
+
+def next_practice_position(session: Session, study_id: int) -> int:
+    """Return the position after the study's last practice question."""
+    positions = select(func.max(PracticeItem.position)).where(PracticeItem.study_id == study_id)
+    last = session.scalar(positions)
+    return 0 if last is None else last + 1
 
 
 def file_facts(session: Session, study_id: int) -> list[tuple[str, str]]:

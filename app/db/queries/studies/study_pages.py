@@ -1,9 +1,9 @@
 """Data for the pages of one study: its sizes, and pages of its queries and documents."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import (
@@ -15,6 +15,7 @@ from topkapi.app.db.models import (
     Ranking,
     StudyFile,
 )
+from topkapi.app.db.search import matching_documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +105,13 @@ def queries_page(
 def documents_page(
     session: Session, study_id: int, *, search: str = "", limit: int, offset: int
 ) -> tuple[Sequence[DocumentRow], int]:
-    """Return a page of documents with media type and size, and their number."""
+    """Return a page of documents with media type and size, and their number.
+
+    ``search`` finds documents by a part of title or id, or by words of their text.
+    """
     where = [Document.study_id == study_id]
     if search:
-        where.append(
-            or_(
-                Document.title.icontains(search, autoescape=True),
-                Document.external_id.icontains(search, autoescape=True),
-            )
-        )
+        where.append(or_(*_found_by(session, search)))
     uses = select(func.count()).where(Candidate.document_id == Document.id).correlate(Document)
     statement = (
         select(
@@ -131,3 +130,11 @@ def documents_page(
     )
     total = session.scalar(select(func.count(Document.id)).where(*where)) or 0
     return [DocumentRow(*row) for row in session.execute(statement)], total
+
+
+def _found_by(session: Session, search: str) -> Iterator[ColumnElement[bool]]:
+    yield Document.title.icontains(search, autoescape=True)
+    yield Document.external_id.icontains(search, autoescape=True)
+    by_text = matching_documents(session, search)
+    if by_text is not None:
+        yield by_text

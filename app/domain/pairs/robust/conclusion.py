@@ -1,120 +1,167 @@
 """Conclusion from the chains: the list, and the confidence in it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topkapi.app.domain.pairs.confidence import ErrorModel, Expected
+from topkapi.app.domain.pairs.goal import Goal
+from topkapi.app.domain.pairs.robust.error_prior import moved
 from topkapi.app.domain.pairs.robust.gains import discounts, gains
 from topkapi.app.domain.pairs.robust.posterior import Posterior
 
 FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
+IntArray = NDArray[np.int64]
 
 HEAD = 5  # ranks filled by expected gain; below, gains are small and membership matters
 INTERVAL = 0.9
 _DRAWS = 600  # scores drawn per chain for a conclusion, in sweeps over all documents
 _SWEEPS = (3, 12)
+_TAILS = ((1.0 - INTERVAL) / 2.0, (1.0 + INTERVAL) / 2.0)
 
 
 @dataclass(frozen=True, slots=True)
 class ItemPosterior:
     """Posterior of one document: its probability to be in the top k, and its likely ranks.
 
-    ``low`` to ``high`` (1 = best) is the central 90 % interval of its rank. ``gain`` is its
-    expected gain, as a share of the DCG of the ideal list.
+    ``low`` to ``high`` (1 = best) is the central 90 % interval of its rank.
     """
 
     index: int
     in_top: float
     low: int
     high: int
-    gain: float
 
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """The most probable list with its expected kappa-NDCG, and the assessor's error rate."""
+    """The most probable list with its expected quality, and what was learned of the assessor.
 
+    ``ranks`` are the sampled ranks of the documents ``living``, counted from 0: (samples,
+    documents). ``errors`` are the means and variances of the error model's parameters on the scale
+    on which they move.
+    """
+
+    k: int
     ranking: tuple[int, ...]
     item_posteriors: tuple[ItemPosterior, ...]
-    quality: float
+    living: tuple[int, ...]
+    ranks: IntArray
     error_rate: float
+    errors: ErrorModel
+
+    def kappa_ndcg(self, listed: Sequence[int] | None = None) -> Expected:
+        """Return the expected kappa-NDCG of ``listed``, by default of the ranking."""
+        size = min(self.k, len(self.living))
+        gain = np.zeros(max(1, len(self.living)))
+        gain[:size] = gains(self.k)[:size]
+        ideal = float(gain[:size] @ discounts(self.k)[:size])
+        return self._expected(gain, discounts(self.k) / ideal, listed) if size else _PERFECT
+
+    def overlap(self, listed: Sequence[int] | None = None) -> Expected:
+        """Return the expected share of the true top k in ``listed``, by default the ranking."""
+        size = min(self.k, len(self.living))
+        inside = (np.arange(max(1, len(self.living))) < size).astype(float)
+        return self._expected(inside, np.full(self.k, 1.0 / size), listed) if size else _PERFECT
+
+    def _expected(
+        self, values: FloatArray, weights: FloatArray, listed: Sequence[int] | None
+    ) -> Expected:
+        column = {index: number for number, index in enumerate(self.living)}
+        total = np.zeros(len(self.ranks))
+        for index, weight in zip(listed or self.ranking, weights, strict=False):
+            if index in column:  # a removed document has gain 0
+                total += weight * values[self.ranks[:, column[index]]]
+        low, high = np.quantile(total, _TAILS)
+        return Expected(float(total.mean()), float(low), float(high))
+
+    def quality(self, goal: Goal) -> Expected:
+        """Return the measure that ``goal`` is about."""
+        return self.kappa_ndcg() if goal is Goal.ORDER else self.overlap()
 
 
-def quality_now(posterior: Posterior, k: int) -> float:
-    """Return the expected kappa-NDCG of the best list under the current chains."""
+_PERFECT = Expected(1.0, 1.0, 1.0)
+
+
+def quality_now(posterior: Posterior, k: int, goal: Goal) -> float:
+    """Return the expected kappa-NDCG, or overlap, of the best list under the current chains."""
     best = posterior.best(k)
-    if not best.shape[1]:
+    size = best.shape[1]
+    if not size:
         return 1.0
-    gain = gains(k)[: best.shape[1]]
+    gain = gains(k)[:size] if goal is Goal.ORDER else np.ones(size)
+    weights = discounts(k)[:size] if goal is Goal.ORDER else np.ones(size)
     mean = np.bincount(best.ravel(), np.tile(gain, best.shape[0])) / posterior.chains
-    top = np.sort(mean)[::-1][: best.shape[1]]
-    weights = discounts(k)
-    ideal = float(gain @ weights[: gain.size])
-    return float(top @ weights[: top.size]) / ideal
+    top = np.sort(mean)[::-1][:size]
+    return float(top @ weights[: top.size]) / float(gain @ weights)
 
 
-def conclude(posterior: Posterior, k: int, rng: np.random.Generator) -> Conclusion:
+def conclude(posterior: Posterior, k: int, states: NDArray[np.uint64], goal: Goal) -> Conclusion:
     """Move the chains, over all documents, and summarize the sampled ranks.
 
-    The first `HEAD` ranks are filled by expected gain, which maximizes the expected DCG; the rest
-    by the probability of being in the top k.
+    For the order, the first `HEAD` ranks are filled by expected gain, which maximizes the expected
+    DCG, and the rest of the list by the probability of being in the top k; for membership, all of
+    it. The chosen documents are listed by expected gain.
     """
     living = posterior.living
-    if not living.size:
-        return Conclusion((), (), 1.0, posterior.error_rate)
-    counts, error = _rank_counts(posterior, rng)
+    ranks, models = _samples(posterior, states)
     size = min(k, living.size)
-    shares = counts[living] / counts[living[0]].sum()
+    shares = _shares(ranks)
     gain = np.zeros(living.size)
     gain[:size] = gains(k)[:size]
     expected, inside = shares @ gain, shares[:, :size].sum(axis=1)
-    order = _listed(expected, inside, size)
-    weights = discounts(k)[:size]
-    ideal = float(gain[:size] @ weights)
-    expected /= ideal
-    quality = float(expected[order] @ weights)
+    order = _listed(expected, inside, size, HEAD if goal is Goal.ORDER else 0)
     lows, highs = _intervals(shares)
-    rows = zip(living, inside, lows, highs, expected, strict=True)
     item_posteriors = tuple(
-        ItemPosterior(int(index), float(chance), int(low), int(high), float(gain))
-        for index, chance, low, high, gain in rows
+        ItemPosterior(int(index), float(chance), int(low), int(high))
+        for index, chance, low, high in zip(living, inside, lows, highs, strict=True)
     )
-    return Conclusion(tuple(int(each) for each in living[order]), item_posteriors, quality, error)
+    return Conclusion(
+        k=k,
+        ranking=tuple(int(each) for each in living[order]),
+        item_posteriors=item_posteriors,
+        living=tuple(int(each) for each in living),
+        ranks=ranks,
+        error_rate=posterior.error_rate,
+        errors=(tuple(models.mean(axis=0).tolist()), tuple(models.var(axis=0).tolist())),
+    )
 
 
-def _rank_counts(posterior: Posterior, rng: np.random.Generator) -> tuple[FloatArray, float]:
-    """Count how often each document has each rank, over sweeps of all chains.
-
-    Return the counts, and the mean error rate.
-    """
-    living, chains = posterior.living, np.arange(posterior.chains)
-    sweeps = int(np.clip(_DRAWS // living.size, *_SWEEPS))
-    counts = np.zeros((posterior.n, living.size))
-    errors = []
-    ranks = np.tile(np.arange(living.size), (chains.size, 1))
+def _samples(posterior: Posterior, states: NDArray[np.uint64]) -> tuple[IntArray, FloatArray]:
+    """Return sampled ranks (samples, documents) and error models over sweeps of all chains."""
+    living = posterior.living
+    sweeps = int(np.clip(_DRAWS // max(1, living.size), *_SWEEPS))
+    ranks, models = [], []
     for _ in range(sweeps):
-        posterior.move(rng.permutation(living).tolist(), rng)
-        posterior.draw_errors(rng)
-        errors.append(posterior.error_rate)
-        cells = posterior.best(living.size) * living.size + ranks
-        counts += np.bincount(cells.ravel(), minlength=counts.size).reshape(counts.shape)
-    return counts, float(np.mean(errors))
+        posterior.move(living, states)
+        posterior.move_models(states)
+        ranks.append((-posterior.u[:, living]).argsort(axis=1).argsort(axis=1))
+        models.append(moved(posterior.models))
+    return np.concatenate(ranks), np.concatenate(models)
 
 
-def _listed(expected: FloatArray, inside: FloatArray, size: int) -> IntArray:
-    by_gain = np.argsort(-expected, kind="stable")[: min(HEAD, size)]
+def _shares(ranks: IntArray) -> FloatArray:
+    """Return how often each document has each rank: (documents, ranks)."""
+    samples, size = ranks.shape
+    cells = ranks + np.arange(size) * size
+    counts = np.bincount(cells.ravel(), minlength=size * size).reshape(size, size)
+    return np.asarray(counts / max(1, samples))
+
+
+def _listed(expected: FloatArray, inside: FloatArray, size: int, head: int) -> IntArray:
+    by_gain = np.argsort(-expected, kind="stable")[: min(head, size)]
     left = inside.copy()
     left[by_gain] = -1.0
     by_chance = np.argsort(-left, kind="stable")[: size - by_gain.size]
-    return np.concatenate([by_gain, by_chance])
+    chosen = np.concatenate([by_gain, by_chance])
+    return chosen[np.argsort(-expected[chosen], kind="stable")]
 
 
 def _intervals(shares: FloatArray) -> tuple[IntArray, IntArray]:
     """Return the first and last rank (1 = best) of the central `INTERVAL` of each row."""
-    tail = (1.0 - INTERVAL) / 2.0
     reached = shares.cumsum(axis=1)
-    lows = (reached <= tail).sum(axis=1) + 1
-    highs = (reached < 1.0 - tail - 1e-12).sum(axis=1) + 1
+    lows = (reached <= _TAILS[0]).sum(axis=1) + 1
+    highs = (reached < _TAILS[1] - 1e-12).sum(axis=1) + 1
     return lows, highs

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 from topkapi.app.domain.pairs.answers import ItemId, Judgment
-from topkapi.app.domain.pairs.confidence import ListConfidence, PageConfidence
+from topkapi.app.domain.pairs.confidence import Expected, ListConfidence, PageConfidence
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.conclusion import Conclusion, ItemPosterior
-from topkapi.app.domain.pairs.robust.gains import discounts
 
 _LEAST = 0.001  # pages with a smaller probability of being in the top k are omitted
 _DIGITS = 4  # further digits are sampling noise
@@ -21,26 +20,39 @@ def confidence_from(
     """
     posteriors = {plan.order[each.index]: each for each in found.item_posteriors}
     ranking = tuple(plan.order[index] for index in found.ranking)
+    index = {item: number for number, item in enumerate(plan.order)}
+    listed = [index[item] for item in concluded]
+    quality = _rounded(found.kappa_ndcg(listed))
+    return ListConfidence(
+        ranking=ranking,
+        quality=_rounded(found.kappa_ndcg()).mean,
+        concluded_quality=quality.mean if concluded else None,
+        error_rate=round(found.error_rate, _DIGITS),
+        answers=sum(judgment.answer.is_preference for judgment in judgments),
+        pages=tuple(
+            _page(item, posteriors[item]) for item in (*ranking, *_others(posteriors, ranking))
+        ),
+        kappa_ndcg=quality,
+        overlap=_rounded(found.overlap(listed)),
+        error_model=(_all_rounded(found.errors[0]), _all_rounded(found.errors[1])),
+    )
+
+
+def _others(posteriors: dict[ItemId, ItemPosterior], ranking: Sequence[ItemId]) -> list[ItemId]:
+    """Return the pages outside ``ranking`` that may be in the top k, most probable first."""
     others = [
         item for item in posteriors.keys() - set(ranking) if posteriors[item].in_top >= _LEAST
     ]
-    others.sort(key=lambda item: (-posteriors[item].in_top, item))
-    quality = _expected(concluded, posteriors, plan.k) if concluded else None
-    return ListConfidence(
-        ranking=ranking,
-        quality=round(found.quality, _DIGITS),
-        concluded_quality=None if quality is None else round(quality, _DIGITS),
-        error_rate=round(found.error_rate, _DIGITS),
-        answers=sum(judgment.answer.is_preference for judgment in judgments),
-        pages=tuple(_page(item, posteriors[item]) for item in (*ranking, *others)),
-    )
+    return sorted(others, key=lambda item: (-posteriors[item].in_top, item))
 
 
 def _page(item: ItemId, posterior: ItemPosterior) -> PageConfidence:
     return PageConfidence(item, round(posterior.in_top, _DIGITS), posterior.low, posterior.high)
 
 
-def _expected(listed: Sequence[ItemId], posteriors: dict[ItemId, ItemPosterior], k: int) -> float:
-    """Return the expected kappa-NDCG of ``listed``; a removed page has gain 0."""
-    gains = (posteriors[item].gain if item in posteriors else 0.0 for item in listed[:k])
-    return sum(gain * float(weight) for gain, weight in zip(gains, discounts(k), strict=False))
+def _rounded(value: Expected) -> Expected:
+    return Expected(*_all_rounded((value.mean, value.low, value.high)))
+
+
+def _all_rounded(values: Sequence[float]) -> tuple[float, ...]:
+    return tuple(round(value, _DIGITS) for value in values)

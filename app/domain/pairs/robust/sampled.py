@@ -5,25 +5,38 @@ from dataclasses import dataclass
 
 from topkapi.app.domain.draws import draw_integer
 from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
+from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.robust.conclusion import Conclusion
+from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
 from topkapi.app.domain.pairs.robust.sorter import RobustSorter, Told
-from topkapi.app.domain.pairs.sorters.registry import Ranking, heap_questions, singly
+from topkapi.app.domain.pairs.sorters.heap import heap_questions
+from topkapi.app.domain.pairs.sorters.ranking import Ranking, singly
 from topkapi.app.domain.pairs.sorters.tie_groups import with_ties_grouped
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """When to end, and how often a pair may be asked."""
+    """When to end, how often a pair may be asked, and what the questions are for."""
 
     budget: int
     stop_at: float | None = None
     limit: int = 1
+    goal: Goal = Goal.ORDER
+    prior: ErrorPrior | None = None
 
 
 def open_sorter(n: int, k: int, rules: Rules, seed: str) -> RobustSorter:
     """Return a new sorter whose draws are determined by ``seed``."""
     number = draw_integer(seed, "robust")
-    return RobustSorter(n, k, seed=number, span=heap_questions(n, k), limit=rules.limit)
+    return RobustSorter(
+        n,
+        k,
+        seed=number,
+        span=heap_questions(n, k),
+        limit=rules.limit,
+        goal=rules.goal,
+        prior=rules.prior,
+    )
 
 
 def next_pair(sorter: RobustSorter, rules: Rules, asked: int) -> Pair | None:
@@ -35,7 +48,7 @@ def next_pair(sorter: RobustSorter, rules: Rules, asked: int) -> Pair | None:
     if asked >= rules.budget:
         return None
     good_enough = rules.stop_at is not None and sorter.quality() >= rules.stop_at
-    if good_enough and sorter.conclude().quality >= (rules.stop_at or 0):
+    if good_enough and sorter.conclude().quality(rules.goal).mean >= (rules.stop_at or 0):
         return None
     return sorter.ask()
 

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkapi.app.domain.pairs.answers import Pair, Preference
+from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.robust.conclusion import Conclusion, conclude, quality_now
-from topkapi.app.domain.pairs.robust.posterior import CHAINS, Posterior
+from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
+from topkapi.app.domain.pairs.robust.posterior import CHAINS, Chains, Posterior
 from topkapi.app.domain.pairs.robust.question import best_question, fade_at, worths
 
 REFRESHED = 7  # promising documents, and as many others, whose scores are redrawn at every step
@@ -45,8 +47,11 @@ class _Snapshot:
     """State of the chains after ``steps`` steps."""
 
     steps: int
-    scores: NDArray[np.float32]
-    errors: NDArray[np.float32]
+    chains: Chains
+
+    @property
+    def nbytes(self) -> int:
+        return sum(each.nbytes for each in self.chains)
 
 
 class RobustSorter:
@@ -57,16 +62,28 @@ class RobustSorter:
     """
 
     def __init__(
-        self, n: int, k: int, *, seed: int, span: int, limit: int = 1, chains: int = CHAINS
+        self,
+        n: int,
+        k: int,
+        *,
+        seed: int,
+        span: int,
+        limit: int = 1,
+        goal: Goal = Goal.ORDER,
+        prior: ErrorPrior | None = None,
+        chains: int = CHAINS,
     ) -> None:
-        self.n, self.k, self.span, self.limit = n, k, span, limit
+        self.n, self.k, self.span, self.limit, self.goal = n, k, span, limit, goal
+        self._prior = prior
         self._seed, self._chains = seed, chains
         self._reset()
 
     def _reset(self) -> None:
         self.steps: list[Event] = []
         self._snapshots: list[_Snapshot] = []
-        self._posterior = Posterior(self.n, self._rng(_START), chains=self._chains)
+        self._posterior = Posterior(
+            self.n, self._rng(_START), prior=self._prior, chains=self._chains
+        )
 
     def take(self, step: Event) -> None:
         """Apply an answer, or a removal, which drops all answers about the document."""
@@ -89,26 +106,28 @@ class RobustSorter:
         self.steps = steps[: last.steps]
         for step in self.steps:
             self._record(step)
-        self._posterior.scores, self._posterior.errors = last.scores.copy(), last.errors
+        self._posterior.restore(last.chains)
         for step in steps[last.steps :]:
             self.take(step)
 
     def ask(self) -> Pair | None:
         """Return the pair to ask; None if every allowed pair was asked."""
-        return best_question(self._posterior, self.k, fade=self._fade, limit=self.limit)
+        return best_question(
+            self._posterior, self.k, fade=self._fade, limit=self.limit, goal=self.goal
+        )
 
     def quality(self) -> float:
-        """Return a quick, slightly optimistic estimate of the expected kappa-NDCG."""
-        return quality_now(self._posterior, self.k)
+        """Return a quick, slightly optimistic estimate of the quality that the goal is about."""
+        return quality_now(self._posterior, self.k, self.goal)
 
     def conclude(self) -> Conclusion:
         """Return the list and the confidence in it, without changing the state."""
         posterior = self._posterior
-        scores, errors = posterior.scores.copy(), posterior.errors
+        chains = posterior.saved()
         try:
-            return conclude(posterior, self.k, self._rng(_END))
+            return conclude(posterior, self.k, self._states(_END), self.goal)
         finally:
-            posterior.scores, posterior.errors = scores, errors
+            posterior.restore(chains)
 
     def fork(self) -> "RobustSorter":
         """Return an independent copy in the same state."""
@@ -122,13 +141,12 @@ class RobustSorter:
     def nbytes(self) -> int:
         """Bytes of the chains, of their snapshots, and of the answers."""
         posterior = self._posterior
-        arrays = (posterior.scores, posterior.errors, posterior.asked)
-        snapshots = sum(each.scores.nbytes + each.errors.nbytes for each in self._snapshots)
-        return sum(each.nbytes for each in arrays) + snapshots + _BYTES_PER_DOCUMENT * self.n
+        snapshots = sum(each.nbytes for each in self._snapshots)
+        return posterior.nbytes + snapshots + _BYTES_PER_DOCUMENT * self.n
 
     @property
     def _fade(self) -> float:
-        return fade_at(len(self.steps) / max(1, self.span), self.limit)
+        return fade_at(len(self.steps) / max(1, self.span), self.goal)
 
     def _record(self, step: Event) -> None:
         if isinstance(step, Told):
@@ -138,27 +156,31 @@ class RobustSorter:
 
     def _move(self, pair: tuple[int, ...]) -> None:
         """Redraw the scores of the pair, of promising documents and of some others."""
-        posterior, rng = self._posterior, self._rng(_STEP)
+        posterior, states = self._posterior, self._states(_STEP)
         promising = self._promising()
-        others = rng.permutation(promising[REFRESHED:])[:REFRESHED]
-        posterior.move([*pair, *promising[:REFRESHED].tolist(), *others.tolist(), *pair], rng)
-        posterior.draw_errors(rng)
+        others = self._rng(_STEP).permutation(promising[REFRESHED:])[:REFRESHED]
+        posterior.move([*pair, *promising[:REFRESHED].tolist(), *others.tolist(), *pair], states)
+        posterior.move_models(states)
 
     def _promising(self) -> NDArray[np.intp]:
         """Return the remaining documents by descending mean worth."""
         posterior = self._posterior
-        means = worths(posterior, self.k, self._fade).mean(axis=1)
+        means = worths(posterior, self.k, self._fade, self.goal).mean(axis=1)
         living = posterior.living
         return living[np.argsort(-means[living], kind="stable")]
 
     def _save_snapshot(self) -> None:
         posterior = self._posterior
-        self._snapshots.append(
-            _Snapshot(len(self.steps), posterior.scores.copy(), posterior.errors)
-        )
-        most = max(1, min(MAX_SNAPSHOTS, SNAPSHOT_BYTES // max(1, posterior.scores.nbytes)))
+        saved = _Snapshot(len(self.steps), posterior.saved())
+        self._snapshots.append(saved)
+        most = max(1, min(MAX_SNAPSHOTS, SNAPSHOT_BYTES // max(1, saved.nbytes)))
         del self._snapshots[:-most]
 
     def _rng(self, purpose: int) -> np.random.Generator:
         steps = len(self.steps) if purpose != _START else 0
         return np.random.default_rng([self._seed, purpose, steps])
+
+    def _states(self, purpose: int) -> NDArray[np.uint64]:
+        """Return the states of one random stream per chain, as `_rng` keyed by the step."""
+        seeds = np.random.SeedSequence([self._seed, purpose, len(self.steps), 1])
+        return seeds.generate_state(self._chains, np.uint64).astype(np.uint64)

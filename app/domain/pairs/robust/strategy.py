@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from copy import copy
 
 from topkapi.app.domain.pairs.answers import ItemId, Judgment, Pair, Preference, QuestionKind
+from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.conclusion import Conclusion
 from topkapi.app.domain.pairs.robust.page_confidence import confidence_from
@@ -19,7 +20,7 @@ from topkapi.app.domain.pairs.strategy import AskPair, Done, Step
 
 def rules_of(plan: Plan) -> Rules:
     """Return the rules of a plan."""
-    return Rules(plan.most_questions, plan.stop_at, plan.pair_limit)
+    return Rules(plan.most_questions, plan.stop_at, plan.pair_limit, Goal(plan.goal))
 
 
 class RobustStrategy:
@@ -81,7 +82,7 @@ class RobustStrategy:
         return max(0, min(self._rules.budget - self._asked, pairs))
 
     def quality(self) -> float | None:
-        """Return the expected kappa-NDCG of the list, if the plan stops at some quality."""
+        """Return the expected quality of the list, if the plan stops at some quality."""
         return None if self._rules.stop_at is None else round(self._caught_up().quality(), 4)
 
     def fork(self) -> "RobustStrategy":

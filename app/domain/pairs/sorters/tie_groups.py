@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
-from topkapi.app.domain.pairs.sorters.registry import Ranking
+from topkapi.app.domain.pairs.sorters.ranking import Ranking
 
 
 def with_ties_grouped(ranking: Ranking, verdicts: Mapping[Pair, Preference]) -> Ranking:

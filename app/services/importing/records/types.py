@@ -1,7 +1,8 @@
-"""The records of a study: queries, documents, candidates and rankings."""
+"""The records of a study: queries, documents, candidates, rankings and practice questions."""
 
 from typing import NamedTuple
 
+from topkapi.app.domain.training.practice import PracticeQuestion
 from topkapi.app.services.importing.records.values import Features
 
 HTML, PLAIN, MARKDOWN = "text/html", "text/plain", "text/markdown"
@@ -42,3 +43,10 @@ class RankingRecord(NamedTuple):
     query: str
     system: str
     documents: tuple[str, ...]
+
+
+class PracticeRecord(NamedTuple):
+    """A practice question with its id."""
+
+    id: str
+    question: PracticeQuestion

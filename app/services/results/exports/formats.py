@@ -9,12 +9,21 @@ from dataclasses import dataclass
 
 from topkapi.analysis.data.exports import (
     ClockEvent,
+    PairAnswer,
     Preference,
+    PreferenceLevel,
+    conversation_lines,
+    crowdkit_lines,
     judgment_lines,
+    levels_of,
     pair_lines,
+    pref_lines,
     preference_lines,
+    prefs_lines,
+    qrels_prefs_lines,
     timer_lines,
     topk_lines,
+    triplet_lines,
 )
 from topkapi.app.db.queries.results import exports as queries
 from topkapi.app.domain.enums import Tool
@@ -57,9 +66,16 @@ def _judgments(source: StudySource) -> Iterator[str]:
     return judgment_lines(entry for work, rows in logs for entry in log_records(work, rows))
 
 
-def _pairs(source: StudySource) -> Iterator[str]:
-    logs = source.all_logs(tool=Tool.PAIRS)
-    return pair_lines(record for work, rows in logs for record in pair_records(work, rows))
+def _pair_answers(source: StudySource) -> Iterator[PairAnswer]:
+    for work, rows in source.all_logs(tool=Tool.PAIRS):
+        yield from pair_records(work, rows)
+
+
+def _levels(source: StudySource) -> Iterator[PreferenceLevel]:
+    for work, rows in source.all_logs(tool=Tool.PAIRS):
+        record = topk_record(work, rows)
+        if record.complete:
+            yield from levels_of(record)
 
 
 def _timers(source: StudySource) -> Iterator[str]:
@@ -71,10 +87,6 @@ def _clock_events(source: StudySource) -> Iterator[ClockEvent]:
         number = work.assignment.id
         for event in queries.clocks_of(source.session, [number])[number]:
             yield clock_record(work, event)
-
-
-def _preferences(source: StudySource) -> Iterator[str]:
-    return preference_lines(_preference_records(source))
 
 
 def _preference_records(source: StudySource) -> Iterator[Preference]:
@@ -139,6 +151,27 @@ EXPORTS: Mapping[str, ExportFormat] = {
             labels.qrels,
         ),
         ExportFormat(
+            "beir.tsv",
+            "The same labels as BEIR reads qrels.",
+            "text/tab-separated-values; charset=utf-8",
+            _PAIRS,
+            labels.beir_qrels,
+        ),
+        ExportFormat(
+            "prefs",
+            "Each finished list as a judgment group, for trec_eval -R prefs.",
+            _TEXT,
+            _PAIRS,
+            lambda source: prefs_lines(_levels(source)),
+        ),
+        ExportFormat(
+            "qrels_prefs",
+            "The same for trec_eval -R qrels_prefs.",
+            _TEXT,
+            _PAIRS,
+            lambda source: qrels_prefs_lines(_levels(source)),
+        ),
+        ExportFormat(
             "letor",
             "The same labels with the study's features, for learning to rank.",
             _TEXT,
@@ -164,7 +197,21 @@ EXPORTS: Mapping[str, ExportFormat] = {
             "Every effective preference: query, two pages, which is better, and the assessor.",
             "text/tab-separated-values; charset=utf-8",
             _PAIRS,
-            _pairs,
+            lambda source: pair_lines(_pair_answers(source)),
+        ),
+        ExportFormat(
+            "pref",
+            "Query, two pages and the better one, as Clarke's preference tools read it; no ties.",
+            _TEXT,
+            _PAIRS,
+            lambda source: pref_lines(_pair_answers(source)),
+        ),
+        ExportFormat(
+            "crowdkit.csv",
+            "Worker, left, right, label and query, for crowd-kit's pairwise aggregation; no ties.",
+            "text/csv; charset=utf-8",
+            _PAIRS,
+            lambda source: crowdkit_lines(_pair_answers(source)),
         ),
         ExportFormat(
             "lists.jsonl",
@@ -185,7 +232,21 @@ EXPORTS: Mapping[str, ExportFormat] = {
             "Prompt, chosen and rejected texts, as preference-tuning tools read them.",
             _JSONL,
             _PAIRS,
-            _preferences,
+            lambda source: preference_lines(_preference_records(source)),
+        ),
+        ExportFormat(
+            "conversations.jsonl",
+            "The same in the conversational form of TRL.",
+            _JSONL,
+            _PAIRS,
+            lambda source: conversation_lines(_preference_records(source)),
+        ),
+        ExportFormat(
+            "triplets.jsonl",
+            "Query, better and worse text, as sentence-transformers reads triplets.",
+            _JSONL,
+            _PAIRS,
+            lambda source: triplet_lines(_preference_records(source)),
         ),
     )
 }

@@ -5,7 +5,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
 
-from topkapi.analysis.data.exports import Label, LetorRow, letor_lines, qrels_lines
+from topkapi.analysis.data.exports import (
+    Label,
+    LetorRow,
+    beir_qrels_lines,
+    letor_lines,
+    qrels_lines,
+)
 from topkapi.app.db.queries.results import exports as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
@@ -41,11 +47,18 @@ def _of_assessor(source: StudySource) -> Iterator[tuple[QueryHead, Labels]]:
 
 def qrels(source: StudySource) -> Iterator[str]:
     """Return the lines of `qrels`."""
-    return qrels_lines(
-        Label(query.name, document, label)
-        for query, labels in labels_by_query(source)
-        for document, label in labels.items()
-    )
+    return qrels_lines(_labels(source))
+
+
+def beir_qrels(source: StudySource) -> Iterator[str]:
+    """Return the lines of `beir.tsv`."""
+    return beir_qrels_lines(_labels(source))
+
+
+def _labels(source: StudySource) -> Iterator[Label]:
+    for query, labels in labels_by_query(source):
+        for document, label in labels.items():
+            yield Label(query.name, document, label)
 
 
 def grades_qrels(source: StudySource) -> Iterator[str]:

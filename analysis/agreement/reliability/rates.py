@@ -1,0 +1,70 @@
+"""Rates on a grid, their common prior, and what a sampler returns."""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+from scipy.special import expit, logit
+
+from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
+
+GRID: FloatArray = expit(np.linspace(logit(0.002), logit(0.9), 121))
+"""Error rates that an assessor can have; above one half for somebody who answers the wrong way."""
+
+LOGITS: FloatArray = logit(GRID)
+CENTRE, SPREAD = -1.5, 2.0  # prior of the mean log-odds: rates near .18, mostly .01 to .9
+SHAPE, SCALE = 0.5, 2.5  # inverse gamma prior of the variance: wide, five assessors say little
+HIGHEST_MEAN = -0.1  # the mean assessor is right more often than not, or truth would be undefined
+
+
+class ErrorRates(NamedTuple):
+    """Posterior mean and interval of every assessor's error rate, (n_assessors,) each.
+
+    NaN where the votes do not identify the rate.
+    """
+
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+    @classmethod
+    def of(cls, draws: FloatArray, known: BoolArray, level: float) -> Self:
+        """Summarise draws (sweeps, n_assessors) of the posterior."""
+        tail = (1 - level) / 2
+        found = (draws.mean(axis=0), *np.quantile(draws, (tail, 1 - tail), axis=0))
+        return cls(*(np.where(known, values, np.nan) for values in found))
+
+    @classmethod
+    def none(cls, n_assessors: int) -> Self:
+        """Return the rates of nobody."""
+        return cls(*(np.full(n_assessors, np.nan) for _ in range(3)))
+
+
+class Population:
+    """The common prior of the log-odds: normal, its mean and deviation drawn by Gibbs steps."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+        self.mean, self.deviation = CENTRE, 0.7
+
+    def log_prior(self) -> FloatArray:
+        """Return the log density of every rate of the grid, up to a constant."""
+        density: FloatArray = -0.5 * ((LOGITS - self.mean) / self.deviation) ** 2
+        return density
+
+    def draw_rates(self, log_likelihood: FloatArray) -> IntArray:
+        """Draw a rate for every row of (n, grid), as indices of the grid."""
+        weight = log_likelihood + self.log_prior()
+        sums = np.cumsum(np.exp(weight - weight.max(axis=1, keepdims=True)), axis=1)
+        drawn = (sums < self.rng.random((weight.shape[0], 1)) * sums[:, -1:]).sum(axis=1)
+        found: IntArray = np.minimum(drawn, GRID.size - 1)
+        return found
+
+    def update(self, rates: IntArray) -> None:
+        """Draw mean and deviation given the rates of the assessors."""
+        odds, n = LOGITS[rates], rates.size
+        precision = n / self.deviation**2 + 1 / SPREAD**2
+        centre = (odds.sum() / self.deviation**2 + CENTRE / SPREAD**2) / precision
+        drawn = self.rng.normal(centre, 1 / np.sqrt(precision))
+        self.mean = min(float(drawn), HIGHEST_MEAN)
+        squares = float(((odds - self.mean) ** 2).sum()) / 2 + SCALE
+        self.deviation = float(np.sqrt(squares / self.rng.gamma(n / 2 + SHAPE)))

@@ -1,0 +1,84 @@
+"""The prior of an assessor's error model: the general one, or one learned from earlier queries."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+LAPSE_SHAPE: Final = (1.0, 5.0)  # Beta density of the lapse
+RANGES: Final = (
+    (0.002, 0.95),  # lapse
+    (0.002, 2.0),  # width; below about .01 errors are uniform, at half the lapse
+    (0.02, 50.0),  # tie ratio: tie width over width
+    (0.0, 1.0),  # evenness
+)
+TIE_PRECISION: Final = 4.0  # of the log tie ratio, whose prior mean is 0
+_GRID: Final = 33
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorPrior:
+    """Normal densities of the error model's parameters beside the general prior.
+
+    Means and precisions are on the scale on which the parameters move: logit of the lapse, log of
+    the width and of the tie ratio, evenness. A precision of 0 adds nothing.
+    """
+
+    means: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+    precisions: tuple[float, float, float, float] = (0.0, 0.0, TIE_PRECISION, 0.0)
+
+    def table(self) -> FloatArray:
+        """Return a row per parameter: range, mean, precision, and the lapse's Beta shape."""
+        rows = np.zeros((4, 6))
+        rows[:, :2] = RANGES
+        rows[:, 2], rows[:, 3] = self.means, self.precisions
+        rows[0, 4:] = LAPSE_SHAPE
+        return rows
+
+    def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
+        """Draw ``count`` error models: rows of lapse, width, tie ratio, evenness."""
+        lows, highs = np.array(RANGES).T
+        models = np.empty((count, 4))
+        models[:, 0] = rng.beta(*LAPSE_SHAPE, count)
+        models[:, 1:3] = np.exp(rng.uniform(np.log(lows[1:3]), np.log(highs[1:3]), (count, 2)))
+        models[:, 3] = rng.random(count)
+        for column, (mean, precision) in enumerate(zip(self.means, self.precisions, strict=True)):
+            if precision > 0:
+                moved = mean + rng.standard_normal(count) / np.sqrt(precision)
+                models[:, column] = _unmoved(moved, column)
+        return np.asarray(np.clip(models, lows, highs))
+
+
+def moved(models: FloatArray) -> FloatArray:
+    """Return error models on the scale on which they move."""
+    lapse = models[:, 0]
+    return np.column_stack([np.log(lapse / (1.0 - lapse)), np.log(models[:, 1:3]), models[:, 3]])
+
+
+def _unmoved(values: FloatArray, column: int) -> FloatArray:
+    if column == 0:
+        return np.asarray(1.0 / (1.0 + np.exp(-values)))
+    return values if column == 3 else np.asarray(np.exp(values))
+
+
+def _mean_errors() -> tuple[FloatArray, FloatArray]:
+    """Return log widths and their mean error over random pairs of normal scores."""
+    logs = np.linspace(np.log(RANGES[1][0]), np.log(RANGES[1][1]), _GRID)
+    apart = np.linspace(0.0, 6.0, 4001)  # |difference| of two scores has the sd sqrt(2)
+    density = np.exp(-(apart**2) / 4.0)
+    density /= density.sum()
+    odds = np.exp(np.minimum(apart / np.exp(logs)[:, None], 700.0))
+    return logs, np.asarray((density / (1.0 + odds)).sum(axis=1))
+
+
+_LOG_WIDTHS, _ERRORS = _mean_errors()
+
+
+def error_rates(models: FloatArray) -> FloatArray:
+    """Return the mean error over random pairs under each error model."""
+    lapse = models[:, 0]
+    errors = np.interp(np.log(models[:, 1]), _LOG_WIDTHS, _ERRORS)
+    return np.asarray(lapse / 2.0 + (1.0 - lapse) * errors)

@@ -1,0 +1,161 @@
+"""Real votes as simulated assessors: some votes answer the questions, the others are the truth."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp
+from random import Random
+
+from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
+
+FILL_STEEPNESS = 4.0  # of the logistic answer to a pair without votes, per unit of mean net wins
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One vote about a pair: 1 if the first item is better, -1 if the second is, 0 for a tie."""
+
+    assessor: str
+    first: str
+    second: str
+    answer: int
+
+
+@dataclass(frozen=True, slots=True)
+class Election:
+    """All votes about the items of one query."""
+
+    query: str
+    votes: tuple[Vote, ...]
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """The items that were voted on, by name."""
+        return tuple(sorted({item for vote in self.votes for item in (vote.first, vote.second)}))
+
+    @property
+    def assessors(self) -> tuple[str, ...]:
+        """Everybody who voted, by name."""
+        return tuple(sorted({vote.assessor for vote in self.votes}))
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session to simulate: true worths by index, and the assessor who answers."""
+
+    worth: tuple[float, ...]
+    assessor: "VotesAssessor"
+
+
+class VotesAssessor:
+    """Answers with a vote about the pair; without one, by the votes about its items.
+
+    A pair that was voted on several times gets one of the votes at random, each time anew unless
+    ``persistent``. ``filled`` counts the answers about pairs without a vote, which are drawn by the
+    difference of the items' mean net wins.
+    """
+
+    def __init__(
+        self,
+        votes: Mapping[Pair, Sequence[int]],
+        net: Sequence[float],
+        random: Random,
+        *,
+        persistent: bool = False,
+    ) -> None:
+        self._votes, self._net, self._random = votes, net, random
+        self._persistent = persistent
+        self._given: dict[Pair, int] = {}
+        self.asked = self.filled = 0
+
+    def prefer(self, pair: Pair) -> Preference:
+        """Return the answer about ``pair``, two indices."""
+        self.asked += 1
+        first, second = sorted(pair)
+        answer = self._given.get((first, second)) if self._persistent else None
+        if answer is None:
+            answer = self._given[first, second] = self._drawn((first, second))
+        return _preference(answer if pair[0] == first else -answer)
+
+    def _drawn(self, pair: Pair) -> int:
+        votes = self._votes.get(pair, ())
+        if votes:
+            return self._random.choice(votes)
+        self.filled += 1
+        apart = self._net[pair[0]] - self._net[pair[1]]
+        return 1 if self._random.random() < 1 / (1 + exp(-FILL_STEEPNESS * apart)) else -1
+
+
+def elections(votes: Iterable[tuple[str, Vote]]) -> tuple[Election, ...]:
+    """Group votes, each with its query, by query."""
+    by_query: dict[str, list[Vote]] = {}
+    for query, vote in votes:
+        by_query.setdefault(query, []).append(vote)
+    return tuple(Election(query, tuple(found)) for query, found in sorted(by_query.items()))
+
+
+def sessions(
+    found: Sequence[Election],
+    *,
+    n: int | None,
+    runs: int,
+    one_assessor: bool,
+    persistent: bool,
+    seed: str,
+    start: int = 0,
+) -> Iterator[Session]:
+    """Yield ``runs`` sessions from number ``start`` on, over the elections in turn.
+
+    With ``one_assessor`` one person's votes answer, every person in turn, and the others' are the
+    truth; otherwise a random half of the votes answers, and the other half is the truth. ``n``
+    items are drawn per session, all if None.
+    """
+    tasks = [(each, who) for each in found for who in (each.assessors if one_assessor else ("",))]
+    for number in range(start, start + runs):
+        election, who = tasks[number % len(tasks)]
+        yield _session(election, who, n, persistent, Random(f"{seed}/{number}"))
+
+
+def _session(
+    election: Election, who: str, n: int | None, persistent: bool, random: Random
+) -> Session:
+    names = list(election.items)
+    random.shuffle(names)
+    index = {name: number for number, name in enumerate(names[:n])}
+    answers: list[Vote] = []
+    truths: list[Vote] = []
+    for vote in election.votes:
+        mine = vote.assessor == who if who else random.random() < 0.5
+        if vote.first in index and vote.second in index:
+            (answers if mine else truths).append(vote)
+    by_pair: dict[Pair, list[int]] = {}
+    for vote in answers:
+        first, second = index[vote.first], index[vote.second]
+        pair, answer = ((first, second), vote.answer)
+        if first > second:
+            pair, answer = (second, first), -vote.answer
+        by_pair.setdefault(pair, []).append(answer)
+    assessor = VotesAssessor(by_pair, net_wins(answers, index), random, persistent=persistent)
+    return Session(_strict(net_wins(truths, index), random), assessor)
+
+
+def net_wins(votes: Iterable[Vote], index: Mapping[str, ItemId]) -> list[float]:
+    """Return wins minus losses of each item, per vote about it; ties count as neither."""
+    net, count = [0] * len(index), [0] * len(index)
+    for vote in votes:
+        for name, answer in ((vote.first, vote.answer), (vote.second, -vote.answer)):
+            net[index[name]] += answer
+            count[index[name]] += 1
+    return [total / max(1, size) for total, size in zip(net, count, strict=True)]
+
+
+def _strict(worth: Sequence[float], random: Random) -> tuple[float, ...]:
+    """Return ranks as worths, equal ones in random order."""
+    order = sorted(range(len(worth)), key=lambda item: (worth[item], random.random()))
+    ranks = {item: float(rank) for rank, item in enumerate(order)}
+    return tuple(ranks[item] for item in range(len(worth)))
+
+
+def _preference(answer: int) -> Preference:
+    if answer == 0:
+        return Preference.TIE
+    return Preference.FIRST if answer > 0 else Preference.SECOND

@@ -1,0 +1,1 @@
+"""Training of assessors: practice questions with known answers, and the rule of qualification."""

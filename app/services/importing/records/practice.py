@@ -1,0 +1,79 @@
+"""Practice questions for the training of assessors: practice.jsonl."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.training.practice import MAX_EXPLANATION, PracticeQuestion
+from topkapi.app.services.importing.problems import Location
+from topkapi.app.services.importing.records.jsonl import records
+from topkapi.app.services.importing.records.types import PracticeRecord
+from topkapi.app.services.importing.records.values import (
+    BadValue,
+    identifier,
+    kind_of,
+    text_value,
+)
+from topkapi.app.services.importing.sources import limits
+from topkapi.app.services.importing.sources.reader import Reader
+
+_SIDES = frozenset({"left", "right"})
+_KNOWN = _SIDES | {"id", "query", "description", "document", "answer", "explanation"}
+_LONGEST_LIST = 100
+
+
+def read_practice(reader: Reader, path: str) -> Iterator[tuple[Location, PracticeRecord]]:
+    """Return the practice questions of a file; their pages decide the tool."""
+    return records(reader, path, _KNOWN, _from_object)
+
+
+def _from_object(record: dict[str, Any]) -> PracticeRecord:
+    tool, left, right = _pages(record)
+    question = PracticeQuestion(
+        tool=tool,
+        query=text_value(record.get("query"), "query", limits.MAX_QUERY, required=True),
+        description=text_value(record.get("description"), "description", limits.MAX_QUERY),
+        left=left,
+        right=right,
+        answers=_answers(record.get("answer")),
+        explanation=text_value(
+            record.get("explanation"), "explanation", MAX_EXPLANATION, required=True
+        ),
+    )
+    return PracticeRecord(identifier(record.get("id"), "id"), question)
+
+
+def _pages(record: dict[str, Any]) -> tuple[Tool, tuple[str, ...], tuple[str, ...]]:
+    """Return tool and pages: a document (T2), two documents (T1) or two lists of them (T3)."""
+    given = {name for name in (*_SIDES, "document") if record.get(name) is not None}
+    if given == {"document"}:
+        return Tool.GRADES, (identifier(record["document"], "document"),), ()
+    if given != _SIDES:
+        raise BadValue(
+            "document",
+            "The question has no pages, or too many.",
+            "Set document, or left and right.",
+        )
+    sides = record["left"], record["right"]
+    if all(isinstance(side, list) for side in sides):
+        return Tool.LISTS, _listed(sides[0], "left"), _listed(sides[1], "right")
+    left, right = identifier(sides[0], "left"), identifier(sides[1], "right")
+    return Tool.PAIRS, (left,), (right,)
+
+
+def _listed(side: list[object], field: str) -> tuple[str, ...]:
+    if not 1 <= len(side) <= _LONGEST_LIST:
+        raise BadValue(
+            field, f"The list has {len(side)} pages.", f"Use 1 to {_LONGEST_LIST}, best first."
+        )
+    return tuple(identifier(name, field) for name in side)
+
+
+def _answers(given: object) -> tuple[str, ...]:
+    """Return the right answers; a list means that each of them is right."""
+    listed = given if isinstance(given, list) else [given]
+    if not listed or not all(isinstance(each, str) and each for each in listed):
+        raise BadValue(
+            "answer", f"This is {kind_of(given)}.", "Write an answer, or a list of them."
+        )
+    return tuple(dict.fromkeys(listed))

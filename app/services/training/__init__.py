@@ -1,0 +1,1 @@
+"""Training of assessors: practice questions, their answers, and who may begin work."""

@@ -1,0 +1,102 @@
+"""Practice questions of a study: list, add, remove."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from topkapi.app.db.models import PracticeItem, Study
+from topkapi.app.db.queries import training as queries
+from topkapi.app.db.queries.studies.importing import document_numbers
+from topkapi.app.db.queries.studies.studies import hold_settings
+from topkapi.app.domain.errors import Conflict, Invalid, NotFound
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.domain.training.practice import MAX_QUESTIONS, PracticeQuestion, check_question
+from topkapi.app.services import audit
+from topkapi.app.services.training import trainings
+
+
+@dataclass(frozen=True, slots=True)
+class StoredQuestion:
+    """A practice question of a study with its id and name."""
+
+    id: int
+    name: str
+    question: PracticeQuestion
+
+
+def questions_of(session: Session, study: Study) -> list[StoredQuestion]:
+    """Return the practice questions of a study in order, with pages by name."""
+    items = queries.items_of(session, study.id)
+    numbers = {number for item in items for number in (*item.left, *item.right)}
+    names = queries.document_names(session, sorted(numbers))
+    return [StoredQuestion(item.id, item.external_id, _question(item, names)) for item in items]
+
+
+def _question(item: PracticeItem, names: dict[int, str]) -> PracticeQuestion:
+    return PracticeQuestion(
+        tool=item.tool,
+        query=item.query,
+        description=item.description,
+        left=tuple(names[number] for number in item.left),
+        right=tuple(names[number] for number in item.right),
+        answers=tuple(item.answers),
+        explanation=item.explanation,
+    )
+
+
+def add_question(
+    session: Session, study: Study, question: PracticeQuestion, *, actor_id: int | None = None
+) -> PracticeItem:
+    """Add a practice question after the others; its pages are documents of the study."""
+    hold_settings(session, study, to_change=True)
+    check_question(question, StudySettings.from_json(study.settings))
+    items = queries.items_of(session, study.id)
+    if len(items) >= MAX_QUESTIONS:
+        raise Conflict(f"A study has at most {MAX_QUESTIONS} practice questions; remove one first.")
+    known = document_numbers(session, study.id)
+    item = PracticeItem(
+        study_id=study.id,
+        external_id=_free_name(items),
+        position=max((item.position for item in items), default=-1) + 1,
+        tool=question.tool,
+        query=question.query,
+        description=question.description,
+        left=_numbers(question.left, "left", known),
+        right=_numbers(question.right, "right", known),
+        answers=list(question.answers),
+        explanation=question.explanation,
+    )
+    session.add(item)
+    session.flush()
+    audit.record(
+        session, actor_id, "practice.add", study.slug, question=item.external_id, tool=item.tool
+    )
+    return item
+
+
+def remove_question(
+    session: Session, study: Study, item_id: int, *, actor_id: int | None = None
+) -> None:
+    """Remove a practice question with its answers; tries that are complete without it end."""
+    hold_settings(session, study, to_change=True)
+    item = session.get(PracticeItem, item_id)
+    if item is None or item.study_id != study.id:
+        raise NotFound(f"The study {study.slug!r} has no practice question {item_id}.")
+    audit.record(session, actor_id, "practice.remove", study.slug, question=item.external_id)
+    session.delete(item)
+    session.flush()
+    trainings.conclude_open(session, study)
+
+
+def _free_name(items: Sequence[PracticeItem]) -> str:
+    taken = {item.external_id for item in items}
+    numbers = range(len(items) + 1, 2 * len(items) + 3)
+    return next(name for name in (f"practice-{n}" for n in numbers) if name not in taken)
+
+
+def _numbers(names: Sequence[str], field: str, known: dict[str, int]) -> list[int]:
+    for name in names:
+        if name not in known:
+            raise Invalid(f"The study has no document {name!r}.", field=field)
+    return [known[name] for name in names]

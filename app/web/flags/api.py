@@ -1,0 +1,112 @@
+"""API of flags."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
+
+from topkapi.app.db.models import Flag
+from topkapi.app.db.queries import flags as queries
+from topkapi.app.services import flags
+from topkapi.app.services.flags import MAX_REASON, FlagReport
+from topkapi.app.services.studies import lifecycle
+from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, ApiUser, RowId, SessionDep
+from topkapi.app.web.common.received import Body
+from topkapi.app.web.studies.api_models import Slug
+
+router = APIRouter(prefix="/api/v1", tags=["flags"])
+
+
+class FlagIn(Body):
+    """Why the question needs an administrator; without a position it is the open one."""
+
+    reason: Annotated[str, Field(min_length=1, max_length=MAX_REASON)]
+    position: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = None
+
+
+class FlagOut(BaseModel):
+    """A flag as its author sees it."""
+
+    id: int
+    position: int
+    shown: list[str]
+    reason: str
+    created_at: datetime
+    state: Literal["open", "handled"]
+
+
+class StudyFlagOut(FlagOut):
+    """A flag of a study, with its author and its query."""
+
+    assignment: int
+    assessor: str
+    query: str
+    tool: str
+    handled_at: datetime | None
+    handled_by: str | None
+
+
+@router.post("/assignments/{assignment_id}/flags", status_code=201)
+def post_api_flag(
+    request: Request, session: SessionDep, user: ApiUser, assignment_id: RowId, body: FlagIn
+) -> FlagOut:
+    """Flag a question for the administrators; nothing is answered."""
+    flag = flags.flag_question(
+        session,
+        request.app.state.live,
+        assignment_id=assignment_id,
+        user_id=user.id,
+        report=FlagReport(body.reason, body.position),
+    )
+    return FlagOut(**_facts(flag))
+
+
+@router.get("/studies/{slug}/flags")
+def get_api_flags(
+    session: SessionDep,
+    _user: ApiResearcher,
+    slug: Slug,
+    state: Literal["", "open", "handled"] = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> list[StudyFlagOut]:
+    """List the flags of a study: open ones first, then latest."""
+    study = lifecycle.required_study(session, slug)
+    found = queries.flags_of_study(session, study.id, limit=limit, state=state)
+    return [
+        StudyFlagOut(
+            **_facts(flag),
+            assignment=flag.assignment_id,
+            assessor=flag.assignment.user.email,
+            query=flag.assignment.query.external_id,
+            tool=flag.assignment.tool.value,
+            handled_at=flag.handled_at,
+            handled_by=flag.handler.email if flag.handler else None,
+        )
+        for flag in found
+    ]
+
+
+@router.post("/studies/{slug}/flags/{flag_id}/handle", status_code=204)
+def post_api_handle(session: SessionDep, user: ApiAdmin, slug: Slug, flag_id: RowId) -> None:
+    """Mark a flag as handled."""
+    study = lifecycle.required_study(session, slug)
+    flags.handle_flag(session, study, flag_id, handled=True, actor_id=user.id)
+
+
+@router.post("/studies/{slug}/flags/{flag_id}/reopen", status_code=204)
+def post_api_reopen(session: SessionDep, user: ApiAdmin, slug: Slug, flag_id: RowId) -> None:
+    """Open a handled flag again."""
+    study = lifecycle.required_study(session, slug)
+    flags.handle_flag(session, study, flag_id, handled=False, actor_id=user.id)
+
+
+def _facts(flag: Flag) -> dict[str, object]:
+    return {
+        "id": flag.id,
+        "position": flag.position,
+        "shown": flag.shown,
+        "reason": flag.reason,
+        "created_at": flag.created_at,
+        "state": "open" if flag.handled_at is None else "handled",
+    }

@@ -1,0 +1,88 @@
+"""Pages of flags: an assessor flags the question, an administrator handles the flag."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request
+from pydantic import Field
+from starlette.responses import RedirectResponse, Response
+
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.services import flags
+from topkapi.app.services.flags import FlagReport
+from topkapi.app.services.studies import lifecycle
+from topkapi.app.web.access.deps import AdminUser, CurrentUser, RowId, SessionDep
+from topkapi.app.web.common import htmx
+from topkapi.app.web.common.received import Received
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.judging.views import FlagView
+from topkapi.app.web.studies.pages import Slug
+
+router = APIRouter(include_in_schema=False)
+Name = Annotated[str, Field(max_length=300)]
+
+
+class FlagForm(Received):
+    """The reason, and the question as it was displayed."""
+
+    reason: Annotated[str, Field(max_length=10_000)] = ""
+    position: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = None
+    left: Name | None = None
+    right: Name | None = None
+    document: Name | None = None
+
+    def to_report(self) -> FlagReport:
+        """Convert the form to a report for the service."""
+        names = (self.left, self.right, self.document)
+        return FlagReport(self.reason, self.position, tuple(name for name in names if name))
+
+
+@router.post("/assignments/{assignment_id}/flags")
+def post_flag(
+    request: Request,
+    session: SessionDep,
+    user: CurrentUser,
+    assignment_id: RowId,
+    form: Annotated[FlagForm, Form()],
+) -> Response:
+    """Flag the question for the administrators; nothing is answered."""
+    error = None
+    try:
+        flags.flag_question(
+            session,
+            request.app.state.live,
+            assignment_id=assignment_id,
+            user_id=user.id,
+            report=form.to_report(),
+        )
+    except Invalid as refusal:
+        error = str(refusal)
+    if not htmx.wants_fragment(request):
+        address = request.app.url_path_for("get_work", assignment_id=assignment_id)
+        return RedirectResponse(str(address), status_code=303)
+    view = FlagView(assignment_id, form.reason if error else "", error, sent=error is None)
+    return render(request, "judging/_flag.html", view)
+
+
+@router.post("/studies/{slug}/flags/{flag_id}/handle")
+def post_handle_flag(
+    request: Request, session: SessionDep, user: AdminUser, slug: Slug, flag_id: RowId
+) -> Response:
+    """Mark a flag as handled."""
+    study = lifecycle.required_study(session, slug)
+    flags.handle_flag(session, study, flag_id, handled=True, actor_id=user.id)
+    return _to_progress(request, slug)
+
+
+@router.post("/studies/{slug}/flags/{flag_id}/reopen")
+def post_reopen_flag(
+    request: Request, session: SessionDep, user: AdminUser, slug: Slug, flag_id: RowId
+) -> Response:
+    """Open a handled flag again."""
+    study = lifecycle.required_study(session, slug)
+    flags.handle_flag(session, study, flag_id, handled=False, actor_id=user.id)
+    return _to_progress(request, slug)
+
+
+def _to_progress(request: Request, slug: str) -> Response:
+    address = str(request.app.url_path_for("get_progress", slug=slug))
+    return RedirectResponse(f"{address}#flags", status_code=303)

@@ -1,0 +1,1 @@
+"""Pages and API of the training of assessors."""

@@ -1,0 +1,166 @@
+"""The training of a study for administrators: settings, practice questions, people."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request
+from sqlalchemy.orm import Session
+from starlette.responses import RedirectResponse, Response
+
+from topkapi.app.db.models import Study, User
+from topkapi.app.domain.errors import AppError, Conflict, Invalid
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.domain.training.practice import allowed_answers
+from topkapi.app.services.studies import edit_study, lifecycle
+from topkapi.app.services.training import practice, trainings
+from topkapi.app.web.access.deps import AdminUser, ResearcherUser, RowId, SessionDep
+from topkapi.app.web.common.errors import status_of
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.people.views import Refusal
+from topkapi.app.web.studies.pages import Slug, study_head
+from topkapi.app.web.training.forms import QuestionForm, TrainingForm
+from topkapi.app.web.training.trainees import trainees_of
+from topkapi.app.web.training.views import StudyTrainingView
+
+router = APIRouter(prefix="/studies/{slug}/training", include_in_schema=False)
+
+
+@router.get("")
+def get_study_training(
+    request: Request, session: SessionDep, user: ResearcherUser, slug: Slug
+) -> Response:
+    """Show the training settings, the practice questions and the people in training."""
+    return _page(request, session, user, lifecycle.required_study(session, slug))
+
+
+@router.post("")
+def post_training_settings(
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    slug: Slug,
+    form: Annotated[TrainingForm, Form()],
+) -> Response:
+    """Change the training settings; people who have begun work are not stopped."""
+    study = lifecycle.required_study(session, slug)
+
+    def change() -> None:
+        edit_study.change_study(
+            session, study, settings=_settings_in(form), seen=form.seen, actor_id=user.id
+        )
+
+    return _done(request, session, user, study, change, form=form)
+
+
+@router.post("/questions")
+def post_practice_question(
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    slug: Slug,
+    form: Annotated[QuestionForm, Form()],
+) -> Response:
+    """Add a practice question."""
+    study = lifecycle.required_study(session, slug)
+
+    def add() -> None:
+        practice.add_question(session, study, form.to_question(), actor_id=user.id)
+
+    return _done(request, session, user, study, add, question=form)
+
+
+@router.post("/questions/{item_id}/remove")
+def post_remove_question(
+    request: Request, session: SessionDep, user: AdminUser, slug: Slug, item_id: RowId
+) -> Response:
+    """Remove a practice question."""
+    study = lifecycle.required_study(session, slug)
+    practice.remove_question(session, study, item_id, actor_id=user.id)
+    return _to_page(request, slug)
+
+
+@router.post("/people/{user_id}/grant")
+def post_grant_try(
+    request: Request, session: SessionDep, user: AdminUser, slug: Slug, user_id: RowId
+) -> Response:
+    """Grant another try to a person who has used all of them."""
+    study = lifecycle.required_study(session, slug)
+
+    def grant() -> None:
+        trainings.grant_try(session, study, user_id, actor_id=user.id)
+
+    return _done(request, session, user, study, grant)
+
+
+def _done(
+    request: Request,
+    session: Session,
+    user: User,
+    study: Study,
+    act: Callable[[], None],
+    *,
+    form: TrainingForm | None = None,
+    question: QuestionForm | None = None,
+) -> Response:
+    """Run ``act`` and show the page again, or what was typed and why it was refused."""
+    try:
+        with session.begin_nested():
+            act()
+    except (Invalid, Conflict) as refusal:
+        return _page(request, session, user, study, form, question, refusal)
+    return _to_page(request, study.slug)
+
+
+def _to_page(request: Request, slug: str) -> Response:
+    address = str(request.app.url_path_for("get_study_training", slug=slug))
+    return RedirectResponse(address, status_code=303)
+
+
+def _page(
+    request: Request,
+    session: Session,
+    user: User,
+    study: Study,
+    form: TrainingForm | None = None,
+    question: QuestionForm | None = None,
+    refusal: AppError | None = None,
+) -> Response:
+    settings = StudySettings.from_json(study.settings)
+    view = StudyTrainingView(
+        head=study_head(session, study, user, "training"),
+        form=form or _form_of(study, settings),
+        questions=practice.questions_of(session, study),
+        people=trainees_of(session, study),
+        question_form=question or QuestionForm(tool=settings.tools[0]),
+        answers={tool.value: allowed_answers(settings, tool) for tool in settings.tools},
+        refusal=None if refusal is None else Refusal.of(refusal),
+    )
+    status = 200 if refusal is None else status_of(refusal)
+    return render(request, "training/study.html", view, status=status)
+
+
+def _form_of(study: Study, settings: StudySettings) -> TrainingForm:
+    return TrainingForm(
+        seen=edit_study.version_of(study),
+        training=settings.training,
+        needed=str(settings.training_needed or ""),
+        tries=str(settings.training_tries),
+        contact=settings.training_contact,
+    )
+
+
+def _settings_in(form: TrainingForm) -> dict[str, object]:
+    return {
+        "training": form.training,
+        "training_needed": _whole(form.needed, "Needed") if form.needed.strip() else None,
+        "training_tries": _whole(form.tries, "Tries"),
+        "training_contact": form.contact.strip(),
+    }
+
+
+def _whole(text: str, label: str) -> int:
+    try:
+        return int(text.strip())
+    except ValueError:
+        message = f"{label}: {text.strip()!r} is not a whole number."
+        raise Invalid(message, field=label) from None

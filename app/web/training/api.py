@@ -1,0 +1,263 @@
+"""API of training: an assessor's own training, and the training of a study."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+from sqlalchemy.orm import Session
+from starlette.requests import Request
+
+from topkapi.app.db.models import PracticeItem
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.training.practice import PracticeQuestion
+from topkapi.app.domain.training.rules import Step
+from topkapi.app.services.studies import lifecycle
+from topkapi.app.services.training import practice, trainings
+from topkapi.app.services.training.question import practice_state
+from topkapi.app.services.training.trainings import TrainingState
+from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, ApiUser, RowId, SessionDep
+from topkapi.app.web.common.received import Body
+from topkapi.app.web.judging.api_models import GradeQuestion, ListQuestion, PairQuestion
+from topkapi.app.web.judging.api_views import assignment_out
+from topkapi.app.web.studies.api_models import Slug
+from topkapi.app.web.training.trainees import trainees_of
+
+router = APIRouter(prefix="/api/v1", tags=["training"])
+Name = Annotated[str, Field(min_length=1, max_length=300)]
+Text = Annotated[str, Field(max_length=10_000)]
+
+
+class PracticeOut(BaseModel):
+    """The open practice question, in the shape of the question of an assignment."""
+
+    item: int
+    number: int
+    of: int
+    tool: Tool
+    query: str
+    description: str
+    answers: list[str]
+    question: PairQuestion | GradeQuestion | ListQuestion | None
+
+
+class TrainingOut(BaseModel):
+    """My training: the open step and the score of the last try; ``practice`` is the question."""
+
+    study: str
+    step: Literal["guidelines", "practice", "failed", "passed"]
+    guidelines: str
+    needed: int | None
+    tries_left: int | None
+    agreed: int | None
+    asked: int | None
+    contact: str | None
+    practice: PracticeOut | None
+
+
+class PracticeIn(Body):
+    """An answer to a practice question."""
+
+    item: Annotated[int, Field(ge=1, le=2**31 - 1)]
+    answer: Annotated[str, Field(max_length=100)]
+
+
+class FeedbackOut(BaseModel):
+    """What is right and why, and the training after the answer."""
+
+    agrees: bool
+    answers: list[str]
+    explanation: str
+    training: TrainingOut
+
+
+class QuestionIn(Body):
+    """A practice question; T2 has one page on the left, T1 one per side, T3 a list per side."""
+
+    tool: Tool
+    query: Text
+    description: Text = ""
+    left: Annotated[list[Name], Field(min_length=1, max_length=100)]
+    right: Annotated[list[Name], Field(max_length=100)] = Field(default_factory=list)
+    answers: Annotated[list[Name], Field(min_length=1, max_length=20)]
+    explanation: Text
+
+
+class QuestionOut(BaseModel):
+    """A practice question of a study."""
+
+    item: int
+    id: str
+    tool: Tool
+    query: str
+    description: str
+    left: list[str]
+    right: list[str]
+    answers: list[str]
+    explanation: str
+
+
+class TraineeOut(BaseModel):
+    """A person with work in the study and the state of their training."""
+
+    user: int
+    name: str
+    email: str
+    state: str
+    score: str
+    may_grant: bool
+
+
+class StudyTrainingOut(BaseModel):
+    """The practice questions of a study and its people in training."""
+
+    practice: list[QuestionOut]
+    people: list[TraineeOut]
+
+
+@router.get("/training/{slug}")
+def get_my_training(
+    request: Request, session: SessionDep, user: ApiUser, slug: Slug
+) -> TrainingOut:
+    """Return my training for a study; assignments answer 403 `training_required` until it ends."""
+    study = trainings.study_in_training(session, slug, user.id)
+    return _out(request, session, trainings.training_state(session, study, user.id))
+
+
+@router.post("/training/{slug}/guidelines")
+def post_my_guidelines(
+    request: Request, session: SessionDep, user: ApiUser, slug: Slug
+) -> TrainingOut:
+    """Confirm that the guidelines were read."""
+    study = trainings.study_in_training(session, slug, user.id)
+    trainings.confirm_guidelines(session, study, user.id)
+    return _out(request, session, trainings.training_state(session, study, user.id))
+
+
+@router.post("/training/{slug}/answers")
+def post_my_answer(
+    request: Request, session: SessionDep, user: ApiUser, slug: Slug, body: PracticeIn
+) -> FeedbackOut:
+    """Answer a practice question; an answer that is sent twice counts once."""
+    study = trainings.study_in_training(session, slug, user.id)
+    stored = trainings.answer_question(
+        session, study, user.id, item_id=body.item, answer=body.answer
+    )
+    item = session.get_one(PracticeItem, body.item)
+    training = trainings.training_state(session, study, user.id)
+    return FeedbackOut(
+        agrees=stored.agrees,
+        answers=item.answers,
+        explanation=item.explanation,
+        training=_out(request, session, training),
+    )
+
+
+@router.get("/studies/{slug}/training")
+def get_api_study_training(
+    session: SessionDep, _user: ApiResearcher, slug: Slug
+) -> StudyTrainingOut:
+    """Return the practice questions of a study and the training of its assessors."""
+    study = lifecycle.required_study(session, slug)
+    return StudyTrainingOut(
+        practice=[
+            _question_out(each.id, each.name, each.question)
+            for each in practice.questions_of(session, study)
+        ],
+        people=[
+            TraineeOut(
+                user=each.user_id,
+                name=each.name,
+                email=each.email,
+                state=each.state,
+                score=each.score,
+                may_grant=each.may_grant,
+            )
+            for each in trainees_of(session, study)
+        ],
+    )
+
+
+@router.post("/studies/{slug}/training/questions", status_code=201)
+def post_api_question(
+    session: SessionDep, user: ApiAdmin, slug: Slug, body: QuestionIn
+) -> QuestionOut:
+    """Add a practice question to a study."""
+    study = lifecycle.required_study(session, slug)
+    question = PracticeQuestion(
+        tool=body.tool,
+        query=body.query.strip(),
+        description=body.description.strip(),
+        left=tuple(body.left),
+        right=tuple(body.right),
+        answers=tuple(body.answers),
+        explanation=body.explanation.strip(),
+    )
+    item = practice.add_question(session, study, question, actor_id=user.id)
+    return _question_out(item.id, item.external_id, question)
+
+
+@router.delete("/studies/{slug}/training/questions/{item_id}", status_code=204)
+def delete_api_question(session: SessionDep, user: ApiAdmin, slug: Slug, item_id: RowId) -> None:
+    """Remove a practice question."""
+    study = lifecycle.required_study(session, slug)
+    practice.remove_question(session, study, item_id, actor_id=user.id)
+
+
+@router.post("/studies/{slug}/training/people/{user_id}/grant", status_code=204)
+def post_api_grant(session: SessionDep, user: ApiAdmin, slug: Slug, user_id: RowId) -> None:
+    """Grant another try to a person who has used all of them."""
+    study = lifecycle.required_study(session, slug)
+    trainings.grant_try(session, study, user_id, actor_id=user.id)
+
+
+def _out(request: Request, session: Session, training: TrainingState) -> TrainingOut:
+    failed = training.step is Step.FAILED
+    counted = training.rules.needed is not None
+    return TrainingOut(
+        study=training.study.slug,
+        step=training.step.value,
+        guidelines=training.study.guidelines,
+        needed=training.rules.needed,
+        tries_left=training.record.tries_left(training.rules) if counted else None,
+        agreed=training.agreed,
+        asked=training.asked,
+        contact=trainings.contact_of(session, training.settings) if failed else None,
+        practice=_practice_out(request, session, training),
+    )
+
+
+def _practice_out(
+    request: Request, session: Session, training: TrainingState
+) -> PracticeOut | None:
+    item = training.item
+    if training.step is not Step.PRACTICE or item is None:
+        return None
+    state = assignment_out(
+        session,
+        request.app.state.texts,
+        practice_state(session, training, item, training.number),
+    )
+    return PracticeOut(
+        item=item.id,
+        number=training.number,
+        of=training.of,
+        tool=item.tool,
+        query=item.query,
+        description=item.description,
+        answers=state.answers,
+        question=state.question,
+    )
+
+
+def _question_out(item_id: int, name: str, question: PracticeQuestion) -> QuestionOut:
+    return QuestionOut(
+        item=item_id,
+        id=name,
+        tool=question.tool,
+        query=question.query,
+        description=question.description,
+        left=list(question.left),
+        right=list(question.right),
+        answers=list(question.answers),
+        explanation=question.explanation,
+    )

@@ -1,0 +1,155 @@
+"""Training pages of an assessor: guidelines, practice with feedback, and the result."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Query, Request
+from sqlalchemy.orm import Session
+from starlette.responses import RedirectResponse, Response
+
+from topkapi.app.db.models import PracticeAnswer, PracticeItem, User
+from topkapi.app.db.queries import training as queries
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.shortcuts import keys_of
+from topkapi.app.domain.training.rules import Step
+from topkapi.app.services.judging.context import JudgingContext
+from topkapi.app.services.pages.snippets import snippet_texts
+from topkapi.app.services.training import trainings
+from topkapi.app.services.training.question import practice_state
+from topkapi.app.services.training.trainings import TrainingState
+from topkapi.app.web.access.deps import CurrentUser, SessionDep
+from topkapi.app.web.common.markdown import to_html
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.judging.answer_names import answer_name
+from topkapi.app.web.judging.display_preferences import display_preferences_of
+from topkapi.app.web.judging.question_view import question_view
+from topkapi.app.web.judging.views import TermsView
+from topkapi.app.web.studies.pages import Slug
+from topkapi.app.web.training.forms import PracticeForm
+from topkapi.app.web.training.views import Feedback, GuidelinesStep, PracticeView, ResultView
+
+router = APIRouter(prefix="/training/{slug}", include_in_schema=False)
+_PAGES = {
+    Tool.PAIRS: "judging/pairs.html",
+    Tool.GRADES: "judging/grades.html",
+    Tool.LISTS: "judging/lists.html",
+}
+_LAYOUT = "training/practice.html"
+
+
+@router.get("")
+def get_training(
+    request: Request,
+    session: SessionDep,
+    user: CurrentUser,
+    slug: Slug,
+    answered: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
+    again: bool = False,
+) -> Response:
+    """Show the open step; ``answered`` shows the feedback to a practice question."""
+    study = trainings.study_in_training(session, slug, user.id)
+    training = trainings.training_state(session, study, user.id)
+    given = _given(session, training, user, answered)
+    if given is not None:
+        return _practice_page(request, session, user, training, *given)
+    if training.step is Step.GUIDELINES:
+        view = GuidelinesStep(training, to_html(study.guidelines))
+        return render(request, "training/guidelines.html", view)
+    is_new_try = training.record.failed > 0 and training.number == 1 and not again
+    if training.step is not Step.PRACTICE or training.item is None or is_new_try:
+        contact = trainings.contact_of(session, training.settings)
+        result = ResultView(training, contact, to_html(study.guidelines))
+        return render(request, "training/result.html", result)
+    return _practice_page(request, session, user, training, training.item, None)
+
+
+@router.post("/guidelines")
+def post_training_guidelines(
+    request: Request, session: SessionDep, user: CurrentUser, slug: Slug
+) -> Response:
+    """Confirm that the guidelines were read."""
+    study = trainings.study_in_training(session, slug, user.id)
+    trainings.confirm_guidelines(session, study, user.id)
+    return _to_training(request, slug)
+
+
+@router.post("/answers")
+def post_practice(
+    request: Request,
+    session: SessionDep,
+    user: CurrentUser,
+    slug: Slug,
+    form: Annotated[PracticeForm, Form()],
+) -> Response:
+    """Record an answer and show the feedback; an answer that is sent twice counts once."""
+    study = trainings.study_in_training(session, slug, user.id)
+    trainings.answer_question(session, study, user.id, item_id=form.item, answer=form.answer)
+    return _to_training(request, slug, f"?answered={form.item}")
+
+
+def _to_training(request: Request, slug: str, rest: str = "") -> Response:
+    address = str(request.app.url_path_for("get_training", slug=slug))
+    return RedirectResponse(address + rest, status_code=303)
+
+
+def _given(
+    session: Session, training: TrainingState, user: User, item_id: int
+) -> tuple[PracticeItem, PracticeAnswer] | None:
+    """Return a practice question of the study with the person's latest answer to it."""
+    item = session.get(PracticeItem, item_id) if item_id else None
+    if item is None or item.study_id != training.study.id:
+        return None
+    stored = queries.last_answer_to(session, user.id, item.id)
+    return None if stored is None else (item, stored)
+
+
+def _practice_page(
+    request: Request,
+    session: Session,
+    user: User,
+    training: TrainingState,
+    item: PracticeItem,
+    given: PracticeAnswer | None,
+) -> Response:
+    items = [each.id for each in queries.items_of(session, training.study.id)]
+    number = items.index(item.id) + 1
+    state = practice_state(session, training, item, number)
+    reading = display_preferences_of(request)
+    texts = snippet_texts(session, state)
+    keys = keys_of(user.keys)
+    view = PracticeView(
+        question=question_view(state, request.app.state.page_links, reading, texts),
+        query=state.query,
+        context=JudgingContext(
+            training.study.guidelines, training.settings, number, len(items), 0, keys
+        ),
+        terms=TermsView(0, state.terms, keys["highlight"]),
+        reading=reading,
+        user_id=user.id,
+        offered=Plan.from_json(state.plan).answers if item.tool is Tool.PAIRS else (),
+        grades=training.settings.grades if item.tool is Tool.GRADES else (),
+        guidelines=to_html(training.study.guidelines),
+        layout=_LAYOUT,
+        item_id=item.id,
+        attempt=training.record.attempt if given is None else given.attempt,
+        tries=_tries(training),
+        feedback=None if given is None else _feedback(item, given),
+    )
+    return render(request, _PAGES[item.tool], view)
+
+
+def _tries(training: TrainingState) -> int | None:
+    """Return the number of tries in all, None if none is counted."""
+    if training.rules.needed is None:
+        return None
+    return training.rules.tries + training.record.granted
+
+
+def _feedback(item: PracticeItem, given: PracticeAnswer) -> Feedback:
+    return Feedback(
+        agrees=given.agrees,
+        right=" or ".join(f"“{answer_name(item.tool, each)}”" for each in item.answers),
+        given=f"“{answer_name(item.tool, given.answer)}”",
+        value=given.answer,
+        explanation=item.explanation,
+    )

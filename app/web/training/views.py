@@ -1,0 +1,75 @@
+"""Views of the training pages."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from topkapi.app.services.training.practice import StoredQuestion
+from topkapi.app.services.training.trainings import TrainingState
+from topkapi.app.web.judging.views import WorkView
+from topkapi.app.web.people.views import Refusal
+from topkapi.app.web.studies.views import StudyHead
+from topkapi.app.web.training.forms import QuestionForm, TrainingForm
+
+
+@dataclass(frozen=True, slots=True)
+class GuidelinesStep:
+    """The guidelines to read, and what comes after them."""
+
+    training: TrainingState
+    html: str
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What most chose, what the person chose, and why; answers as the buttons name them."""
+
+    agrees: bool
+    right: str
+    given: str
+    value: str
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class PracticeView(WorkView):
+    """A practice question, and after an answer the feedback to it."""
+
+    item_id: int = 0
+    attempt: int = 1
+    tries: int | None = None
+    feedback: Feedback | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResultView:
+    """The score of a try, what is needed, what happens now, and the guidelines to read again."""
+
+    training: TrainingState
+    contact: str
+    html: str
+
+
+@dataclass(frozen=True, slots=True)
+class TraineeLine:
+    """A person with work in the study and the state of their training, in words."""
+
+    user_id: int
+    name: str
+    email: str
+    state: str
+    kind: str
+    score: str
+    may_grant: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StudyTrainingView:
+    """The training of a study: settings, practice questions and people."""
+
+    head: StudyHead
+    form: TrainingForm
+    questions: Sequence[StoredQuestion]
+    people: Sequence[TraineeLine]
+    question_form: QuestionForm
+    answers: Mapping[str, Sequence[str]]
+    refusal: Refusal | None = None

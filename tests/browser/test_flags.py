@@ -1,0 +1,77 @@
+"""Flags in the browser: by keyboard only, beside the question, without answering it."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+from sqlalchemy import select
+
+from tests.browser.desks import Desk, Site, answered, question_of
+from tests.browser.looks import barriers, flaws
+from tests.factories import make_user
+from topkapi.app.db.models import Flag
+from topkapi.app.domain.enums import Role
+
+pytestmark = pytest.mark.browser
+
+
+def flag_by_key(page: Page, reason: str) -> None:
+    page.keyboard.press("x")
+    expect(page.get_by_label("What is wrong with this question?")).to_be_focused()
+    page.keyboard.type(reason)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("The administrators see it.")).to_be_visible()
+
+
+def test_a_question_is_flagged_by_keyboard_and_stays_open(
+    any_site: Site, desk: Desk, tab: Page, context: BrowserContext
+) -> None:
+    tab.keyboard.press("ArrowLeft")
+    answered(tab, 1)
+    before = question_of(tab)
+    flag_by_key(tab, "The left page is in another language.")
+    assert barriers(tab) == []
+    tab.keyboard.press("Escape")
+    assert question_of(tab) == before
+    tab.keyboard.press("ArrowRight")
+    answered(tab, 2)
+    with any_site.sessions.read() as session:
+        flag = session.scalars(select(Flag).where(Flag.assignment_id == desk.assignment.id)).one()
+    assert f"position={flag.position}" in before
+    assert all(f"={name}" in before for name in flag.shown)
+    with any_site.sessions.write.begin() as session:
+        admin = make_user(session, role=Role.ADMIN)
+    context.clear_cookies()
+    context.add_cookies([any_site.cookie(admin)])
+    tab.goto(f"{any_site.server.url}/studies/{desk.study.slug}/progress")
+    expect(tab.get_by_text("1 open flag")).to_be_visible()
+    assert barriers(tab) == []
+    tab.get_by_role("button", name="Mark as handled").press("Enter")
+    expect(tab.get_by_text("0 open flags")).to_be_visible()
+    tab.get_by_role("button", name="Open again").press("Enter")
+    expect(tab.get_by_text("1 open flag")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 390])
+def test_the_flag_fits(
+    new_desk: Callable[..., Desk],
+    context: BrowserContext,
+    width: int,
+    snapshot: Callable[[Page, str], None],
+) -> None:
+    desk = new_desk()
+    tab = desk.sit_down(context)
+    tab.set_viewport_size({"width": width, "height": 844 if width == 390 else 800})
+    snapshot(tab, f"flag-work-{width}")
+    assert flaws(tab) == []
+    flag_by_key(tab, "Both pages are the same.")
+    snapshot(tab, f"flag-{width}")
+    assert flaws(tab) == []
+    with desk.site.sessions.write.begin() as session:
+        admin = make_user(session, role=Role.ADMIN)
+    context.clear_cookies()
+    context.add_cookies([desk.site.cookie(admin)])
+    tab.goto(f"{desk.site.server.url}/studies/{desk.study.slug}/progress")
+    snapshot(tab, f"flag-progress-{width}")
+    assert flaws(tab) == []

@@ -1,0 +1,69 @@
+"""Notes belong to their question: undo, another answer, a reload and a closed tab lose none."""
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.desks import Desk, answered, ready, saved
+
+pytestmark = pytest.mark.browser
+
+
+def write(page: Page, text: str) -> None:
+    page.keyboard.press("n")
+    page.get_by_label("What should the researchers know?").fill(text)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def press(page: Page, key: str, count: int) -> None:
+    page.keyboard.press(key)
+    answered(page, count)
+    saved(page)
+
+
+def test_a_note_stays_with_the_pair_it_was_written_on(desk: Desk, tab: Page) -> None:
+    press(tab, "ArrowLeft", 1)
+    write(tab, "about the second pair")
+    press(tab, "u", 0)
+    expect(tab.locator("#note-text")).to_have_value("")
+    press(tab, "ArrowLeft", 1)
+    expect(tab.locator("#note-text")).to_have_value("about the second pair")
+    press(tab, "ArrowRight", 2)
+    notes = [row.note for row in desk.rows()]
+    assert notes == [None, None, None, "about the second pair"]
+
+
+def test_after_undo_the_answer_and_its_note_are_shown_and_sent_again(desk: Desk, tab: Page) -> None:
+    write(tab, "the left page is newer")
+    press(tab, "ArrowLeft", 1)
+    tab.keyboard.press("u")
+    shown = tab.locator("#notice")
+    expect(shown).to_contain_text("You answered: Left is better.")
+    expect(shown).to_contain_text("the left page is newer")
+    expect(tab.locator("#note-text")).to_have_value("the left page is newer")
+    tab.reload()
+    ready(tab)
+    expect(shown).to_contain_text("You answered: Left is better.")
+    press(tab, "ArrowRight", 1)
+    expect(shown).to_be_empty()
+    notes = [(row.answer, row.note) for row in desk.rows()]
+    assert notes == [
+        ("left", "the left page is newer"),
+        (None, None),
+        ("right", "the left page is newer"),
+    ]
+
+
+def test_a_draft_survives_a_reload_and_a_closed_tab(
+    desk: Desk, tab: Page, context: BrowserContext
+) -> None:
+    write(tab, "half a thought")
+    tab.reload()
+    ready(tab)
+    expect(tab.locator("#note-text")).to_have_value("half a thought")
+    tab.close()
+    again = desk.sit_down(context)
+    expect(again.locator("#note-text")).to_have_value("half a thought")
+    press(again, "t", 1)
+    expect(again.locator("#note-text")).to_have_value("")
+    assert desk.rows()[0].note == "half a thought"

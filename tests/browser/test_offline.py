@@ -1,0 +1,116 @@
+"""Answers without a connection: kept in the browser, sent once each and in order."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+
+from tests.browser.desks import Desk, answered, make_desk, ready, saved
+
+pytestmark = pytest.mark.browser
+
+
+def test_several_answers_are_kept_and_sent_in_order(
+    desk: Desk, tab: Page, context: BrowserContext
+) -> None:
+    context.set_offline(True)
+    tab.keyboard.press("ArrowLeft")
+    expect(tab.get_by_text("No connection.")).to_be_visible()
+    answered(tab, 1)
+    expect(tab.locator("#notice")).to_contain_text("You can go on.")
+    tab.keyboard.press("ArrowRight")
+    expect(tab.locator("#notice")).to_contain_text("Your 2 answers are stored in this browser")
+    expect(tab.get_by_role("button", name="Left is better")).to_be_disabled()
+    assert desk.log() == []
+    context.set_offline(False)
+    saved(tab)
+    answered(tab, 2)
+    expect(tab.get_by_text("No connection.")).not_to_be_visible()
+    assert desk.log() == [("answer", "left"), ("answer", "right")]
+    tab.keyboard.press("t")
+    answered(tab, 3)
+
+
+def test_answers_survive_a_closed_tab(desk: Desk, tab: Page, context: BrowserContext) -> None:
+    context.route("**/judgments", lambda route: route.abort())
+    tab.keyboard.press("ArrowLeft")
+    answered(tab, 1)
+    tab.keyboard.press("t")
+    expect(tab.locator("#notice")).to_contain_text("Your 2 answers are stored")
+    tab.close()
+    assert desk.log() == []
+    context.unroute_all()
+    again = context.new_page()
+    again.goto(desk.url)
+    expect(again.get_by_text("The 2 stored answers are saved now.")).to_be_visible()
+    answered(again, 2)
+    assert desk.log() == [("answer", "left"), ("answer", "tie")]
+    again.reload()
+    ready(again)
+    assert len(desk.log()) == 2
+
+
+def test_nobody_else_sends_what_i_left(desk: Desk, tab: Page, context: BrowserContext) -> None:
+    context.route("**/judgments", lambda route: route.abort())
+    tab.keyboard.press("ArrowLeft")
+    expect(tab.get_by_text("No connection.")).to_be_visible()
+    tab.close()
+    context.unroute_all()
+    other = make_desk(desk.site)
+    context.add_cookies([desk.site.cookie(other.user)])
+    theirs = other.sit_down(context)
+    assert desk.log() == other.log() == []
+    theirs.close()
+    context.add_cookies([desk.site.cookie(desk.user)])
+    mine = context.new_page()
+    mine.goto(desk.url)
+    expect(mine.get_by_text("The stored answer is saved now.")).to_be_visible()
+    assert desk.log() == [("answer", "left")]
+
+
+def test_a_server_that_hangs_is_named(
+    new_desk: Callable[..., Desk], context: BrowserContext
+) -> None:
+    page = new_desk().sit_down(context)
+    held: list[Route] = []
+    page.route("**/judgments", lambda route: held.append(route))
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_text("The server is slow to answer.")).to_be_visible()
+    held[0].continue_()
+    saved(page)
+    expect(page.get_by_text("The server is slow to answer.")).not_to_be_visible()
+    answered(page, 1)
+
+
+def test_an_expired_sign_in_says_why_and_what_is_safe(
+    new_desk: Callable[..., Desk], browser: Browser
+) -> None:
+    from tests.factories import PASSWORD
+    from topkapi.app.db.models import User
+
+    def expire(desk: Desk) -> None:
+        with desk.site.sessions.write.begin() as session:
+            session.get_one(User, desk.user.id).session_version += 1
+
+    desk = new_desk()
+    context = browser.new_context()
+    page = desk.sit_down(context)
+    expire(desk)
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("Your sign-in has expired.")).to_be_visible()
+    expect(page.get_by_text("stored in this browser")).to_be_visible()
+    page.get_by_label("E-mail").fill(desk.user.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_text("The stored answer is saved now.")).to_be_visible()
+    expire(desk)
+    page.keyboard.press("h")
+    page.keyboard.type("wrap")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Your sign-in has expired.")).to_be_visible()
+    page.get_by_label("E-mail").fill(desk.user.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url(desk.url)
+    ready(page)
+    context.close()

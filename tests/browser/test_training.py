@@ -1,0 +1,187 @@
+"""Training in the browser: guidelines, practice by keyboard only, feedback and the result."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.desks import Desk, Site, make_desk, ready
+from tests.browser.looks import barriers, flaws
+from tests.factories import make_user
+from topkapi.app.db.models import Study
+from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.domain.training.practice import PracticeQuestion
+from topkapi.app.services.training import practice
+
+pytestmark = pytest.mark.browser
+WHY = "The left page says what to do now; the right one only tells the history of the tulip."
+PAIR = PracticeQuestion(
+    Tool.PAIRS, "tulips upright", "A vase on the table.", ("d0",), ("d1",), ("left",), WHY
+)
+GRADE = PracticeQuestion(Tool.GRADES, "tulips upright", "", ("d2",), (), ("good",), WHY)
+LISTS = PracticeQuestion(
+    Tool.LISTS, "tulips upright", "", ("d0", "d1"), ("d1", "d2"), ("left_much",), WHY
+)
+
+
+def trained_desk(site: Site, *questions: PracticeQuestion, **settings: Any) -> Desk:
+    """Create an assignment in a study with training and practice questions."""
+    settings = {"tools": tuple(Tool), "training": True, **settings}
+    desk = make_desk(site, **settings)
+    with site.sessions.write.begin() as session:
+        study = session.get_one(Study, desk.study.id)
+        for question in questions:
+            practice.add_question(session, study, question)
+    return desk
+
+
+def opened(desk: Desk, context: BrowserContext) -> Page:
+    desk.sign_in(context)
+    page = context.new_page()
+    page.goto(desk.url)
+    return page
+
+
+def read_guidelines(page: Page) -> None:
+    expect(page.get_by_role("heading", name="Before you begin")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Practice", exact=True)).to_be_visible()
+    framed(page)
+
+
+def framed(page: Page) -> None:
+    """Wait until the frames, if any, pass their keys on."""
+    page.wait_for_function(
+        """() => document.querySelector('#divider')?.getAttribute('aria-valuenow')
+          && [...document.querySelectorAll('.frames iframe')].every(f => f.dataset.ready === '1')
+          || document.querySelector('.split--one iframe')?.dataset.ready === '1'"""
+    )
+
+
+def test_training_by_keyboard_only_opens_the_work(any_site: Site, context: BrowserContext) -> None:
+    desk = trained_desk(any_site, PAIR, GRADE, LISTS, training_needed=2, training_tries=2)
+    page = opened(desk, context)
+    assert barriers(page) == []
+    read_guidelines(page)
+    for keys, verdict in (
+        ("ArrowLeft", "Most chose “Left is better” too."),
+        ("1", "Most chose “Good”; you chose “Bad”."),
+        ("Shift+ArrowLeft", "Most chose “Left much better” too."),
+    ):
+        framed(page)
+        assert barriers(page) == []
+        page.keyboard.press(keys)
+        expect(page.get_by_text(verdict)).to_be_visible()
+        expect(page.get_by_text(WHY)).to_be_visible()
+        expect(page.locator("button[name=answer]:not([disabled])")).to_have_count(0)
+        assert barriers(page) == []
+        page.keyboard.press("Enter")
+        expect(page.get_by_text(verdict)).to_have_count(0)
+    expect(page.get_by_role("heading", name="You can begin")).to_be_visible()
+    assert barriers(page) == []
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Your queue")).to_be_visible()
+    page.goto(desk.url)
+    ready(page)
+    assert desk.log() == []
+
+
+def test_a_key_inside_a_page_answers_and_next_works_from_there(
+    any_site: Site, context: BrowserContext
+) -> None:
+    desk = trained_desk(any_site, PAIR)
+    page = opened(desk, context)
+    read_guidelines(page)
+    frame = page.frame_locator("#left-frames iframe")
+    frame.locator("body").click()
+    page.keyboard.press("t")
+    expect(page.get_by_text("you chose “Tie”")).to_be_visible()
+    framed(page)
+    frame.locator("body").click()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="You can begin")).to_be_visible()
+
+
+def test_practice_works_without_scripts(any_site: Site, context: BrowserContext) -> None:
+    desk = trained_desk(any_site, PAIR)
+    browser = context.browser
+    assert browser is not None
+    plain = browser.new_context(java_script_enabled=False)
+    page = opened(desk, plain)
+    page.get_by_role("button", name="I have read them").click()
+    page.get_by_role("button", name="Right is better").click()
+    expect(page.get_by_text("you chose “Right is better”")).to_be_visible()
+    page.get_by_role("link", name="Next").click()
+    expect(page.get_by_role("heading", name="You can begin")).to_be_visible()
+    plain.close()
+
+
+def test_who_fails_is_told_whom_to_ask_and_gets_another_try(
+    any_site: Site, context: BrowserContext
+) -> None:
+    contact = "Maren Oduya, room 4"
+    desk = trained_desk(
+        any_site, PAIR, training_needed=1, training_tries=1, training_contact=contact
+    )
+    page = opened(desk, context)
+    read_guidelines(page)
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("you chose “Right is better”")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(f"Ask for another one: {contact}.")).to_be_visible()
+    assert barriers(page) == []
+    browser = context.browser
+    assert browser is not None
+    with any_site.sessions.write.begin() as session:
+        admin = make_user(session, role=Role.ADMIN)
+    office = browser.new_context()
+    office.add_cookies([any_site.cookie(admin)])
+    study = office.new_page()
+    study.goto(f"{any_site.server.url}/studies/{desk.study.slug}/training")
+    assert barriers(study) == []
+    study.get_by_role("button", name="Grant another try").press("Enter")
+    expect(study.get_by_text("try 2")).to_be_visible()
+    study.get_by_label("Query").fill("roses")
+    study.get_by_label("Left page").fill("d2")
+    study.get_by_label("Right page").fill("d3")
+    study.get_by_label("Right answer").fill("right")
+    study.get_by_label("Explanation").fill("It names the water.")
+    study.get_by_role("button", name="Add question").press("Enter")
+    expect(study.get_by_role("cell", name="It names the water.")).to_be_visible()
+    office.close()
+    page.reload()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("try 2 of 2")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 390])
+def test_the_pages_of_the_training_fit(
+    site: Site, context: BrowserContext, width: int, snapshot: Callable[[Page, str], None]
+) -> None:
+    desk = trained_desk(site, PAIR, GRADE, LISTS, training_needed=3, training_tries=1)
+    page = opened(desk, context)
+    page.set_viewport_size({"width": width, "height": 844 if width == 390 else 800})
+    snapshot(page, f"guidelines-{width}")
+    assert flaws(page) == []
+    read_guidelines(page)
+    for name, key in (("pair", "ArrowLeft"), ("grade", "1"), ("lists", "t")):
+        framed(page)
+        snapshot(page, f"{name}-{width}")
+        assert flaws(page) == []
+        page.keyboard.press(key)
+        expect(page.get_by_text(WHY)).to_be_visible()
+        snapshot(page, f"{name}-feedback-{width}")
+        assert flaws(page) == []
+        page.keyboard.press("Enter")
+        expect(page.get_by_text(WHY)).to_have_count(0)
+    expect(page.get_by_text("You have used all your tries.")).to_be_visible()
+    snapshot(page, f"failed-{width}")
+    assert flaws(page) == []
+    with site.sessions.write.begin() as session:
+        admin = make_user(session, role=Role.ADMIN)
+    context.clear_cookies()
+    context.add_cookies([site.cookie(admin)])
+    page.goto(f"{site.server.url}/studies/{desk.study.slug}/training")
+    snapshot(page, f"study-{width}")
+    assert flaws(page) == []

@@ -1,0 +1,115 @@
+"""Documents are found by words of their text, on both databases alike."""
+
+import random
+from pathlib import Path
+
+import pytest
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from tests.factories import make_content, make_study
+from tests.studies import small_study, write_jsonl
+from topkapi.app.db import migrations
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.db.models import Document, Study
+from topkapi.app.db.queries.studies.study_pages import documents_page
+from topkapi.app.services.importing import import_study, open_source
+from topkapi.app.services.studies import lifecycle
+
+TEXTS = {
+    "d0": "How to kill weeds between stones.",
+    "d1": "Weed-killer is sold in every shop, e.g. at garden.example/weedol.",
+    "d2": "Nothing grows here. Café Ärger; snake_case and C3PO.",
+    "d3": "<p>Pulling <b>weed</b>s by hand takes 3.5 hours",
+}
+
+
+def found(session: Session, study: Study, search: str) -> list[str]:
+    rows, total = documents_page(session, study.id, search=search, limit=50, offset=0)
+    assert total == len(rows)
+    return [row.name for row in rows]
+
+
+@pytest.fixture
+def study(session: Session, tmp_path: Path) -> Study:
+    folder = small_study(tmp_path / "study", queries=1, documents=4)
+    kinds = {"d3": "html"}
+    records = [{"id": name, kinds.get(name, "text"): text} for name, text in TEXTS.items()]
+    write_jsonl(folder / "documents.jsonl", records)
+    with open_source(folder) as source:
+        import_study(session, source)
+    return session.scalars(select(Study)).one()
+
+
+@pytest.mark.parametrize(
+    ("search", "expected"),
+    [
+        ("weed", ["d0", "d1", "d3"]),
+        ("WEED hand", ["d3"]),
+        ("killer", ["d1"]),
+        ("weedol", ["d1"]),
+        ("example", ["d1"]),
+        ("ärger café", ["d2"]),
+        ("case", ["d2"]),
+        ("3.5", ["d3"]),
+        ("d2", ["d2"]),
+        ("d3 or", []),
+        ("eeds", []),
+        ('"weeds" AND (x* OR NOT', []),
+        ("weed':*&!|<->\\", ["d0", "d1", "d3"]),
+        ("%", []),
+        ("--", []),
+    ],
+)
+def test_documents_are_found_by_words_of_their_text(
+    session: Session, study: Study, search: str, expected: list[str]
+) -> None:
+    assert found(session, study, search) == expected
+
+
+def test_only_documents_of_the_study_are_found(session: Session, study: Study) -> None:
+    other = make_study(session, slug="other", queries=1, documents=2)
+    content = make_content(session, TEXTS["d0"])
+    session.add(Document(study_id=other.id, external_id="x", content_hash=content.hash))
+    session.flush()
+    assert found(session, other, "weed") == ["x"]
+    assert found(session, study, "weed") == ["d0", "d1", "d3"]
+
+
+def test_the_index_follows_changes_and_deletions(session: Session, study: Study) -> None:
+    first, second = session.scalars(select(Document).order_by(Document.id)).all()[:2]
+    first.content_hash = make_content(session, "All about moss.").hash
+    session.flush()
+    assert found(session, study, "weed") == ["d1", "d3"]
+    assert found(session, study, "moss") == ["d0"]
+    assert session.connection().scalar(select(Document.id).where(Document.id == second.id))
+    lifecycle.archive(session, study)
+    lifecycle.delete_study(session, study, confirm=study.slug)
+    again = make_study(session, slug="again", queries=1, documents=1)
+    assert found(session, again, "moss") == []
+    assert found(session, again, "wrap") == ["q0-d0"]
+    session.execute(delete(Document).where(Document.external_id == "none"))
+
+
+def test_a_page_of_any_size_is_stored(session: Session, study: Study) -> None:
+    draw = random.Random(1)
+    words = ["".join(chr(draw.randrange(0x4E00, 0x9FFF)) for _ in range(3)) for _ in range(90_000)]
+    for name, text in (("many", " ".join(words)), ("long", "x" * 3_000_000)):
+        content = make_content(session, text)
+        session.add(Document(study_id=study.id, external_id=name, content_hash=content.hash))
+    session.flush()
+    assert found(session, study, words[0]) == ["many"]
+
+
+def test_documents_stored_before_the_upgrade_are_found(empty_database_url: str) -> None:
+    url = empty_database_url
+    migrations.upgrade(url)
+    engine = make_engine(url)
+    with make_sessions(engine).write.begin() as session:
+        number = make_study(session, slug="old", queries=1, documents=2).id
+    for _ in range(2):
+        migrations.downgrade(url, "0009")
+        migrations.upgrade(url)
+        with make_sessions(engine).read() as session:
+            assert len(found(session, session.get_one(Study, number), "water")) == 2
+    engine.dispose()

@@ -1,0 +1,146 @@
+"""Servers forked from a process that has imported the program once.
+
+An import of the whole program takes two seconds of CPU time; a fork takes none. Everything after
+the import is the same as in a new process.
+"""
+
+import atexit
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn, Protocol
+
+COMMAND = (sys.executable, "-c", "from tests.forking import fork_on_request; fork_on_request()")
+
+
+class ServerProcess(Protocol):
+    """What tests do with the process of a server, however it was started."""
+
+    @property
+    def pid(self) -> int: ...
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def kill(self) -> None: ...
+    def terminate(self) -> None: ...
+
+
+class Forker:
+    """The process that forks, started when it is first used; it ends with this process."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+        self._lock = threading.Lock()
+
+    def start(self, arguments: Sequence[str], environment: dict[str, str], log: Path) -> "Forked":
+        """Fork a process that runs `topkapi` with ``arguments`` and writes to ``log``."""
+        return Forked(self.ask([list(arguments), environment, str(log)]), self)
+
+    def ask(self, request: object) -> Any:
+        """Send a request and return the reply."""
+        with self._lock:
+            self._process = self._process or _started()
+            assert self._process.stdin is not None
+            assert self._process.stdout is not None
+            print(json.dumps(request), file=self._process.stdin, flush=True)
+            return json.loads(self._process.stdout.readline())
+
+
+def _started() -> subprocess.Popen[str]:
+    path = {"PYTHONPATH": str(Path(__file__).parents[1])}
+    process = subprocess.Popen(
+        COMMAND, env=os.environ | path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    atexit.register(process.communicate)  # at the end of its input it ends
+    return process
+
+
+@dataclass
+class Forked:
+    """A forked process. It keeps its number until `poll` has seen its end."""
+
+    pid: int
+    forker: Forker
+    ended: int | None = field(default=None)
+
+    def poll(self) -> int | None:
+        """Return the exit code, or None while the process runs."""
+        if self.ended is None:
+            self.ended = self.forker.ask(self.pid)
+        return self.ended
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until the process has ended and return its exit code."""
+        deadline = time.monotonic() + (timeout or float("inf"))
+        while (code := self.poll()) is None:
+            if time.monotonic() > deadline:
+                raise subprocess.TimeoutExpired("topkapi", timeout or 0)
+            time.sleep(0.01)
+        return code
+
+    def kill(self) -> None:
+        """Kill the process, unless it has ended."""
+        self._signal(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        """Ask the process to end, unless it has."""
+        self._signal(signal.SIGTERM)
+
+    def _signal(self, number: int) -> None:
+        if self.ended is None:
+            os.kill(self.pid, number)
+
+
+def fork_on_request() -> None:
+    """Fork for each request on standard input; a number asks for the exit code of a process."""
+    import uvicorn.main  # noqa: F401
+    import uvloop  # noqa: F401
+
+    import topkapi.app.cli.serve
+    import topkapi.app.main
+    import topkapi.app.web.server.protocol  # noqa: F401
+
+    for line in sys.stdin:
+        request = json.loads(line)
+        reply = _exit_code(request) if isinstance(request, int) else _fork(*request)
+        sys.stdout.write(json.dumps(reply) + "\n")
+        sys.stdout.flush()
+
+
+def _exit_code(pid: int) -> int | None:
+    found, status = os.waitpid(pid, os.WNOHANG)
+    return os.waitstatus_to_exitcode(status) if found else None
+
+
+def _fork(arguments: list[str], environment: dict[str, str], log: str) -> int:
+    pid = os.fork()
+    if pid == 0:
+        _run(arguments, environment, log)
+    return pid
+
+
+def _run(arguments: list[str], environment: dict[str, str], log: str) -> NoReturn:
+    from topkapi.app.cli import main
+
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    for stream in (1, 2):
+        os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
+    os.environ.clear()
+    os.environ.update(environment)
+    code = 1
+    try:
+        main(arguments)
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else 1
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        os._exit(code)

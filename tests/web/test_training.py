@@ -1,0 +1,254 @@
+"""Training in pages and API: guidelines, practice with feedback, qualification, grants."""
+
+import html
+import re
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import select
+
+from tests.factories import make_assignment, make_user, queries_of, sign_in
+from tests.judging import answer_to
+from tests.services.test_training import pair, trained_study
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Assignment, JudgmentRow, PracticeItem, Study, User
+from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.domain.training.practice import PracticeQuestion
+from topkapi.app.services.accounts import tokens
+from topkapi.app.services.training import practice
+
+
+class Trainee:
+    """An assessor with work in a study with training, signed in and with a token."""
+
+    def __init__(self, app: FastAPI, client: httpx.Client, sessions: Sessions) -> None:
+        self.client, self.sessions, self.app = client, sessions, app
+        with sessions.write.begin() as session:
+            study, user = trained_study(session, needed=2, tries=2)
+            self.slug, self.user = study.slug, user
+            self.items = session.scalars(select(PracticeItem.id).order_by(PracticeItem.id)).all()
+            self.assignment = session.scalars(select(Assignment.id)).one()
+            _, token = tokens.issue_token(session, user, "test")
+        self.headers = {"Authorization": f"Bearer {token}"}
+        sign_in(app, client, user)
+
+    @property
+    def page(self) -> str:
+        return f"/training/{self.slug}"
+
+    def answer(self, item: int, answer: str) -> str:
+        """Answer a practice question in the browser and return the page with the feedback."""
+        reply = self.client.post(f"{self.page}/answers", data={"item": item, "answer": answer})
+        assert reply.status_code == 303
+        return html.unescape(self.client.get(reply.headers["location"]).text)
+
+
+@pytest.fixture
+def trainee(app: FastAPI, client: httpx.Client, sessions: Sessions) -> Trainee:
+    return Trainee(app, client, sessions)
+
+
+def test_work_leads_to_the_training_until_it_is_passed(trainee: Trainee) -> None:
+    client = trainee.client
+    work = f"/assignments/{trainee.assignment}"
+    for address in (work, f"{work}/next?position=0", f"{work}/guidelines"):
+        reply = client.get(address)
+        assert (reply.status_code, reply.headers["location"]) == (303, trainee.page)
+    page = client.get(trainee.page).text
+    assert "Prefer the page that helps." in page
+    assert "I have read them" in page
+    client.post(f"{trainee.page}/guidelines")
+    page = client.get(trainee.page).text
+    assert "Question 1 of 2, try 1 of 2" in page
+    assert 'name="answer" value="left"' in page
+    assert "timer" not in page.split("<form")[1]
+    feedback = trainee.answer(trainee.items[0], "left")
+    assert "Most chose “Left is better” too." in feedback
+    assert "It says how." in feedback
+    feedback = trainee.answer(trainee.items[1], "tie")
+    assert "Most chose “Left is better”; you chose “Tie”." in feedback
+    result = client.get(trainee.page).text
+    assert "Not enough yet" in result
+    assert "1 of 2" in result
+    assert "Question 1 of 2, try 2 of 2" in client.get(f"{trainee.page}?again=true").text
+    for item in trainee.items:
+        trainee.answer(item, "left")
+    assert "You can begin" in client.get(trainee.page).text
+    assert client.get(work).status_code == 200
+
+
+def test_who_fails_sees_whom_to_ask_and_an_admin_grants_a_try(trainee: Trainee) -> None:
+    client, app = trainee.client, trainee.app
+    with trainee.sessions.write.begin() as session:
+        admin = make_user(session, role=Role.ADMIN, name="Maren Oduya", email="m@example.org")
+    client.post(f"{trainee.page}/guidelines")
+    for _ in range(2):
+        for item in trainee.items:
+            trainee.answer(item, "right")
+    page = client.get(trainee.page).text
+    assert "You have used all your tries." in page
+    assert "Maren Oduya (m@example.org)" in page
+    assert client.get(f"/assignments/{trainee.assignment}").headers["location"] == trainee.page
+    sign_in(app, client, admin)
+    people = f"/studies/{trainee.slug}/training"
+    assert "no tries left" in client.get(people).text
+    grant = f"{people}/people/{trainee.user.id}/grant"
+    assert client.post(grant).status_code == 303
+    assert client.post(grant).status_code == 409  # one try at a time
+    assert "training.grant" in client.get("/audit").text
+    sign_in(app, client, trainee.user)
+    assert "Tries left</dt><dd>1" in client.get(trainee.page).text
+
+
+def test_the_api_answers_403_while_training_is_due(trainee: Trainee) -> None:
+    client, headers = trainee.client, trainee.headers
+    work = f"/api/v1/assignments/{trainee.assignment}"
+    refused = client.get(work, headers=headers)
+    assert (refused.status_code, refused.json()["code"]) == (403, "training_required")
+    body = {"position": 0, "left": "q0-d0", "right": "q0-d1", "answer": "left", "active_ms": 1}
+    refused = client.post(f"{work}/judgments", headers=headers, json=body)
+    assert (refused.status_code, refused.json()["code"]) == (403, "training_required")
+    assert len(client.get("/api/v1/assignments", headers=headers).json()) == 1
+    mine = f"/api/v1{trainee.page}"
+    state = client.get(mine, headers=headers).json()
+    assert (state["step"], state["needed"], state["practice"]) == ("guidelines", 2, None)
+    state = client.post(f"{mine}/guidelines", headers=headers).json()
+    while state["step"] == "practice":
+        asked = state["practice"]
+        assert asked["question"]["left"]["text"].startswith("Page q0-d")
+        sent = {"item": asked["item"], "answer": "left"}
+        reply = client.post(f"{mine}/answers", headers=headers, json=sent).json()
+        assert (reply["agrees"], reply["answers"]) == (True, ["left"])
+        assert reply["explanation"] == "It says how."
+        state = reply["training"]
+    assert (state["step"], state["agreed"], state["asked"]) == ("passed", 2, 2)
+    opened = client.get(work, headers=headers).json()
+    assert client.post(f"{work}/judgments", headers=headers, json=answer_to(opened)).is_success
+
+
+def test_practice_writes_nothing_to_any_log(trainee: Trainee) -> None:
+    trainee.client.post(f"{trainee.page}/guidelines")
+    trainee.answer(trainee.items[0], "left")
+    with trainee.sessions.read() as session:
+        assert session.scalars(select(JudgmentRow)).all() == []
+        assert session.scalars(select(Assignment.last_entry_at)).all() == [None]
+
+
+def test_nobody_sees_the_training_of_a_study_they_have_no_work_in(
+    app: FastAPI, trainee: Trainee
+) -> None:
+    with trainee.sessions.write.begin() as session:
+        stranger = make_user(session)
+    sign_in(app, trainee.client, stranger)
+    assert trainee.client.get(trainee.page).status_code == 404
+    sent = {"item": trainee.items[0], "answer": "left"}
+    assert trainee.client.post(f"{trainee.page}/answers", data=sent).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("tool", "answer", "shown"),
+    [
+        (Tool.GRADES, "good", "Good"),
+        (Tool.GRADES, "unjudgeable", "Cannot judge"),
+        (Tool.LISTS, "left_much", "Left much better"),
+    ],
+)
+def test_grades_and_lists_are_practised_too(
+    trainee: Trainee, tool: Tool, answer: str, shown: str
+) -> None:
+    left = ("q0-d0",) if tool is Tool.GRADES else ("q0-d0", "q0-d1")
+    right = () if tool is Tool.GRADES else ("q0-d1", "q0-d2")
+    with trainee.sessions.write.begin() as session:
+        study = session.scalars(select(Study)).one()
+        study.settings = {**study.settings, "tools": ["pairs", "grades", "lists"]}
+        for item in trainee.items:
+            practice.remove_question(session, study, item)
+        question = PracticeQuestion(tool, "tulips", "", left, right, (answer,), "So it is.")
+        number = practice.add_question(session, study, question).id
+    trainee.client.post(f"{trainee.page}/guidelines")
+    page = trainee.client.get(trainee.page).text
+    assert f'value="{answer}"' in page
+    assert ("Results of the left list" in page) == (tool is Tool.LISTS)
+    assert f"Most chose “{shown}” too." in trainee.answer(number, answer)
+
+
+def admin_of(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
+    with sessions.write.begin() as session:
+        user = make_user(session, role=Role.ADMIN)
+    sign_in(app, client, user)
+    return user
+
+
+def test_an_admin_sets_up_the_training_in_the_browser(trainee: Trainee) -> None:
+    client, sessions = trainee.client, trainee.sessions
+    admin_of(trainee.app, client, sessions)
+    address = f"/studies/{trainee.slug}/training"
+    seen = re.search(r'name="seen" value="(\w+)"', client.get(address).text)
+    assert seen is not None
+    form = {"seen": seen[1], "training": "true", "needed": "1", "tries": "5", "contact": "Bao"}
+    assert client.post(address, data=form).status_code == 303
+    assert client.post(address, data=form).status_code == 409  # somebody changed it meanwhile
+    assert client.post(address, data={**form, "tries": "many"}).status_code == 422
+    with sessions.read() as session:
+        settings = StudySettings.from_json(session.scalars(select(Study.settings)).one())
+    assert (settings.training_needed, settings.training_tries) == (1, 5)
+    assert settings.training_contact == "Bao"
+    question = {
+        "tool": "pairs",
+        "query": "roses",
+        "left": "q0-d3",
+        "right": "q0-d4",
+        "answer": "left, tie",
+        "explanation": "Both name the water.",
+    }
+    assert client.post(f"{address}/questions", data=question).status_code == 303
+    refused = client.post(f"{address}/questions", data={**question, "left": "q0-d99"})
+    assert refused.status_code == 422
+    assert "no document &#39;q0-d99&#39;" in refused.text
+    assert "Both name the water." in refused.text  # what was typed is kept
+    assert "left, tie" in client.get(address).text
+    remove = f"{address}/questions/{trainee.items[0]}/remove"
+    assert client.post(remove).status_code == 303
+    assert client.post(remove).status_code == 404
+
+
+def test_an_admin_sets_up_the_training_through_the_api(trainee: Trainee) -> None:
+    with trainee.sessions.write.begin() as session:
+        admin = make_user(session, role=Role.ADMIN)
+        _, token = tokens.issue_token(session, admin, "test")
+    headers = {"Authorization": f"Bearer {token}"}
+    address = f"/api/v1/studies/{trainee.slug}/training"
+    question = {
+        "tool": "pairs",
+        "query": "roses",
+        "left": ["q0-d3"],
+        "right": ["q0-d4"],
+        "answers": ["right"],
+        "explanation": "It names the water.",
+    }
+    made = trainee.client.post(f"{address}/questions", json=question, headers=headers)
+    assert made.status_code == 201
+    number = made.json()["item"]
+    found = trainee.client.get(address, headers=headers).json()
+    assert [each["item"] for each in found["practice"]] == [*trainee.items, number]
+    assert [each["state"] for each in found["people"]] == ["not begun"]
+    removed = trainee.client.delete(f"{address}/questions/{number}", headers=headers)
+    assert removed.status_code == 204
+    grant = f"{address}/people/{trainee.user.id}/grant"
+    assert trainee.client.post(grant, headers=headers).status_code == 409
+
+
+def test_a_study_without_training_is_unaffected(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        study, user = trained_study(session)
+        study.settings = StudySettings(k=3).as_json()
+        practice.add_question(session, study, pair(2))
+        number = make_assignment(session, user=user, query=queries_of(session, study)[1]).id
+        slug = study.slug
+    sign_in(app, client, user)
+    assert client.get(f"/assignments/{number}").status_code == 200
+    assert "You can begin" in client.get(f"/training/{slug}").text
