@@ -12,8 +12,8 @@ from random import Random
 
 from playwright.sync_api import Page, sync_playwright
 
+from tests.browser.assigned_work import Body, Site, make_assigned
 from tests.browser.chromium import ARGUMENTS, chromium_path
-from tests.browser.desks import Body, Site, make_desk
 from tests.live import serving
 from topkapi.app.db import migrations
 from topkapi.app.db.engine import make_engine, make_sessions
@@ -76,9 +76,9 @@ def main() -> None:
         migrations.upgrade(url)
         engine = make_engine(url)
         with serving(url, Path(folder)) as server:
-            desk = make_desk(Site(server, make_sessions(engine)), pages=pages, k=20)
+            assigned = make_assigned(Site(server, make_sessions(engine)), pages=pages, k=20)
             browser = playwright.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
-            page = desk.sit_down(browser.new_context(viewport={"width": 1440, "height": 900}))
+            page = assigned.open_page(browser.new_context(viewport={"width": 1440, "height": 900}))
             page.evaluate(WATCH)
             took = answer(page, options.answers, options.reading_ms, random)
             browser.close()

@@ -34,7 +34,7 @@ from topkapi.analysis.report.sources import read_votes
 from topkapi.app.domain.pairs.answers import Preference
 from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
-from topkapi.app.domain.pairs.robust.sorter import RobustSorter, Told
+from topkapi.app.domain.pairs.robust.sorter import Answered, RobustSorter
 from topkapi.app.domain.pairs.simulated_assessors import (
     Assessor,
     Errors,
@@ -90,7 +90,7 @@ def played(
     for asked in range(1, max(counts) + 1):
         pair = sorter.ask()
         if pair is not None:
-            sorter.take(Told(pair, assessor.prefer(pair)))
+            sorter.take(Answered(pair, assessor.prefer(pair)))
         if asked in counts:
             found.append(_measured(sorter, worth, asked))
     return found
@@ -177,11 +177,11 @@ def measure_speed(n: int, questions: int) -> None:
         pair = sorter.ask()
         asked = time.process_time() - start
         assert pair is not None
-        told = Told(pair, assessor.prefer(pair))
+        told = Answered(pair, assessor.prefer(pair))
         start = time.process_time()
         sorter.take(told)
         ours.append(asked + time.process_time() - start)
-    steps = [step for step in sorter.steps if isinstance(step, Told)]
+    steps = [step for step in sorter.steps if isinstance(step, Answered)]
     peer = min(_peer_seconds(n, steps) for _ in range(5))
     start = time.process_time()
     sorter.conclude()
@@ -194,7 +194,7 @@ def measure_speed(n: int, questions: int) -> None:
     )
 
 
-def _peer_seconds(n: int, steps: Sequence[Told]) -> float:
+def _peer_seconds(n: int, steps: Sequence[Answered]) -> float:
     rows = np.zeros((len(steps), n))
     for row, step in zip(rows, steps, strict=True):
         row[step.pair[0]], row[step.pair[1]] = 1.0, -1.0

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
+from tests.browser.assigned_work import ready
 from tests.browser.chromium import ARGUMENTS, chromium_path
-from tests.browser.desks import ready
 from tests.live import serving
 from topkapi.app.demo_accounts import DEMO_PASSWORD
 

@@ -12,7 +12,7 @@ NAMES = re.compile(
     r"\b(Standing|ContestCourse|RobustCourse|contest|ToolKit|KITS|Said|UploadDesk|desk_of|Milestones"
     r"|Places|AdminAtDoor|Beliefs|Certainty|Unheard|Conduct|SureList|Trials|load_trials|Circles"
     r"|told_apart|ListStudy|ToolAdapter|TOOL_ADAPTERS|LoggedSession|progress_of|shown_in|Prospect"
-    r"|Belief|said_in_study|take_turn|ResearcherAtDoor|ApiResearcherAtDoor|size_in_words)\b"
+    r"|Belief|said_in_study|take_turn|ResearcherAtDoor|ApiResearcherAtDoor|size_in_words|Told|Desk)\b"
 )
 WORDS = re.compile(
     r"\b(anew|mended|whoever|heard|thereby|(?:give|gives|given|giving) out)\b", re.IGNORECASE

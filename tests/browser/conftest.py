@@ -11,8 +11,8 @@ import pytest
 from argon2 import PasswordHasher
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from tests.browser.assigned_work import AssignedWork, Site, make_assigned
 from tests.browser.chromium import ARGUMENTS, chromium_path
-from tests.browser.desks import Desk, Site, make_desk
 from tests.databases import PostgresqlTemplate, quick_folder
 from tests.live import FORKER, serving
 from topkapi.app.db.engine import make_engine, make_sessions
@@ -70,21 +70,21 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture
-def desk(any_site: Site) -> Desk:
+def assigned(any_site: Site) -> AssignedWork:
     """Create an assignment with six pages, on each database in turn."""
-    return make_desk(any_site)
+    return make_assigned(any_site)
 
 
 @pytest.fixture
-def tab(desk: Desk, context: BrowserContext) -> Page:
-    """Open the judging page of ``desk``, ready for an answer."""
-    return desk.sit_down(context)
+def tab(assigned: AssignedWork, context: BrowserContext) -> Page:
+    """Open the judging page of ``assigned``, ready for an answer."""
+    return assigned.open_page(context)
 
 
 @pytest.fixture
-def new_desk(site: Site) -> Callable[..., Desk]:
+def new_assigned(site: Site) -> Callable[..., AssignedWork]:
     """Return a function that creates assignments, on SQLite."""
-    return lambda **more: make_desk(site, **more)
+    return lambda **more: make_assigned(site, **more)
 
 
 @pytest.fixture(autouse=True)

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.desks import (
-    Desk,
+from tests.browser.assigned_work import (
+    AssignedWork,
     Site,
     answered,
     frame_of,
-    make_desk,
+    make_assigned,
     pass_time,
     question_of,
     ready,
@@ -56,10 +56,10 @@ def is_paused(page: Page) -> bool:
 
 
 def test_pause_takes_the_pages_away_and_stops_the_clock(
-    desk: Desk, context: BrowserContext
+    assigned: AssignedWork, context: BrowserContext
 ) -> None:
     context.clock.install()
-    tab = desk.sit_down(context)
+    tab = assigned.sit_down(context)
     before = question_of(tab)
     frame_of(tab, "left").locator("body").click()
     tab.mouse.wheel(0, 300)
@@ -78,12 +78,12 @@ def test_pause_takes_the_pages_away_and_stops_the_clock(
     assert tab.evaluate(scrolled) == position
     pass_time(tab, 2)
     expect(tab.locator("#clock time")).not_to_have_text(stopped)
-    assert desk.log() == []
-    kinds = [kind for kind, _, _ in desk.events_so_far(3)]
+    assert assigned.log() == []
+    kinds = [kind for kind, _, _ in assigned.events_so_far(3)]
     assert kinds == ["start", "pause", "resume"]
 
 
-def test_a_hidden_tab_pauses_and_says_why(desk: Desk, tab: Page) -> None:
+def test_a_hidden_tab_pauses_and_says_why(assigned: AssignedWork, tab: Page) -> None:
     tab.evaluate(HIDE)
     assert is_paused(tab)
     expect(tab.get_by_text("You left this tab at")).to_be_visible()
@@ -91,14 +91,14 @@ def test_a_hidden_tab_pauses_and_says_why(desk: Desk, tab: Page) -> None:
     assert is_paused(tab)
     tab.get_by_role("button", name="Resume").click()
     ready(tab)
-    events = [(kind, reason) for kind, reason, _ in desk.events_so_far(3)]
+    events = [(kind, reason) for kind, reason, _ in assigned.events_so_far(3)]
     assert events == [("start", None), ("auto_pause", "hidden"), ("resume", None)]
 
 
 def test_idleness_pauses_and_reading_does_not(site: Site, context: BrowserContext) -> None:
-    desk = make_desk(site, idle_seconds=30)
+    assigned = make_assigned(site, idle_seconds=30)
     context.clock.install()
-    page = desk.sit_down(context)
+    page = assigned.sit_down(context)
     frame_of(page, "left").locator("body").click()
     scrolled = "document.querySelector('#left-frames iframe').contentWindow.scrollY"
     for _ in range(3):
@@ -110,15 +110,15 @@ def test_idleness_pauses_and_reading_does_not(site: Site, context: BrowserContex
     pass_time(page, 31)
     assert is_paused(page)
     expect(page.get_by_text("There was no activity for 30 seconds")).to_be_visible()
-    events = desk.events_until("auto_pause")  # a heartbeat every 15 seconds before it
+    events = assigned.events_until("auto_pause")  # a heartbeat every 15 seconds before it
     assert [kind for kind, _, _ in events].count("heartbeat") >= 4
     assert [reason for kind, reason, _ in events if kind == "auto_pause"] == ["idle"]
 
 
 def test_a_computer_that_slept_has_not_worked(site: Site, context: BrowserContext) -> None:
-    desk = make_desk(site)
+    assigned = make_assigned(site)
     context.clock.install()
-    page = desk.sit_down(context)
+    page = assigned.sit_down(context)
     page.clock.fast_forward(3_600_000)
     assert is_paused(page)
     expect(page.get_by_text("The computer was asleep")).to_be_visible()
@@ -149,8 +149,8 @@ def test_recorded_times_are_true(tmp_path: Path, context: BrowserContext, sqlite
     engine = make_engine(sqlite_url)
     with serving(sqlite_url, tmp_path, port=port, start=FORKER.start) as server:
         site = Site(server, make_sessions(engine))
-        desk = make_desk(site)
-        page = desk.sit_down(context)
+        assigned = make_assigned(site)
+        page = assigned.sit_down(context)
         page.evaluate(WATCH)
         offset = int(page.evaluate("performance.now()"))
         spend(page, 1200)
@@ -181,7 +181,7 @@ def test_recorded_times_are_true(tmp_path: Path, context: BrowserContext, sqlite
         expect(page.get_by_text("No connection.")).not_to_be_visible()
         saved(page)
         truth = truth_of(page)
-        rows = desk.rows()
+        rows = assigned.rows()
         wall = page.evaluate("performance.now()")
     engine.dispose()
     recorded = [row.active_ms for row in rows]
@@ -197,24 +197,24 @@ def test_recorded_times_are_true(tmp_path: Path, context: BrowserContext, sqlite
 
 
 def test_leaving_keeps_the_time_on_a_question(
-    desk: Desk, tab: Page, context: BrowserContext
+    assigned: AssignedWork, tab: Page, context: BrowserContext
 ) -> None:
     spend(tab, 1500)
-    tab.goto(desk.site.server.url)
+    tab.goto(assigned.site.server.url)
     expect(tab.get_by_role("heading", name="Your queue")).to_be_visible()
-    left = [ms for kind, _, ms in desk.events_so_far(2) if kind == "leave"]
+    left = [ms for kind, _, ms in assigned.events_so_far(2) if kind == "leave"]
     assert left[0] >= 1400
-    again = desk.sit_down(context)
+    again = assigned.sit_down(context)
     assert clock_of(again) >= "00:01"
     again.keyboard.press("ArrowLeft")
     answered(again, 1)
     saved(again)
-    assert desk.rows()[0].active_ms >= left[0]
+    assert assigned.rows()[0].active_ms >= left[0]
 
 
-def test_looking_ahead_leaves_no_trace(desk: Desk, tab: Page) -> None:
-    assert desk.log() == []
-    assert [kind for kind, _, _ in desk.events_so_far(1)] == ["start"]
+def test_looking_ahead_leaves_no_trace(assigned: AssignedWork, tab: Page) -> None:
+    assert assigned.log() == []
+    assert [kind for kind, _, _ in assigned.events_so_far(1)] == ["start"]
     shown = set(tab.locator("#entry input").evaluate_all("all => all.map(x => x.value)"))
     made_ready = set(
         tab.locator(".frame--next").evaluate_all("all => all.map(x => x.dataset.name)")
@@ -227,19 +227,19 @@ def test_looking_ahead_leaves_no_trace(desk: Desk, tab: Page) -> None:
 
 
 def test_no_answer_is_given_to_pages_that_are_hidden(
-    new_desk: Callable[..., Desk], context: BrowserContext
+    new_assigned: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
-    desk = new_desk()
-    page = desk.sit_down(context)
+    assigned = new_assigned()
+    page = assigned.sit_down(context)
     page.keyboard.press("p")
     for key in ("ArrowLeft", "ArrowRight", "t", "u", "Shift+ArrowLeft", "n"):
         page.keyboard.press(key)
     settled(page)
-    assert desk.log() == []
+    assert assigned.log() == []
     expect(page.get_by_label("What should the researchers know?")).not_to_be_visible()
     page.keyboard.press("p")
     ready(page)
     page.keyboard.press("ArrowLeft")
     answered(page, 1)
     saved(page)
-    assert desk.log() == [("answer", "left")], "and none is sent later"
+    assert assigned.log() == [("answer", "left")], "and none is sent later"

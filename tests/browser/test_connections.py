@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 from sqlalchemy import select
 
+from tests.browser.assigned_work import AssignedWork, Body, Site, frame_of, make_assigned
 from tests.browser.chromium import ARGUMENTS, chromium_path
-from tests.browser.desks import Body, Desk, Site, frame_of, make_desk
 from tests.browser.sinks import RawPages, Sink
 from tests.factories import make_content
 from topkapi.app.db.models import Document, StudyFile
@@ -121,9 +121,9 @@ def address_of(site: Site, document: Document) -> str:
     )
 
 
-def documents_of(desk: Desk) -> list[Document]:
-    statement = select(Document).where(Document.study_id == desk.study.id).order_by(Document.id)
-    with desk.site.sessions.read.begin() as session:
+def documents_of(assigned: AssignedWork) -> list[Document]:
+    statement = select(Document).where(Document.study_id == assigned.study.id).order_by(Document.id)
+    with assigned.site.sessions.read.begin() as session:
         return list(session.scalars(statement))
 
 
@@ -146,8 +146,8 @@ def test_no_trick_works_on_pages_as_they_are_shown(
         Body("<!doctype html>" + trick.format(sink=sink.url), "text/html")
         for trick, sink in witnesses.items()
     ]
-    desk = make_desk(site, pages=pages)
-    visit(profile, *(address_of(site, document) for document in documents_of(desk)))
+    assigned = make_assigned(site, pages=pages)
+    visit(profile, *(address_of(site, document) for document in documents_of(assigned)))
     assert connects_in_advance(profile, raw)
     assert [trick for trick, sink in witnesses.items() if sink.connections] == []
 
@@ -158,7 +158,7 @@ def test_files_beside_a_page_are_as_harmless(
     svg = '<svg xmlns="http://www.w3.org/2000/svg"><x:link xmlns:x="http://www.w3.org/1999/xhtml" '
     svg += 'rel="preconnect" href="{sink}"/><text y="20">picture</text></svg>'
     one, other = (sinks.enter_context(Sink()) for _ in range(2))
-    desk = make_desk(site, pages=[Body("a", "text/html"), Body("b", "text/html")])
+    assigned = make_assigned(site, pages=[Body("a", "text/html"), Body("b", "text/html")])
     with site.sessions.write.begin() as session:
         for name, text, kind in (
             ("other.html", HINT.format(sink=one.url), "text/html"),
@@ -166,8 +166,8 @@ def test_files_beside_a_page_are_as_harmless(
         ):
             content = make_content(session, text, kind)
             path = f"pages/{name}"
-            session.add(StudyFile(study_id=desk.study.id, path=path, content_hash=content.hash))
-    address = address_of(site, documents_of(desk)[0]).rsplit("/", 1)[0]
+            session.add(StudyFile(study_id=assigned.study.id, path=path, content_hash=content.hash))
+    address = address_of(site, documents_of(assigned)[0]).rsplit("/", 1)[0]
     visit(profile, f"{address}/other.html")
     tab = profile.new_page()
     tab.goto(f"{address}/picture.svg")
@@ -188,8 +188,8 @@ def test_nor_does_a_link_that_is_pointed_at_and_pressed(
         f'<!doctype html><p>A page. <a id=out href="{sink.url}/out">out</a>{{}}'
         f'<form action="{sink.url}/form"><button id=send formaction="{sink.url}/button">send</form>'
     )
-    desk = make_desk(site, pages=[Body(body.format(n), "text/html") for n in range(4)])
-    page = desk.sit_down(profile)
+    assigned = make_assigned(site, pages=[Body(body.format(n), "text/html") for n in range(4)])
+    page = assigned.sit_down(profile)
     for link in ("#out", "#send"):
         pressed = frame_of(page, "left").locator(link)
         pressed.hover()

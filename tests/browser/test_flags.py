@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 from sqlalchemy import select
 
-from tests.browser.desks import Desk, Site, answered, question_of
+from tests.browser.assigned_work import AssignedWork, Site, answered, question_of
 from tests.browser.looks import barriers, flaws
 from tests.factories import make_user
 from topkapi.app.db.models import Flag
@@ -25,7 +25,7 @@ def flag_by_key(page: Page, reason: str) -> None:
 
 
 def test_a_question_is_flagged_by_keyboard_and_stays_open(
-    any_site: Site, desk: Desk, tab: Page, context: BrowserContext
+    any_site: Site, assigned: AssignedWork, tab: Page, context: BrowserContext
 ) -> None:
     tab.keyboard.press("ArrowLeft")
     answered(tab, 1)
@@ -37,14 +37,16 @@ def test_a_question_is_flagged_by_keyboard_and_stays_open(
     tab.keyboard.press("ArrowRight")
     answered(tab, 2)
     with any_site.sessions.read() as session:
-        flag = session.scalars(select(Flag).where(Flag.assignment_id == desk.assignment.id)).one()
+        flag = session.scalars(
+            select(Flag).where(Flag.assignment_id == assigned.assignment.id)
+        ).one()
     assert f"position={flag.position}" in before
     assert all(f"={name}" in before for name in flag.shown)
     with any_site.sessions.write.begin() as session:
         admin = make_user(session, role=Role.ADMIN)
     context.clear_cookies()
     context.add_cookies([any_site.cookie(admin)])
-    tab.goto(f"{any_site.server.url}/studies/{desk.study.slug}/progress")
+    tab.goto(f"{any_site.server.url}/studies/{assigned.study.slug}/progress")
     expect(tab.get_by_text("1 open flag")).to_be_visible()
     assert barriers(tab) == []
     tab.get_by_role("button", name="Mark as handled").press("Enter")
@@ -55,23 +57,23 @@ def test_a_question_is_flagged_by_keyboard_and_stays_open(
 
 @pytest.mark.parametrize("width", [1440, 1024, 390])
 def test_the_flag_fits(
-    new_desk: Callable[..., Desk],
+    new_assigned: Callable[..., AssignedWork],
     context: BrowserContext,
     width: int,
     snapshot: Callable[[Page, str], None],
 ) -> None:
-    desk = new_desk()
-    tab = desk.sit_down(context)
+    assigned = new_assigned()
+    tab = assigned.open_page(context)
     tab.set_viewport_size({"width": width, "height": 844 if width == 390 else 800})
     snapshot(tab, f"flag-work-{width}")
     assert flaws(tab) == []
     flag_by_key(tab, "Both pages are the same.")
     snapshot(tab, f"flag-{width}")
     assert flaws(tab) == []
-    with desk.site.sessions.write.begin() as session:
+    with assigned.site.sessions.write.begin() as session:
         admin = make_user(session, role=Role.ADMIN)
     context.clear_cookies()
-    context.add_cookies([desk.site.cookie(admin)])
-    tab.goto(f"{desk.site.server.url}/studies/{desk.study.slug}/progress")
+    context.add_cookies([assigned.site.cookie(admin)])
+    tab.goto(f"{assigned.site.server.url}/studies/{assigned.study.slug}/progress")
     snapshot(tab, f"flag-progress-{width}")
     assert flaws(tab) == []

@@ -6,7 +6,16 @@ import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.desks import Body, Desk, Site, answered, frame_of, make_desk, saved, settled
+from tests.browser.assigned_work import (
+    AssignedWork,
+    Body,
+    Site,
+    answered,
+    frame_of,
+    make_assigned,
+    saved,
+    settled,
+)
 from tests.browser.sinks import Sink
 from tests.factories import make_content
 from topkapi.app.db.models import Document, StudyFile
@@ -51,30 +60,32 @@ def sink() -> Iterator[Sink]:
 
 
 @pytest.fixture
-def desk(site: Site, sink: Sink) -> Desk:
+def assigned(site: Site, sink: Sink) -> AssignedWork:
     bodies = [
         Body(HOSTILE.format(sink=sink.url) + f"<!-- {number} -->", "text/html")
         for number in range(4)
     ]
-    desk = make_desk(site, pages=bodies)
+    assigned = make_assigned(site, pages=bodies)
     with site.sessions.write.begin() as session:
         content = make_content(session, SVG.replace("{sink}", sink.url), "image/svg+xml")
         session.add(
-            StudyFile(study_id=desk.study.id, path="pages/evil.svg", content_hash=content.hash)
+            StudyFile(study_id=assigned.study.id, path="pages/evil.svg", content_hash=content.hash)
         )
         script = make_content(session, "document.title = 'ran'", "text/javascript")
         session.add(
-            StudyFile(study_id=desk.study.id, path="pages/evil.js", content_hash=script.hash)
+            StudyFile(study_id=assigned.study.id, path="pages/evil.js", content_hash=script.hash)
         )
-    return desk
+    return assigned
 
 
 def sources(page: Page) -> list[str]:
     return [str(frame.url) for frame in page.frames[1:]]
 
 
-def test_in_its_frame_it_is_inert(desk: Desk, sink: Sink, context: BrowserContext) -> None:
-    page = desk.sit_down(context)
+def test_in_its_frame_it_is_inert(
+    assigned: AssignedWork, sink: Sink, context: BrowserContext
+) -> None:
+    page = assigned.sit_down(context)
     title = page.title()
     shown = frame_of(page, "left")
     expect(shown.get_by_text("A page about tulips.")).to_be_visible()
@@ -90,17 +101,19 @@ def test_in_its_frame_it_is_inert(desk: Desk, sink: Sink, context: BrowserContex
     settled(page)
     assert sources(page) == before
     assert page.title() == title
-    assert page.url == desk.url
+    assert page.url == assigned.url
     assert len(context.pages) == 1
     assert sink.is_untouched()
-    assert desk.log() == []
+    assert assigned.log() == []
     page.reload()
     expect(page.get_by_role("button", name="Left is better", exact=True)).to_be_visible()
     assert "/sign-in" not in page.url
 
 
-def test_the_real_answers_are_outside_its_reach(desk: Desk, context: BrowserContext) -> None:
-    page = desk.sit_down(context)
+def test_the_real_answers_are_outside_its_reach(
+    assigned: AssignedWork, context: BrowserContext
+) -> None:
+    page = assigned.sit_down(context)
     bar = page.locator("#answers").bounding_box()
     assert bar is not None
     for side in ("left", "right"):
@@ -110,7 +123,7 @@ def test_the_real_answers_are_outside_its_reach(desk: Desk, context: BrowserCont
     page.get_by_role("button", name="Left is better", exact=True).click()
     answered(page, 1)
     saved(page)
-    assert desk.log() == [("answer", "left")]
+    assert assigned.log() == [("answer", "left")]
 
 
 def addresses(page: Page) -> tuple[str, str]:
@@ -120,11 +133,11 @@ def addresses(page: Page) -> tuple[str, str]:
 
 
 def test_opened_in_a_tab_of_its_own_it_is_as_inert(
-    desk: Desk, sink: Sink, context: BrowserContext
+    assigned: AssignedWork, sink: Sink, context: BrowserContext
 ) -> None:
-    for address in addresses(desk.sit_down(context)):
+    for address in addresses(assigned.sit_down(context)):
         tab = context.new_page()
-        tab.goto(desk.site.server.url + address)
+        tab.goto(assigned.site.server.url + address)
         settled(tab)
         url, title = tab.url, tab.title()
         for name in ("plain", "top", "blank", "js", "data", "send"):
@@ -138,8 +151,10 @@ def test_opened_in_a_tab_of_its_own_it_is_as_inert(
     assert sink.is_untouched()
 
 
-def test_every_file_of_a_study_carries_the_same_chains(desk: Desk, context: BrowserContext) -> None:
-    page, picture = addresses(desk.sit_down(context))
+def test_every_file_of_a_study_carries_the_same_chains(
+    assigned: AssignedWork, context: BrowserContext
+) -> None:
+    page, picture = addresses(assigned.sit_down(context))
     script = picture.replace("evil.svg", "evil.js")
     wanted = (
         "sandbox allow-same-origin; default-src 'none'; img-src 'self' data:; "
@@ -147,7 +162,7 @@ def test_every_file_of_a_study_carries_the_same_chains(desk: Desk, context: Brow
         "base-uri 'none'; frame-ancestors 'self'"
     )
     kinds = {page: "text/html", picture: "image/svg+xml", script: "text/plain"}
-    with httpx.Client(base_url=desk.site.server.url) as client:  # no cookie is needed
+    with httpx.Client(base_url=assigned.site.server.url) as client:  # no cookie is needed
         for address, kind in kinds.items():
             answer = client.get(address)
             assert answer.status_code == 200
@@ -163,16 +178,16 @@ def test_every_file_of_a_study_carries_the_same_chains(desk: Desk, context: Brow
 
 
 def test_a_link_opens_one_study_and_no_other(
-    desk: Desk, site: Site, context: BrowserContext
+    assigned: AssignedWork, site: Site, context: BrowserContext
 ) -> None:
-    other = make_desk(site)
-    page, _ = addresses(desk.sit_down(context))
+    other = make_assigned(site)
+    page, _ = addresses(assigned.sit_down(context))
     with site.sessions.write.begin() as session:
         content = make_content(session, "secret of another study")
         session.add(
             StudyFile(study_id=other.study.id, path="pages/x.txt", content_hash=content.hash)
         )
         assert session.get(Document, 1) is not None
-    answer = httpx.get(desk.site.server.url + page.rsplit("/", 1)[0] + "/x.txt")
+    answer = httpx.get(assigned.site.server.url + page.rsplit("/", 1)[0] + "/x.txt")
     assert answer.status_code == 404
     assert "secret" not in answer.text

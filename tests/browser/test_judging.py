@@ -3,11 +3,11 @@
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.desks import (
-    Desk,
+from tests.browser.assigned_work import (
+    AssignedWork,
     answered,
     frame_of,
-    make_desk,
+    make_assigned,
     moved_on,
     pair_of,
     question_of,
@@ -25,10 +25,12 @@ def press(page: Page, key: str, count: int) -> None:
     saved(page)
 
 
-def test_a_query_is_judged_to_its_end_by_keys_alone(desk: Desk, context: BrowserContext) -> None:
-    desk.sign_in(context)
+def test_a_query_is_judged_to_its_end_by_keys_alone(
+    assigned: AssignedWork, context: BrowserContext
+) -> None:
+    assigned.sign_in(context)
     page = context.new_page()
-    page.goto(desk.site.server.url)
+    page.goto(assigned.site.server.url)
     expect(page.get_by_role("heading", name="Your queue")).to_be_visible()
     page.keyboard.press("Enter")
     ready(page)
@@ -44,25 +46,27 @@ def test_a_query_is_judged_to_its_end_by_keys_alone(desk: Desk, context: Browser
         page.wait_for_load_state()
     expect(page.get_by_role("heading", name="Your top 3")).to_be_visible()
     expect(page.locator(".ranked li")).to_have_count(3)
-    rows = desk.rows()
+    rows = assigned.rows()
     assert [row.position for row in rows] == list(range(len(rows)))
     assert {row.answer for row in rows} >= {"left", "right", "tie", "left_bad"}
     page.keyboard.press("Enter")
     expect(page.get_by_text("All your work is finished")).to_be_visible()
 
 
-def test_leave_and_resume_at_the_same_pair(desk: Desk, tab: Page, context: BrowserContext) -> None:
+def test_leave_and_resume_at_the_same_pair(
+    assigned: AssignedWork, tab: Page, context: BrowserContext
+) -> None:
     press(tab, "ArrowLeft", 1)
     press(tab, "ArrowRight", 2)
     before = question_of(tab)
     tab.close()
-    again = desk.sit_down(context)
+    again = assigned.sit_down(context)
     assert question_of(again) == before
-    assert desk.log() == [("answer", "left"), ("answer", "right")]
+    assert assigned.log() == [("answer", "left"), ("answer", "right")]
 
 
 def test_what_is_undone_stays_undone_and_can_be_redone(
-    desk: Desk, tab: Page, context: BrowserContext
+    assigned: AssignedWork, tab: Page, context: BrowserContext
 ) -> None:
     first = pair_of(tab)
     press(tab, "ArrowLeft", 1)
@@ -70,12 +74,12 @@ def test_what_is_undone_stays_undone_and_can_be_redone(
     press(tab, "u", 0)
     assert pair_of(tab) == first
     tab.close()
-    again = desk.sit_down(context)
+    again = assigned.sit_down(context)
     answered(again, 0)
     assert pair_of(again) == first
     press(again, "r", 1)
     assert pair_of(again) == second
-    assert desk.log() == [("answer", "left"), ("undo", None), ("redo", None)]
+    assert assigned.log() == [("answer", "left"), ("undo", None), ("redo", None)]
 
 
 def test_buttons_have_the_names_that_others_rely_on(tab: Page) -> None:
@@ -89,20 +93,20 @@ def test_buttons_have_the_names_that_others_rely_on(tab: Page) -> None:
     expect(tab.get_by_role("button", name="Resume", exact=True)).to_have_count(1)
 
 
-def test_every_button_says_what_it_says(desk: Desk, tab: Page) -> None:
+def test_every_button_says_what_it_says(assigned: AssignedWork, tab: Page) -> None:
     for count, name in enumerate(["Cannot judge left", "Right is bad", "Tie", "Right is better"]):
         tab.get_by_role("button", name=name, exact=True).click()
         answered(tab, count + 1)
         saved(tab)
-    answers = [answer for _, answer in desk.log()]
+    answers = [answer for _, answer in assigned.log()]
     assert answers == ["left_unjudgeable", "right_bad", "tie", "right"]
 
 
-def test_every_key_does_one_thing(desk: Desk, tab: Page) -> None:
+def test_every_key_does_one_thing(assigned: AssignedWork, tab: Page) -> None:
     keys = {"9": "left_unjudgeable", "0": "right_unjudgeable", "Shift+ArrowRight": "right_bad"}
     for count, (key, answer) in enumerate(keys.items(), 1):
         press(tab, key, count)
-        assert desk.log()[-1] == ("answer", answer)
+        assert assigned.log()[-1] == ("answer", answer)
     shown = tab.locator("[aria-keyshortcuts]").evaluate_all(
         "all => all.map(x => x.getAttribute('aria-keyshortcuts'))"
     )
@@ -111,57 +115,57 @@ def test_every_key_does_one_thing(desk: Desk, tab: Page) -> None:
     expect(capless).to_have_count(0)
 
 
-def test_two_tabs(desk: Desk, tab: Page, context: BrowserContext) -> None:
-    other = desk.sit_down(context)
+def test_two_tabs(assigned: AssignedWork, tab: Page, context: BrowserContext) -> None:
+    other = assigned.sit_down(context)
     press(other, "ArrowLeft", 1)
     truth = question_of(other)
     tab.keyboard.press("ArrowRight")
     expect(tab.get_by_text("This question was already answered")).to_be_visible()
     assert question_of(tab) == truth
-    assert desk.log() == [("answer", "left")]
+    assert assigned.log() == [("answer", "left")]
     tab.get_by_role("button", name="OK").click()
     expect(tab.locator("#notice")).to_be_empty()
     press(tab, "ArrowRight", 2)
-    assert desk.log() == [("answer", "left"), ("answer", "right")]
+    assert assigned.log() == [("answer", "left"), ("answer", "right")]
 
 
 def test_the_same_answer_in_two_tabs_counts_once(
-    desk: Desk, tab: Page, context: BrowserContext
+    assigned: AssignedWork, tab: Page, context: BrowserContext
 ) -> None:
-    other = desk.sit_down(context)
+    other = assigned.sit_down(context)
     press(other, "ArrowLeft", 1)
     press(other, "ArrowLeft", 2)
     tab.keyboard.press("ArrowLeft")
     expect(tab.get_by_text("You continued in another tab.")).to_be_visible()
     answered(tab, 2)
     assert question_of(tab) == question_of(other)
-    assert desk.log() == [("answer", "left")] * 2
+    assert assigned.log() == [("answer", "left")] * 2
 
 
-def test_a_double_click_counts_once(desk: Desk, tab: Page) -> None:
+def test_a_double_click_counts_once(assigned: AssignedWork, tab: Page) -> None:
     tab.get_by_role("button", name="Left is better").dblclick()
     answered(tab, 1)
     saved(tab)
     press(tab, "t", 2)  # answers are sent in order: a second one would be between these
-    assert desk.log() == [("answer", "left"), ("answer", "tie")]
+    assert assigned.log() == [("answer", "left"), ("answer", "tie")]
 
 
-def test_a_key_held_down_counts_once(desk: Desk, tab: Page) -> None:
+def test_a_key_held_down_counts_once(assigned: AssignedWork, tab: Page) -> None:
     for _ in range(5):
         tab.keyboard.down("ArrowLeft")
     tab.keyboard.up("ArrowLeft")
     answered(tab, 1)
     saved(tab)
     press(tab, "t", 2)  # answers are sent in order: a second one would be between these
-    assert desk.log() == [("answer", "left"), ("answer", "tie")]
+    assert assigned.log() == [("answer", "left"), ("answer", "tie")]
 
 
 def test_back_leads_to_the_queue_and_forward_to_the_open_question(
-    desk: Desk, context: BrowserContext
+    assigned: AssignedWork, context: BrowserContext
 ) -> None:
-    desk.sign_in(context)
+    assigned.sign_in(context)
     page = context.new_page()
-    page.goto(desk.site.server.url)
+    page.goto(assigned.site.server.url)
     page.get_by_role("link", name="Begin").click()
     ready(page)
     press(page, "ArrowLeft", 1)
@@ -173,10 +177,12 @@ def test_back_leads_to_the_queue_and_forward_to_the_open_question(
     ready(page)
     assert question_of(page) == before
     press(page, "ArrowLeft", 3)
-    assert len(desk.log()) == 3
+    assert len(assigned.log()) == 3
 
 
-def test_keys_work_after_clicking_and_scrolling_in_a_page(desk: Desk, tab: Page) -> None:
+def test_keys_work_after_clicking_and_scrolling_in_a_page(
+    assigned: AssignedWork, tab: Page
+) -> None:
     frame_of(tab, "right").locator("body").click()
     tab.mouse.wheel(0, 400)
     assert tab.evaluate("document.activeElement.tagName") == "IFRAME"
@@ -189,37 +195,39 @@ def test_keys_work_after_clicking_and_scrolling_in_a_page(desk: Desk, tab: Page)
     tab.keyboard.type("left or right? u")
     tab.keyboard.press("Escape")
     press(tab, "ArrowLeft", 3)
-    rows = desk.rows()
+    rows = assigned.rows()
     assert [row.answer for row in rows] == ["right", "tie", "left"]
     assert rows[-1].note == "left or right? u"
 
 
-def test_an_expired_sign_in_loses_no_answer(desk: Desk, tab: Page) -> None:
+def test_an_expired_sign_in_loses_no_answer(assigned: AssignedWork, tab: Page) -> None:
     from tests.factories import PASSWORD
     from topkapi.app.db.models import User
 
-    with desk.site.sessions.write.begin() as session:
-        session.get_one(User, desk.user.id).session_version += 1
+    with assigned.site.sessions.write.begin() as session:
+        session.get_one(User, assigned.user.id).session_version += 1
     tab.keyboard.press("ArrowRight")
     expect(tab.get_by_role("heading", name="Sign in")).to_be_visible()
-    assert desk.log() == []
-    tab.get_by_label("E-mail").fill(desk.user.email)
+    assert assigned.log() == []
+    tab.get_by_label("E-mail").fill(assigned.user.email)
     tab.get_by_label("Password").fill(PASSWORD)
     tab.get_by_role("button", name="Sign in").click()
     expect(tab.get_by_text("The stored answer is saved now.")).to_be_visible()
     answered(tab, 1)
-    assert desk.log() == [("answer", "right")]
+    assert assigned.log() == [("answer", "right")]
 
 
-def test_another_person_who_signs_in_sends_nothing_of_mine(desk: Desk, tab: Page) -> None:
+def test_another_person_who_signs_in_sends_nothing_of_mine(
+    assigned: AssignedWork, tab: Page
+) -> None:
     from topkapi.app.db.models import User
 
-    other = make_desk(desk.site)
-    with desk.site.sessions.write.begin() as session:
-        session.get_one(User, desk.user.id).session_version += 1
+    other = make_assigned(assigned.site)
+    with assigned.site.sessions.write.begin() as session:
+        session.get_one(User, assigned.user.id).session_version += 1
     tab.keyboard.press("ArrowRight")
     expect(tab.get_by_role("heading", name="Sign in")).to_be_visible()
-    tab.context.add_cookies([desk.site.cookie(other.user)])
+    tab.context.add_cookies([assigned.site.cookie(other.user)])
     tab.goto(other.url)
     ready(tab)
-    assert desk.log() == other.log() == []
+    assert assigned.log() == other.log() == []

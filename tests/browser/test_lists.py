@@ -8,7 +8,15 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from sqlalchemy import select
 
-from tests.browser.desks import LONG_TEXT, Desk, Site, answered, question_of, saved, settled
+from tests.browser.assigned_work import (
+    LONG_TEXT,
+    AssignedWork,
+    Site,
+    answered,
+    question_of,
+    saved,
+    settled,
+)
 from tests.browser.looks import barriers, flaws
 from tests.factories import PASSWORD, make_user, queries_of
 from tests.ranked import give_lists, grade_pages, make_ranked_study
@@ -26,7 +34,9 @@ KEYS = {
 NAMES = ["Left much better", "Left better", "The same", "Right better", "Right much better"]
 
 
-def list_desk(site: Site, study: Study | None = None, *, round: int = 0, **settings: Any) -> Desk:
+def list_assigned(
+    site: Site, study: Study | None = None, *, round: int = 0, **settings: Any
+) -> AssignedWork:
     """Create lists for a new person to compare: five systems of one query, or of ``study``."""
     number = next(_NUMBERS)
     with site.sessions.write.begin() as session:
@@ -45,13 +55,13 @@ def list_desk(site: Site, study: Study | None = None, *, round: int = 0, **setti
         query = queries_of(session, study)[0]
         work = give_lists(session, study, query, user=user, round=round, seed=str(number))
         session.flush()
-        return Desk(site, user, work, study, query)
+        return AssignedWork(site, user, work, study, query)
 
 
 @pytest.fixture
-def new_lists(any_site: Site) -> Callable[..., Desk]:
+def new_lists(any_site: Site) -> Callable[..., AssignedWork]:
     """Return a function that creates assignments with lists, on each database in turn."""
-    return lambda *given, **more: list_desk(any_site, *given, **more)
+    return lambda *given, **more: list_assigned(any_site, *given, **more)
 
 
 def press(page: Page, key: str, count: int) -> None:
@@ -68,10 +78,10 @@ def systems_of(page: Page) -> tuple[str, str]:
 
 
 def test_lists_are_compared_by_keyboard_to_the_end(
-    new_lists: Callable[..., Desk], context: BrowserContext
+    new_lists: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
-    desk = new_lists()
-    page = desk.sit_down(context)
+    assigned = new_lists()
+    page = assigned.sit_down(context)
     for name in [*NAMES, "Undo", "Redo", "Pause", "Note", "Help"]:
         expect(page.get_by_role("button", name=name, exact=True)).to_have_count(1)
     shown = page.locator("[aria-keyshortcuts]").evaluate_all(
@@ -87,7 +97,7 @@ def test_lists_are_compared_by_keyboard_to_the_end(
     seen.add(frozenset(systems_of(page)))
     page.keyboard.press(answers[-1][0])
     expect(page.get_by_text("Finished and saved")).to_be_visible()
-    assert [answer for _, answer in desk.log()] == [answer for _, answer in answers]
+    assert [answer for _, answer in assigned.log()] == [answer for _, answer in answers]
     assert len(seen) == 10, "every pair of five systems"
     expect(page.get_by_role("row", name="The same 2")).to_be_visible()
     page.get_by_role("button", name="Undo last answer").click()
@@ -96,10 +106,10 @@ def test_lists_are_compared_by_keyboard_to_the_end(
 
 @pytest.mark.parametrize("choice", ["all", "active"])
 def test_undo_leave_and_resume(
-    new_lists: Callable[..., Desk], context: BrowserContext, choice: str
+    new_lists: Callable[..., AssignedWork], context: BrowserContext, choice: str
 ) -> None:
-    desk = new_lists(lists_pairs=choice)
-    page = desk.sit_down(context)
+    assigned = new_lists(lists_pairs=choice)
+    page = assigned.sit_down(context)
     first = question_of(page)
     page.keyboard.press("n")
     page.keyboard.type("t for two")
@@ -111,7 +121,7 @@ def test_undo_leave_and_resume(
     press(page, "r", 1)
     assert systems_of(page) == second
     page.close()
-    again = desk.sit_down(context)
+    again = assigned.sit_down(context)
     assert systems_of(again) == second
     expect(again.get_by_role("progressbar", name="Progress")).to_have_attribute(
         "aria-valuetext", "1 of 10 pairs of lists compared, 9 left"
@@ -120,18 +130,18 @@ def test_undo_leave_and_resume(
     assert question_of(again).split("&", 1)[1] == first.split("&", 1)[1]
     press(again, "Shift+ArrowLeft", 1)
     assert systems_of(again) == second, "what was chosen after it stays"
-    log = [*desk.log()]
+    log = [*assigned.log()]
     assert [entry for entry, _ in log] == ["answer", "undo", "redo", "undo", "answer"]
-    assert desk.rows()[0].note == "t for two"
+    assert assigned.rows()[0].note == "t for two"
 
 
 def test_two_people_at_once_are_never_shown_the_same_pair(
-    new_lists: Callable[..., Desk], browser: Browser
+    new_lists: Callable[..., AssignedWork], browser: Browser
 ) -> None:
     mine = new_lists(lists_pairs="active", lists_size=5)
     theirs = new_lists(mine.study, round=1)
     contexts = [browser.new_context() for _ in range(2)]
-    pages = [desk.sit_down(own) for desk, own in zip((mine, theirs), contexts, strict=True)]
+    pages = [assigned.sit_down(own) for assigned, own in zip((mine, theirs), contexts, strict=True)]
     seen: list[frozenset[str]] = []
     for turn in range(5):
         seen += [frozenset(systems_of(page)) for page in pages]
@@ -149,10 +159,10 @@ def test_two_people_at_once_are_never_shown_the_same_pair(
 
 
 def test_a_result_opens_in_the_safe_frame_and_pausing_takes_all_away(
-    new_lists: Callable[..., Desk], context: BrowserContext
+    new_lists: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
-    desk = new_lists()
-    page = desk.sit_down(context)
+    assigned = new_lists()
+    page = assigned.sit_down(context)
     before = question_of(page)
     page.locator("#right-list").evaluate("list => { list.scrollTop = 20 }")
     page.locator("#left-list a").nth(1).click()
@@ -164,7 +174,7 @@ def test_a_result_opens_in_the_safe_frame_and_pausing_takes_all_away(
     page.frame_locator("#reader iframe").locator("body").click()
     page.keyboard.press("ArrowLeft")
     settled(page)
-    assert desk.log() == [], "behind an open page nothing answers"
+    assert assigned.log() == [], "behind an open page nothing answers"
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
     expect(page.locator("#reader iframe")).to_have_count(0)
@@ -178,21 +188,21 @@ def test_a_result_opens_in_the_safe_frame_and_pausing_takes_all_away(
     page.get_by_role("button", name="Larger text").click()
     expect(page.locator("#split")).to_have_attribute("data-size", "4")
     press(page, "t", 1)
-    assert desk.log() == [("answer", "same")]
+    assert assigned.log() == [("answer", "same")]
 
 
 def test_two_tabs_and_a_double_click_count_once(
-    new_lists: Callable[..., Desk], context: BrowserContext
+    new_lists: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
-    desk = new_lists(lists_pairs="active")
-    page, other = desk.sit_down(context), desk.sit_down(context)
+    assigned = new_lists(lists_pairs="active")
+    page, other = assigned.sit_down(context), assigned.sit_down(context)
     other.get_by_role("button", name="Left better", exact=True).dblclick()
     answered(other, 1)
     saved(other)
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("This question was already answered")).to_be_visible()
     assert question_of(page) == question_of(other)
-    assert desk.log() == [("answer", "left")]
+    assert assigned.log() == [("answer", "left")]
 
 
 HOSTILE = (
@@ -203,17 +213,17 @@ HOSTILE = (
 
 
 def test_hostile_titles_and_snippets_are_inert(site: Site, context: BrowserContext) -> None:
-    desk = list_desk(site, systems=3)
+    assigned = list_assigned(site, systems=3)
     with site.sessions.write.begin() as session:
         for number, page in enumerate(
-            session.scalars(select(Document).where(Document.study_id == desk.study.id))
+            session.scalars(select(Document).where(Document.study_id == assigned.study.id))
         ):
             page.title, page.url = f"{number} {HOSTILE}", f"javascript:{HOSTILE}"
             content = session.get_one(Content, page.content_hash)
             content.text = f"tulips {HOSTILE} {number}"
             content.data = f"<body onload=\"parent.document.title='ran'\">{HOSTILE}".encode()
             content.media_type = "text/html"
-    tab = desk.sit_down(context)
+    tab = assigned.sit_down(context)
     title = tab.title()
     for count in (1, 2):
         expect(tab.locator("#left-list h3").first).to_contain_text("<script>document.title")
@@ -244,14 +254,14 @@ AXE = {(1440, "light"), (1440, "dark"), (390, "light")}
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_sound_at_every_width(site: Site, browser: Browser, scheme: str) -> None:
-    desk = list_desk(site, documents=9, k=8)
-    finished = list_desk(site, systems=2)
+    assigned = list_assigned(site, documents=9, k=8)
+    finished = list_assigned(site, systems=2)
     for width, height in ((1440, 900), (1024, 768), (390, 844)):
         context = browser.new_context(
             viewport={"width": width, "height": height},
             color_scheme="dark" if scheme == "dark" else "light",
         )
-        page = desk.sit_down(context)
+        page = assigned.sit_down(context)
         assert flaws(page) == [], width
         assert (barriers(page) if (width, scheme) in AXE else []) == []
         page.locator("#left-list a").first.click()
@@ -271,14 +281,14 @@ def test_the_page_is_sound_at_every_width(site: Site, browser: Browser, scheme: 
 
 
 def test_on_a_phone_the_lists_are_a_strip_with_tabs(site: Site, browser: Browser) -> None:
-    desk = list_desk(site)
+    assigned = list_assigned(site)
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
-    page = desk.sit_down(context)
+    page = assigned.sit_down(context)
     expect(page.locator("#left-list")).to_be_in_viewport(ratio=0.9)
     page.get_by_role("link", name="Right list").click()
     expect(page.locator("#right-list")).to_be_in_viewport(ratio=0.9)
     page.get_by_role("button", name="Right better", exact=True).click()
     answered(page, 1)
     saved(page)
-    assert desk.log() == [("answer", "right")]
+    assert assigned.log() == [("answer", "right")]
     context.close()

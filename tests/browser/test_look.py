@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.desks import (
+from tests.browser.assigned_work import (
+    AssignedWork,
     Body,
-    Desk,
     answered,
-    make_desk,
+    make_assigned,
     moved_on,
     plain_pages,
     question_of,
@@ -35,20 +35,20 @@ def sound(page: Page, where: str, *, axe: bool) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", SIZES)
 def test_every_state_is_sound(
-    new_desk: Callable[..., Desk], browser: Browser, width: int, scheme: str
+    new_assigned: Callable[..., AssignedWork], browser: Browser, width: int, scheme: str
 ) -> None:
     axe = (width, scheme) in ASKED
-    desk = new_desk(pages=[*plain_pages(3), HTML], k=1)
-    graded = make_desk(desk.site, tool=Tool.GRADES, user=desk.user)
+    assigned = new_assigned(pages=[*plain_pages(3), HTML], k=1)
+    graded = make_assigned(assigned.site, tool=Tool.GRADES, user=assigned.user)
     context = browser.new_context(
         viewport={"width": width, "height": SIZES[width]},
         color_scheme="dark" if scheme == "dark" else "light",
     )
     page = context.new_page()
-    page.goto(desk.url)
+    page.goto(assigned.url)
     sound(page, "sign-in", axe=axe)
     page.close()
-    page = desk.sit_down(context)
+    page = assigned.sit_down(context)
     sound(page, "asking", axe=axe)
     for key, name in {"?": "Help", "n": "Note", "d": "upright", "g": "Guidelines"}.items():
         page.keyboard.press(key)
@@ -58,7 +58,7 @@ def test_every_state_is_sound(
     page.keyboard.press("p")
     sound(page, "paused", axe=axe)
     page.keyboard.press("p")
-    other = desk.sit_down(context)
+    other = assigned.sit_down(context)
     other.keyboard.press("ArrowLeft")
     answered(other, 1)
     saved(other)
@@ -75,9 +75,9 @@ def test_every_state_is_sound(
     page.goto(graded.url)
     expect(page.get_by_role("button", name="excellent")).to_be_visible()
     sound(page, "grades", axe=axe)
-    page.goto(desk.site.server.url)
+    page.goto(assigned.site.server.url)
     sound(page, "queue", axe=axe)
-    page.goto(desk.url)
+    page.goto(assigned.url)
     for _ in range(10):
         if page.get_by_text("Finished and saved").is_visible():
             break
@@ -91,10 +91,10 @@ def test_every_state_is_sound(
 
 
 def test_nothing_moves_from_question_to_question(
-    new_desk: Callable[..., Desk], browser: Browser
+    new_assigned: Callable[..., AssignedWork], browser: Browser
 ) -> None:
     context = browser.new_context(viewport={"width": 1440, "height": 900})
-    page = new_desk().sit_down(context)
+    page = new_assigned().sit_down(context)
     boxes = """() => [...document.querySelectorAll('.answers button, .pane button, .frames')]
       .map((e) => JSON.stringify(e.getBoundingClientRect()))"""
     before = page.evaluate(boxes)
@@ -107,11 +107,11 @@ def test_nothing_moves_from_question_to_question(
 
 
 def test_in_windows_of_every_other_size_it_still_fits(
-    new_desk: Callable[..., Desk], browser: Browser
+    new_assigned: Callable[..., AssignedWork], browser: Browser
 ) -> None:
     for width, height in ((320, 640), (720, 400), (768, 1024), (900, 700)):
         context = browser.new_context(viewport={"width": width, "height": height})
-        page = new_desk().sit_down(context)
+        page = new_assigned().sit_down(context)
         assert flaws(page) == []
         expect(page.get_by_role("button", name="Left is better")).to_be_in_viewport()
         context.close()

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.desks import Desk, answered, ready, saved
+from tests.browser.assigned_work import AssignedWork, answered, ready, saved
 
 pytestmark = pytest.mark.browser
 
@@ -21,7 +21,7 @@ def press(page: Page, key: str, count: int) -> None:
     saved(page)
 
 
-def test_a_note_stays_with_the_pair_it_was_written_on(desk: Desk, tab: Page) -> None:
+def test_a_note_stays_with_the_pair_it_was_written_on(assigned: AssignedWork, tab: Page) -> None:
     press(tab, "ArrowLeft", 1)
     write(tab, "about the second pair")
     press(tab, "u", 0)
@@ -29,11 +29,13 @@ def test_a_note_stays_with_the_pair_it_was_written_on(desk: Desk, tab: Page) -> 
     press(tab, "ArrowLeft", 1)
     expect(tab.locator("#note-text")).to_have_value("about the second pair")
     press(tab, "ArrowRight", 2)
-    notes = [row.note for row in desk.rows()]
+    notes = [row.note for row in assigned.rows()]
     assert notes == [None, None, None, "about the second pair"]
 
 
-def test_after_undo_the_answer_and_its_note_are_shown_and_sent_again(desk: Desk, tab: Page) -> None:
+def test_after_undo_the_answer_and_its_note_are_shown_and_sent_again(
+    assigned: AssignedWork, tab: Page
+) -> None:
     write(tab, "the left page is newer")
     press(tab, "ArrowLeft", 1)
     tab.keyboard.press("u")
@@ -46,7 +48,7 @@ def test_after_undo_the_answer_and_its_note_are_shown_and_sent_again(desk: Desk,
     expect(shown).to_contain_text("You answered: Left is better.")
     press(tab, "ArrowRight", 1)
     expect(shown).to_be_empty()
-    notes = [(row.answer, row.note) for row in desk.rows()]
+    notes = [(row.answer, row.note) for row in assigned.rows()]
     assert notes == [
         ("left", "the left page is newer"),
         (None, None),
@@ -55,15 +57,15 @@ def test_after_undo_the_answer_and_its_note_are_shown_and_sent_again(desk: Desk,
 
 
 def test_a_draft_survives_a_reload_and_a_closed_tab(
-    desk: Desk, tab: Page, context: BrowserContext
+    assigned: AssignedWork, tab: Page, context: BrowserContext
 ) -> None:
     write(tab, "half a thought")
     tab.reload()
     ready(tab)
     expect(tab.locator("#note-text")).to_have_value("half a thought")
     tab.close()
-    again = desk.sit_down(context)
+    again = assigned.open_page(context)
     expect(again.locator("#note-text")).to_have_value("half a thought")
     press(again, "t", 1)
     expect(again.locator("#note-text")).to_have_value("")
-    assert desk.rows()[0].note == "half a thought"
+    assert assigned.rows()[0].note == "half a thought"

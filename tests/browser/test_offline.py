@@ -5,13 +5,13 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from tests.browser.desks import Desk, answered, make_desk, ready, saved
+from tests.browser.assigned_work import AssignedWork, answered, make_assigned, ready, saved
 
 pytestmark = pytest.mark.browser
 
 
 def test_several_answers_are_kept_and_sent_in_order(
-    desk: Desk, tab: Page, context: BrowserContext
+    assigned: AssignedWork, tab: Page, context: BrowserContext
 ) -> None:
     context.set_offline(True)
     tab.keyboard.press("ArrowLeft")
@@ -21,57 +21,61 @@ def test_several_answers_are_kept_and_sent_in_order(
     tab.keyboard.press("ArrowRight")
     expect(tab.locator("#notice")).to_contain_text("Your 2 answers are stored in this browser")
     expect(tab.get_by_role("button", name="Left is better")).to_be_disabled()
-    assert desk.log() == []
+    assert assigned.log() == []
     context.set_offline(False)
     saved(tab)
     answered(tab, 2)
     expect(tab.get_by_text("No connection.")).not_to_be_visible()
-    assert desk.log() == [("answer", "left"), ("answer", "right")]
+    assert assigned.log() == [("answer", "left"), ("answer", "right")]
     tab.keyboard.press("t")
     answered(tab, 3)
 
 
-def test_answers_survive_a_closed_tab(desk: Desk, tab: Page, context: BrowserContext) -> None:
+def test_answers_survive_a_closed_tab(
+    assigned: AssignedWork, tab: Page, context: BrowserContext
+) -> None:
     context.route("**/judgments", lambda route: route.abort())
     tab.keyboard.press("ArrowLeft")
     answered(tab, 1)
     tab.keyboard.press("t")
     expect(tab.locator("#notice")).to_contain_text("Your 2 answers are stored")
     tab.close()
-    assert desk.log() == []
+    assert assigned.log() == []
     context.unroute_all()
     again = context.new_page()
-    again.goto(desk.url)
+    again.goto(assigned.url)
     expect(again.get_by_text("The 2 stored answers are saved now.")).to_be_visible()
     answered(again, 2)
-    assert desk.log() == [("answer", "left"), ("answer", "tie")]
+    assert assigned.log() == [("answer", "left"), ("answer", "tie")]
     again.reload()
     ready(again)
-    assert len(desk.log()) == 2
+    assert len(assigned.log()) == 2
 
 
-def test_nobody_else_sends_what_i_left(desk: Desk, tab: Page, context: BrowserContext) -> None:
+def test_nobody_else_sends_what_i_left(
+    assigned: AssignedWork, tab: Page, context: BrowserContext
+) -> None:
     context.route("**/judgments", lambda route: route.abort())
     tab.keyboard.press("ArrowLeft")
     expect(tab.get_by_text("No connection.")).to_be_visible()
     tab.close()
     context.unroute_all()
-    other = make_desk(desk.site)
-    context.add_cookies([desk.site.cookie(other.user)])
-    theirs = other.sit_down(context)
-    assert desk.log() == other.log() == []
+    other = make_assigned(assigned.site)
+    context.add_cookies([assigned.site.cookie(other.user)])
+    theirs = other.open_page(context)
+    assert assigned.log() == other.log() == []
     theirs.close()
-    context.add_cookies([desk.site.cookie(desk.user)])
+    context.add_cookies([assigned.site.cookie(assigned.user)])
     mine = context.new_page()
-    mine.goto(desk.url)
+    mine.goto(assigned.url)
     expect(mine.get_by_text("The stored answer is saved now.")).to_be_visible()
-    assert desk.log() == [("answer", "left")]
+    assert assigned.log() == [("answer", "left")]
 
 
 def test_a_server_that_hangs_is_named(
-    new_desk: Callable[..., Desk], context: BrowserContext
+    new_assigned: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
-    page = new_desk().sit_down(context)
+    page = new_assigned().open_page(context)
     held: list[Route] = []
     page.route("**/judgments", lambda route: held.append(route))
     page.keyboard.press("ArrowLeft")
@@ -83,34 +87,34 @@ def test_a_server_that_hangs_is_named(
 
 
 def test_an_expired_sign_in_says_why_and_what_is_safe(
-    new_desk: Callable[..., Desk], browser: Browser
+    new_assigned: Callable[..., AssignedWork], browser: Browser
 ) -> None:
     from tests.factories import PASSWORD
     from topkapi.app.db.models import User
 
-    def expire(desk: Desk) -> None:
-        with desk.site.sessions.write.begin() as session:
-            session.get_one(User, desk.user.id).session_version += 1
+    def expire(assigned: AssignedWork) -> None:
+        with assigned.site.sessions.write.begin() as session:
+            session.get_one(User, assigned.user.id).session_version += 1
 
-    desk = new_desk()
+    assigned = new_assigned()
     context = browser.new_context()
-    page = desk.sit_down(context)
-    expire(desk)
+    page = assigned.open_page(context)
+    expire(assigned)
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("Your sign-in has expired.")).to_be_visible()
     expect(page.get_by_text("stored in this browser")).to_be_visible()
-    page.get_by_label("E-mail").fill(desk.user.email)
+    page.get_by_label("E-mail").fill(assigned.user.email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_text("The stored answer is saved now.")).to_be_visible()
-    expire(desk)
+    expire(assigned)
     page.keyboard.press("h")
     page.keyboard.type("wrap")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Your sign-in has expired.")).to_be_visible()
-    page.get_by_label("E-mail").fill(desk.user.email)
+    page.get_by_label("E-mail").fill(assigned.user.email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url(desk.url)
+    page.wait_for_url(assigned.url)
     ready(page)
     context.close()

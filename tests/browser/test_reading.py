@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.desks import (
+from tests.browser.assigned_work import (
+    AssignedWork,
     Body,
-    Desk,
     answered,
     frame_of,
     moved_on,
@@ -28,15 +28,15 @@ KINDS = [
 
 
 @pytest.fixture
-def desk(new_desk: Callable[..., Desk]) -> Desk:
-    return new_desk()
+def assigned(new_assigned: Callable[..., AssignedWork]) -> AssignedWork:
+    return new_assigned()
 
 
 def test_pages_of_every_kind_are_shown_and_marked(
-    new_desk: Callable[..., Desk], context: BrowserContext
+    new_assigned: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
-    desk = new_desk(pages=KINDS, text="cut tulips")
-    page = desk.sit_down(context)
+    assigned = new_assigned(pages=KINDS, text="cut tulips")
+    page = assigned.sit_down(context)
     seen: dict[str, str] = {}
     for count in range(3):
         for side in ("left", "right"):
@@ -63,8 +63,10 @@ def _texts(page: Page) -> list[str]:
     return [frame_of(page, side).locator("body").inner_text() for side in ("left", "right")]
 
 
-def test_own_terms_persist_and_keep_the_place(desk: Desk, context: BrowserContext) -> None:
-    page = desk.sit_down(context)
+def test_own_terms_persist_and_keep_the_place(
+    assigned: AssignedWork, context: BrowserContext
+) -> None:
+    page = assigned.sit_down(context)
     frame_of(page, "left").locator("body").click()
     page.mouse.wheel(0, 300)
     scroll = f"() => {SHOWN}.contentWindow.scrollY"
@@ -90,16 +92,18 @@ def test_own_terms_persist_and_keep_the_place(desk: Desk, context: BrowserContex
     expect(page.get_by_label("Stop highlighting cut")).to_have_count(0)
 
 
-def test_a_term_that_cannot_be_says_why(desk: Desk, context: BrowserContext) -> None:
-    page = desk.sit_down(context)
+def test_a_term_that_cannot_be_says_why(assigned: AssignedWork, context: BrowserContext) -> None:
+    page = assigned.sit_down(context)
     field = page.get_by_label("Highlight another term")
     field.fill("  ")
     field.press("Enter")
     expect(page.get_by_text("Type a word or a phrase to highlight.")).to_be_visible()
 
 
-def test_text_size_and_divider_are_remembered(desk: Desk, context: BrowserContext) -> None:
-    page = desk.sit_down(context)
+def test_text_size_and_divider_are_remembered(
+    assigned: AssignedWork, context: BrowserContext
+) -> None:
+    page = assigned.sit_down(context)
     size = f"() => getComputedStyle({SHOWN}.contentDocument.documentElement).fontSize"
     before = page.evaluate(size)
     page.get_by_role("button", name="Larger text").click()
@@ -110,7 +114,7 @@ def test_text_size_and_divider_are_remembered(desk: Desk, context: BrowserContex
     for _ in range(3):
         page.keyboard.press("ArrowLeft")
     expect(divider).to_have_attribute("aria-valuenow", "44")
-    assert desk.log() == [], "while the divider has focus the arrows do not answer"
+    assert assigned.log() == [], "while the divider has focus the arrows do not answer"
     box = divider.bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + 5, box["y"] + 200)
@@ -131,12 +135,12 @@ def test_text_size_and_divider_are_remembered(desk: Desk, context: BrowserContex
 
 
 def test_stored_html_follows_the_text_size(
-    new_desk: Callable[..., Desk], context: BrowserContext
+    new_assigned: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
     bodies = [
         Body(f"<!doctype html><p style='width:100px'>HTML {n}", "text/html") for n in range(3)
     ]
-    page = new_desk(pages=bodies).sit_down(context)
+    page = new_assigned(pages=bodies).sit_down(context)
     width = f"() => {SHOWN}.contentDocument.querySelector('p').getBoundingClientRect().width"
     assert page.evaluate(width) == 100
     page.get_by_role("button", name="Larger text").click()
@@ -145,8 +149,10 @@ def test_stored_html_follows_the_text_size(
     assert page.evaluate(width) > 120
 
 
-def test_sheets_open_and_close_by_their_key(desk: Desk, context: BrowserContext) -> None:
-    page = desk.sit_down(context)
+def test_sheets_open_and_close_by_their_key(
+    assigned: AssignedWork, context: BrowserContext
+) -> None:
+    page = assigned.sit_down(context)
     dialogs = {"?": "Help", "g": "Guidelines", "d": "how to keep cut tulips upright"}
     for key, name in dialogs.items():
         page.keyboard.press(key)
@@ -166,11 +172,13 @@ def test_sheets_open_and_close_by_their_key(desk: Desk, context: BrowserContext)
     page.keyboard.press("Enter")
     page.keyboard.press("Escape")
     expect(help_button).to_be_focused()
-    assert desk.log() == []
+    assert assigned.log() == []
 
 
-def test_single_letters_can_be_switched_off(desk: Desk, context: BrowserContext) -> None:
-    page = desk.sit_down(context)
+def test_single_letters_can_be_switched_off(
+    assigned: AssignedWork, context: BrowserContext
+) -> None:
+    page = assigned.sit_down(context)
     page.keyboard.press("?")
     page.get_by_label("Single-letter keys are on").uncheck()
     page.keyboard.press("Escape")
@@ -183,11 +191,13 @@ def test_single_letters_can_be_switched_off(desk: Desk, context: BrowserContext)
     page.keyboard.press("ArrowLeft")
     answered(page, 1)
     saved(page)
-    assert desk.log() == [("answer", "left")]
+    assert assigned.log() == [("answer", "left")]
 
 
-def test_focus_stays_on_the_button_that_was_pressed(desk: Desk, context: BrowserContext) -> None:
-    page = desk.sit_down(context)
+def test_focus_stays_on_the_button_that_was_pressed(
+    assigned: AssignedWork, context: BrowserContext
+) -> None:
+    page = assigned.sit_down(context)
     assert page.evaluate("document.activeElement.tagName") == "BODY"
     for count, name in enumerate(("Left is better", "Right is bad", "Undo"), 1):
         button = page.get_by_role("button", name=name, exact=True)
@@ -199,9 +209,9 @@ def test_focus_stays_on_the_button_that_was_pressed(desk: Desk, context: Browser
 
 
 def test_tab_goes_from_the_bar_to_the_pages_to_the_answers(
-    desk: Desk, context: BrowserContext
+    assigned: AssignedWork, context: BrowserContext
 ) -> None:
-    page = desk.sit_down(context)
+    page = assigned.sit_down(context)
     order: list[str] = []
     for _ in range(40):
         page.keyboard.press("Tab")
@@ -222,9 +232,9 @@ def test_tab_goes_from_the_bar_to_the_pages_to_the_answers(
     assert positions == sorted(positions)
 
 
-def test_a_phone_shows_one_page_at_a_time(desk: Desk, browser: Browser) -> None:
+def test_a_phone_shows_one_page_at_a_time(assigned: AssignedWork, browser: Browser) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
-    page = desk.sit_down(context)
+    page = assigned.sit_down(context)
     left, right = page.locator("#left"), page.locator("#right")
     expect(left).to_be_in_viewport(ratio=0.9)
     expect(right).not_to_be_in_viewport()
@@ -240,9 +250,9 @@ def test_a_phone_shows_one_page_at_a_time(desk: Desk, browser: Browser) -> None:
     context.close()
 
 
-def test_grades_by_key(new_desk: Callable[..., Desk], context: BrowserContext) -> None:
-    desk = new_desk(tool=Tool.GRADES)
-    page = desk.sit_down(context)
+def test_grades_by_key(new_assigned: Callable[..., AssignedWork], context: BrowserContext) -> None:
+    assigned = new_assigned(tool=Tool.GRADES)
+    page = assigned.sit_down(context)
     for name in ("bad", "fair", "good", "excellent", "perfect"):
         expect(page.get_by_role("button", name=name, exact=True)).to_have_count(1)
     first = question_of(page)
@@ -264,7 +274,7 @@ def test_grades_by_key(new_desk: Callable[..., Desk], context: BrowserContext) -
         saved(page)
     page.keyboard.press("2")
     expect(page.get_by_role("heading", name="Your grades")).to_be_visible()
-    answers = [answer for _, answer in desk.log()]
+    answers = [answer for _, answer in assigned.log()]
     assert answers == [
         "bad",
         "perfect",
@@ -279,14 +289,14 @@ def test_grades_by_key(new_desk: Callable[..., Desk], context: BrowserContext) -
 
 
 def test_undo_on_the_finished_page_opens_the_query_again(
-    new_desk: Callable[..., Desk], context: BrowserContext
+    new_assigned: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
-    desk = new_desk(pages=KINDS[:2], k=1)
-    page = desk.sit_down(context)
+    assigned = new_assigned(pages=KINDS[:2], k=1)
+    page = assigned.sit_down(context)
     before = pair_of(page)
     page.keyboard.press("ArrowLeft")
     expect(page.get_by_text("Finished and saved")).to_be_visible()
     page.get_by_role("button", name="Undo last answer").click()
     answered(page, 0)
     assert pair_of(page) == before
-    assert [entry for entry, _ in desk.log()] == ["answer", "undo"]
+    assert [entry for entry, _ in assigned.log()] == ["answer", "undo"]

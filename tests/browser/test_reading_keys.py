@@ -5,8 +5,17 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.desks import LONG_TEXT, Body, Desk, Site, answered, frame_of, ready, saved
-from tests.browser.test_lists import list_desk
+from tests.browser.assigned_work import (
+    LONG_TEXT,
+    AssignedWork,
+    Body,
+    Site,
+    answered,
+    frame_of,
+    ready,
+    saved,
+)
+from tests.browser.test_lists import list_assigned
 from topkapi.app.domain.enums import Tool
 
 pytestmark = pytest.mark.browser
@@ -22,8 +31,8 @@ WIDE = Body(
 
 
 @pytest.fixture
-def desk(new_desk: Callable[..., Desk]) -> Desk:
-    return new_desk()
+def assigned(new_assigned: Callable[..., AssignedWork]) -> AssignedWork:
+    return new_assigned()
 
 
 def top(page: Page, side: str) -> float:
@@ -37,14 +46,14 @@ def scrolled(page: Page, side: str, condition: str) -> None:
     )
 
 
-def nothing_answered(page: Page, desk: Desk) -> None:
+def nothing_answered(page: Page, assigned: AssignedWork) -> None:
     """Check that no answer is recorded or on the way; the answer that follows is the first."""
     answered(page, 0)
     saved(page)
-    assert desk.log() == []
+    assert assigned.log() == []
 
 
-def test_a_fresh_pair_scrolls_by_every_reading_key(desk: Desk, tab: Page) -> None:
+def test_a_fresh_pair_scrolls_by_every_reading_key(assigned: AssignedWork, tab: Page) -> None:
     assert tab.evaluate("document.activeElement.tagName") == "BODY"
     expect(tab.locator("#left")).to_have_attribute("aria-current", "true")
     for down, up in (("ArrowDown", "ArrowUp"), ("j", "k"), ("Space", "Shift+Space")):
@@ -59,7 +68,7 @@ def test_a_fresh_pair_scrolls_by_every_reading_key(desk: Desk, tab: Page) -> Non
     tab.keyboard.press("Home")
     scrolled(tab, "left", "y === 0")
     assert top(tab, "right") == 0
-    nothing_answered(tab, desk)
+    nothing_answered(tab, assigned)
 
 
 @pytest.mark.parametrize("key", ["F6", "s"])
@@ -134,33 +143,35 @@ def test_linked_scrolling_moves_both_pages(tab: Page) -> None:
 
 
 def test_keys_that_select_or_scroll_inside_a_page_never_answer(
-    new_desk: Callable[..., Desk], context: BrowserContext
+    new_assigned: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
-    desk = new_desk(pages=[WIDE, Body(WIDE.data + "2", "text/html")])
-    page = desk.sit_down(context)
+    assigned = new_assigned(pages=[WIDE, Body(WIDE.data + "2", "text/html")])
+    page = assigned.open_page(context)
     frame_of(page, "right").locator("#p").dblclick(position={"x": 20, "y": 8})
     for _ in range(4):
         page.keyboard.press("Shift+ArrowRight")
     selected = f"() => {FRAME.format('right')}.getSelection().toString().length"
     page.wait_for_function(f"() => ({selected})() >= 'Some'.length + 4")
-    nothing_answered(page, desk)
+    nothing_answered(page, assigned)
     frame_of(page, "right").locator("#t td").first.click()
     left = f"() => {FRAME.format('right')}.document.getElementById('t').scrollLeft"
     page.keyboard.press("ArrowRight")
     page.wait_for_function(f"() => ({left})() > 0")
-    nothing_answered(page, desk)
+    nothing_answered(page, assigned)
     page.keyboard.press("Escape")
     assert page.evaluate(selected) == 0
     page.keyboard.press("Shift+ArrowRight")
     expect(page.get_by_text("Finished and saved")).to_be_visible()
-    assert desk.log() == [("answer", "right_bad")]
+    assert assigned.log() == [("answer", "right_bad")]
 
 
 def test_esc_always_returns_to_answering(
-    new_desk: Callable[..., Desk], context: BrowserContext
+    new_assigned: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
-    desk = new_desk(pages=[WIDE, *(Body(WIDE.data + str(n), "text/html") for n in range(5))])
-    page = desk.sit_down(context)
+    assigned = new_assigned(
+        pages=[WIDE, *(Body(WIDE.data + str(n), "text/html") for n in range(5))]
+    )
+    page = assigned.open_page(context)
     frame_of(page, "left").locator("#f").click()
     page.keyboard.type("t")
     page.keyboard.press("Escape")
@@ -173,10 +184,10 @@ def test_esc_always_returns_to_answering(
     page.keyboard.press("ArrowRight")
     answered(page, 2)
     saved(page)
-    assert desk.log() == [("answer", "left"), ("answer", "right")]
+    assert assigned.log() == [("answer", "left"), ("answer", "right")]
 
 
-def test_after_a_highlight_or_a_drag_the_keys_answer(desk: Desk, tab: Page) -> None:
+def test_after_a_highlight_or_a_drag_the_keys_answer(assigned: AssignedWork, tab: Page) -> None:
     tab.keyboard.press("h")
     tab.keyboard.type("wrap")
     tab.keyboard.press("Enter")
@@ -193,18 +204,18 @@ def test_after_a_highlight_or_a_drag_the_keys_answer(desk: Desk, tab: Page) -> N
     tab.keyboard.press("ArrowRight")
     answered(tab, 2)
     saved(tab)
-    assert desk.log() == [("answer", "left"), ("answer", "right")]
+    assert assigned.log() == [("answer", "left"), ("answer", "right")]
 
 
 def test_a_graded_page_and_lists_scroll_by_key(
-    new_desk: Callable[..., Desk], site: Site, context: BrowserContext
+    new_assigned: Callable[..., AssignedWork], site: Site, context: BrowserContext
 ) -> None:
-    graded = new_desk(tool=Tool.GRADES).sit_down(context)
+    graded = new_assigned(tool=Tool.GRADES).open_page(context)
     graded.keyboard.press("Space")
     scrolled(graded, "page", "y > 200")
     graded.context.clear_cookies()
-    desk = list_desk(site, documents=30, k=25)
-    page = desk.sit_down(context)
+    assigned = list_assigned(site, documents=30, k=25)
+    page = assigned.open_page(context)
     lists = "() => ['left', 'right'].map(s => document.getElementById(s + '-list').scrollTop)"
     page.keyboard.press("j")
     page.wait_for_function(f"() => ({lists})()[0] > 20 && ({lists})()[1] === 0")
@@ -223,7 +234,7 @@ def test_a_graded_page_and_lists_scroll_by_key(
     page.keyboard.press("t")
     answered(page, 1)
     saved(page)
-    assert desk.log() == [("answer", "same")]
+    assert assigned.log() == [("answer", "same")]
 
 
 PRESS = """([key, code, shiftKey]) => document.body.dispatchEvent(
@@ -242,20 +253,20 @@ PRESS = """([key, code, shiftKey]) => document.body.dispatchEvent(
     ],
 )
 def test_keys_work_on_every_keyboard(
-    desk: Desk, tab: Page, key: str, code: str, shift: bool, answer: str
+    assigned: AssignedWork, tab: Page, key: str, code: str, shift: bool, answer: str
 ) -> None:
     tab.evaluate(PRESS, ["(", "Digit9", True])  # QWERTY: Shift+9 is a bracket
     tab.evaluate(PRESS, [key, code, shift])
     answered(tab, 1)
     saved(tab)
-    assert desk.log() == [("answer", answer)]
+    assert assigned.log() == [("answer", answer)]
 
 
 def test_a_person_chooses_the_keys(any_site: Site, context: BrowserContext) -> None:
-    from tests.browser.desks import make_desk
+    from tests.browser.assigned_work import make_assigned
 
-    desk = make_desk(any_site)
-    page = desk.sit_down(context)
+    assigned = make_assigned(any_site)
+    page = assigned.open_page(context)
     page.keyboard.press("?")
     page.get_by_role("link", name="Change the keys").click()
     page.get_by_label("Left is better").select_option("A")
@@ -271,7 +282,7 @@ def test_a_person_chooses_the_keys(any_site: Site, context: BrowserContext) -> N
     page.keyboard.press("a")
     answered(page, 1)
     saved(page)
-    assert desk.log() == [("answer", "left")]
+    assert assigned.log() == [("answer", "left")]
     page.keyboard.press("?")
     expect(page.locator("#help .keys__row").first.locator("kbd")).to_have_text("A")
     page.get_by_role("link", name="Change the keys").click()

@@ -6,7 +6,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.desks import Site
+from tests.browser.assigned_work import Site
 from tests.browser.looks import barriers, flaws
 from tests.exporting import judge, make_grades, make_judged_study
 from tests.factories import PASSWORD, make_study, make_user, queries_of

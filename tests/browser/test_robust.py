@@ -5,7 +5,16 @@ import re
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.desks import Desk, Site, answered, make_desk, pair_of, question_of, ready, saved
+from tests.browser.assigned_work import (
+    AssignedWork,
+    Site,
+    answered,
+    make_assigned,
+    pair_of,
+    question_of,
+    ready,
+    saved,
+)
 
 pytestmark = pytest.mark.browser
 BUDGET = 9
@@ -24,14 +33,14 @@ def answer(page: Page, count: int, key: str | None = None) -> None:
 
 
 @pytest.fixture
-def robust(any_site: Site) -> Desk:
-    return make_desk(any_site, k=3, sorter="robust", budget=BUDGET)
+def robust(any_site: Site) -> AssignedWork:
+    return make_assigned(any_site, k=3, sorter="robust", budget=BUDGET)
 
 
 def test_a_sampled_query_is_judged_to_its_end_by_keys_alone(
-    robust: Desk, context: BrowserContext
+    robust: AssignedWork, context: BrowserContext
 ) -> None:
-    page = robust.sit_down(context)
+    page = robust.open_page(context)
     progress = page.locator("#progress")
     expect(progress).to_contain_text(f"0 of {BUDGET} answered, {BUDGET} left")
     answer(page, 1)
@@ -44,7 +53,7 @@ def test_a_sampled_query_is_judged_to_its_end_by_keys_alone(
     saved(page)
     assert pair_of(page) == shown, "undo shows the pair that was answered"
     page.close()
-    page = robust.sit_down(context)
+    page = robust.open_page(context)
     answered(page, 2)
     assert pair_of(page) == shown, "and so does a resumed session"
     assert asked.partition("&")[2] in question_of(page)
@@ -54,7 +63,7 @@ def test_a_sampled_query_is_judged_to_its_end_by_keys_alone(
     expect(page.locator("#progress")).to_contain_text("1 left")
     before = question_of(page)
     page.close()
-    page = robust.sit_down(context)
+    page = robust.open_page(context)
     assert question_of(page) == before
     page.keyboard.press(better(page))
     expect(page.get_by_text("Finished and saved")).to_be_visible()
@@ -91,8 +100,8 @@ def reopened(page: Page) -> None:
 def test_the_bar_shows_how_good_the_list_is_until_that_is_enough(
     any_site: Site, context: BrowserContext
 ) -> None:
-    desk = make_desk(any_site, k=2, sorter="robust", budget=60, stop_at=0.8, pair_limit=6)
-    page = desk.sit_down(context)
+    assigned = make_assigned(any_site, k=2, sorter="robust", budget=60, stop_at=0.8, pair_limit=6)
+    page = assigned.open_page(context)
     qualities = []
     for count in range(1, 60):
         text = page.locator("#progress").inner_text()

@@ -4,7 +4,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.desks import Site
+from tests.browser.assigned_work import Site
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.study import StudySettings

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.desks import Desk, Site, make_desk, ready
+from tests.browser.assigned_work import AssignedWork, Site, make_assigned, ready
 from tests.browser.looks import barriers, flaws
 from tests.factories import make_user
 from topkapi.app.db.models import Study
@@ -25,21 +25,21 @@ LISTS = PracticeQuestion(
 )
 
 
-def trained_desk(site: Site, *questions: PracticeQuestion, **settings: Any) -> Desk:
+def trained_assignment(site: Site, *questions: PracticeQuestion, **settings: Any) -> AssignedWork:
     """Create an assignment in a study with training and practice questions."""
     settings = {"tools": tuple(Tool), "training": True, **settings}
-    desk = make_desk(site, **settings)
+    assigned = make_assigned(site, **settings)
     with site.sessions.write.begin() as session:
-        study = session.get_one(Study, desk.study.id)
+        study = session.get_one(Study, assigned.study.id)
         for question in questions:
             practice.add_question(session, study, question)
-    return desk
+    return assigned
 
 
-def opened(desk: Desk, context: BrowserContext) -> Page:
-    desk.sign_in(context)
+def opened(assigned: AssignedWork, context: BrowserContext) -> Page:
+    assigned.sign_in(context)
     page = context.new_page()
-    page.goto(desk.url)
+    page.goto(assigned.url)
     return page
 
 
@@ -60,8 +60,8 @@ def framed(page: Page) -> None:
 
 
 def test_training_by_keyboard_only_opens_the_work(any_site: Site, context: BrowserContext) -> None:
-    desk = trained_desk(any_site, PAIR, GRADE, LISTS, training_needed=2, training_tries=2)
-    page = opened(desk, context)
+    assigned = trained_assignment(any_site, PAIR, GRADE, LISTS, training_needed=2, training_tries=2)
+    page = opened(assigned, context)
     assert barriers(page) == []
     read_guidelines(page)
     for keys, verdict in (
@@ -82,16 +82,16 @@ def test_training_by_keyboard_only_opens_the_work(any_site: Site, context: Brows
     assert barriers(page) == []
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Your queue")).to_be_visible()
-    page.goto(desk.url)
+    page.goto(assigned.url)
     ready(page)
-    assert desk.log() == []
+    assert assigned.log() == []
 
 
 def test_a_key_inside_a_page_answers_and_next_works_from_there(
     any_site: Site, context: BrowserContext
 ) -> None:
-    desk = trained_desk(any_site, PAIR)
-    page = opened(desk, context)
+    assigned = trained_assignment(any_site, PAIR)
+    page = opened(assigned, context)
     read_guidelines(page)
     frame = page.frame_locator("#left-frames iframe")
     frame.locator("body").click()
@@ -104,11 +104,11 @@ def test_a_key_inside_a_page_answers_and_next_works_from_there(
 
 
 def test_practice_works_without_scripts(any_site: Site, context: BrowserContext) -> None:
-    desk = trained_desk(any_site, PAIR)
+    assigned = trained_assignment(any_site, PAIR)
     browser = context.browser
     assert browser is not None
     plain = browser.new_context(java_script_enabled=False)
-    page = opened(desk, plain)
+    page = opened(assigned, plain)
     page.get_by_role("button", name="I have read them").click()
     page.get_by_role("button", name="Right is better").click()
     expect(page.get_by_text("you chose “Right is better”")).to_be_visible()
@@ -121,10 +121,10 @@ def test_who_fails_is_told_whom_to_ask_and_gets_another_try(
     any_site: Site, context: BrowserContext
 ) -> None:
     contact = "Maren Oduya, room 4"
-    desk = trained_desk(
+    assigned = trained_assignment(
         any_site, PAIR, training_needed=1, training_tries=1, training_contact=contact
     )
-    page = opened(desk, context)
+    page = opened(assigned, context)
     read_guidelines(page)
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("you chose “Right is better”")).to_be_visible()
@@ -138,7 +138,7 @@ def test_who_fails_is_told_whom_to_ask_and_gets_another_try(
     office = browser.new_context()
     office.add_cookies([any_site.cookie(admin)])
     study = office.new_page()
-    study.goto(f"{any_site.server.url}/studies/{desk.study.slug}/training")
+    study.goto(f"{any_site.server.url}/studies/{assigned.study.slug}/training")
     assert barriers(study) == []
     study.get_by_role("button", name="Grant another try").press("Enter")
     expect(study.get_by_text("try 2")).to_be_visible()
@@ -159,8 +159,8 @@ def test_who_fails_is_told_whom_to_ask_and_gets_another_try(
 def test_the_pages_of_the_training_fit(
     site: Site, context: BrowserContext, width: int, snapshot: Callable[[Page, str], None]
 ) -> None:
-    desk = trained_desk(site, PAIR, GRADE, LISTS, training_needed=3, training_tries=1)
-    page = opened(desk, context)
+    assigned = trained_assignment(site, PAIR, GRADE, LISTS, training_needed=3, training_tries=1)
+    page = opened(assigned, context)
     page.set_viewport_size({"width": width, "height": 844 if width == 390 else 800})
     snapshot(page, f"guidelines-{width}")
     assert flaws(page) == []
@@ -182,6 +182,6 @@ def test_the_pages_of_the_training_fit(
         admin = make_user(session, role=Role.ADMIN)
     context.clear_cookies()
     context.add_cookies([site.cookie(admin)])
-    page.goto(f"{site.server.url}/studies/{desk.study.slug}/training")
+    page.goto(f"{site.server.url}/studies/{assigned.study.slug}/training")
     snapshot(page, f"study-{width}")
     assert flaws(page) == []

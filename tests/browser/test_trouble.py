@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from tests.browser.desks import (
-    Desk,
+from tests.browser.assigned_work import (
+    AssignedWork,
     Site,
     answered,
     frame_of,
-    make_desk,
+    make_assigned,
     pass_time,
     question_of,
     saved,
@@ -25,15 +25,15 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def desk(new_desk: Callable[..., Desk]) -> Desk:
-    return new_desk()
+def assigned(new_assigned: Callable[..., AssignedWork]) -> AssignedWork:
+    return new_assigned()
 
 
 def test_without_a_connection_the_answer_is_kept_and_sent_later(
-    desk: Desk, context: BrowserContext
+    assigned: AssignedWork, context: BrowserContext
 ) -> None:
     context.clock.install()
-    tab = desk.sit_down(context)
+    tab = assigned.sit_down(context)
     context.set_offline(True)
     tab.keyboard.press("ArrowRight")
     expect(tab.get_by_text("No connection.")).to_be_visible()
@@ -41,15 +41,15 @@ def test_without_a_connection_the_answer_is_kept_and_sent_later(
     stopped = tab.inner_text("#clock time")
     pass_time(tab, 2)
     assert tab.inner_text("#clock time") == stopped
-    assert desk.log() == []
+    assert assigned.log() == []
     context.set_offline(False)
     expect(tab.get_by_text("No connection.")).not_to_be_visible()
     saved(tab)
     expect(tab.get_by_role("button", name="Left is better")).to_be_enabled()
-    assert desk.log() == [("answer", "right")]
+    assert assigned.log() == [("answer", "right")]
 
 
-def test_the_longest_note_is_saved_in_any_script(desk: Desk, tab: Page) -> None:
+def test_the_longest_note_is_saved_in_any_script(assigned: AssignedWork, tab: Page) -> None:
     note = "郁" * 10_000
     tab.get_by_role("button", name="Note").click()
     tab.get_by_label("What should the researchers know?").fill(note)
@@ -58,37 +58,41 @@ def test_the_longest_note_is_saved_in_any_script(desk: Desk, tab: Page) -> None:
     answered(tab, 1)
     saved(tab)
     expect(tab.get_by_text("No connection.")).not_to_be_visible()
-    assert [row.note for row in desk.rows()] == [note]
+    assert [row.note for row in assigned.rows()] == [note]
 
 
 def test_a_reload_without_a_connection_keeps_the_answer(
-    desk: Desk, tab: Page, context: BrowserContext
+    assigned: AssignedWork, tab: Page, context: BrowserContext
 ) -> None:
     context.route("**/judgments", lambda route: route.abort())
     tab.keyboard.press("t")
     expect(tab.get_by_text("No connection.")).to_be_visible()
     context.unroute_all()
-    tab.goto(desk.url)
+    tab.goto(assigned.url)
     answered(tab, 1)
     saved(tab)
-    assert desk.log() == [("answer", "tie")]
+    assert assigned.log() == [("answer", "tie")]
 
 
-def test_a_page_drawn_before_the_last_answer_arrived_mends_itself(desk: Desk, tab: Page) -> None:
-    drawn = tab.context.request.get(desk.url).text()
+def test_a_page_drawn_before_the_last_answer_arrived_mends_itself(
+    assigned: AssignedWork, tab: Page
+) -> None:
+    drawn = tab.context.request.get(assigned.url).text()
     tab.keyboard.press("ArrowLeft")
     answered(tab, 1)
     saved(tab)
-    tab.route(desk.url, lambda route: route.fulfill(body=drawn, content_type="text/html"), times=1)
-    tab.goto(desk.url)
+    tab.route(
+        assigned.url, lambda route: route.fulfill(body=drawn, content_type="text/html"), times=1
+    )
+    tab.goto(assigned.url)
     answered(tab, 1)
     tab.keyboard.press("ArrowRight")
     answered(tab, 2)
     saved(tab)
-    assert desk.log() == [("answer", "left"), ("answer", "right")]
+    assert assigned.log() == [("answer", "left"), ("answer", "right")]
 
 
-def test_an_answer_the_server_fails_on_can_be_sent_again(desk: Desk, tab: Page) -> None:
+def test_an_answer_the_server_fails_on_can_be_sent_again(assigned: AssignedWork, tab: Page) -> None:
     def fail(route: Route) -> None:
         route.fulfill(status=500, body="no")
 
@@ -100,10 +104,10 @@ def test_an_answer_the_server_fails_on_can_be_sent_again(desk: Desk, tab: Page) 
     saved(tab)
     answered(tab, 1)
     expect(tab.locator("#notice")).to_be_empty()
-    assert desk.log() == [("answer", "left")]
+    assert assigned.log() == [("answer", "left")]
 
 
-def test_a_busy_server_is_asked_again_without_a_word(desk: Desk, tab: Page) -> None:
+def test_a_busy_server_is_asked_again_without_a_word(assigned: AssignedWork, tab: Page) -> None:
     refused: list[str] = []
 
     def refuse_twice(route: Route) -> None:
@@ -119,10 +123,10 @@ def test_a_busy_server_is_asked_again_without_a_word(desk: Desk, tab: Page) -> N
     saved(tab)
     assert len(refused) == 2
     expect(tab.locator("#notice")).to_be_empty()
-    assert desk.log() == [("answer", "left")]
+    assert assigned.log() == [("answer", "left")]
 
 
-def test_a_reply_that_was_lost_does_no_harm(desk: Desk, tab: Page) -> None:
+def test_a_reply_that_was_lost_does_no_harm(assigned: AssignedWork, tab: Page) -> None:
     lost: list[int] = []
 
     def lose(route: Route) -> None:
@@ -138,10 +142,10 @@ def test_a_reply_that_was_lost_does_no_harm(desk: Desk, tab: Page) -> None:
     saved(tab)
     assert lost == [200]
     expect(tab.locator("#notice")).to_be_empty()
-    assert desk.log() == [("answer", "left")]
+    assert assigned.log() == [("answer", "left")]
 
 
-def test_slow_answers_wait_in_line(desk: Desk, tab: Page) -> None:
+def test_slow_answers_wait_in_line(assigned: AssignedWork, tab: Page) -> None:
     waiting: list[Route] = []
     tab.route("**/judgments", waiting.append)
     with tab.expect_request("**/judgments"):
@@ -155,15 +159,15 @@ def test_slow_answers_wait_in_line(desk: Desk, tab: Page) -> None:
     waiting[0].continue_()
     answered(tab, 2)
     saved(tab)
-    assert desk.log() == [("answer", "left"), ("answer", "right")]
+    assert assigned.log() == [("answer", "left"), ("answer", "right")]
 
 
 def test_a_server_that_restarts(tmp_path: Path, sqlite_url: str, context: BrowserContext) -> None:
     port = free_port()
     engine = make_engine(sqlite_url)
     with serving(sqlite_url, tmp_path, port=port, start=FORKER.start) as server:
-        desk = make_desk(Site(server, make_sessions(engine)))
-        page = desk.sit_down(context)
+        assigned = make_assigned(Site(server, make_sessions(engine)))
+        page = assigned.sit_down(context)
         page.keyboard.press("ArrowLeft")
         answered(page, 1)
         saved(page)
@@ -179,49 +183,55 @@ def test_a_server_that_restarts(tmp_path: Path, sqlite_url: str, context: Browse
         answered(page, 1)
         saved(page)
         assert question_of(page).partition("&")[2] == before.partition("&")[2]
-        assert [entry for entry, _ in desk.log()] == ["answer", "answer", "undo"]
+        assert [entry for entry, _ in assigned.log()] == ["answer", "answer", "undo"]
     engine.dispose()
 
 
-def test_work_that_was_withdrawn(desk: Desk, tab: Page) -> None:
+def test_work_that_was_withdrawn(assigned: AssignedWork, tab: Page) -> None:
     def withdraw(row: Assignment) -> None:
         row.withdrawn_at = now()
 
-    desk.change(withdraw)
+    assigned.change(withdraw)
     tab.keyboard.press("ArrowLeft")
     expect(tab.get_by_text("An administrator has withdrawn this query from you.")).to_be_visible()
     expect(tab.get_by_role("link", name="Go to your queue")).to_be_visible()
-    assert desk.log() == []
+    assert assigned.log() == []
 
 
-def test_a_page_whose_file_is_missing_says_so(desk: Desk, context: BrowserContext) -> None:
+def test_a_page_whose_file_is_missing_says_so(
+    assigned: AssignedWork, context: BrowserContext
+) -> None:
     from sqlalchemy import update
 
     from topkapi.app.db.models import Document
 
-    desk.sign_in(context)
+    assigned.sign_in(context)
     page = context.new_page()
-    with desk.site.sessions.write.begin() as session:  # the page moves to another study
-        session.execute(update(Document).where(Document.study_id == desk.study.id).values(path="x"))
+    with assigned.site.sessions.write.begin() as session:  # the page moves to another study
+        session.execute(
+            update(Document).where(Document.study_id == assigned.study.id).values(path="x")
+        )
     page.route("**/pages/**", lambda route: route.continue_(url=route.request.url + "-gone"))
-    page.goto(desk.url)
+    page.goto(assigned.url)
     expect(frame_of(page, "left").get_by_text("This page is missing")).to_be_visible()
     page.get_by_role("button", name="Cannot judge left").click()
     answered(page, 1)
     saved(page)
-    assert desk.log() == [("answer", "left_unjudgeable")]
+    assert assigned.log() == [("answer", "left_unjudgeable")]
 
 
-def test_links_to_pages_that_expired_are_made_anew(desk: Desk, context: BrowserContext) -> None:
+def test_links_to_pages_that_expired_are_made_anew(
+    assigned: AssignedWork, context: BrowserContext
+) -> None:
     import json
 
     from itsdangerous import URLSafeSerializer
 
     from topkapi.app.secret import load_secret
 
-    desk.sign_in(context)
+    assigned.sign_in(context)
     page = context.new_page()
-    serializer = URLSafeSerializer(load_secret(desk.site.server.secret_file), salt="page")
+    serializer = URLSafeSerializer(load_secret(assigned.site.server.secret_file), salt="page")
     aged: set[str] = set()
 
     def age(route: Route) -> None:
@@ -237,26 +247,26 @@ def test_links_to_pages_that_expired_are_made_anew(desk: Desk, context: BrowserC
         route.continue_(url=f"{head}/pages/{serializer.dumps([*payload[:-1], 1])}/{path}")
 
     page.route("**/pages/**", age)
-    page.goto(desk.url)
+    page.goto(assigned.url)
     expect(frame_of(page, "left").get_by_text("Paragraph 1.")).to_be_visible()
     expect(frame_of(page, "right").get_by_text("Paragraph 1.")).to_be_visible()
 
 
 def test_a_form_of_an_older_sign_in_is_sent_under_the_new_one(
-    desk: Desk, tab: Page, context: BrowserContext
+    assigned: AssignedWork, tab: Page, context: BrowserContext
 ) -> None:
-    context.add_cookies([desk.site.cookie(desk.user)])  # a new session in another tab
+    context.add_cookies([assigned.site.cookie(assigned.user)])  # a new session in another tab
     tab.keyboard.press("ArrowLeft")
     expect(tab.get_by_text("The stored answer is saved now.")).to_be_visible()
     answered(tab, 1)
-    assert desk.log() == [("answer", "left")]
+    assert assigned.log() == [("answer", "left")]
 
 
-def test_without_scripts_the_forms_work(desk: Desk, browser: Browser) -> None:
+def test_without_scripts_the_forms_work(assigned: AssignedWork, browser: Browser) -> None:
     context = browser.new_context(java_script_enabled=False)
-    desk.sign_in(context)
+    assigned.sign_in(context)
     page = context.new_page()
-    page.goto(desk.url)
+    page.goto(assigned.url)
     expect(frame_of(page, "left").get_by_text("Paragraph 1.")).to_be_visible()
     expect(page.get_by_role("button", name="Pause")).not_to_be_visible()
     page.get_by_role("button", name="Left is better").click()
@@ -273,23 +283,25 @@ def test_without_scripts_the_forms_work(desk: Desk, browser: Browser) -> None:
     page.go_back()
     page.go_back()
     page.get_by_role("button", name="Tie").click()
-    rows = desk.rows()
+    rows = assigned.rows()
     assert [row.answer for row in rows] == ["left", None, None, "right_bad", "tie"]
     assert {row.active_ms for row in rows} == {0}
     assert all(row.wall_ms > 0 for row in rows)
     context.close()
 
 
-def test_without_scripts_a_stale_form_is_explained(desk: Desk, browser: Browser) -> None:
+def test_without_scripts_a_stale_form_is_explained(
+    assigned: AssignedWork, browser: Browser
+) -> None:
     context = browser.new_context(java_script_enabled=False)
-    desk.sign_in(context)
+    assigned.sign_in(context)
     first, second = context.new_page(), context.new_page()
-    first.goto(desk.url)
-    second.goto(desk.url)
+    first.goto(assigned.url)
+    second.goto(assigned.url)
     first.get_by_role("button", name="Left is better").click()
     answered(first, 1)
     second.get_by_role("button", name="Right is better").click()
     expect(second.get_by_text("This question was already answered")).to_be_visible()
     assert question_of(second) == question_of(first)
-    assert desk.log() == [("answer", "left")]
+    assert assigned.log() == [("answer", "left")]
     context.close()

@@ -1,5 +1,6 @@
 """Tests of editing a study: settings are frozen once work was made from them."""
 
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from topkapi.app.db.models import AuditEvent, Study
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.domain.study import Grade, StudySettings
+from topkapi.app.services.importing.setting_values import SETTING_NAMES
 from topkapi.app.services.studies.edit_study import change_study, version_of
 
 
@@ -103,6 +105,10 @@ def test_a_change_made_meanwhile_is_not_overwritten(session: Session, study: Stu
     with pytest.raises(Conflict, match="Somebody else"):
         change_study(session, study, guidelines="Mine.", seen=seen)
     assert study.guidelines == "Theirs."
+
+
+def test_every_setting_can_be_imported_and_changed() -> None:
+    assert set(SETTING_NAMES) == {field.name for field in fields(StudySettings)}
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def answer_to(assignment_state: AssignmentState, answer: Answer) -> SubmittedAns
     )
 
 
-class Desk:
+class AssignedWork:
     """Operations on one assignment, each call in its own transaction."""
 
     def __init__(self, sessions: Sessions, **plan: Any) -> None:
@@ -114,14 +114,14 @@ class Labeling(RuleBasedStateMachine):
         check_share=st.sampled_from([0.0, 0.5]),
     )
     def begin(self, k: int, sorter: str, check_share: float) -> None:
-        self.desk = Desk(self.sessions, k=k, sorter=sorter, check_share=check_share)
+        self.assigned = AssignedWork(self.sessions, k=k, sorter=sorter, check_share=check_share)
         self.workers = [LiveSessions(), LiveSessions()]
         self.log: list[Entry[Judgment]] = []
-        self.tabs = [self.desk.look(), self.desk.look()]
+        self.tabs = [self.assigned.look(), self.assigned.look()]
         self.sent: list[tuple[Submission, Entry[Judgment]]] = []
 
     def model(self) -> PairSession:
-        return PairSession(self.desk.plan, self.log)
+        return PairSession(self.assigned.plan, self.log)
 
     def send(self, submission: Submission, entry: Entry[Judgment], tab: int, worker: int) -> None:
         """Submit, and compare the outcome with the one expected from the list of entries."""
@@ -139,10 +139,10 @@ class Labeling(RuleBasedStateMachine):
             expected = StaleForm
         if expected is not None:
             with pytest.raises(expected):
-                self.desk.submit(submission, self.workers[worker])
-            self.tabs[tab] = self.desk.look(self.workers[worker])
+                self.assigned.submit(submission, self.workers[worker])
+            self.tabs[tab] = self.assigned.look(self.workers[worker])
             return
-        self.tabs[tab] = self.desk.submit(submission, self.workers[worker])
+        self.tabs[tab] = self.assigned.submit(submission, self.workers[worker])
         if submission.position == length:
             self.log.append(entry)
             self.sent.append((submission, entry))
@@ -178,7 +178,7 @@ class Labeling(RuleBasedStateMachine):
 
     @rule(tab=st.integers(0, 1), worker=st.integers(0, 1))
     def reload_a_tab(self, tab: int, worker: int) -> None:
-        self.tabs[tab] = self.desk.look(self.workers[worker])
+        self.tabs[tab] = self.assigned.look(self.workers[worker])
 
     @rule(worker=st.integers(0, 1))
     def restart_a_worker(self, worker: int) -> None:
@@ -186,12 +186,12 @@ class Labeling(RuleBasedStateMachine):
 
     @invariant()
     def the_log_and_the_state_are_the_models(self) -> None:
-        if not hasattr(self, "desk"):
+        if not hasattr(self, "assigned"):
             return
-        assert self.desk.log() == self.log
+        assert self.assigned.log() == self.log
         model = self.model()
         for worker in self.workers:
-            assignment_state = self.desk.look(worker)
+            assignment_state = self.assigned.look(worker)
             assert assignment_state.state == model.state
             assert assignment_state.position == len(self.log)
             assert (assignment_state.can_undo, assignment_state.can_redo) == (
@@ -199,7 +199,7 @@ class Labeling(RuleBasedStateMachine):
                 model.can_redo,
             )
         with self.sessions.read.begin() as session:
-            row = session.get_one(Assignment, self.desk.assignment_id)
+            row = session.get_one(Assignment, self.assigned.assignment_id)
             assert row.answered == model.answered
             assert (row.finished_at is not None) == (
                 isinstance(model.state, Finished) and bool(self.log)
@@ -224,20 +224,20 @@ def test_tabs_workers_and_repetitions_leave_one_log(sessions: Sessions) -> None:
 
 
 def test_time_is_kept_and_never_exceeds_the_wall_clock(sessions: Sessions) -> None:
-    desk = Desk(sessions)
-    assignment_state = desk.look()
+    assigned = AssignedWork(sessions)
+    assignment_state = assigned.look()
     with sessions.read.begin() as session:
-        start = session.get_one(Assignment, desk.assignment_id).created_at
+        start = session.get_one(Assignment, assigned.assignment_id).created_at
     at = start + timedelta(seconds=30)
     first = Submission(
         0, answer=answer_to(assignment_state, Answer.LEFT), active_ms=12_000, note="close call"
     )
-    assignment_state = desk.submit(first, at=at)
+    assignment_state = assigned.submit(first, at=at)
     second = Submission(1, answer=answer_to(assignment_state, Answer.LEFT), active_ms=99_000)
-    assignment_state = desk.submit(second, at=at + timedelta(seconds=10))
+    assignment_state = assigned.submit(second, at=at + timedelta(seconds=10))
     assert assignment_state.active_ms == 22_000
     with sessions.read.begin() as session:
-        rows = desk.rows(session)
+        rows = assigned.rows(session)
         assert [(row.active_ms, row.wall_ms) for row in rows] == [
             (12_000, 30_000),
             (10_000, 10_000),
@@ -247,73 +247,73 @@ def test_time_is_kept_and_never_exceeds_the_wall_clock(sessions: Sessions) -> No
 
 
 def test_an_assignment_of_someone_else_is_not_there(sessions: Sessions) -> None:
-    desk = Desk(sessions)
+    assigned = AssignedWork(sessions)
     with sessions.write.begin() as session:
         stranger = make_user(session).id
-    desk.user_id = stranger
+    assigned.user_id = stranger
     with pytest.raises(NotFound):
-        desk.look()
+        assigned.look()
     with pytest.raises(NotFound):
-        desk.submit(Submission(0, EntryKind.UNDO))
+        assigned.submit(Submission(0, EntryKind.UNDO))
 
 
 def test_a_withdrawn_assignment_takes_nothing_more(sessions: Sessions) -> None:
-    desk = Desk(sessions)
-    desk.answer()
+    assigned = AssignedWork(sessions)
+    assigned.answer()
     with sessions.write.begin() as session:
-        session.get_one(Assignment, desk.assignment_id).withdrawn_at = now()
+        session.get_one(Assignment, assigned.assignment_id).withdrawn_at = now()
     with pytest.raises(Withdrawn):
-        desk.look()
+        assigned.look()
     with pytest.raises(Withdrawn):
-        desk.submit(Submission(1, EntryKind.UNDO))
-    assert len(desk.log()) == 1
+        assigned.submit(Submission(1, EntryKind.UNDO))
+    assert len(assigned.log()) == 1
 
 
 def test_a_word_that_is_no_answer_is_refused_and_the_session_goes_on(sessions: Sessions) -> None:
-    desk = Desk(sessions)
-    assignment_state = desk.look()
+    assigned = AssignedWork(sessions)
+    assignment_state = assigned.look()
     answer = answer_to(assignment_state, Answer.LEFT)
     with pytest.raises(AnswerNotAllowed, match="perhaps"):
-        desk.submit(
+        assigned.submit(
             Submission(0, answer=SubmittedAnswer("perhaps", left=answer.left, right=answer.right))
         )
-    assert desk.submit(Submission(0, answer=answer)).position == 1
+    assert assigned.submit(Submission(0, answer=answer)).position == 1
 
 
 def test_a_rolled_back_answer_leaves_no_trace_in_the_live_session(sessions: Sessions) -> None:
     """Check that the database wins if only the live session has an answer."""
-    desk = Desk(sessions)
-    desk.answer()
-    before = desk.look()
+    assigned = AssignedWork(sessions)
+    assigned.answer()
+    before = assigned.look()
     with sessions.write() as session:
         labeling.submit(
             session,
-            desk.live,
-            assignment_id=desk.assignment_id,
-            user_id=desk.user_id,
+            assigned.live,
+            assignment_id=assigned.assignment_id,
+            user_id=assigned.user_id,
             submission=Submission(1, answer=answer_to(before, Answer.RIGHT)),
         )
         session.rollback()
-    assert desk.look() == before
-    after = desk.submit(Submission(1, answer=answer_to(before, Answer.LEFT)))
-    assert after.state == PairSession(desk.plan, desk.log()).state
+    assert assigned.look() == before
+    after = assigned.submit(Submission(1, answer=answer_to(before, Answer.LEFT)))
+    assert after.state == PairSession(assigned.plan, assigned.log()).state
 
 
 def test_grades_share_the_log_with_its_undo_and_redo(sessions: Sessions) -> None:
-    desk = Desk(sessions, tool=Tool.GRADES)
+    assigned = AssignedWork(sessions, tool=Tool.GRADES)
     names = []
     for number, grade in enumerate(["good", "bad", "perfect", "fair", "unjudgeable", "good"]):
-        assignment_state = desk.look()
+        assignment_state = assigned.look()
         assert assignment_state.progress.expected_left == 6 - number
         name = next(assignment_state.documents[page].name for page in assignment_state.new)
         names.append(name)
-        desk.submit(Submission(number, answer=SubmittedAnswer(grade, document=name)))
-    assert desk.look().finished
-    desk.submit(Submission(6, EntryKind.UNDO))
-    reopened = desk.look()
+        assigned.submit(Submission(number, answer=SubmittedAnswer(grade, document=name)))
+    assert assigned.look().finished
+    assigned.submit(Submission(6, EntryKind.UNDO))
+    reopened = assigned.look()
     assert not reopened.finished
     assert reopened.new == frozenset()
-    assert desk.submit(Submission(7, EntryKind.REDO)).finished
-    desk.submit(Submission(8, EntryKind.UNDO))
+    assert assigned.submit(Submission(7, EntryKind.REDO)).finished
+    assigned.submit(Submission(8, EntryKind.UNDO))
     with pytest.raises(AnswerNotAllowed, match="splendid"):
-        desk.submit(Submission(9, answer=SubmittedAnswer("splendid", document=names[-1])))
+        assigned.submit(Submission(9, answer=SubmittedAnswer("splendid", document=names[-1])))

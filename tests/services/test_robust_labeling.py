@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, run_state_machine_as_test
 
-from tests.services.test_labeling import Desk, Labeling, answer_to
+from tests.services.test_labeling import AssignedWork, Labeling, answer_to
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment
 from topkapi.app.domain.errors import OutOfTurn
@@ -22,13 +22,13 @@ from topkapi.app.services.judging.live_sessions import LiveSessions
 
 
 @pytest.fixture
-def desk(sessions: Sessions) -> Desk:
-    return Desk(sessions, k=2, sorter="robust", budget=8)
+def assigned(sessions: Sessions) -> AssignedWork:
+    return AssignedWork(sessions, k=2, sorter="robust", budget=8)
 
 
-def stored(desk: Desk) -> dict[str, Any] | None:
-    with desk.sessions.read.begin() as session:
-        return session.get_one(Assignment, desk.assignment_id).pending_question
+def stored(assigned: AssignedWork) -> dict[str, Any] | None:
+    with assigned.sessions.read.begin() as session:
+        return session.get_one(Assignment, assigned.assignment_id).pending_question
 
 
 def another_machine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,91 +48,93 @@ def shown(assignment_state: AssignmentState) -> tuple[int, int]:
 
 
 def test_the_open_question_is_stored_and_shown_by_any_worker_on_any_machine(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    assigned: AssignedWork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert stored(desk) is None
+    assert stored(assigned) is None
     for answer in (Answer.LEFT, Answer.TIE, Answer.RIGHT):
-        before = desk.answer(answer)
-    pending_question = stored(desk)
+        before = assigned.answer(answer)
+    pending_question = stored(assigned)
     assert pending_question is not None
     assert pending_question["after"] == 3
     assert set(pending_question["pair"]) == set(shown(before))
     another_machine(monkeypatch)
-    assert desk.look(LiveSessions()) == before
-    after = desk.submit(Submission(3, answer=answer_to(before, Answer.LEFT)), LiveSessions())
-    assert set(shown(after)) == set(desk.plan.order[-2:]), "the other machine drew the next"
-    assert desk.look() == after, "and the first worker shows it too"
+    assert assigned.look(LiveSessions()) == before
+    after = assigned.submit(Submission(3, answer=answer_to(before, Answer.LEFT)), LiveSessions())
+    assert set(shown(after)) == set(assigned.plan.order[-2:]), "the other machine drew the next"
+    assert assigned.look() == after, "and the first worker shows it too"
 
 
 def test_undo_shows_the_recorded_pair_and_redo_the_offered_one_on_another_machine(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    assigned: AssignedWork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    screens = [desk.look()]
+    screens = [assigned.look()]
     for answer in (Answer.LEFT, Answer.RIGHT, Answer.LEFT):
-        screens.append(desk.answer(answer))
+        screens.append(assigned.answer(answer))
     another_machine(monkeypatch)
     for position, back in ((3, 2), (4, 1), (5, 0)):
-        assignment_state = desk.submit(Submission(position, EntryKind.UNDO), LiveSessions())
+        assignment_state = assigned.submit(Submission(position, EntryKind.UNDO), LiveSessions())
         assert shown(assignment_state) == shown(screens[back])
     for position, forth in ((6, 1), (7, 2), (8, 3)):
-        assignment_state = desk.submit(Submission(position, EntryKind.REDO), LiveSessions())
+        assignment_state = assigned.submit(Submission(position, EntryKind.REDO), LiveSessions())
         assert shown(assignment_state) == shown(screens[forth])
 
 
-def test_another_answer_after_undo_does_not_bring_the_old_question_back(desk: Desk) -> None:
-    desk.answer(Answer.LEFT)
-    desk.answer(Answer.LEFT)
-    old = stored(desk)
-    assignment_state = desk.submit(Submission(2, EntryKind.UNDO))
-    desk.submit(Submission(3, answer=answer_to(assignment_state, Answer.RIGHT_BAD)))
-    new = stored(desk)
+def test_another_answer_after_undo_does_not_bring_the_old_question_back(
+    assigned: AssignedWork,
+) -> None:
+    assigned.answer(Answer.LEFT)
+    assigned.answer(Answer.LEFT)
+    old = stored(assigned)
+    assignment_state = assigned.submit(Submission(2, EntryKind.UNDO))
+    assigned.submit(Submission(3, answer=answer_to(assignment_state, Answer.RIGHT_BAD)))
+    new = stored(assigned)
     assert old is not None
     assert new is not None
     assert old["after"] == new["after"] == 2
     gone = shown(assignment_state)[1]
-    assert gone not in shown(desk.look(LiveSessions()))
+    assert gone not in shown(assigned.look(LiveSessions()))
 
 
 def test_the_list_it_ended_with_is_stored_and_not_drawn_again(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    assigned: AssignedWork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for left in range(8, 0, -1):
-        assignment_state = desk.look()
+        assignment_state = assigned.look()
         assert assignment_state.progress.expected_left == assignment_state.progress.high == left
-        assignment_state = desk.answer(Answer.LEFT)
+        assignment_state = assigned.answer(Answer.LEFT)
     assert isinstance(assignment_state.state, Finished)
-    pending_question = stored(desk)
+    pending_question = stored(assigned)
     assert pending_question is not None
     listed = [item for items in pending_question["ranking"] for item in items]
     assert tuple(listed) == assignment_state.state.result.ranking
     another_machine(monkeypatch)
-    assert desk.look(LiveSessions()) == assignment_state
+    assert assigned.look(LiveSessions()) == assignment_state
 
 
-def test_an_answer_to_a_pair_that_was_not_offered_is_refused(desk: Desk) -> None:
-    assignment_state = desk.answer(Answer.LEFT)
+def test_an_answer_to_a_pair_that_was_not_offered_is_refused(assigned: AssignedWork) -> None:
+    assignment_state = assigned.answer(Answer.LEFT)
     answer = answer_to(assignment_state, Answer.LEFT)
     with pytest.raises(OutOfTurn):
-        desk.submit(Submission(1, answer=replace(answer, left=answer.right, right=answer.left)))
-    assert desk.look() == assignment_state
+        assigned.submit(Submission(1, answer=replace(answer, left=answer.right, right=answer.left)))
+    assert assigned.look() == assignment_state
 
 
-def test_workers_taking_turns_agree_with_one_that_did_it_all(desk: Desk) -> None:
+def test_workers_taking_turns_agree_with_one_that_did_it_all(assigned: AssignedWork) -> None:
     workers = [LiveSessions(), LiveSessions(), LiveSessions()]
     answers = [Answer.LEFT, Answer.RIGHT, Answer.TIE, Answer.LEFT_BAD, Answer.RIGHT, Answer.LEFT]
     for number, answer in enumerate(answers):
         worker = workers[number % 3]
-        assignment_state = desk.look(worker)
-        desk.submit(Submission(number, answer=answer_to(assignment_state, answer)), worker)
-    alone = PairSession(desk.plan, desk.log())
+        assignment_state = assigned.look(worker)
+        assigned.submit(Submission(number, answer=answer_to(assignment_state, answer)), worker)
+    alone = PairSession(assigned.plan, assigned.log())
     for worker in workers:
-        assert desk.look(worker).state == alone.state
+        assert assigned.look(worker).state == alone.state
 
 
 def test_other_sorters_store_nothing(sessions: Sessions) -> None:
-    desk = Desk(sessions, k=2)
-    desk.answer(Answer.LEFT)
-    assert stored(desk) is None
+    assigned = AssignedWork(sessions, k=2)
+    assigned.answer(Answer.LEFT)
+    assert stored(assigned) is None
 
 
 class RobustLabeling(Labeling):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.exporting import make_judged_study
-from tests.services.test_labeling import Desk
+from tests.services.test_labeling import AssignedWork
 from topkapi.analysis.data import read_confidence, read_topk
 from topkapi.analysis.report.serialise import record_of
 from topkapi.app.db.engine import Sessions
@@ -37,9 +37,9 @@ def judged(sessions: Sessions) -> Sessions:
 def test_a_session_that_ends_says_how_sure_it_is_and_any_worker_tells_the_same(
     sessions: Sessions,
 ) -> None:
-    desk = Desk(sessions, k=2, sorter="robust", budget=9)
+    assigned = AssignedWork(sessions, k=2, sorter="robust", budget=9)
     for _ in range(9):
-        assignment_state = desk.answer(Answer.LEFT)
+        assignment_state = assigned.answer(Answer.LEFT)
     assert isinstance(assignment_state.state, Finished)
     sure = assignment_state.state.confidence
     assert sure is not None
@@ -50,25 +50,25 @@ def test_a_session_that_ends_says_how_sure_it_is_and_any_worker_tells_the_same(
     assert sure.answers == 9
     assert [page.item for page in sure.pages[:2]] == list(sure.ranking)
     assert ListConfidence.from_json(sure.as_json()) == sure
-    assert desk.look(LiveSessions()) == assignment_state
+    assert assigned.look(LiveSessions()) == assignment_state
 
 
 def test_until_it_is_good_enough_the_expected_quality_is_shown_and_rises(
     sessions: Sessions,
 ) -> None:
-    desk = Desk(sessions, k=2, sorter="robust", budget=40, stop_at=0.9)
-    before = desk.look().progress
+    assigned = AssignedWork(sessions, k=2, sorter="robust", budget=40, stop_at=0.9)
+    before = assigned.look().progress
     assert (before.goal, before.exact) == (0.9, False)
     qualities = []
-    assignment_state = desk.look()
+    assignment_state = assigned.look()
     while not isinstance(assignment_state.state, Finished):
         assert assignment_state.progress.quality is not None
         qualities.append(assignment_state.progress.quality)
-        assert desk.look(LiveSessions()).progress == assignment_state.progress, (
+        assert assigned.look(LiveSessions()).progress == assignment_state.progress, (
             "stored, not drawn again"
         )
         left, right = assignment_state.state.shown
-        assignment_state = desk.answer(Answer.LEFT if left > right else Answer.RIGHT)
+        assignment_state = assigned.answer(Answer.LEFT if left > right else Answer.RIGHT)
     assert qualities[-1] > qualities[0] + 0.2
     assert assignment_state.state.confidence is not None
     assert assignment_state.state.confidence.quality >= 0.9
@@ -76,12 +76,12 @@ def test_until_it_is_good_enough_the_expected_quality_is_shown_and_rises(
 
 
 def test_with_a_budget_progress_is_exact(sessions: Sessions) -> None:
-    desk = Desk(sessions, k=2, sorter="robust", budget=5)
+    assigned = AssignedWork(sessions, k=2, sorter="robust", budget=5)
     for left in range(5, 0, -1):
-        progress = desk.look().progress
+        progress = assigned.look().progress
         assert (progress.expected_left, progress.low, progress.high) == (left, left, left)
         assert (progress.exact, progress.quality) == (True, None)
-        desk.answer(Answer.RIGHT)
+        assigned.answer(Answer.RIGHT)
 
 
 def test_any_finished_list_is_exported_beside_the_most_probable_one(

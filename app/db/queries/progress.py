@@ -92,6 +92,12 @@ class Ordered(NamedTuple):
     limit: int
     offset: int
 
+    @classmethod
+    def of(cls, sort: str, search: str, limit: int, offset: int) -> "Ordered":
+        """Return the order that ``sort`` names; a minus before the name reverses it."""
+        name, descending = sort.removeprefix("-"), sort.startswith("-")
+        return cls(name, descending, search.strip(), limit, offset)
+
 
 PEOPLE_SORTS = ("name", "finished", "answered", "pace", "expected_left", "consistency", "last")
 QUERY_SORTS = ("query", "finished", "answered", "pace", "expected_left", "last")

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
-from topkapi.app.domain.pairs.robust.sorter import Told
+from topkapi.app.domain.pairs.robust.sorter import Answered
 from topkapi.app.domain.pairs.robust.strategy import rules_of
 from topkapi.app.domain.pairs.simulated_assessors import SimulatedAssessor, true_worths
 from topkapi.app.domain.pairs.sorters.heap import heap_questions
@@ -164,7 +164,7 @@ def _measures_of_run(
     for asked in range(1, max(counts) + 1):
         pair = sorter.ask()
         if pair is not None:
-            sorter.take(Told(pair, assessor.prefer(pair)))
+            sorter.take(Answered(pair, assessor.prefer(pair)))
         if asked in counts:
             ranking = sorter.conclude().ranking
             found.append(measures(Run(asked, ranking, tuple(worth)), plan.k))

@@ -87,7 +87,7 @@ def get_progress_assessors(
 ) -> list[AssessorLine]:
     """List progress per assessor; a minus before `sort` reverses the order."""
     study = lifecycle.required_study(session, slug)
-    wanted = _ordered(sort, search, limit, offset)
+    wanted = Ordered.of(sort, search, limit, offset)
     rows, total = study_progress.people(session, wanted, study_progress.overview(session, study))
     say_total(response, total)
     return [
@@ -109,7 +109,7 @@ def get_progress_queries(
 ) -> list[QueryLine]:
     """List progress per query; a minus before `sort` reverses the order."""
     study = lifecycle.required_study(session, slug)
-    wanted = _ordered(sort, search, limit, offset)
+    wanted = Ordered.of(sort, search, limit, offset)
     rows, total = study_progress.by_query(
         session, study, wanted, study_progress.overview(session, study)
     )
@@ -169,10 +169,6 @@ def get_api_documents(
         )
         for row in rows
     ]
-
-
-def _ordered(sort: str, search: str, limit: int, offset: int) -> Ordered:
-    return Ordered(sort.removeprefix("-"), sort.startswith("-"), search.strip(), limit, offset)
 
 
 def _line(line: Line) -> LineOut:

@@ -27,12 +27,6 @@ Search = Annotated[str, Query(max_length=200)]
 PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
 
 
-def _ordered(sort: str, search: str, size: int, page: int) -> Ordered:
-    return Ordered(
-        sort.removeprefix("-"), sort.startswith("-"), search.strip(), size, offset_of(page, size)
-    )
-
-
 @router.get("")
 def get_progress(
     request: Request,
@@ -51,8 +45,8 @@ def get_progress(
     study = lifecycle.required_study(session, slug)
     values = {"person": person.strip(), "query": query.strip(), "sort": sort, "qsort": qsort}
     wanted = (
-        _ordered(sort, person, PEOPLE, page),
-        _ordered(qsort, query, QUERIES, qpage),
+        Ordered.of(sort, person, PEOPLE, offset_of(page, PEOPLE)),
+        Ordered.of(qsort, query, QUERIES, offset_of(qpage, QUERIES)),
     )
     view = _view(request, session, study, user, values, wanted, (page, qpage))
     texts = {part: to_text(request, f"progress/_{part}.html", view) for part in PARTS}

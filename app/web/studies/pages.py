@@ -1,6 +1,7 @@
 """Studies: the list, and the content and settings of one study."""
 
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Path, Query, Request
 from sqlalchemy.orm import Session
@@ -10,6 +11,7 @@ from topkapi.app.db.models import Study, User
 from topkapi.app.db.queries.progress import work_counts
 from topkapi.app.db.queries.studies import study_pages as queries
 from topkapi.app.db.queries.studies.studies import studies_with_counts
+from topkapi.app.db.queries.studies.study_pages import DocumentRow, QueryRow
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.studies import lifecycle
@@ -81,18 +83,8 @@ def get_study_queries(
     page: PageNumber = 1,
 ) -> Response:
     """List the study's queries, one page at a time."""
-    study = lifecycle.required_study(session, slug)
-    rows, total = queries.queries_page(
-        session, study.id, search=search.strip(), limit=SIZE, offset=offset_of(page, SIZE)
-    )
-    view = StudyTableView(
-        head=study_head(session, study, user, "queries"),
-        rows=rows,
-        paging=Paging(page, SIZE, total),
-        choices=Choices(request.url.path, {"search": search}),
-        search=search,
-    )
-    return render(request, "studies/queries.html", view)
+    found = _StudyPage(lifecycle.required_study(session, slug), user, "queries", search, page)
+    return _table(request, session, found, queries.queries_page)
 
 
 @router.get("/{slug}/documents")
@@ -105,18 +97,8 @@ def get_study_documents(
     page: PageNumber = 1,
 ) -> Response:
     """List the study's documents, one page at a time."""
-    study = lifecycle.required_study(session, slug)
-    rows, total = queries.documents_page(
-        session, study.id, search=search.strip(), limit=SIZE, offset=offset_of(page, SIZE)
-    )
-    view = StudyTableView(
-        head=study_head(session, study, user, "documents"),
-        rows=rows,
-        paging=Paging(page, SIZE, total),
-        choices=Choices(request.url.path, {"search": search}),
-        search=search,
-    )
-    return render(request, "studies/documents.html", view)
+    found = _StudyPage(lifecycle.required_study(session, slug), user, "documents", search, page)
+    return _table(request, session, found, queries.documents_page)
 
 
 @router.post("/{slug}/archive")
@@ -146,6 +128,39 @@ def _line(
         assignments=assignments,
         finished=finished,
     )
+
+
+class _StudyPage(NamedTuple):
+    """A page of a table of a study: the study, its reader, the tab, the filter and the number."""
+
+    study: Study
+    user: User
+    tab: str
+    search: str
+    number: int
+
+
+def _table(
+    request: Request,
+    session: Session,
+    found: _StudyPage,
+    rows_of: Callable[..., tuple[Sequence[QueryRow] | Sequence[DocumentRow], int]],
+) -> Response:
+    rows, total = rows_of(
+        session,
+        found.study.id,
+        search=found.search.strip(),
+        limit=SIZE,
+        offset=offset_of(found.number, SIZE),
+    )
+    view = StudyTableView(
+        head=study_head(session, found.study, found.user, found.tab),
+        rows=rows,
+        paging=Paging(found.number, SIZE, total),
+        choices=Choices(request.url.path, {"search": found.search}),
+        search=found.search,
+    )
+    return render(request, f"studies/{found.tab}.html", view)
 
 
 def study_head(session: Session, study: Study, user: User | PersonView, tab: str) -> StudyHead:

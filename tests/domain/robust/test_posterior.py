@@ -21,7 +21,7 @@ from topkapi.app.domain.pairs.robust.moves import answer_probability, by_lapse, 
 from topkapi.app.domain.pairs.robust.posterior import Posterior
 from topkapi.app.domain.pairs.robust.question import best_question, worths
 from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
-from topkapi.app.domain.pairs.robust.sorter import Event, Removed, RobustSorter, Told
+from topkapi.app.domain.pairs.robust.sorter import Answered, Event, Removed, RobustSorter
 from topkapi.app.domain.pairs.robust.special import logistic, probability, quantile
 from topkapi.app.domain.pairs.simulated_assessors import (
     Errors,
@@ -33,14 +33,14 @@ from topkapi.app.domain.pairs.simulated_assessors import (
 FloatArray = NDArray[np.float64]
 FIRST, SECOND, TIE = Preference.FIRST, Preference.SECOND, Preference.TIE
 ANSWERS = [(0, 1), (1, 2), (2, 0), (3, 1), (3, 0), (2, 4), (0, 4)]  # winner, loser; with a cycle
-STRICT = [Told(pair, FIRST) for pair in ANSWERS]
-WITH_TIES = [*STRICT, Told((1, 4), TIE), Told((2, 3), TIE), Told((4, 3), SECOND)]
+STRICT = [Answered(pair, FIRST) for pair in ANSWERS]
+WITH_TIES = [*STRICT, Answered((1, 4), TIE), Answered((2, 3), TIE), Answered((4, 3), SECOND)]
 
 
 class Weighted:
     """Draws from the prior, weighted by the likelihood as the model's formulas say."""
 
-    def __init__(self, n: int, told: list[Told], draws: int = 400_000) -> None:
+    def __init__(self, n: int, told: list[Answered], draws: int = 400_000) -> None:
         rng = np.random.default_rng(5)
         self.models = ErrorPrior().draw(draws, rng)
         lapse, width, tie_ratio, evenness = self.models.T
@@ -86,7 +86,7 @@ def sorter_after(n: int, k: int, steps: list[Event], goal: Goal = Goal.ORDER) ->
 
 
 @pytest.mark.parametrize("told", [STRICT, WITH_TIES], ids=["strict", "ties"])
-def test_ranks_quality_and_errors_are_those_of_weighted_prior_draws(told: list[Told]) -> None:
+def test_ranks_quality_and_errors_are_those_of_weighted_prior_draws(told: list[Answered]) -> None:
     n, k = 5, 2
     exact, found = Weighted(n, told), sorter_after(n, k, [*told]).conclude()
     gain = np.zeros(n)
@@ -125,7 +125,9 @@ def test_intervals_are_quantiles_of_the_measures_over_the_samples() -> None:
 def test_a_removed_document_leaves_as_if_it_had_never_been_compared() -> None:
     found = sorter_after(5, 2, [*STRICT, Removed(1)]).conclude()
     others = [0, 2, 3, 4]
-    told = [Told((others.index(a), others.index(b)), FIRST) for a, b in ANSWERS if 1 not in (a, b)]
+    told = [
+        Answered((others.index(a), others.index(b)), FIRST) for a, b in ANSWERS if 1 not in (a, b)
+    ]
     exact = Weighted(4, told)
     assert [each.index for each in found.item_posteriors] == others
     for each in found.item_posteriors:
@@ -180,7 +182,7 @@ def test_error_rates_average_the_errors_over_random_pairs() -> None:
 def test_a_learned_prior_moves_the_error_model() -> None:
     learned = ErrorPrior((log(0.3 / 0.7), log(0.5), 0.0, 0.5), (25.0, 25.0, 0.0, 0.0))
     sorter = RobustSorter(6, 2, seed=1, span=10, prior=learned, chains=2000)
-    sorter.take(Told((0, 1), FIRST))
+    sorter.take(Answered((0, 1), FIRST))
     means, variances_of = sorter.conclude().errors
     assert means[:2] == pytest.approx((log(0.3 / 0.7), log(0.5)), abs=0.05)
     assert variances_of[0] == pytest.approx(1 / 25, rel=0.2)
@@ -273,7 +275,7 @@ def test_the_stated_quality_is_honest(errors: Errors, error: float) -> None:
         for _ in range(questions):
             pair = sorter.ask()
             assert pair is not None
-            sorter.take(Told(pair, assessor.prefer(pair)))
+            sorter.take(Answered(pair, assessor.prefer(pair)))
         found = sorter.conclude()
         stated.append(found.kappa_ndcg().mean)
         ranks = np.array([[rank[item] for item in found.ranking]])

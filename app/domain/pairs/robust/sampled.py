@@ -8,7 +8,7 @@ from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
 from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.robust.conclusion import Conclusion
 from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
-from topkapi.app.domain.pairs.robust.sorter import RobustSorter, Told
+from topkapi.app.domain.pairs.robust.sorter import Answered, RobustSorter
 from topkapi.app.domain.pairs.sorters.heap import heap_questions
 from topkapi.app.domain.pairs.sorters.ranking import Ranking, singly
 from topkapi.app.domain.pairs.sorters.tie_groups import with_ties_grouped
@@ -71,7 +71,7 @@ def sampled_run(
         pair = items[indices[0]], items[indices[1]]
         preference = yield pair
         asked += 1
-        sorter.take(Told(indices, preference))
+        sorter.take(Answered(indices, preference))
         verdicts[pair] = preference
         verdicts[pair[1], pair[0]] = preference.swapped()
     conclusion = sorter.conclude()

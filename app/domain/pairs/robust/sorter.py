@@ -25,7 +25,7 @@ _START, _STEP, _END = 0, 1, 2  # purposes of a random generator
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Answered:
     """One answer that compares two documents, given by index."""
 
     pair: Pair
@@ -39,7 +39,7 @@ class Removed:
     index: int
 
 
-Event = Told | Removed
+Event = Answered | Removed
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class RobustSorter:
         self._save_snapshot()
         self.steps.append(step)
         self._record(step)
-        self._move(step.pair if isinstance(step, Told) else ())
+        self._move(step.pair if isinstance(step, Answered) else ())
 
     def rewind(self, count: int) -> None:
         """Return to the state after the first ``count`` steps."""
@@ -149,7 +149,7 @@ class RobustSorter:
         return fade_at(len(self.steps) / max(1, self.span), self.goal)
 
     def _record(self, step: Event) -> None:
-        if isinstance(step, Told):
+        if isinstance(step, Answered):
             self._posterior.record(step.pair, step.preference)
         else:
             self._posterior.remove(step.index)

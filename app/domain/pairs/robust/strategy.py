@@ -14,7 +14,7 @@ from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.conclusion import Conclusion
 from topkapi.app.domain.pairs.robust.page_confidence import confidence_from
 from topkapi.app.domain.pairs.robust.sampled import Rules, next_pair, open_sorter, ranking_of
-from topkapi.app.domain.pairs.robust.sorter import Event, Removed, RobustSorter, Told
+from topkapi.app.domain.pairs.robust.sorter import Answered, Event, Removed, RobustSorter
 from topkapi.app.domain.pairs.strategy import AskPair, Done, Step
 
 
@@ -113,7 +113,7 @@ class RobustStrategy:
         if (item := judgment.removed) is not None:
             return Removed(self._index[item])
         pair = self._index[judgment.left], self._index[judgment.right]
-        return Told(pair, judgment.answer.preference())
+        return Answered(pair, judgment.answer.preference())
 
     def _latest_preferences(self) -> dict[Pair, Preference]:
         """Return the last preference for each pair, in both orders."""

@@ -67,7 +67,7 @@ class Site:
 
 
 @dataclass
-class Desk:
+class AssignedWork:
     """One assignment of an assessor, and its rows in the database."""
 
     site: Site
@@ -80,7 +80,7 @@ class Desk:
     def url(self) -> str:
         return f"{self.site.server.url}/assignments/{self.assignment.id}"
 
-    def sit_down(self, context: BrowserContext) -> Page:
+    def open_page(self, context: BrowserContext) -> Page:
         """Open the judging page, signed in, with its pages shown and the next ones prefetched."""
         self.sign_in(context)
         page = context.new_page()
@@ -129,7 +129,7 @@ class Desk:
             act(session.get_one(Assignment, self.assignment.id))
 
 
-def make_desk(
+def make_assigned(
     site: Site,
     *,
     pages: Sequence[Body] | None = None,
@@ -137,7 +137,7 @@ def make_desk(
     text: str = "how to keep cut tulips upright",
     user: User | None = None,
     **settings: Any,
-) -> Desk:
+) -> AssignedWork:
     """Create a study of one query with ``pages`` (default: six texts), assigned to a new person."""
     number = next(_NUMBERS)
     rules = StudySettings(**{"k": 3, "tools": (Tool.PAIRS, Tool.GRADES), **settings})
@@ -186,7 +186,7 @@ def make_desk(
         )
         session.add(assignment)
         session.flush()
-        return Desk(site, person, assignment, study, query)
+        return AssignedWork(site, person, assignment, study, query)
 
 
 def ready(page: Page) -> None:
