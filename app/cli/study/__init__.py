@@ -1,7 +1,7 @@
 """`topkapi study`: import and list studies; further commands are in `work`."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -11,6 +11,7 @@ from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.study import work
 from topkapi.app.db.queries.studies.studies import studies_with_counts
 from topkapi.app.services.importing import (
+    EditPolicy,
     ImportReport,
     StudyRefused,
     import_study,
@@ -39,11 +40,20 @@ def import_command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would be imported; write nothing.")
     ] = False,
+    edits: Annotated[
+        Literal["keep", "replace"] | None,
+        typer.Option(
+            help="If name, guidelines or settings were edited in the study: keep them all, or "
+            "replace them by the files'. Otherwise edits are kept, and the import is refused where "
+            "the files have changed too."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Import a study, or add new data to one of the same slug; all of it or nothing."""
+    policy = EditPolicy(edits)
     try:
-        report = _preview(path) if dry_run else _import(path)
+        report = (_preview if dry_run else _import)(path, policy)
     except StudyRefused as refused:
         for problem in refused.problems:
             typer.echo(f"topkapi: {problem}", err=True)
@@ -55,24 +65,24 @@ def import_command(
     say(as_json, report.as_json(), "\n".join(report.lines()))
 
 
-def _preview(path: Path) -> ImportReport:
+def _preview(path: Path, policy: EditPolicy) -> ImportReport:
     with (
         open_sessions() as sessions,
         late_bar() as bar,
         open_source(path) as source,
         sessions.read() as session,
     ):
-        return preview_study(session, source, progress=bar)
+        return preview_study(session, source, policy=policy, progress=bar)
 
 
-def _import(path: Path) -> ImportReport:
+def _import(path: Path, policy: EditPolicy) -> ImportReport:
     with (
         open_sessions() as sessions,
         late_bar() as bar,
         open_source(path) as source,
         sessions.write.begin() as session,
     ):
-        return import_study(session, source, progress=bar)
+        return import_study(session, source, policy=policy, progress=bar)
 
 
 def list_command(as_json: AsJson = False) -> None:

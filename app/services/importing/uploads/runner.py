@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +12,8 @@ from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.domain.errors import AppError, Conflict
 from topkapi.app.services.importing import (
+    KEEP_EDITS,
+    EditPolicy,
     ImportReport,
     Source,
     StudyRefused,
@@ -45,18 +47,21 @@ class ImportRunner:
         """Start checking the upload; nothing is written to the database."""
         return self._begin(upload, Stage.CHECKING, Stage.READY, self._preview)
 
-    def confirm(self, upload: Upload, *, actor_id: int) -> Upload:
-        """Start importing a checked upload."""
+    def confirm(self, upload: Upload, *, actor_id: int, replace: Iterable[str] = ()) -> Upload:
+        """Start importing a checked upload; edits are kept except in the fields ``replace``."""
         if upload.stage is not Stage.READY:
             raise Conflict(
                 f"This upload is {upload.stage}; only an upload that is ready can be imported."
             )
 
         self.store.claim(upload)
+        policy = EditPolicy("keep", frozenset(replace))
 
         def write(_upload: Upload, source: Source, progress: Any) -> ImportReport:
             with self._sessions.write.begin() as session:
-                return import_study(session, source, actor_id=actor_id, progress=progress)
+                return import_study(
+                    session, source, policy=policy, actor_id=actor_id, progress=progress
+                )
 
         return self._begin(upload, Stage.WRITING, Stage.DONE, write)
 
@@ -68,19 +73,25 @@ class ImportRunner:
         return self._note(upload, stage=Stage.REFUSED, message="The upload was discarded.")
 
     def import_now(
-        self, path: Path, filename: str, *, actor_id: int, dry_run: bool
+        self,
+        path: Path,
+        filename: str,
+        *,
+        actor_id: int,
+        dry_run: bool,
+        policy: EditPolicy = KEEP_EDITS,
     ) -> ImportReport:
         """Check or import a file immediately, in the thread of the caller."""
         with open_upload(path, filename) as source:
             if dry_run:
                 with self._sessions.read() as session:
-                    return preview_study(session, source)
+                    return preview_study(session, source, policy=policy)
             with self._sessions.write.begin() as session:
-                return import_study(session, source, actor_id=actor_id)
+                return import_study(session, source, policy=policy, actor_id=actor_id)
 
     def _preview(self, _upload: Upload, source: Source, progress: Any) -> ImportReport:
         with self._sessions.read() as session:
-            return preview_study(session, source, progress=progress)
+            return preview_study(session, source, policy=EditPolicy("ask"), progress=progress)
 
     def _begin(self, upload: Upload, during: Stage, after: Stage, step: Step) -> Upload:
         begun = self._note(upload, stage=during, done=0, total=0, message="")
