@@ -1,5 +1,6 @@
 """`topkapi study`: import and list studies; further commands are in `work`."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,6 +19,7 @@ from topkapi.app.services.importing import (
     open_source,
     preview_study,
 )
+from topkapi.app.services.studies.copy_import import is_copy, read_copy
 
 
 def register(cli: typer.Typer) -> None:
@@ -35,7 +37,7 @@ def register(cli: typer.Typer) -> None:
 
 def import_command(
     path: Annotated[
-        Path, typer.Argument(help="Study folder, .zip of a study folder, or LETOR file.")
+        Path, typer.Argument(help="Study folder, .zip of one, full copy of a study, or LETOR file.")
     ],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would be imported; write nothing.")
@@ -48,12 +50,18 @@ def import_command(
             "the files have changed too."
         ),
     ] = None,
+    slug: Annotated[
+        str | None, typer.Option(help="Import the study under this slug instead of its own.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Import a study, or add new data to one of the same slug; all of it or nothing."""
     policy = EditPolicy(edits)
     try:
-        report = (_preview if dry_run else _import)(path, policy)
+        if is_copy(path):
+            report = _read_copy(path, slug, dry_run=dry_run)
+        else:
+            report = (_preview if dry_run else _import)(path, policy)
     except StudyRefused as refused:
         for problem in refused.problems:
             typer.echo(f"topkapi: {problem}", err=True)
@@ -63,6 +71,16 @@ def import_command(
             f"{path}: nothing was imported; fix {first}{count} problem{'s' * (count != 1)} above"
         ) from None
     say(as_json, report.as_json(), "\n".join(report.lines()))
+
+
+def _read_copy(path: Path, slug: str | None, *, dry_run: bool) -> ImportReport:
+    with open_sessions() as sessions, sessions.write() as session:
+        report = read_copy(session, path, slug=slug)
+        if dry_run:
+            session.rollback()
+            return replace(report, dry_run=True)
+        session.commit()
+        return report
 
 
 def _preview(path: Path, policy: EditPolicy) -> ImportReport:

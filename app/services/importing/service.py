@@ -18,7 +18,7 @@ from topkapi.app.services.importing.sources.limits import size_in_words
 from topkapi.app.services.importing.sources.reader import Progress, Reader, no_progress
 from topkapi.app.services.importing.writing import take_turn, write_study
 
-Action = Literal["create", "extend"]
+Action = Literal["create", "extend", "restore"]
 _OUTCOMES = {
     "kept": "the edit is kept",
     "replaced": "replaced by what the files have",
@@ -51,6 +51,7 @@ class ImportReport:
     read_from: dict[str, str]
     ignored: tuple[str, ...]
     edits: tuple[dict[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as a plain dictionary."""
@@ -58,8 +59,8 @@ class ImportReport:
 
     def lines(self) -> list[str]:
         """Return the report as lines of text."""
-        planned = {"create": "would import", "extend": "would extend"}
-        done = {"create": "imported", "extend": "extended"}
+        planned = {"create": "would import", "extend": "would extend", "restore": "would restore"}
+        done = {"create": "imported", "extend": "extended", "restore": "restored"}
         outcome = (planned if self.dry_run else done)[self.action]
         found = [
             f"{self.slug}: {outcome} {self.name!r} ({', '.join(self.tools)}; k = {self.k}, "
@@ -74,6 +75,7 @@ class ImportReport:
             found.append(f"  {self.unused_documents:,} documents are not candidates of any query")
         for edit in self.edits:
             found.append(f"  {edit['field']} was edited in the study: {_OUTCOMES[edit['outcome']]}")
+        found += [f"  {note}" for note in self.notes]
         if self.ignored:
             found.append(f"  not read: {', '.join(self.ignored[:10])}")
         return found

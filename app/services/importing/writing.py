@@ -70,6 +70,13 @@ def _write_head(
     return study
 
 
+def new_contents(session: Session) -> Executable:
+    """Return an insert that skips existing contents, in the dialect of the database."""
+    if session.get_bind().dialect.name == "postgresql":
+        return postgresql.insert(_table(Content)).on_conflict_do_nothing()
+    return sqlite.insert(_table(Content)).on_conflict_do_nothing()
+
+
 class _Writer:
     """Turns records into rows of one study."""
 
@@ -198,14 +205,8 @@ class _Writer:
 
     def _flush(self, contents: dict[str, Row], table: type[Base], rows: list[Row]) -> None:
         if contents:
-            self._session.execute(self._new_content(), list(contents.values()))
+            self._session.execute(new_contents(self._session), list(contents.values()))
         self._insert(table, rows)
-
-    def _new_content(self) -> Executable:
-        """Return an insert that skips existing contents, in the dialect of the database."""
-        if self._session.get_bind().dialect.name == "postgresql":
-            return postgresql.insert(_table(Content)).on_conflict_do_nothing()
-        return sqlite.insert(_table(Content)).on_conflict_do_nothing()
 
     def _insert(self, table: type[Base], rows: list[Row]) -> None:
         if rows:

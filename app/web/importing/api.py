@@ -75,6 +75,7 @@ class ImportOut(BaseModel):
     read_from: dict[str, str]
     ignored: list[str]
     edits: list[EditOut]
+    notes: list[str]
 
     @classmethod
     def of(cls, report: ImportReport) -> "ImportOut":
