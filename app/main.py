@@ -25,6 +25,7 @@ from topkapi.app.services.pages.shown import ShownPages
 from topkapi.app.services.pages.texts import PageTexts
 from topkapi.app.services.progress.snapshots import Snapshots
 from topkapi.app.services.results.reports import ListReports, ReportCache
+from topkapi.app.services.studies import copy_import
 from topkapi.app.web.access.admission import KnownTokens
 from topkapi.app.web.access.slots import TransactionLimits
 from topkapi.app.web.accounts.devices import Devices
@@ -117,7 +118,7 @@ def _set_state(app: FastAPI, settings: Settings) -> None:
     state.page_links = PageLinks(secret, minutes=settings.page_token_minutes)
     state.import_engine = make_engine(settings.database_url)  # imports wait longer for a lock
     state.uploads = ImportRunner(
-        UploadStore(settings.upload_dir), make_sessions(state.import_engine)
+        UploadStore(settings.upload_dir), make_sessions(state.import_engine), copy_import
     )
     state.late = LateWrites(state.sessions)
     state.token_uses = TokenUses(state.late)

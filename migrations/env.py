@@ -6,7 +6,7 @@ from sqlalchemy import Connection
 from topkapi.app.config import Settings
 from topkapi.app.db.base import Base
 from topkapi.app.db.engine import make_engine
-from topkapi.app.db.migrations import COMPARED
+from topkapi.app.db.migrations import is_modelled
 
 
 def migrate(connection: Connection) -> None:
@@ -14,7 +14,8 @@ def migrate(connection: Connection) -> None:
         connection=connection,
         target_metadata=Base.metadata,
         render_as_batch=True,
-        **COMPARED,
+        compare_type=True,
+        include_object=is_modelled,
         transactional_ddl=True,
     )
     with context.begin_transaction():

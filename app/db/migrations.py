@@ -21,11 +21,9 @@ from topkapi.app.db.search import is_search_object
 Step = Callable[[str, str], None]
 
 
-def _is_modelled(_object: Any, name: str | None, kind: str, reflected: bool, _other: Any) -> bool:
+def is_modelled(_object: Any, name: str | None, kind: str, reflected: bool, _other: Any) -> bool:
+    """Return whether alembic compares a table, column or index of the database with the models."""
     return not (reflected and is_search_object(name, kind))
-
-
-COMPARED = {"compare_type": True, "include_object": _is_modelled}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,9 @@ def downgrade(url: str, revision: str) -> None:
 def differences(engine: Engine) -> list[Any]:
     """Return where models and database differ; empty when they are the same."""
     with engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts=COMPARED)
+        context = MigrationContext.configure(
+            connection, opts={"compare_type": True, "include_object": is_modelled}
+        )
         return list(compare_metadata(context, Base.metadata))
 
 

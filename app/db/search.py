@@ -5,6 +5,7 @@ tables, columns and indexes are not part of the models; migrations create them.
 """
 
 import re
+from typing import Any
 
 from sqlalchemy import ColumnElement, column, func, literal_column, select, table
 from sqlalchemy.orm import Session
@@ -38,6 +39,6 @@ def matching_documents(session: Session, typed: str) -> ColumnElement[bool] | No
         found = select(_FTS.c.rowid).where(_FTS.c[TABLE].op("MATCH")(asked))
         return Document.id.in_(found)
     asked = " & ".join(f"{word}:*" for word in words)
-    vector = literal_column(f"contents.{COLUMN}")
+    vector: ColumnElement[Any] = literal_column(f"contents.{COLUMN}")
     hashes = select(Content.hash).where(vector.op("@@")(func.to_tsquery("simple", asked)))
     return Document.content_hash.in_(hashes)

@@ -1,10 +1,16 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
-from tests.studies import small_study, write_jsonl, zipped
+from tests.studies import STUDY, small_study, write_jsonl, zipped
 from topkapi.app.cli import main
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.db.models import Study
+from topkapi.app.services.studies.edit_study import change_study
+from topkapi.app.services.studies.full_copy import write_copy
 
 
 class Topkapi:
@@ -97,3 +103,42 @@ def test_every_help_has_an_example(topkapi: Topkapi, arguments: tuple[str, ...])
     code, out, _ = topkapi(*arguments, "--help")
     assert code == 0
     assert "Example: " in out
+
+
+def test_edits_are_kept_or_replaced_by_choice(topkapi: Topkapi, tmp_path: Path) -> None:
+    folder = small_study(tmp_path / "study")
+    assert topkapi("study", "import", str(folder))[0] == 0
+    engine = make_engine(os.environ["TOPKAPI_DATABASE_URL"])
+    with make_sessions(engine).write.begin() as session:
+        change_study(session, session.scalars(select(Study)).one(), name="Edited")
+    engine.dispose()
+    (folder / "study.toml").write_text(STUDY.replace("Small study", "Third"))
+    code, _, err = topkapi("study", "import", str(folder))
+    assert code == 1
+    assert 'study.toml, line 1, name: The name is "Third" here, but "Edited" in the study.' in err
+    code, out, _ = topkapi("study", "import", str(folder), "--edits", "replace", "--dry-run")
+    assert "name was edited in the study: replaced by what the files have" in out
+    code, out, _ = topkapi("study", "import", str(folder), "--edits", "keep")
+    assert (code, "would" in out) == (0, False)
+    assert "name was edited in the study: the edit is kept" in out
+    assert "Edited" in topkapi("study", "list")[1]
+
+
+def test_a_full_copy_is_imported(topkapi: Topkapi, tmp_path: Path) -> None:
+    assert topkapi("study", "import", str(small_study(tmp_path / "study")))[0] == 0
+    engine = make_engine(os.environ["TOPKAPI_DATABASE_URL"])
+    path = tmp_path / "copy.zip"
+    with make_sessions(engine).read() as session:
+        write_copy(session, session.scalars(select(Study)).one(), path)
+    engine.dispose()
+    code, _, err = topkapi("study", "import", str(path))
+    assert (code, "--slug NAME" in err) == (1, True)
+    code, out, _ = topkapi("study", "import", str(path), "--slug", "second", "--dry-run")
+    assert (code, out.startswith("second: would restore 'Small study'")) == (0, True)
+    assert topkapi("study", "import", str(path), "--slug", "second")[0] == 0
+    assert [row["slug"] for row in json.loads(topkapi("study", "list", "--json")[1])] == [
+        "small",
+        "second",
+    ]
+    code, _, err = topkapi("restore", str(path))
+    assert (code, "topkapi study import" in err) == (1, True)

@@ -81,6 +81,7 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "GET /studies": RESEARCH,
     "GET /studies/{slug}": RESEARCH,
     "GET /studies/{slug}/guidelines": RESEARCH,
+    "GET /studies/{slug}/guidelines/history": RESEARCH,
     "GET /studies/{slug}/queries": RESEARCH,
     "GET /studies/{slug}/documents": RESEARCH,
     "GET /studies/{slug}/progress": RESEARCH,

@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
 
-from tests.factories import make_user, sign_in
+from tests.factories import make_study, make_user, sign_in
 from tests.studies import append, small_study, zipped
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import AuditEvent, Query, Study, User
@@ -16,6 +16,7 @@ from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.importing import preview_study
 from topkapi.app.services.importing.uploads import Stage, UploadStore
+from topkapi.app.services.studies import full_copy, lifecycle
 from topkapi.app.web.common.cookies import CSRF_HEADER
 
 
@@ -255,3 +256,21 @@ def test_requests_are_answered_while_a_study_is_imported(
     assert client.get("/people").status_code == 200
     go_on.set()
     assert "Small study" in wait(client, address)
+
+
+@pytest.mark.usefixtures("admin")
+def test_a_full_copy_is_uploaded_and_restored(
+    client: httpx.Client, sessions: Sessions, tmp_path: Path
+) -> None:
+    with sessions.write.begin() as session:
+        study = make_study(session, slug="tulips")
+        full_copy.write_copy(session, study, tmp_path / "copy.zip")
+        lifecycle.archive(session, study)
+        lifecycle.delete_study(session, study, confirm="tulips")
+    address = send(client, (tmp_path / "copy.zip").read_bytes(), "copy.zip")
+    page = wait(client, address)
+    assert "full copy" in page
+    assert slugs(sessions) == []
+    assert client.post(f"{address}/confirm").status_code == 303
+    assert "The study was imported" in wait(client, address)
+    assert slugs(sessions) == ["tulips"]

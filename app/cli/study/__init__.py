@@ -1,7 +1,8 @@
 """`topkapi study`: import and list studies; further commands are in `work`."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -11,12 +12,14 @@ from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.study import work
 from topkapi.app.db.queries.studies.studies import studies_with_counts
 from topkapi.app.services.importing import (
+    EditPolicy,
     ImportReport,
     StudyRefused,
     import_study,
     open_source,
     preview_study,
 )
+from topkapi.app.services.studies.copy_import import is_copy, read_copy
 
 
 def register(cli: typer.Typer) -> None:
@@ -34,16 +37,31 @@ def register(cli: typer.Typer) -> None:
 
 def import_command(
     path: Annotated[
-        Path, typer.Argument(help="Study folder, .zip of a study folder, or LETOR file.")
+        Path, typer.Argument(help="Study folder, .zip of one, full copy of a study, or LETOR file.")
     ],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would be imported; write nothing.")
     ] = False,
+    edits: Annotated[
+        Literal["keep", "replace"] | None,
+        typer.Option(
+            help="If name, guidelines or settings were edited in the study: keep them all, or "
+            "replace them by the files'. Otherwise edits are kept, and the import is refused where "
+            "the files have changed too."
+        ),
+    ] = None,
+    slug: Annotated[
+        str | None, typer.Option(help="Import the study under this slug instead of its own.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Import a study, or add new data to one of the same slug; all of it or nothing."""
+    policy = EditPolicy(edits)
     try:
-        report = _preview(path) if dry_run else _import(path)
+        if is_copy(path):
+            report = _read_copy(path, slug, dry_run=dry_run)
+        else:
+            report = (_preview if dry_run else _import)(path, policy)
     except StudyRefused as refused:
         for problem in refused.problems:
             typer.echo(f"topkapi: {problem}", err=True)
@@ -55,24 +73,34 @@ def import_command(
     say(as_json, report.as_json(), "\n".join(report.lines()))
 
 
-def _preview(path: Path) -> ImportReport:
+def _read_copy(path: Path, slug: str | None, *, dry_run: bool) -> ImportReport:
+    with open_sessions() as sessions, sessions.write() as session:
+        report = read_copy(session, path, slug=slug)
+        if dry_run:
+            session.rollback()
+            return replace(report, dry_run=True)
+        session.commit()
+        return report
+
+
+def _preview(path: Path, policy: EditPolicy) -> ImportReport:
     with (
         open_sessions() as sessions,
         late_bar() as bar,
         open_source(path) as source,
         sessions.read() as session,
     ):
-        return preview_study(session, source, progress=bar)
+        return preview_study(session, source, policy=policy, progress=bar)
 
 
-def _import(path: Path) -> ImportReport:
+def _import(path: Path, policy: EditPolicy) -> ImportReport:
     with (
         open_sessions() as sessions,
         late_bar() as bar,
         open_source(path) as source,
         sessions.write.begin() as session,
     ):
-        return import_study(session, source, progress=bar)
+        return import_study(session, source, policy=policy, progress=bar)
 
 
 def list_command(as_json: AsJson = False) -> None:

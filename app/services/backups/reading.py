@@ -50,6 +50,11 @@ def _manifest(archive: ZipFile, revision: str, path: Path) -> Manifest:
     for info in archive.infolist():
         if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
             raise BadZipFile(f"{info.filename} uses a compression method that backups do not use")
+    if MANIFEST not in archive.namelist() and "copy.json" in archive.namelist():
+        raise Invalid(
+            f"{path} is the full copy of one study, not a backup: read it with "
+            f"topkapi study import {path}"
+        )
     found = json.loads(archive.read(MANIFEST))
     advice = "restore it with the version that wrote it, then upgrade."
     if found["format"] != FORMAT:

@@ -4,6 +4,7 @@
 """
 
 from topkapi.app.services.importing.comparing import Unchanged
+from topkapi.app.services.importing.edits import KEEP_EDITS, EditPolicy
 from topkapi.app.services.importing.problems import Problem, StudyRefused
 from topkapi.app.services.importing.service import ImportReport, import_study, preview_study
 from topkapi.app.services.importing.sources.folders import Source
@@ -11,6 +12,8 @@ from topkapi.app.services.importing.sources.opening import open_source
 from topkapi.app.services.importing.sources.zipped import ZipSource
 
 __all__ = [
+    "KEEP_EDITS",
+    "EditPolicy",
     "ImportReport",
     "Problem",
     "Source",

@@ -17,6 +17,8 @@ from topkapi.app.domain.errors import Conflict
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.domain.training.practice import PracticeQuestion
 from topkapi.app.services.importing.checking import Checked, candidate_digest, counting, digest_of
+from topkapi.app.services.importing.edit_messages import refuse_undecided
+from topkapi.app.services.importing.edits import KEEP_EDITS, EditPolicy, Merged, merge, whole
 from topkapi.app.services.importing.problems import Location, Problems
 from topkapi.app.services.importing.records.values import shown
 
@@ -40,15 +42,25 @@ class Changes:
     rankings: frozenset[tuple[str, str]]
     practice: frozenset[str]
     files: frozenset[str]
-    head: bool  # name, guidelines or settings
+    merged: Merged
+
+    @property
+    def head(self) -> bool:
+        """Whether name, guidelines or settings change, or somebody decided about an edit."""
+        study, merged = self.study, self.merged
+        if study is None or any(edit.both or edit.outcome != "kept" for edit in merged.edits):
+            return True
+        before = StudySettings.from_json(study.settings)
+        given = (merged.name, merged.guidelines, merged.settings)
+        return given != (study.name, study.guidelines, before)
 
     def __bool__(self) -> bool:
         parts = (self.queries, self.documents, self.candidates, self.rankings, self.practice)
         return self.head or any(parts) or bool(self.files)
 
 
-def compare(session: Session, checked: Checked) -> Changes:
-    """Return what is new in ``checked``.
+def compare(session: Session, checked: Checked, policy: EditPolicy = KEEP_EDITS) -> Changes:
+    """Return what is new in ``checked``; ``policy`` decides about edits of the study.
 
     Raise StudyRefused with every contradiction to stored data, or Unchanged if nothing is new.
     """
@@ -57,11 +69,13 @@ def compare(session: Session, checked: Checked) -> Changes:
         return _all_of(checked)
     problems = Problems()
     with counting(checked):
-        changes = _Comparison(session, study, checked, problems).changes()
+        changes = _Comparison(session, study, checked, problems).changes(policy)
         problems.refuse_if_any()
     if not changes:
+        kept = ", ".join(edit.field for edit in changes.merged.edits)
+        edits = f" What was edited in the study is kept: {kept}." if kept else ""
         raise Unchanged(
-            f"The study {study.slug!r} already exists, and these files contain nothing new."
+            f"The study {study.slug!r} already exists, and these files contain nothing new.{edits}"
         )
     return changes
 
@@ -75,7 +89,7 @@ def _all_of(checked: Checked) -> Changes:
         rankings=frozenset(checked.rankings),
         practice=frozenset(checked.practice),
         files=frozenset(checked.files),
-        head=True,
+        merged=whole(checked.bundle.head),
     )
 
 
@@ -97,7 +111,7 @@ class _Comparison:
         self._checked, self._problems = checked, problems
         self._layout = checked.bundle.layout
 
-    def changes(self) -> Changes:
+    def changes(self, policy: EditPolicy) -> Changes:
         checked, session, study = self._checked, self._session, self._study
         documents = {
             name: digest_of(*rest) for name, *rest in stored.document_facts(session, study.id)
@@ -111,7 +125,7 @@ class _Comparison:
         file = self._layout.documents or self._layout.candidates
         return Changes(
             study=study,
-            head=self._head_changes(),
+            merged=self._merged_head(policy),
             queries=self._added(
                 given, queries, lambda name: checked.locations[name], lambda name: f"query {name!r}"
             ),
@@ -147,19 +161,13 @@ class _Comparison:
             lambda name: f"practice question {name!r}",
         )
 
-    def _head_changes(self) -> bool:
+    def _merged_head(self, policy: EditPolicy) -> Merged:
         head, study = self._checked.bundle.head, self._study
-        before = StudySettings.from_json(study.settings)
-        frozen_differ = head.settings.frozen_settings() != before.frozen_settings()
-        if frozen_differ and stored.assigned_queries(self._session, study.id):
-            self._problems.add(
-                head.location,
-                "settings",
-                "The settings differ from those that were in force when work was assigned.",
-                "Restore the old settings, or import the study under another slug.",
-            )
-        old_texts, new_texts = (study.name, study.guidelines), (head.name, head.guidelines)
-        return head.settings != before or old_texts != new_texts
+        assigned = bool(stored.assigned_queries(self._session, study.id))
+        merged = merge(study, head, policy, assigned=assigned)
+        if policy.default != "ask":
+            refuse_undecided(self._session, study, head, merged, self._problems)
+        return merged
 
     def _added(
         self,

@@ -11,12 +11,20 @@ from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services import audit
 from topkapi.app.services.importing.checking import Checked, check_study
 from topkapi.app.services.importing.comparing import Changes, compare
+from topkapi.app.services.importing.edit_messages import described_edits
+from topkapi.app.services.importing.edits import KEEP_EDITS, EditPolicy
 from topkapi.app.services.importing.problems import Problems
 from topkapi.app.services.importing.sources.folders import Source
 from topkapi.app.services.importing.sources.reader import Progress, Reader, no_progress
 from topkapi.app.services.importing.writing import lock_imports, write_study
 
-Action = Literal["create", "extend"]
+Action = Literal["create", "extend", "restore"]
+_OUTCOMES = {
+    "kept": "the edit is kept",
+    "replaced": "replaced by what the files have",
+    "undecided": "the files have changed too",
+    "fixed": "work is assigned under it, so it cannot be replaced",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +51,8 @@ class ImportReport:
     practice: int
     read_from: dict[str, str]
     ignored: tuple[str, ...]
+    edits: tuple[dict[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as a plain dictionary."""
@@ -50,8 +60,8 @@ class ImportReport:
 
     def lines(self) -> list[str]:
         """Return the report as lines of text."""
-        planned = {"create": "would import", "extend": "would extend"}
-        done = {"create": "imported", "extend": "extended"}
+        planned = {"create": "would import", "extend": "would extend", "restore": "would restore"}
+        done = {"create": "imported", "extend": "extended", "restore": "restored"}
         outcome = (planned if self.dry_run else done)[self.action]
         found = [
             f"{self.slug}: {outcome} {self.name!r} ({', '.join(self.tools)}; k = {self.k}, "
@@ -66,6 +76,9 @@ class ImportReport:
         found += [f"  {role} from {path}" for role, path in self.read_from.items()]
         if self.unused_documents:
             found.append(f"  {self.unused_documents:,} documents are not candidates of any query")
+        for edit in self.edits:
+            found.append(f"  {edit['field']} was edited in the study: {_OUTCOMES[edit['outcome']]}")
+        found += [f"  {note}" for note in self.notes]
         if self.ignored:
             found.append(f"  not read: {', '.join(self.ignored[:10])}")
         return found
@@ -75,24 +88,30 @@ def import_study(
     session: Session,
     source: Source,
     *,
+    policy: EditPolicy = KEEP_EDITS,
     actor_id: int | None = None,
     progress: Progress = no_progress,
 ) -> ImportReport:
     """Import the study; raise StudyRefused and write nothing if it has problems.
 
-    The caller commits.
+    ``policy`` decides about edits of a stored study of the same slug. The caller commits.
     """
+    checked = check_study(source, progress)
     return store_study(
-        session, source, check_study(source, progress), actor_id=actor_id, progress=progress
+        session, source, checked, policy=policy, actor_id=actor_id, progress=progress
     )
 
 
 def preview_study(
-    session: Session, source: Source, *, progress: Progress = no_progress
+    session: Session,
+    source: Source,
+    *,
+    policy: EditPolicy = KEEP_EDITS,
+    progress: Progress = no_progress,
 ) -> ImportReport:
     """Report what an import would read and write, with the same errors; write nothing."""
     checked = check_study(source, progress)
-    return _report(checked, compare(session, checked), dry_run=True)
+    return _report(session, checked, compare(session, checked, policy), dry_run=True)
 
 
 def store_study(
@@ -100,21 +119,22 @@ def store_study(
     source: Source,
     checked: Checked,
     *,
+    policy: EditPolicy = KEEP_EDITS,
     actor_id: int | None = None,
     progress: Progress = no_progress,
 ) -> ImportReport:
     """Write a checked study; the caller commits."""
     lock_imports(session)
-    changes = compare(session, checked)
+    changes = compare(session, checked, policy)
     reader = Reader(source, Problems(), doing="writing", progress=progress)
     try:
-        study = write_study(session, reader, checked, changes)
+        study = write_study(session, reader, checked, changes, actor_id=actor_id)
     except IntegrityError as error:
         slug = checked.bundle.head.slug
         raise Conflict(
             f"Somebody else imported {slug!r} at the same time. Nothing was written; try again."
         ) from error
-    report = _report(checked, changes, dry_run=False)
+    report = _report(session, checked, changes, dry_run=False)
     audit.record(
         session,
         actor_id,
@@ -123,22 +143,31 @@ def store_study(
         queries=report.new_queries,
         documents=report.new_documents,
         candidates=report.new_candidates,
+        **_decisions(report),
     )
     return report
 
 
-def _report(checked: Checked, changes: Changes, *, dry_run: bool) -> ImportReport:
+def _decisions(report: ImportReport) -> dict[str, str]:
+    """Return the fields that were kept and replaced, for the audit log."""
+    found: dict[str, list[str]] = {}
+    for edit in report.edits:
+        found.setdefault(edit["outcome"], []).append(edit["field"])
+    return {outcome: ", ".join(fields) for outcome, fields in found.items()}
+
+
+def _report(session: Session, checked: Checked, changes: Changes, *, dry_run: bool) -> ImportReport:
     head, layout = checked.bundle.head, checked.bundle.layout
     offered = {name for found in checked.candidates.values() for name in found}
     offered.update(page for each in checked.practice.values() for page in each.pages)
     return ImportReport(
         slug=head.slug,
-        name=head.name,
+        name=changes.merged.name,
         action="create" if changes.study is None else "extend",
         dry_run=dry_run,
-        tools=tuple(tool.value for tool in head.settings.tools),
-        k=head.settings.k,
-        sorter=head.settings.sorter,
+        tools=tuple(tool.value for tool in changes.merged.settings.tools),
+        k=changes.merged.settings.k,
+        sorter=changes.merged.settings.sorter,
         queries=len(checked.queries),
         documents=len(checked.documents),
         candidates=sum(map(len, checked.candidates.values())),
@@ -152,4 +181,5 @@ def _report(checked: Checked, changes: Changes, *, dry_run: bool) -> ImportRepor
         practice=len(checked.practice),
         read_from=layout.read_from,
         ignored=layout.ignored,
+        edits=described_edits(session, changes.study, changes.merged),
     )

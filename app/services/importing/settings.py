@@ -3,7 +3,8 @@
 import re
 import tomllib
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from topkapi.app.domain.errors import Invalid
@@ -30,6 +31,13 @@ class StudyHead:
     settings: StudySettings
     files: Named
     location: Location
+    lines: Mapping[str, int] = field(default_factory=dict)  # of study.toml, by setting
+
+    def where(self, name: str) -> Location:
+        """Return where a field of the head is written."""
+        if name == "guidelines":
+            return Location(GUIDELINES)
+        return Location(self.location.file, self.lines.get(name, 0))
 
 
 def read_head(reader: Reader) -> StudyHead | None:
@@ -102,7 +110,8 @@ class _Head:
         slug = self._slug(name)
         if settings is None or len(self._problems) > before:
             return None
-        return StudyHead(name, slug, guidelines, settings, files, Location(SETTINGS))
+        lines = {key: self._location(key).line for key in self._table}
+        return StudyHead(name, slug, guidelines, settings, files, Location(SETTINGS), lines)
 
     def _add(self, field: str, problem: str, fix: str = "") -> None:
         self._problems.add(self._location(field), field, problem, fix)

@@ -21,8 +21,10 @@ from topkapi.app.db.models import (
 )
 from topkapi.app.db.queries.studies import importing as stored
 from topkapi.app.domain.errors import Conflict
+from topkapi.app.services.guideline_history import record_version
 from topkapi.app.services.importing.checking import Checked, document_digest
 from topkapi.app.services.importing.comparing import Changes
+from topkapi.app.services.importing.edits import head_json
 from topkapi.app.services.importing.records.contents import content_hash, content_row
 from topkapi.app.services.importing.records.pages import file_type
 from topkapi.app.services.importing.records.types import DocumentRecord
@@ -36,9 +38,16 @@ Row = dict[str, Any]
 T = TypeVar("T")
 
 
-def write_study(session: Session, reader: Reader, checked: Checked, changes: Changes) -> Study:
+def write_study(
+    session: Session,
+    reader: Reader,
+    checked: Checked,
+    changes: Changes,
+    *,
+    actor_id: int | None = None,
+) -> Study:
     """Write ``changes``; raise Conflict if a file changed since the check."""
-    study = _write_head(session, checked, changes)
+    study = _write_head(session, checked, changes, actor_id)
     writer = _Writer(session, reader, checked, changes, study.id)
     writer.queries()
     writer.documents()
@@ -55,16 +64,27 @@ def lock_imports(session: Session) -> None:
         session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _IMPORT_LOCK})
 
 
-def _write_head(session: Session, checked: Checked, changes: Changes) -> Study:
-    head = checked.bundle.head
+def _write_head(
+    session: Session, checked: Checked, changes: Changes, actor_id: int | None
+) -> Study:
+    head, merged = checked.bundle.head, changes.merged
     study = changes.study or Study(slug=head.slug)
-    study.name = head.name
-    study.guidelines = head.guidelines
-    study.settings = head.settings.as_json()
+    study.name = merged.name
+    study.settings = merged.settings.as_json()
+    study.imported = head_json(head)
     study.content_hash = checked.content_hash
     session.add(study)
     session.flush()
+    if changes.study is None or study.guidelines != merged.guidelines:
+        record_version(session, study, merged.guidelines, source="import", actor_id=actor_id)
     return study
+
+
+def new_contents(session: Session) -> Executable:
+    """Return an insert that skips existing contents, in the dialect of the database."""
+    if session.get_bind().dialect.name == "postgresql":
+        return postgresql.insert(_table(Content)).on_conflict_do_nothing()
+    return sqlite.insert(_table(Content)).on_conflict_do_nothing()
 
 
 class _Writer:
@@ -216,14 +236,8 @@ class _Writer:
 
     def _flush(self, contents: dict[str, Row], table: type[Base], rows: list[Row]) -> None:
         if contents:
-            self._session.execute(self._new_content(), list(contents.values()))
+            self._session.execute(new_contents(self._session), list(contents.values()))
         self._insert(table, rows)
-
-    def _new_content(self) -> Executable:
-        """Return an insert that skips existing contents, in the dialect of the database."""
-        if self._session.get_bind().dialect.name == "postgresql":
-            return postgresql.insert(_table(Content)).on_conflict_do_nothing()
-        return sqlite.insert(_table(Content)).on_conflict_do_nothing()
 
     def _insert(self, table: type[Base], rows: list[Row]) -> None:
         if rows:

@@ -14,6 +14,7 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services import audit
+from topkapi.app.services.guideline_history import record_version
 from topkapi.app.services.importing.records.values import BadValue
 from topkapi.app.services.importing.setting_values import SETTING_NAMES, setting_value
 from topkapi.app.services.importing.sources import limits
@@ -59,7 +60,7 @@ def change_study(
     if text != study.guidelines:
         detail = {"characters": len(text), "characters_before": len(study.guidelines)}
         audit.record(session, actor_id, "study.guidelines", study.slug, **detail)
-        study.guidelines = text
+        record_version(session, study, text, source="edit", actor_id=actor_id)
     return version_of(study) != before
 
 

@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from sqlalchemy import Select, Table, select
+from sqlalchemy import Select, Table, or_, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
-from topkapi.app.db.models import Assignment, Content, JudgmentRow, Study, User
+from topkapi.app.db.models import Content, JudgmentRow, Study, User
 from topkapi.app.db.queries.studies import study_tables
 from topkapi.app.services.backups import plain
 
 FORMAT = 1
+HEADER, PEOPLE = "copy.json", "people"
 _BATCH = 500
 
 
@@ -47,7 +48,7 @@ def write_copy(session: Session, study: Study, path: Path) -> Copy:
                     stream.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
                     rows[name] += 1
         header = {"format": FORMAT, "study": study.slug, "made_at": now().isoformat(), "rows": rows}
-        archive.writestr("copy.json", json.dumps(header, indent=1))
+        archive.writestr(HEADER, json.dumps(header, indent=1))
     name = f"topkapi-{study.slug}-{now():%Y%m%d-%H%M%S}.zip"
     return Copy(name, path, path.stat().st_size, _digest(path), rows)
 
@@ -56,12 +57,19 @@ def _parts(session: Session, study: Study) -> Iterator[tuple[str, Iterator[dict[
     for table in study_tables.tables_of_study():
         statement = select(table).where(study_tables.rows_of_study(table, study.id))
         yield table.name, _lines(session, statement.order_by(*table.primary_key.columns))
-    people = select(Assignment.user_id).where(
-        study_tables.rows_of_study(_table(Assignment), study.id)
-    )
-    users = select(User.id, User.email, User.name, User.role).where(User.id.in_(people))
-    yield "people", _lines(session, users.order_by(User.id))
+    users = select(User.id, User.email, User.name, User.role)
+    users = users.where(or_(*(User.id.in_(found) for found in _people(study))))
+    yield PEOPLE, _lines(session, users.order_by(User.id))
     yield Content.__tablename__, _contents(session, study_tables.hashes_of_study(session, study.id))
+
+
+def _people(study: Study) -> Iterator[Select[int]]:
+    """Yield the ids of people that rows of the study refer to, table by table."""
+    for table in study_tables.tables_of_study():
+        for key in table.foreign_keys:
+            if key.column.table.name == User.__tablename__:
+                mine = study_tables.rows_of_study(table, study.id)
+                yield select(key.parent).where(mine, key.parent.is_not(None))
 
 
 def _contents(session: Session, hashes: list[str]) -> Iterator[dict[str, Any]]:

@@ -1,12 +1,12 @@
 """API of studies: import whole or refuse whole; change, archive, copy, delete."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
-from topkapi.app.services.importing import ImportReport
+from topkapi.app.services.importing import EditPolicy, ImportReport
 from topkapi.app.services.studies import edit_study, lifecycle
 from topkapi.app.web.access.deps import ApiAdmin, SessionDep
 from topkapi.app.web.access.downloads import ExportPlace
@@ -41,6 +41,17 @@ ZIP: dict[int | str, dict[str, Any]] = {
 }
 
 
+class EditOut(BaseModel):
+    """A field that was edited in the study, both values, and what the import did with it."""
+
+    field: str
+    study: Any
+    files: Any
+    both: bool
+    outcome: str
+    changed: str
+
+
 class ImportOut(BaseModel):
     """What was read, and how much of it is new."""
 
@@ -63,6 +74,8 @@ class ImportOut(BaseModel):
     unused_documents: int
     read_from: dict[str, str]
     ignored: list[str]
+    edits: list[EditOut]
+    notes: list[str]
 
     @classmethod
     def of(cls, report: ImportReport) -> "ImportOut":
@@ -107,13 +120,24 @@ async def post_study(
     runner: Runner,
     response: Response,
     dry_run: bool = False,
+    edits: Literal["keep", "replace"] | None = None,
     filename: Annotated[str, Query(max_length=200)] = "study",
 ) -> ImportOut:
-    """Import a study, or with `dry_run` only read it; problems are listed by file and line."""
+    """Import a study, or with `dry_run` only read it; problems are listed by file and line.
+
+    `edits` says what counts where name, guidelines or settings were edited in the study: `keep`
+    them, or `replace` them by the files'. Without it edits are kept, and the import is refused
+    where the files have changed too.
+    """
     path, name, _ = await receive(request, runner.store, filename)
     try:
         report = await run_in_threadpool(
-            runner.import_now, path, name, actor_id=user.id, dry_run=dry_run
+            runner.import_now,
+            path,
+            name,
+            actor_id=user.id,
+            dry_run=dry_run,
+            policy=EditPolicy(edits),
         )
     finally:
         path.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.domain.errors import Invalid
@@ -16,6 +17,7 @@ from topkapi.app.web.importing.uploads import RECEIVING, Runner, receive
 from topkapi.app.web.people.views import ImportsView, ImportView, Refusal
 
 router = APIRouter(prefix="/imports", include_in_schema=False)
+CHOICE = "edit."  # before the name of an edited field
 UploadId = Annotated[str, Path(max_length=64)]
 
 
@@ -43,11 +45,19 @@ def get_import(request: Request, _user: AdminUser, runner: Runner, upload_id: Up
 
 
 @router.post("/{upload_id}/confirm")
-def post_confirm(
+async def post_confirm(
     request: Request, user: EarlyAdmin, runner: Runner, upload_id: UploadId
 ) -> Response:
-    """Import the checked study."""
-    return _to(request, runner.confirm(runner.store.find(upload_id), actor_id=user.id))
+    """Import the checked study; the form says for which edited fields the files count."""
+    form = await request.form(max_files=0, max_fields=100)
+    replace = [
+        name.removeprefix(CHOICE)
+        for name, choice in form.items()
+        if name.startswith(CHOICE) and choice == "replace"
+    ]
+    upload = await run_in_threadpool(runner.store.find, upload_id)
+    begun = await run_in_threadpool(runner.confirm, upload, actor_id=user.id, replace=replace)
+    return _to(request, begun)
 
 
 @router.post("/{upload_id}/cancel")

@@ -14,6 +14,7 @@ from topkapi.app.db.queries.studies.studies import studies_with_counts
 from topkapi.app.db.queries.studies.study_pages import DocumentRow, QueryRow
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.study import StudySettings
+from topkapi.app.services import guideline_history
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import AdminUser, ResearcherUser, SessionDep
 from topkapi.app.web.common.markdown import to_html
@@ -21,12 +22,14 @@ from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView
 from topkapi.app.web.studies.views import (
+    GuidelinesHistoryView,
     GuidelinesPageView,
     StudiesView,
     StudyHead,
     StudyLine,
     StudyTableView,
     StudyView,
+    VersionLine,
     head_of,
     state_of,
 )
@@ -71,6 +74,18 @@ def get_study_guidelines(
         study_head(session, study, user, "guidelines"), to_html(study.guidelines)
     )
     return render(request, "studies/guidelines.html", view)
+
+
+@router.get("/{slug}/guidelines/history")
+def get_guidelines_history(
+    request: Request, session: SessionDep, user: ResearcherUser, slug: Slug
+) -> Response:
+    """List the versions of the guidelines, each with its difference from the one before."""
+    study = lifecycle.required_study(session, slug)
+    head = study_head(session, study, user, "guidelines")
+    versions = guideline_history.versions(session, study)
+    view = GuidelinesHistoryView(head, [*map(VersionLine.of, versions, [*versions[1:], None])])
+    return render(request, "studies/guidelines_history.html", view)
 
 
 @router.get("/{slug}/queries")

@@ -2,13 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Form, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.models import User
 from topkapi.app.domain.errors import AppError, Conflict, Invalid
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
+from topkapi.app.services import guideline_history
 from topkapi.app.services.studies import edit_study, lifecycle
 from topkapi.app.web.access.deps import AdminUser, SessionDep
 from topkapi.app.web.common.errors import status_of
@@ -19,6 +20,7 @@ from topkapi.app.web.studies.forms import form_of, settings_in
 from topkapi.app.web.studies.pages import Slug, study_head, to_study
 from topkapi.app.web.studies.views import GuidelinesFormView, SettingsView
 
+Version = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 
 
@@ -56,11 +58,14 @@ def post_settings(
 
 @router.get("/guidelines/edit")
 def get_guidelines_form(
-    request: Request, session: SessionDep, user: AdminUser, slug: Slug
+    request: Request, session: SessionDep, user: AdminUser, slug: Slug, version: Version = None
 ) -> Response:
-    """Show the guidelines' Markdown in a form."""
+    """Show the guidelines' Markdown in a form: the present text, or that of an old version."""
     study = lifecycle.required_study(session, slug)
-    form = GuidelinesForm(seen=edit_study.version_of(study), guidelines=study.guidelines)
+    text = study.guidelines
+    if version is not None:
+        text = guideline_history.text_of_version(session, study, version)
+    form = GuidelinesForm(seen=edit_study.version_of(study), guidelines=text)
     return _guidelines_page(request, session, user, slug, form)
 
 

@@ -7,6 +7,8 @@ from datetime import datetime
 from topkapi.app.db.models import Study
 from topkapi.app.db.queries.studies.study_pages import DocumentRow, QueryRow
 from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.guideline_history import Version
+from topkapi.app.services.importing.edit_messages import difference
 from topkapi.app.services.studies.lifecycle import Deletion
 from topkapi.app.web.common.paging import Choices, Paging
 from topkapi.app.web.people.forms import GuidelinesForm, SettingsForm
@@ -64,6 +66,34 @@ class GuidelinesPageView:
 
     head: StudyHead
     html: str
+
+
+@dataclass(frozen=True, slots=True)
+class VersionLine:
+    """A version of the guidelines; ``difference`` has its lines changed since the one before."""
+
+    number: int
+    at: datetime
+    by: str
+    source: str
+    difference: Sequence[str]
+
+    @classmethod
+    def of(cls, version: Version, before: Version | None) -> "VersionLine":
+        """Return the line of ``version``, which follows ``before``."""
+        row, user = version
+        old = "" if before is None else before[0].text
+        changed = difference(old, row.text)
+        by = "the command line" if user is None else user.name
+        return cls(row.number, row.created_at, by, row.source, changed)
+
+
+@dataclass(frozen=True, slots=True)
+class GuidelinesHistoryView:
+    """The versions of the guidelines, latest first."""
+
+    head: StudyHead
+    versions: Sequence[VersionLine]
 
 
 @dataclass(frozen=True, slots=True)

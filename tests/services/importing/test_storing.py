@@ -340,7 +340,7 @@ def test_settings_stay_once_work_is_assigned_but_words_may_change(
     load(session, folder)
     assert study.guidelines == "Better words."
     (folder / "study.toml").write_text(STUDY)
-    with pytest.raises(StudyRefused, match="settings differ"):
+    with pytest.raises(StudyRefused, match="k is 3 here, but 2 in the study, and work is assigned"):
         load(session, folder)
 
 

@@ -2,36 +2,57 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+
+from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.domain.errors import AppError, Conflict
 from topkapi.app.services.importing import (
+    KEEP_EDITS,
+    EditPolicy,
     ImportReport,
-    Source,
     StudyRefused,
     import_study,
     open_source,
     preview_study,
 )
+from topkapi.app.services.importing.sources.reader import Progress, no_progress
 from topkapi.app.services.importing.uploads.store import Stage, Upload, UploadStore
 
 _EVERY = 0.5  # seconds between two saved progress updates
 _log = logging.getLogger("topkapi.uploads")
-Step = Callable[[Upload, Source, Any], ImportReport]
+Step = Callable[[Path, Upload, Progress], ImportReport]
+
+
+class CopyReader(Protocol):
+    """Reads full copies of studies, which are not study folders."""
+
+    def is_copy(self, path: Path) -> bool:
+        """Return whether the file is a full copy."""
+        ...
+
+    def read_copy(
+        self, session: Session, path: Path, *, name: str, actor_id: int | None
+    ) -> ImportReport:
+        """Write the study of a full copy."""
+        ...
 
 
 class ImportRunner:
     """Runs checks and imports in a background thread, so that requests are not blocked."""
 
-    def __init__(self, store: UploadStore, sessions: Sessions) -> None:
+    def __init__(
+        self, store: UploadStore, sessions: Sessions, copies: CopyReader | None = None
+    ) -> None:
         self.store = store
         self._sessions = sessions
+        self._copies = copies
         self._thread: ThreadPoolExecutor | None = None  # started with the first upload
 
     def close(self) -> None:
@@ -44,18 +65,18 @@ class ImportRunner:
         """Start checking the upload; nothing is written to the database."""
         return self._begin(upload, Stage.CHECKING, Stage.READY, self._preview)
 
-    def confirm(self, upload: Upload, *, actor_id: int) -> Upload:
-        """Start importing a checked upload."""
+    def confirm(self, upload: Upload, *, actor_id: int, replace: Iterable[str] = ()) -> Upload:
+        """Start importing a checked upload; edits are kept except in the fields ``replace``."""
         if upload.stage is not Stage.READY:
             raise Conflict(
                 f"This upload is {upload.stage}; only an upload that is ready can be imported."
             )
 
         self.store.claim(upload)
+        policy = EditPolicy("keep", frozenset(replace))
 
-        def write(_upload: Upload, source: Source, progress: Any) -> ImportReport:
-            with self._sessions.write.begin() as session:
-                return import_study(session, source, actor_id=actor_id, progress=progress)
+        def write(path: Path, upload: Upload, progress: Progress) -> ImportReport:
+            return self._read(path, upload.filename, policy, actor_id, progress=progress)
 
         return self._begin(upload, Stage.WRITING, Stage.DONE, write)
 
@@ -67,19 +88,53 @@ class ImportRunner:
         return self._note(upload, stage=Stage.REFUSED, message="The upload was discarded.")
 
     def import_now(
-        self, path: Path, filename: str, *, actor_id: int, dry_run: bool
+        self,
+        path: Path,
+        filename: str,
+        *,
+        actor_id: int,
+        dry_run: bool,
+        policy: EditPolicy = KEEP_EDITS,
     ) -> ImportReport:
         """Check or import a file immediately, in the thread of the caller."""
+        return self._read(path, filename, policy, actor_id, dry_run=dry_run)
+
+    def _preview(self, path: Path, upload: Upload, progress: Progress) -> ImportReport:
+        policy = EditPolicy("ask")
+        return self._read(path, upload.filename, policy, None, dry_run=True, progress=progress)
+
+    def _read(
+        self,
+        path: Path,
+        filename: str,
+        policy: EditPolicy,
+        actor_id: int | None,
+        *,
+        dry_run: bool = False,
+        progress: Progress = no_progress,
+    ) -> ImportReport:
+        if self._copies is not None and self._copies.is_copy(path):
+            return self._read_copy(self._copies, path, filename, actor_id, dry_run)
         with open_source(path, name=filename) as source:
             if dry_run:
                 with self._sessions.read() as session:
-                    return preview_study(session, source)
+                    return preview_study(session, source, policy=policy, progress=progress)
             with self._sessions.write.begin() as session:
-                return import_study(session, source, actor_id=actor_id)
+                return import_study(
+                    session, source, policy=policy, actor_id=actor_id, progress=progress
+                )
 
-    def _preview(self, _upload: Upload, source: Source, progress: Any) -> ImportReport:
-        with self._sessions.read() as session:
-            return preview_study(session, source, progress=progress)
+    def _read_copy(
+        self, copies: CopyReader, path: Path, filename: str, actor_id: int | None, dry_run: bool
+    ) -> ImportReport:
+        """Read a full copy; a dry run reads all of it too, and rolls back."""
+        with self._sessions.write() as session:
+            report = copies.read_copy(session, path, name=filename, actor_id=actor_id)
+            if dry_run:
+                session.rollback()
+                return replace(report, dry_run=True)
+            session.commit()
+        return report
 
     def _begin(self, upload: Upload, during: Stage, after: Stage, step: Step) -> Upload:
         begun = self._note(upload, stage=during, done=0, total=0, message="")
@@ -99,8 +154,7 @@ class ImportRunner:
 
         try:
             path = self.store.content(upload)
-            with open_source(path, name=upload.filename) as source:
-                report = step(upload, source, progress)
+            report = step(path, upload, progress)
         except StudyRefused as refused:
             problems = tuple(each.as_json() for each in refused.problems)
             known = {"problems": problems, "more_problems": refused.more, "read": refused.read}

@@ -1,0 +1,246 @@
+"""Reading a full copy of a study back: new ids for every row, people matched by e-mail address.
+
+Ids also occur inside plans, pending questions, rankings and rotations; `copy_ids` renumbers them.
+"""
+
+import json
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+from sqlalchemy import Table, insert, select
+from sqlalchemy.exc import DataError, IntegrityError
+from sqlalchemy.orm import Session
+from sqlalchemy.sql.schema import ScalarElementColumnDefault
+
+from topkapi.app.db.base import Base
+from topkapi.app.db.models import Assignment, Content, Study, User
+from topkapi.app.db.queries.studies import study_tables
+from topkapi.app.db.queries.studies.studies import study_of_slug
+from topkapi.app.domain.enums import Role
+from topkapi.app.domain.errors import Conflict
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services import audit
+from topkapi.app.services.backups.rows import row_of
+from topkapi.app.services.importing import ImportReport
+from topkapi.app.services.importing.problems import Location, StudyRefused, refusal
+from topkapi.app.services.importing.writing import new_contents, take_turn
+from topkapi.app.services.studies.copy_ids import Ids, renumbered, renumbered_rotations
+from topkapi.app.services.studies.full_copy import FORMAT, HEADER, PEOPLE
+
+_ROWS = 500
+_DAMAGE = (
+    *(BadZipFile, zlib.error, struct.error, EOFError, OSError, OverflowError),
+    *(KeyError, ValueError, TypeError, NotImplementedError, RuntimeError),
+)
+Row = dict[str, Any]
+
+
+def is_copy(path: Path) -> bool:
+    """Return whether the file is a full copy of a study."""
+    try:
+        with ZipFile(path) as archive:
+            return HEADER in archive.namelist()
+    except (OSError, BadZipFile, ValueError, NotImplementedError):
+        return False
+
+
+def read_copy(
+    session: Session,
+    path: Path,
+    *,
+    name: str | None = None,
+    slug: str | None = None,
+    actor_id: int | None = None,
+) -> ImportReport:
+    """Write the study of a full copy, as ``slug`` if given; raise StudyRefused if it is damaged.
+
+    ``name`` is the name of the file for messages. The caller commits.
+    """
+    shown = name or path.name
+    take_turn(session)
+    try:
+        with ZipFile(path) as archive:
+            return _CopyReader(session, archive, shown).read(slug, actor_id)
+    except _DAMAGE as error:
+        raise _damaged(Location(shown), str(error)) from error
+
+
+@dataclass(slots=True)
+class _CopyReader:
+    """Inserts the rows of a copy, parents first."""
+
+    session: Session
+    archive: ZipFile
+    name: str
+    ids: Ids = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    expected: dict[str, int] = field(default_factory=dict)
+    new_people: int = 0
+
+    def read(self, slug: str | None, actor_id: int | None) -> ImportReport:
+        header = json.loads(self.archive.read(HEADER))
+        if header["format"] != FORMAT:
+            raise refusal(
+                Location(HEADER),
+                "format",
+                f"The copy has format {header['format']}; this version reads {FORMAT}.",
+                "Read it with the version of Topkapi that wrote it.",
+            )
+        wanted, self.expected = slug or str(header["study"]), header["rows"]
+        self._refuse_taken(wanted)
+        self._contents()
+        self._people()
+        for table in _in_order():
+            self._table(table, wanted)
+        return self._finish(actor_id)
+
+    def _refuse_taken(self, slug: str) -> None:
+        if study_of_slug(self.session, slug) is not None:
+            raise Conflict(
+                f"The study {slug!r} already exists, and a full copy is read as a whole. Nothing "
+                "was written. Read it under another name: topkapi study import FILE --slug NAME."
+            )
+
+    def _contents(self) -> None:
+        table = Base.metadata.tables[Content.__tablename__]
+        for batch in _batches(self._rows(table.name, lambda found: _typed(table, found)), 50):
+            self.session.execute(new_contents(self.session), batch)
+
+    def _people(self) -> None:
+        """Match people by e-mail address; new ones have no password until they are invited."""
+        known = self.ids.setdefault(User.__tablename__, {})
+        for person in self._rows(PEOPLE, lambda found: found):
+            statement = select(User).where(User.email == person["email"])
+            user = self.session.scalar(statement)
+            if user is None:
+                role = Role(person["role"])
+                role = Role.ASSESSOR if role is Role.ADMIN else role
+                user = User(email=person["email"], name=person["name"], role=role)
+                self.session.add(user)
+                self.session.flush()
+                self.new_people += 1
+            known[person["id"]] = user.id
+
+    def _table(self, table: Table, slug: str) -> None:
+        known = self.ids.setdefault(table.name, {})
+
+        def convert(found: Row) -> Row:
+            row = renumbered(table, _typed(table, found), self.ids)
+            if table.name == Study.__tablename__:
+                row |= {"slug": slug, "rotations": None, "full_copy": None}
+                self._rotations = found.get("rotations")
+            return row
+
+        for batch in _batches(self._rows(table.name, convert), _ROWS):
+            self._insert(table, batch, known)
+
+    _rotations: Row | None = None
+
+    def _insert(self, table: Table, rows: list[Row], known: dict[int, int]) -> None:
+        try:
+            if "id" not in table.columns:
+                self.session.execute(insert(table), rows)
+                return
+            old = [row.pop("id") for row in rows]
+            statement = insert(table).returning(table.c.id, sort_by_parameter_order=True)
+            known.update(zip(old, self.session.scalars(statement, rows), strict=True))
+        except (DataError, IntegrityError) as error:
+            raise _damaged(Location(f"{table.name}.jsonl"), f"{error.orig}") from error
+
+    def _rows(self, name: str, convert: Callable[[Row], Row]) -> Iterator[Row]:
+        """Yield the converted rows of a member; name the line of one that is wrong."""
+        file, number = f"{name}.jsonl", 0
+        with self.archive.open(file) as stream:
+            for number, line in enumerate(stream, start=1):
+                try:
+                    yield convert(json.loads(line))
+                except (ValueError, TypeError, KeyError) as error:
+                    raise _damaged(Location(file, number), str(error)) from error
+        self.counts[name] = number
+        if number != self.expected[name]:
+            found = f"{number:,} lines instead of {self.expected[name]:,}"
+            raise _damaged(Location(file), found)
+
+    def _finish(self, actor_id: int | None) -> ImportReport:
+        study = self.session.get_one(Study, next(iter(self.ids[Study.__tablename__].values())))
+        study.rotations = renumbered_rotations(self._rotations, self.ids)
+        self.session.flush()
+        facts = {name: count for name, count in self.counts.items() if count}
+        audit.record(self.session, actor_id, "study.restore", study.slug, **facts)
+        return self._report(study)
+
+    def _report(self, study: Study) -> ImportReport:
+        settings, counts = StudySettings.from_json(study.settings), self.counts
+        return ImportReport(
+            slug=study.slug,
+            name=study.name,
+            action="restore",
+            dry_run=False,
+            tools=tuple(tool.value for tool in settings.tools),
+            k=settings.k,
+            sorter=settings.sorter,
+            queries=counts["queries"],
+            documents=counts["documents"],
+            candidates=counts["candidates"],
+            rankings=counts["rankings"],
+            files=counts["study_files"],
+            bytes=sum(info.file_size for info in self.archive.infolist()),
+            new_queries=counts["queries"],
+            new_documents=counts["documents"],
+            new_candidates=counts["candidates"],
+            unused_documents=0,
+            read_from={"study": f"{self.name} (full copy)"},
+            ignored=(),
+            notes=tuple(self._notes()),
+        )
+
+    def _notes(self) -> Iterator[str]:
+        yield (
+            f"{self.counts['assignments']:,} assignments with {self.counts['judgments']:,} log "
+            "entries were restored"
+        )
+        if self.new_people:
+            yield (
+                f"{self.new_people:,} accounts were created without a password; invite these "
+                "people before they continue"
+            )
+
+
+def _in_order() -> list[Table]:
+    """Return the tables of a study; plans contain ids of rankings, so work comes after these."""
+    late: set[str] = {Assignment.__tablename__}
+    for table in study_tables.tables_of_study():
+        if any(key.column.table.name in late for key in table.foreign_keys):
+            late.add(table.name)
+    return sorted(study_tables.tables_of_study(), key=lambda table: table.name in late)
+
+
+def _typed(table: Table, found: Row) -> Row:
+    """Return the row with its column types; columns added since the copy get their defaults."""
+    for column in table.columns:
+        default = column.default
+        if column.name not in found and column.nullable:
+            found[column.name] = None
+        elif column.name not in found and isinstance(default, ScalarElementColumnDefault):
+            found[column.name] = default.arg
+    return row_of(table, found)
+
+
+def _batches(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:
+    while batch := list(islice(rows, size)):
+        yield batch
+
+
+def _damaged(location: Location, why: str) -> StudyRefused:
+    return refusal(
+        location,
+        None,
+        f"The full copy is damaged, or was changed: {why}.",
+        "Take the file as it was downloaded; nothing was written.",
+    )

@@ -1,0 +1,92 @@
+"""Importing an edited study again: the difference is shown, and the choice is kept."""
+
+import os
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, Page, expect
+from sqlalchemy import select
+
+from tests.browser.desks import Site
+from tests.factories import make_user
+from tests.studies import append, small_study, zipped
+from topkapi.app.db.models import Study
+from topkapi.app.domain.enums import Role
+from topkapi.app.services.importing import import_study, open_source
+from topkapi.app.services.studies.edit_study import change_study
+
+pytestmark = pytest.mark.browser
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
+
+
+def look(page: Page, name: str) -> None:
+    """Check accessibility; keep a screenshot if SCREENSHOTS names a folder."""
+    found = Axe().run(page, options=RULES)
+    assert found.violations_count == 0, found.generate_report()
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=f"{folder}/{name}.png", full_page=True)
+
+
+def test_an_administrator_chooses_between_edits_and_files(
+    any_site: Site, context: BrowserContext, tmp_path: Path
+) -> None:
+    with any_site.sessions.write.begin() as session:
+        user = make_user(session, role=Role.ADMIN, name="Maren Oduya")
+        slug = f"again{user.id}"
+        folder = small_study(tmp_path / slug)
+        settings = f'name = "Tulips"\nslug = "{slug}"\nk = 3\n'
+        (folder / "study.toml").write_text(settings)
+        (folder / "guidelines.md").write_text("# Choose\n\nLook once.\nThen answer.\n")
+        with open_source(folder) as source:
+            import_study(session, source)
+        study = session.scalars(select(Study).where(Study.slug == slug)).one()
+        change_study(
+            session,
+            study,
+            name="Tulips, edited",
+            guidelines="# Choose\n\nLook twice.\nThen answer.\n",
+            settings={"idle_seconds": 45},
+            actor_id=user.id,
+        )
+    (folder / "study.toml").write_text(settings.replace("Tulips", "Tulips of 2026"))
+    (folder / "guidelines.md").write_text("# Choose\n\nLook carefully.\nThen answer.\n")
+    append(folder / "queries.jsonl", '{"id": "q9", "text": "one more"}\n')
+    append(folder / "candidates.jsonl", '{"query": "q9", "document": "d0"}\n')
+    path = tmp_path / f"{slug}.zip"
+    path.write_bytes(zipped(folder))
+
+    context.add_cookies([any_site.cookie(user)])
+    page = context.new_page()
+    page.goto(f"{any_site.server.url}/imports")
+    page.get_by_label("Study", exact=True).set_input_files(path)
+    page.get_by_role("button", name="Upload").click()
+    guidelines = page.get_by_role("group", name="Guidelines")
+    expect(guidelines.get_by_text("Look twice.")).to_be_visible()
+    expect(guidelines.get_by_text("Look carefully.")).to_be_visible()
+    expect(guidelines.get_by_text("Maren Oduya changed it on the page Guidelines")).to_be_visible()
+    pause = page.get_by_role("group", name="idle_seconds")
+    expect(pause.get_by_label("Keep the edit")).to_be_checked()
+    look(page, "reimport")
+    name = page.get_by_role("group", name="Name")
+    page.get_by_role("button", name="Import 1 query").click()  # nothing chosen yet: not sent
+    expect(page.get_by_role("button", name="Import 1 query")).to_be_visible()
+    guidelines.get_by_label("Keep the edit").check()
+    name.get_by_label("Use the file").press("Space")
+    page.get_by_role("button", name="Import 1 query").click()
+    expect(page.get_by_text("The study was imported.")).to_be_visible()
+    expect(page.get_by_text("guidelines (kept)")).to_be_visible()
+    with any_site.sessions.read() as session:
+        study = session.scalars(select(Study).where(Study.slug == slug)).one()
+        assert study.name == "Tulips of 2026"
+        assert "Look twice." in study.guidelines
+        assert study.settings["idle_seconds"] == 45
+
+    page.goto(f"{any_site.server.url}/studies/{slug}/guidelines")
+    page.get_by_role("link", name="History").click()
+    expect(page.get_by_role("heading", name="Version 2")).to_be_visible()
+    look(page, "history")
+    page.get_by_role("link", name="Edit from this version 1").click()
+    expect(page.get_by_label("Guidelines in Markdown")).to_have_value(
+        "# Choose\n\nLook once.\nThen answer.\n"
+    )
