@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from tests.factories import make_study, make_user, queries_of
 from topkapi.app.db.base import now
 from topkapi.app.db.models import Assignment, AuditEvent, Candidate, Query, Study
-from topkapi.app.domain.assignment.rotation import RuleBroken
+from topkapi.app.domain.assignment.rotation import AssignmentSpec, RuleBroken
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.domain.study import StudySettings
@@ -180,7 +180,7 @@ def test_a_reassigned_query_is_no_gap(session: Session, study: Study) -> None:
     made = assign_rotation(session, study, ids, rounds=1)
     row = next(row for row in made if row.user_id == ids[0])
     free = manual_assignment.free_for(
-        session, study, manual_assignment.AssignmentSpec(ids[0], row.query_id, row.tool, 5)
+        session, study, AssignmentSpec(ids[0], row.query_id, row.tool, 5)
     )
     manual_assignment.reassign(session, study, row.id, free[0].email)
     assert plan_filling(session, study, ids).gaps == []

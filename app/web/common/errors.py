@@ -49,7 +49,10 @@ _TITLES = {
     500: "Unexpected error",
     503: "The server is busy",
 }
-_TITLES_BY_CODE = {"withdrawn": "Assignment withdrawn"}
+_TITLES_BY_CODE = {
+    "withdrawn": "Assignment withdrawn",
+    "rule_broken": "The rule of the rotation forbids this",
+}
 _DEFAULT_DETAIL = {
     404: "There is no page at this address.",
     405: "This address does not accept this kind of request.",
