@@ -4,13 +4,19 @@ Each command or group of commands is a module in this package with a function ``
 a line in ``COMMANDS``. Only the module of the requested command is imported.
 """
 
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from threading import current_thread, main_thread
 from typing import Annotated
 
-import typer
+try:
+    import typer
+except KeyboardInterrupt:
+    sys.exit(130)
 
 COMMANDS = {
     "serve": "Serve the pages and the API.",
@@ -32,8 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command; print errors as one line on standard error; exit with 0 only on success."""
     chosen = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
-        code = _build(chosen)(chosen, prog_name="topkapi", standalone_mode=False)
-    except typer.Abort:
+        with _ended_by_interrupt():
+            command = _build(chosen)
+        code = command(chosen, prog_name="topkapi", standalone_mode=False)
+    except (typer.Abort, KeyboardInterrupt):
         sys.exit(130)
     except Exception as error:
         from topkapi.app.cli.failures import explain
@@ -41,6 +49,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
         message, code = explain(error)
         print(f"topkapi: {message}", file=sys.stderr)  # noqa: T201
     sys.exit(code or 0)
+
+
+@contextmanager
+def _ended_by_interrupt() -> Iterator[None]:
+    """Let Ctrl-C end the process at once while modules load, without a traceback."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _build(arguments: Sequence[str]) -> typer.Typer:

@@ -5,6 +5,7 @@ from topkapi.app.web.accounts.api import router as account_api
 from topkapi.app.web.accounts.keys_pages import router as keys_pages
 from topkapi.app.web.accounts.pages import router as account_pages
 from topkapi.app.web.assignments.api import router as assignments_api
+from topkapi.app.web.assignments.growth_pages import router as growth_pages
 from topkapi.app.web.assignments.pages import router as assignments_pages
 from topkapi.app.web.assignments.work_pages import router as work_pages
 from topkapi.app.web.audit.api import router as audit_api
@@ -58,6 +59,7 @@ ROUTERS = (
     training_admin_pages,
     deletion_pages,
     assignments_pages,
+    growth_pages,
     work_pages,
     progress_pages,
     importing_pages,

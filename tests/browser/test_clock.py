@@ -59,7 +59,7 @@ def test_pause_takes_the_pages_away_and_stops_the_clock(
     assigned: AssignedWork, context: BrowserContext
 ) -> None:
     context.clock.install()
-    tab = assigned.sit_down(context)
+    tab = assigned.open_page(context)
     before = question_of(tab)
     frame_of(tab, "left").locator("body").click()
     tab.mouse.wheel(0, 300)
@@ -98,7 +98,7 @@ def test_a_hidden_tab_pauses_and_says_why(assigned: AssignedWork, tab: Page) -> 
 def test_idleness_pauses_and_reading_does_not(site: Site, context: BrowserContext) -> None:
     assigned = make_assigned(site, idle_seconds=30)
     context.clock.install()
-    page = assigned.sit_down(context)
+    page = assigned.open_page(context)
     frame_of(page, "left").locator("body").click()
     scrolled = "document.querySelector('#left-frames iframe').contentWindow.scrollY"
     for _ in range(3):
@@ -118,7 +118,7 @@ def test_idleness_pauses_and_reading_does_not(site: Site, context: BrowserContex
 def test_a_computer_that_slept_has_not_worked(site: Site, context: BrowserContext) -> None:
     assigned = make_assigned(site)
     context.clock.install()
-    page = assigned.sit_down(context)
+    page = assigned.open_page(context)
     page.clock.fast_forward(3_600_000)
     assert is_paused(page)
     expect(page.get_by_text("The computer was asleep")).to_be_visible()
@@ -150,7 +150,7 @@ def test_recorded_times_are_true(tmp_path: Path, context: BrowserContext, sqlite
     with serving(sqlite_url, tmp_path, port=port, start=FORKER.start) as server:
         site = Site(server, make_sessions(engine))
         assigned = make_assigned(site)
-        page = assigned.sit_down(context)
+        page = assigned.open_page(context)
         page.evaluate(WATCH)
         offset = int(page.evaluate("performance.now()"))
         spend(page, 1200)
@@ -204,7 +204,7 @@ def test_leaving_keeps_the_time_on_a_question(
     expect(tab.get_by_role("heading", name="Your queue")).to_be_visible()
     left = [ms for kind, _, ms in assigned.events_so_far(2) if kind == "leave"]
     assert left[0] >= 1400
-    again = assigned.sit_down(context)
+    again = assigned.open_page(context)
     assert clock_of(again) >= "00:01"
     again.keyboard.press("ArrowLeft")
     answered(again, 1)
@@ -230,7 +230,7 @@ def test_no_answer_is_given_to_pages_that_are_hidden(
     new_assigned: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
     assigned = new_assigned()
-    page = assigned.sit_down(context)
+    page = assigned.open_page(context)
     page.keyboard.press("p")
     for key in ("ArrowLeft", "ArrowRight", "t", "u", "Shift+ArrowLeft", "n"):
         page.keyboard.press(key)

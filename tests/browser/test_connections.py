@@ -189,7 +189,7 @@ def test_nor_does_a_link_that_is_pointed_at_and_pressed(
         f'<form action="{sink.url}/form"><button id=send formaction="{sink.url}/button">send</form>'
     )
     assigned = make_assigned(site, pages=[Body(body.format(n), "text/html") for n in range(4)])
-    page = assigned.sit_down(profile)
+    page = assigned.open_page(profile)
     for link in ("#out", "#send"):
         pressed = frame_of(page, "left").locator(link)
         pressed.hover()

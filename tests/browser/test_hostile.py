@@ -85,7 +85,7 @@ def sources(page: Page) -> list[str]:
 def test_in_its_frame_it_is_inert(
     assigned: AssignedWork, sink: Sink, context: BrowserContext
 ) -> None:
-    page = assigned.sit_down(context)
+    page = assigned.open_page(context)
     title = page.title()
     shown = frame_of(page, "left")
     expect(shown.get_by_text("A page about tulips.")).to_be_visible()
@@ -113,7 +113,7 @@ def test_in_its_frame_it_is_inert(
 def test_the_real_answers_are_outside_its_reach(
     assigned: AssignedWork, context: BrowserContext
 ) -> None:
-    page = assigned.sit_down(context)
+    page = assigned.open_page(context)
     bar = page.locator("#answers").bounding_box()
     assert bar is not None
     for side in ("left", "right"):
@@ -135,7 +135,7 @@ def addresses(page: Page) -> tuple[str, str]:
 def test_opened_in_a_tab_of_its_own_it_is_as_inert(
     assigned: AssignedWork, sink: Sink, context: BrowserContext
 ) -> None:
-    for address in addresses(assigned.sit_down(context)):
+    for address in addresses(assigned.open_page(context)):
         tab = context.new_page()
         tab.goto(assigned.site.server.url + address)
         settled(tab)
@@ -154,7 +154,7 @@ def test_opened_in_a_tab_of_its_own_it_is_as_inert(
 def test_every_file_of_a_study_carries_the_same_chains(
     assigned: AssignedWork, context: BrowserContext
 ) -> None:
-    page, picture = addresses(assigned.sit_down(context))
+    page, picture = addresses(assigned.open_page(context))
     script = picture.replace("evil.svg", "evil.js")
     wanted = (
         "sandbox allow-same-origin; default-src 'none'; img-src 'self' data:; "
@@ -181,7 +181,7 @@ def test_a_link_opens_one_study_and_no_other(
     assigned: AssignedWork, site: Site, context: BrowserContext
 ) -> None:
     other = make_assigned(site)
-    page, _ = addresses(assigned.sit_down(context))
+    page, _ = addresses(assigned.open_page(context))
     with site.sessions.write.begin() as session:
         content = make_content(session, "secret of another study")
         session.add(

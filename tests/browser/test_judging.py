@@ -60,7 +60,7 @@ def test_leave_and_resume_at_the_same_pair(
     press(tab, "ArrowRight", 2)
     before = question_of(tab)
     tab.close()
-    again = assigned.sit_down(context)
+    again = assigned.open_page(context)
     assert question_of(again) == before
     assert assigned.log() == [("answer", "left"), ("answer", "right")]
 
@@ -74,7 +74,7 @@ def test_what_is_undone_stays_undone_and_can_be_redone(
     press(tab, "u", 0)
     assert pair_of(tab) == first
     tab.close()
-    again = assigned.sit_down(context)
+    again = assigned.open_page(context)
     answered(again, 0)
     assert pair_of(again) == first
     press(again, "r", 1)
@@ -116,7 +116,7 @@ def test_every_key_does_one_thing(assigned: AssignedWork, tab: Page) -> None:
 
 
 def test_two_tabs(assigned: AssignedWork, tab: Page, context: BrowserContext) -> None:
-    other = assigned.sit_down(context)
+    other = assigned.open_page(context)
     press(other, "ArrowLeft", 1)
     truth = question_of(other)
     tab.keyboard.press("ArrowRight")
@@ -132,7 +132,7 @@ def test_two_tabs(assigned: AssignedWork, tab: Page, context: BrowserContext) ->
 def test_the_same_answer_in_two_tabs_counts_once(
     assigned: AssignedWork, tab: Page, context: BrowserContext
 ) -> None:
-    other = assigned.sit_down(context)
+    other = assigned.open_page(context)
     press(other, "ArrowLeft", 1)
     press(other, "ArrowLeft", 2)
     tab.keyboard.press("ArrowLeft")

@@ -81,7 +81,7 @@ def test_lists_are_compared_by_keyboard_to_the_end(
     new_lists: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
     assigned = new_lists()
-    page = assigned.sit_down(context)
+    page = assigned.open_page(context)
     for name in [*NAMES, "Undo", "Redo", "Pause", "Note", "Help"]:
         expect(page.get_by_role("button", name=name, exact=True)).to_have_count(1)
     shown = page.locator("[aria-keyshortcuts]").evaluate_all(
@@ -109,7 +109,7 @@ def test_undo_leave_and_resume(
     new_lists: Callable[..., AssignedWork], context: BrowserContext, choice: str
 ) -> None:
     assigned = new_lists(lists_pairs=choice)
-    page = assigned.sit_down(context)
+    page = assigned.open_page(context)
     first = question_of(page)
     page.keyboard.press("n")
     page.keyboard.type("t for two")
@@ -121,7 +121,7 @@ def test_undo_leave_and_resume(
     press(page, "r", 1)
     assert systems_of(page) == second
     page.close()
-    again = assigned.sit_down(context)
+    again = assigned.open_page(context)
     assert systems_of(again) == second
     expect(again.get_by_role("progressbar", name="Progress")).to_have_attribute(
         "aria-valuetext", "1 of 10 pairs of lists compared, 9 left"
@@ -141,7 +141,9 @@ def test_two_people_at_once_are_never_shown_the_same_pair(
     mine = new_lists(lists_pairs="active", lists_size=5)
     theirs = new_lists(mine.study, round=1)
     contexts = [browser.new_context() for _ in range(2)]
-    pages = [assigned.sit_down(own) for assigned, own in zip((mine, theirs), contexts, strict=True)]
+    pages = [
+        assigned.open_page(own) for assigned, own in zip((mine, theirs), contexts, strict=True)
+    ]
     seen: list[frozenset[str]] = []
     for turn in range(5):
         seen += [frozenset(systems_of(page)) for page in pages]
@@ -162,7 +164,7 @@ def test_a_result_opens_in_the_safe_frame_and_pausing_takes_all_away(
     new_lists: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
     assigned = new_lists()
-    page = assigned.sit_down(context)
+    page = assigned.open_page(context)
     before = question_of(page)
     page.locator("#right-list").evaluate("list => { list.scrollTop = 20 }")
     page.locator("#left-list a").nth(1).click()
@@ -195,7 +197,7 @@ def test_two_tabs_and_a_double_click_count_once(
     new_lists: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
     assigned = new_lists(lists_pairs="active")
-    page, other = assigned.sit_down(context), assigned.sit_down(context)
+    page, other = assigned.open_page(context), assigned.open_page(context)
     other.get_by_role("button", name="Left better", exact=True).dblclick()
     answered(other, 1)
     saved(other)
@@ -223,7 +225,7 @@ def test_hostile_titles_and_snippets_are_inert(site: Site, context: BrowserConte
             content.text = f"tulips {HOSTILE} {number}"
             content.data = f"<body onload=\"parent.document.title='ran'\">{HOSTILE}".encode()
             content.media_type = "text/html"
-    tab = assigned.sit_down(context)
+    tab = assigned.open_page(context)
     title = tab.title()
     for count in (1, 2):
         expect(tab.locator("#left-list h3").first).to_contain_text("<script>document.title")
@@ -261,7 +263,7 @@ def test_the_page_is_sound_at_every_width(site: Site, browser: Browser, scheme: 
             viewport={"width": width, "height": height},
             color_scheme="dark" if scheme == "dark" else "light",
         )
-        page = assigned.sit_down(context)
+        page = assigned.open_page(context)
         assert flaws(page) == [], width
         assert (barriers(page) if (width, scheme) in AXE else []) == []
         page.locator("#left-list a").first.click()
@@ -273,7 +275,7 @@ def test_the_page_is_sound_at_every_width(site: Site, browser: Browser, scheme: 
             expect(page.get_by_role("button", name=name, exact=True)).to_be_in_viewport()
         context.close()
     context = browser.new_context(color_scheme="dark" if scheme == "dark" else "light")
-    page = finished.sit_down(context)
+    page = finished.open_page(context)
     page.keyboard.press("t")
     expect(page.get_by_text("Finished and saved")).to_be_visible()
     assert (barriers(page), flaws(page)) == ([], [])
@@ -283,7 +285,7 @@ def test_the_page_is_sound_at_every_width(site: Site, browser: Browser, scheme: 
 def test_on_a_phone_the_lists_are_a_strip_with_tabs(site: Site, browser: Browser) -> None:
     assigned = list_assigned(site)
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
-    page = assigned.sit_down(context)
+    page = assigned.open_page(context)
     expect(page.locator("#left-list")).to_be_in_viewport(ratio=0.9)
     page.get_by_role("link", name="Right list").click()
     expect(page.locator("#right-list")).to_be_in_viewport(ratio=0.9)

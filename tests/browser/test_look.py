@@ -48,7 +48,7 @@ def test_every_state_is_sound(
     page.goto(assigned.url)
     sound(page, "sign-in", axe=axe)
     page.close()
-    page = assigned.sit_down(context)
+    page = assigned.open_page(context)
     sound(page, "asking", axe=axe)
     for key, name in {"?": "Help", "n": "Note", "d": "upright", "g": "Guidelines"}.items():
         page.keyboard.press(key)
@@ -58,7 +58,7 @@ def test_every_state_is_sound(
     page.keyboard.press("p")
     sound(page, "paused", axe=axe)
     page.keyboard.press("p")
-    other = assigned.sit_down(context)
+    other = assigned.open_page(context)
     other.keyboard.press("ArrowLeft")
     answered(other, 1)
     saved(other)
@@ -94,7 +94,7 @@ def test_nothing_moves_from_question_to_question(
     new_assigned: Callable[..., AssignedWork], browser: Browser
 ) -> None:
     context = browser.new_context(viewport={"width": 1440, "height": 900})
-    page = new_assigned().sit_down(context)
+    page = new_assigned().open_page(context)
     boxes = """() => [...document.querySelectorAll('.answers button, .pane button, .frames')]
       .map((e) => JSON.stringify(e.getBoundingClientRect()))"""
     before = page.evaluate(boxes)
@@ -111,7 +111,7 @@ def test_in_windows_of_every_other_size_it_still_fits(
 ) -> None:
     for width, height in ((320, 640), (720, 400), (768, 1024), (900, 700)):
         context = browser.new_context(viewport={"width": width, "height": height})
-        page = new_assigned().sit_down(context)
+        page = new_assigned().open_page(context)
         assert flaws(page) == []
         expect(page.get_by_role("button", name="Left is better")).to_be_in_viewport()
         context.close()

@@ -36,7 +36,7 @@ def test_pages_of_every_kind_are_shown_and_marked(
     new_assigned: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
     assigned = new_assigned(pages=KINDS, text="cut tulips")
-    page = assigned.sit_down(context)
+    page = assigned.open_page(context)
     seen: dict[str, str] = {}
     for count in range(3):
         for side in ("left", "right"):
@@ -66,7 +66,7 @@ def _texts(page: Page) -> list[str]:
 def test_own_terms_persist_and_keep_the_place(
     assigned: AssignedWork, context: BrowserContext
 ) -> None:
-    page = assigned.sit_down(context)
+    page = assigned.open_page(context)
     frame_of(page, "left").locator("body").click()
     page.mouse.wheel(0, 300)
     scroll = f"() => {SHOWN}.contentWindow.scrollY"
@@ -93,7 +93,7 @@ def test_own_terms_persist_and_keep_the_place(
 
 
 def test_a_term_that_cannot_be_says_why(assigned: AssignedWork, context: BrowserContext) -> None:
-    page = assigned.sit_down(context)
+    page = assigned.open_page(context)
     field = page.get_by_label("Highlight another term")
     field.fill("  ")
     field.press("Enter")
@@ -103,7 +103,7 @@ def test_a_term_that_cannot_be_says_why(assigned: AssignedWork, context: Browser
 def test_text_size_and_divider_are_remembered(
     assigned: AssignedWork, context: BrowserContext
 ) -> None:
-    page = assigned.sit_down(context)
+    page = assigned.open_page(context)
     size = f"() => getComputedStyle({SHOWN}.contentDocument.documentElement).fontSize"
     before = page.evaluate(size)
     page.get_by_role("button", name="Larger text").click()
@@ -140,7 +140,7 @@ def test_stored_html_follows_the_text_size(
     bodies = [
         Body(f"<!doctype html><p style='width:100px'>HTML {n}", "text/html") for n in range(3)
     ]
-    page = new_assigned(pages=bodies).sit_down(context)
+    page = new_assigned(pages=bodies).open_page(context)
     width = f"() => {SHOWN}.contentDocument.querySelector('p').getBoundingClientRect().width"
     assert page.evaluate(width) == 100
     page.get_by_role("button", name="Larger text").click()
@@ -152,7 +152,7 @@ def test_stored_html_follows_the_text_size(
 def test_sheets_open_and_close_by_their_key(
     assigned: AssignedWork, context: BrowserContext
 ) -> None:
-    page = assigned.sit_down(context)
+    page = assigned.open_page(context)
     dialogs = {"?": "Help", "g": "Guidelines", "d": "how to keep cut tulips upright"}
     for key, name in dialogs.items():
         page.keyboard.press(key)
@@ -178,7 +178,7 @@ def test_sheets_open_and_close_by_their_key(
 def test_single_letters_can_be_switched_off(
     assigned: AssignedWork, context: BrowserContext
 ) -> None:
-    page = assigned.sit_down(context)
+    page = assigned.open_page(context)
     page.keyboard.press("?")
     page.get_by_label("Single-letter keys are on").uncheck()
     page.keyboard.press("Escape")
@@ -197,7 +197,7 @@ def test_single_letters_can_be_switched_off(
 def test_focus_stays_on_the_button_that_was_pressed(
     assigned: AssignedWork, context: BrowserContext
 ) -> None:
-    page = assigned.sit_down(context)
+    page = assigned.open_page(context)
     assert page.evaluate("document.activeElement.tagName") == "BODY"
     for count, name in enumerate(("Left is better", "Right is bad", "Undo"), 1):
         button = page.get_by_role("button", name=name, exact=True)
@@ -211,7 +211,7 @@ def test_focus_stays_on_the_button_that_was_pressed(
 def test_tab_goes_from_the_bar_to_the_pages_to_the_answers(
     assigned: AssignedWork, context: BrowserContext
 ) -> None:
-    page = assigned.sit_down(context)
+    page = assigned.open_page(context)
     order: list[str] = []
     for _ in range(40):
         page.keyboard.press("Tab")
@@ -234,7 +234,7 @@ def test_tab_goes_from_the_bar_to_the_pages_to_the_answers(
 
 def test_a_phone_shows_one_page_at_a_time(assigned: AssignedWork, browser: Browser) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
-    page = assigned.sit_down(context)
+    page = assigned.open_page(context)
     left, right = page.locator("#left"), page.locator("#right")
     expect(left).to_be_in_viewport(ratio=0.9)
     expect(right).not_to_be_in_viewport()
@@ -252,7 +252,7 @@ def test_a_phone_shows_one_page_at_a_time(assigned: AssignedWork, browser: Brows
 
 def test_grades_by_key(new_assigned: Callable[..., AssignedWork], context: BrowserContext) -> None:
     assigned = new_assigned(tool=Tool.GRADES)
-    page = assigned.sit_down(context)
+    page = assigned.open_page(context)
     for name in ("bad", "fair", "good", "excellent", "perfect"):
         expect(page.get_by_role("button", name=name, exact=True)).to_have_count(1)
     first = question_of(page)
@@ -292,7 +292,7 @@ def test_undo_on_the_finished_page_opens_the_query_again(
     new_assigned: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
     assigned = new_assigned(pages=KINDS[:2], k=1)
-    page = assigned.sit_down(context)
+    page = assigned.open_page(context)
     before = pair_of(page)
     page.keyboard.press("ArrowLeft")
     expect(page.get_by_text("Finished and saved")).to_be_visible()

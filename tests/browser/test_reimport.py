@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 from sqlalchemy import select
 
-from tests.browser.desks import Site
+from tests.browser.assigned_work import Site
 from tests.factories import make_user
 from tests.studies import append, small_study, zipped
 from topkapi.app.db.models import Study

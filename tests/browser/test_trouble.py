@@ -33,7 +33,7 @@ def test_without_a_connection_the_answer_is_kept_and_sent_later(
     assigned: AssignedWork, context: BrowserContext
 ) -> None:
     context.clock.install()
-    tab = assigned.sit_down(context)
+    tab = assigned.open_page(context)
     context.set_offline(True)
     tab.keyboard.press("ArrowRight")
     expect(tab.get_by_text("No connection.")).to_be_visible()
@@ -167,7 +167,7 @@ def test_a_server_that_restarts(tmp_path: Path, sqlite_url: str, context: Browse
     engine = make_engine(sqlite_url)
     with serving(sqlite_url, tmp_path, port=port, start=FORKER.start) as server:
         assigned = make_assigned(Site(server, make_sessions(engine)))
-        page = assigned.sit_down(context)
+        page = assigned.open_page(context)
         page.keyboard.press("ArrowLeft")
         answered(page, 1)
         saved(page)

@@ -13,12 +13,8 @@ from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.domain.grades.session import GradePlan
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.study import StudySettings
-from topkapi.app.services.assignments.rotation import (
-    Spec,
-    assign,
-    assign_rotation,
-    preview_rotation,
-)
+from topkapi.app.services.assignments.rotation import assign, assign_rotation, preview_rotation
+from topkapi.app.services.assignments.steps import Spec
 
 BOTH = (Tool.PAIRS, Tool.GRADES)
 
@@ -46,11 +42,13 @@ def test_the_rotation_gives_everyone_their_folds(session: Session) -> None:
     met = Counter((row.user_id, row.query_id) for row in made)
     assert set(met.values()) == {1}
     event = session.scalars(select(AuditEvent)).one()
-    assert (event.action, event.detail["assignments"], event.detail["rounds"]) == (
+    assert (event.action, event.detail["assignments"], event.detail["round_numbers"]) == (
         "study.assign",
         24,
-        [0, 1],
+        [1, 2],
     )
+    assert len(event.detail["assessors"]) == 5
+    assert any("q3 pairs round 1: person" in line for line in event.detail["work"])
 
 
 def test_plans_hold_all_candidates_in_a_drawn_order(session: Session) -> None:

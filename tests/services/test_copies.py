@@ -57,7 +57,7 @@ def judged(session: Session) -> Study:
               "seed": "s", "order": row.plan["order"]},
         offered={"after": 0, "pair": [one, two]},
     )  # fmt: skip
-    row.offered = {"after": 1, "pair": [left, right], "quality": 0.5}
+    row.pending_question = {"after": 1, "pair": [left, right], "quality": 0.5}
     session.add_all([
         lists,
         JudgmentRow(assignment_id=row.id, position=0, entry="answer", question_kind="sort",
@@ -98,18 +98,18 @@ def facts(session: Session, study: Study) -> dict[str, Any]:
     }
     lists = next(row for row in work if row.tool is Tool.LISTS)
     pairs = next(row for row in work if row.tool is Tool.PAIRS)
-    assert pairs.offered is not None
-    assert lists.offered is not None
+    assert pairs.pending_question is not None
+    assert lists.pending_question is not None
     return {
         "rows": study_tables.count_rows(session, study.id),
         "order": [pages[number] for number in pairs.plan["order"]],
-        "offered": [pages[number] for number in pairs.offered["pair"]],
+        "offered": [pages[number] for number in pairs.pending_question["pair"]],
         "shown": [
             (each["system"], systems[each["id"]], [pages[number] for number in each["documents"]])
             for each in lists.plan["lists"]
         ],
         "list_pairs": [[systems[one] for one in pair] for pair in lists.plan["pairs"]],
-        "list_offered": [systems[number] for number in lists.offered["pair"]],
+        "list_offered": [systems[number] for number in lists.pending_question["pair"]],
         "log": [
             (
                 row.position,

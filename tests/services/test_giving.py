@@ -37,7 +37,7 @@ def one(
     session: Session, study: Study, who: str, query: str, tool: Tool, round: int = 1
 ) -> Assignment:
     return manual_assignment.assign_one(
-        session, study, email=f"{who}@x.example", query=query, tool=tool, round=round
+        session, study, email=f"{who}@x.example", query=query, tool=tool, round_number=round
     )
 
 
@@ -152,10 +152,11 @@ def test_nothing_is_given_out_in_an_archived_study(session: Session, study: Stud
 def test_the_grid_shows_every_fold_once_per_tool_and_round(session: Session, study: Study) -> None:
     ids = people(session, "A", "B", "C", "D")
     seen = preview(session, study, ids, rounds=2, seed=None)
-    assert (seen.most_rounds, seen.total, seen.new, len(seen.folds)) == (2, 16, 16, 4)
+    (grid,) = seen.grids
+    assert (seen.most_rounds, seen.total, seen.new, len(grid.folds)) == (2, 16, 16, 4)
     for fold in range(4):
-        cells = [row.cells[fold] for row in seen.rows]
-        assert sorted((c.tool.value, c.round) for c in cells if c) == [
+        cells = [cell for row in grid.rows for cell in row.cells[fold]]
+        assert sorted((cell.tool.value, cell.round) for cell in cells) == [
             ("grades", 1),
             ("grades", 2),
             ("pairs", 1),

@@ -177,14 +177,14 @@ def test_withdrawn_pairs_are_free_and_taken_up_only_while_they_are(session: Sess
         give_lists(session, study, user=bao, round=1)
     manual_assignment.withdraw(session, study, work.id)
     back = manual_assignment.assign_one(
-        session, study, email=ansa.email, query="q0", tool=Tool.LISTS, round=1
+        session, study, email=ansa.email, query="q0", tool=Tool.LISTS, round_number=1
     )
     assert back.id == work.id
     manual_assignment.withdraw(session, study, work.id)
     give_lists(session, study, user=bao, round=1)
     with pytest.raises(Conflict, match="assigned to others after it was withdrawn"):
         manual_assignment.assign_one(
-            session, study, email=ansa.email, query="q0", tool=Tool.LISTS, round=1
+            session, study, email=ansa.email, query="q0", tool=Tool.LISTS, round_number=1
         )
 
 

@@ -86,7 +86,12 @@ def test_work_by_hand_by_csv_withdrawn_and_handed_on(api: httpx.Client) -> None:
     broken = post(api, f"{S}/assignments", 409, **{**one, "tool": "grades"})
     assert broken["code"] == "rule_broken"
     moved = post(api, f"{S}/assignments/{made['id']}/reassign", 200, assessor="p1@x.example")
-    assert (moved["assessor"], moved["state"], moved["round"]) == ("p1@x.example", "waiting", 1)
+    assert (moved["assessor"], moved["state"]) == ("p1@x.example", "waiting")
+    assert (moved["round"], moved["round_number"]) == (0, 1)
+    second = post(
+        api, f"{S}/assignments", 201, assessor="p2@x.example", query="q2", tool="pairs", round=1
+    )
+    assert (second["round"], second["round_number"]) == (1, 2)
     gone = post(api, f"{S}/assignments/{moved['id']}/withdraw", 200)
     assert gone["state"] == "withdrawn"
     text = "query,assessor,tool,round\nq1,p0@x.example,pairs,1\nq1,p9@x.example,grades,1\n"

@@ -36,7 +36,7 @@ def import_and_assign(sessions: Sessions, folder: Path, documents: int, token: s
         import_study(session, source)
         study = lifecycle.required_study(session, "small")
         made = manual_assignment.assign_one(
-            session, study, email=EMAIL, query="q0", tool=Tool.PAIRS, round=1
+            session, study, email=EMAIL, query="q0", tool=Tool.PAIRS, round_number=1
         )
         return Job(made.id, token)
 

@@ -143,7 +143,7 @@ def test_work_is_withdrawn_and_handed_on(client: httpx.Client, sessions: Session
     with sessions.write.begin() as session:
         study = session.scalars(select(Study)).one()
         row = manual_assignment.assign_one(
-            session, study, email="p0@x.example", query="q0", tool=Tool.PAIRS, round=1
+            session, study, email="p0@x.example", query="q0", tool=Tool.PAIRS, round_number=1
         )
     path = f"{S}/work/{row.id}"
     assert "Person 0" in client.get(f"{S}/work?search=person 0").text

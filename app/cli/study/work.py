@@ -74,7 +74,7 @@ def assign_command(
     verb = "would be created" if dry_run else "created"
     lines = [f"{slug}: {len(rows)} assignments {verb}"]
     lines += [
-        f"  {row['assessor']:<36} {row['tool']:<7} round {row['round']}  {row['query']}"
+        f"  {row['assessor']:<36} {row['tool']:<7} round {row['round_number']}  {row['query']}"
         for row in rows
     ]
     data = {"study": slug, "dry_run": dry_run, "work": rows}
@@ -111,11 +111,13 @@ def _previewed(
 ) -> list[dict[str, Any]]:
     study = lifecycle.required_study(session, slug)
     ids = [user_of_email(session, email).id for email in emails]
-    wanted = manual_assignment.preview_rotation(
+    plan = manual_assignment.plan_rotation(
         session, study, ids, rounds=rounds, seed=seed, lists=lists
     )
     return _rows(
-        session, study.id, [(each.assessor, each.query, each.tool, each.round) for each in wanted]
+        session,
+        study.id,
+        [(each.assessor, each.query, each.tool, each.round) for each in plan.added],
     )
 
 
@@ -135,7 +137,8 @@ def _rows(session: Session, study_id: int, work: list[tuple[Any, ...]]) -> list[
             "assessor": people[person].email,
             "query": queries[query],
             "tool": tool.value,
-            "round": number + 1,
+            "round": number,
+            "round_number": number + 1,
         }
         for person, query, tool, number in work
     ]

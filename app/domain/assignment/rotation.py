@@ -4,6 +4,11 @@ With m assessors the queries, in an order drawn from a seed, are split into m fo
 size. In round r, assessor i gets fold (i + t r + j) mod m with the j-th of t tools. So no assessor
 judges a query with two tools, every query is judged once per tool and round, and m // t rounds are
 possible.
+
+Read literally, the rule pairs the same people throughout: with four assessors and two tools only
+0 and 2, and 1 and 3, judge a query with the same tool. So the later rounds of some queries use the
+same offsets in another order (`offset_orders`). The number of such queries is the same in every
+fold, so loads are those of the rule.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -76,20 +81,55 @@ def rotation(
     seed: str,
 ) -> list[AssignmentSpec[A, Q]]:
     """Return the assignments of rounds 0 to ``rounds`` - 1; raise if they are impossible."""
-    _refuse_impossible(queries, assessors, tools, rounds)
-    parts = folds(shuffled(queries, seed, "rotation"), len(assessors))
+    refuse_impossible(queries, assessors, tools, rounds)
+    m, t = len(assessors), len(tools)
+    parts = folds(shuffled(queries, seed, "rotation"), m)
+    orders = offset_orders(m, t, min(len(part) for part in parts))
+    equal = min(len(part) for part in parts) // len(orders)
+    slots = [(number, slot) for number in range(rounds) for slot in range(t)]
     return [
-        AssignmentSpec(assessor, query, tool, number)
-        for number in range(rounds)
-        for index, assessor in enumerate(assessors)
-        for offset, tool in enumerate(tools)
-        for query in parts[(index + len(tools) * number + offset) % len(assessors)]
+        AssignmentSpec(assessors[index], query, tools[slot], number)
+        for number, slot in slots
+        for fold, part in enumerate(parts)
+        for position, query in enumerate(part)
+        for index in [(fold - _order(orders, equal, position)[t * number + slot]) % m]
     ]
 
 
-def _refuse_impossible(
+def offset_orders(assessors: int, tools: int, smallest_fold: int) -> list[list[int]]:
+    """Return the orders in which the queries of a fold use the offsets; the rule's comes first.
+
+    Slot x = t r + j of round r and tool j has offset ``order[x]``. Every order starts with the
+    rule's first round, so that only later rounds are mixed.
+    """
+    first, later = list(range(tools)), list(range(tools, assessors))
+    if smallest_fold < 2 and tools == 2 and assessors % 2 == 0 and assessors % 3:
+        later = [offset ^ 1 if offset & 2 else offset for offset in later]
+    count = max(1, min(len(later), smallest_fold))
+    return [first + later[shift:] + later[:shift] for shift in range(count)]
+
+
+def _order(orders: Sequence[Sequence[int]], equal: int, position: int) -> Sequence[int]:
+    """Return the order of the query at ``position`` in its fold.
+
+    Every order but the first has ``equal`` queries in every fold, so all loads grow alike.
+    """
+    number = position // equal + 1 if equal else 0
+    return orders[number if number < len(orders) else 0]
+
+
+def refuse_impossible(
     queries: Sequence[Q], assessors: Sequence[A], tools: Sequence[Tool], rounds: int
 ) -> None:
+    """Raise if names repeat, or if the assessors are too few for the tools and rounds."""
+    refuse_nonsense(queries, assessors, tools, rounds)
+    refuse_too_few(assessors, tools, rounds)
+
+
+def refuse_nonsense(
+    queries: Sequence[Q], assessors: Sequence[A], tools: Sequence[Tool], rounds: int
+) -> None:
+    """Raise if a name repeats, or if there are no tools or no rounds."""
     if not tools or len(set(tools)) != len(tools):
         raise Invalid("Name one or more tools, each once.", field="tools")
     if len(set(assessors)) != len(assessors):
@@ -98,6 +138,10 @@ def _refuse_impossible(
         raise Invalid("A query is named twice.", field="queries")
     if rounds < 1:
         raise Invalid(f"rounds is {rounds}; it must be at least 1.", field="rounds")
+
+
+def refuse_too_few(assessors: Sequence[A], tools: Sequence[Tool], rounds: int) -> None:
+    """Raise if the assessors are too few for the tools and rounds."""
     m, most = len(assessors), legal_rounds(len(assessors), len(tools))
     if most == 0:
         raise Invalid(

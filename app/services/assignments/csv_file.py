@@ -16,7 +16,7 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.assignments import manual_assignment, rotation
-from topkapi.app.services.assignments.rotation import Spec
+from topkapi.app.services.assignments.steps import Spec
 
 COLUMNS = ("query", "assessor", "tool", "round")
 MOST_PROBLEMS = 20

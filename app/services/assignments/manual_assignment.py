@@ -11,6 +11,7 @@ from topkapi.app.db.base import now
 from topkapi.app.db.models import Assignment, Query, Study, User
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.assignments import manual_assignment as named
+from topkapi.app.domain.assignment.growth import NobodyFree
 from topkapi.app.domain.assignment.rotation import AssignmentSpec, RuleBroken, refuse_breach
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
@@ -18,7 +19,7 @@ from topkapi.app.domain.study import StudySettings
 from topkapi.app.services import audit
 from topkapi.app.services.accounts.users import user_of_email
 from topkapi.app.services.assignments import rotation
-from topkapi.app.services.assignments.rotation import Spec
+from topkapi.app.services.assignments.steps import Spec, kind_of
 from topkapi.app.services.judging.lists import work as list_work
 
 _BY = {Tool.PAIRS: "by pairs", Tool.GRADES: "by grades", Tool.LISTS: "by lists"}
@@ -40,11 +41,11 @@ def assign_rotation(
         return rotation.assign_rotation(
             session, study, user_ids, rounds=rounds, seed=seed, lists=lists, actor_id=actor_id
         )
-    except RuleBroken as broken:
-        raise explained(session, study, broken) from broken
+    except (RuleBroken, NobodyFree) as refusal:
+        raise explained(session, study, refusal) from refusal
 
 
-def preview_rotation(
+def plan_rotation(
     session: Session,
     study: Study,
     user_ids: Sequence[int],
@@ -52,20 +53,19 @@ def preview_rotation(
     rounds: int,
     seed: str | None = None,
     lists: bool = False,
-) -> list[Spec]:
+) -> rotation.Plan:
     """Return what a rotation would assign; refusals name people and queries."""
     try:
-        return rotation.preview_rotation(
+        return rotation.plan_rotation(
             session, study, user_ids, rounds=rounds, seed=seed, lists=lists
         )
-    except RuleBroken as broken:
-        raise explained(session, study, broken) from broken
+    except (RuleBroken, NobodyFree) as refusal:
+        raise explained(session, study, refusal) from refusal
 
 
 def last_rotation(study: Study, *, lists: bool = False) -> tuple[list[int], str]:
     """Return people in their order and the seed of the latest rotation; nobody without one."""
-    kind = rotation.LISTS_ROTATION if lists else rotation.RULED_ROTATION
-    latest = (study.rotations or {}).get(kind)
+    latest = (study.rotations or {}).get(kind_of(lists))
     return (list(latest["people"]), str(latest["seed"])) if latest else ([], "")
 
 
@@ -76,19 +76,28 @@ def assign_one(
     email: str,
     query: str,
     tool: Tool,
-    round: int,
+    round_number: int,
     actor_id: int | None = None,
 ) -> Assignment:
-    """Assign one query to one person; ``round`` counts from 1, as in the interface."""
+    """Assign one query to one person."""
     user = user_of_email(session, email)
-    work = AssignmentSpec(user.id, query_of_name(session, study, query).id, tool, round - 1)
+    asked = query_of_name(session, study, query)
+    work = AssignmentSpec(user.id, asked.id, tool, round_number - 1)
     return give(session, study, [work], actor_id=actor_id)[0]
 
 
 def give(
-    session: Session, study: Study, wanted: Sequence[Spec], *, actor_id: int | None = None
+    session: Session,
+    study: Study,
+    wanted: Sequence[Spec],
+    *,
+    actor_id: int | None = None,
+    leaving: int | None = None,
 ) -> list[Assignment]:
-    """Make assignments; a withdrawn assignment with the same spec is restored with its log."""
+    """Make assignments; a withdrawn assignment with the same spec is restored with its log.
+
+    ``leaving`` is the person from whom the work is taken, if any.
+    """
     try:
         settings = StudySettings.from_json(study.settings)
         rotation.refuse_unknown(session, study, settings, wanted)
@@ -98,11 +107,11 @@ def give(
             _refuse_breach(session, study, work)
             list_work.refuse_restoring(session, row)
             row.withdrawn_at = None
-            audit.record(session, actor_id, "assignment.restore", study.slug, assignment=row.id)
+            _record(session, study, "assignment.restore", row, actor_id)
         session.flush()
         made = rotation.assign(session, study, fresh, actor_id=actor_id) if fresh else []
     except RuleBroken as broken:
-        raise explained(session, study, broken) from broken
+        raise explained(session, study, broken, leaving=leaving) from broken
     return [*again.values(), *made]
 
 
@@ -110,30 +119,72 @@ def withdraw(
     session: Session, study: Study, assignment_id: int, *, actor_id: int | None = None
 ) -> Assignment:
     """Withdraw an unfinished assignment; its log is kept."""
-    row = named.assignment_of_study(session, study.id, assignment_id)
+    return withdraw_many(session, study, [assignment_id], actor_id=actor_id)[0]
+
+
+def withdraw_many(
+    session: Session,
+    study: Study,
+    assignment_ids: Sequence[int],
+    *,
+    actor_id: int | None = None,
+) -> list[Assignment]:
+    """Withdraw unfinished assignments, all or none; their logs are kept."""
+    found = {row.id: row for row in named.assignments_of_ids(session, study.id, assignment_ids)}
+    for number in assignment_ids:
+        _refuse_withdrawing(study, number, found.get(number))
+    for row in found.values():
+        if row.withdrawn_at is None:
+            row.withdrawn_at = now()
+            _record(session, study, "assignment.withdraw", row, actor_id)
+    session.flush()
+    return [found[number] for number in assignment_ids]
+
+
+def _refuse_withdrawing(study: Study, number: int, row: Assignment | None) -> None:
     if row is None:
-        raise NotFound(f"There is no assignment {assignment_id} in {study.slug!r}.")
+        raise NotFound(f"There is no assignment {number} in {study.slug!r}.")
     if row.finished_at is not None:
         raise Conflict(
             f"{row.user.name} has finished {row.query.external_id}; "
             "finished work cannot be withdrawn."
         )
-    if row.withdrawn_at is None:
-        row.withdrawn_at = now()
-        audit.record(
-            session,
-            actor_id,
-            "assignment.withdraw",
-            study.slug,
-            assignment=row.id,
-            assessor=row.user.email,
-            query=row.query.external_id,
-            tool=row.tool.value,
-            round=row.round + 1,
-            answered=row.answered,
-        )
-        session.flush()
-    return row
+
+
+def hand_over(
+    session: Session,
+    study: Study,
+    pairs: Sequence[tuple[int, int]],
+    *,
+    actor_id: int | None = None,
+) -> list[Assignment]:
+    """Withdraw unfinished assignments and assign each to its new person, all or none."""
+    rows = withdraw_many(session, study, [number for number, _ in pairs], actor_id=actor_id)
+    wanted = [
+        AssignmentSpec(taker, row.query_id, row.tool, row.round)
+        for row, (_, taker) in zip(rows, pairs, strict=True)
+    ]
+    leaving = {row.user_id for row in rows}
+    only = leaving.pop() if len(leaving) == 1 else None
+    return give(session, study, wanted, actor_id=actor_id, leaving=only)
+
+
+def _record(
+    session: Session, study: Study, action: str, row: Assignment, actor_id: int | None
+) -> None:
+    """Record an action on one assignment with its person and query."""
+    audit.record(
+        session,
+        actor_id,
+        action,
+        study.slug,
+        assignment=row.id,
+        assessor=row.user.email,
+        query=row.query.external_id,
+        tool=row.tool.value,
+        round_number=row.round + 1,
+        answered=row.answered,
+    )
 
 
 def reassign(
@@ -141,11 +192,10 @@ def reassign(
 ) -> Assignment:
     """Withdraw an unfinished assignment and assign it to someone else, or do neither."""
     new_user = user_of_email(session, email)
-    row = withdraw(session, study, assignment_id, actor_id=actor_id)
-    if row.user_id == new_user.id:
+    row = named.assignment_of_study(session, study.id, assignment_id)
+    if row is not None and row.user_id == new_user.id and row.withdrawn_at is None:
         raise Invalid(f"{new_user.name} already has this assignment.", field="email")
-    work = AssignmentSpec(new_user.id, row.query_id, row.tool, row.round)
-    return give(session, study, [work], actor_id=actor_id)[0]
+    return hand_over(session, study, [(assignment_id, new_user.id)], actor_id=actor_id)[0]
 
 
 def query_of_name(session: Session, study: Study, name: str) -> Query:
@@ -171,11 +221,18 @@ def free_for(session: Session, study: Study, work: Spec) -> list[User]:
     return [user for user in named.active_assessors(session) if fits(user)]
 
 
-def explained(session: Session, study: Study, broken: RuleBroken) -> RuleBroken:
-    """Return the same refusal with names, and with the people who could take the work."""
-    if broken.share is None or broken.other is None:
-        return broken
-    share, other = broken.share, broken.other
+def explained(
+    session: Session, study: Study, refusal: RuleBroken | NobodyFree, *, leaving: int | None = None
+) -> RuleBroken | Invalid:
+    """Return the same refusal with names, and with the people who could take the work.
+
+    ``leaving`` is the person from whom the work is taken: they are not named.
+    """
+    if isinstance(refusal, NobodyFree):
+        return shortage(session, refusal)
+    if refusal.share is None or refusal.other is None:
+        return refusal
+    share, other = refusal.share, refusal.other
     people = queries.users_by_id(session, (share.assessor, other.assessor))
     query = session.get_one(Query, share.query).external_id
     name, when = people[share.assessor].name, f"in round {other.round + 1}"
@@ -191,8 +248,23 @@ def explained(session: Session, study: Study, broken: RuleBroken) -> RuleBroken:
         message += (
             "." if other.tool is share.tool else ", and nobody may judge a query with two tools."
         )
-        message += _who_is_free(free_for(session, study, share))
+        free = [user for user in free_for(session, study, share) if user.id != leaving]
+        message += _who_is_free(free)
     return RuleBroken(message, share=share, other=other)
+
+
+def shortage(session: Session, short: NobodyFree) -> Invalid:
+    """Return the refusal with the query's name, and what to do."""
+    query = session.get_one(Query, short.query).external_id
+    needs = "1 more assessor" if short.missing == 1 else f"{short.missing} more assessors"
+    free = {0: "nobody selected is", 1: "only 1 of the selected people is"}.get(
+        short.free, f"only {short.free} of the selected people are"
+    )
+    return Invalid(
+        f"{query} needs {needs}, and {free} free: everybody else judges it already or had it "
+        f"withdrawn. Select at least {short.missing - short.free} more, or lower the rounds.",
+        field="assessors",
+    )
 
 
 def _who_is_free(people: Sequence[User]) -> str:

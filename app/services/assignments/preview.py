@@ -1,4 +1,4 @@
-"""Preview of a rotation: the folds, their assessors, and the number of new assignments."""
+"""Preview of a rotation: the folds of each step, their assessors, and what would be new."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,22 +6,27 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.models import Study
+from topkapi.app.db.models import Query, Study, User
 from topkapi.app.db.queries.assignments import assignments as queries
-from topkapi.app.domain.assignment.rotation import RuleBroken, folds, legal_rounds, rotation
+from topkapi.app.domain.assignment.growth import NobodyFree, Step
+from topkapi.app.domain.assignment.pairing import odd_ring_missing, pairs_of
+from topkapi.app.domain.assignment.rotation import RuleBroken, folds, legal_rounds
 from topkapi.app.domain.draws import shuffled
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import AppError
 from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.assignments import rotation as assigning
+from topkapi.app.services.assignments.steps import Spec
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The tool and the round (from 1) of a fold for one person."""
+    """The tool and the round (from 1) of ``count`` queries of a fold for one person."""
 
     tool: Tool
     round: int
+    count: int
+    whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +34,33 @@ class GridRow:
     """One person's name, their folds in order, and their number of queries per tool."""
 
     person: str
-    cells: Sequence[Cell | None]
+    cells: Sequence[Sequence[Cell]]
     load: dict[Tool, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The folds of one step and who judges them; ``new`` if the step has no assignments yet."""
+
+    folds: Sequence[Sequence[str]]
+    rows: Sequence[GridRow]
+    total: int
+    new: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
     """What a rotation would assign; ``refusal`` is the reason if it is not possible.
 
-    ``folds`` are the ids of queries as imported.
+    ``unidentified`` are the tools with which the pairs of assessors form no odd ring.
     """
 
     tools: Sequence[Tool]
     most_rounds: int
-    folds: Sequence[Sequence[str]] = ()
-    rows: Sequence[GridRow] = ()
+    grids: Sequence[Grid] = ()
     total: int = 0
     new: int = 0
+    unidentified: Sequence[Tool] = ()
     refusal: AppError | None = None
 
 
@@ -61,36 +76,76 @@ def preview(
     """Compute the grid of a rotation over these people; nothing is written."""
     tools = assigning.rotated_tools(study, lists=lists)
     most = legal_rounds(len(user_ids), len(tools))
-    asked = queries.queries_of_study(session, study.id)
-    people = queries.users_by_id(session, user_ids)
-    order = shuffled([query.id for query in asked], _seed(study, seed), "rotation")
     try:
-        wanted = rotation(
-            [query.id for query in asked],
-            list(user_ids),
-            tools,
-            rounds=rounds,
-            seed=_seed(study, seed),
-        )
-        new = assigning.preview_rotation(
+        plan = assigning.plan_rotation(
             session, study, user_ids, rounds=rounds, seed=seed, lists=lists
         )
-    except RuleBroken as broken:
-        return Preview(tools, most, refusal=manual_assignment.explained(session, study, broken))
+    except (RuleBroken, NobodyFree) as refused:
+        return Preview(tools, most, refusal=manual_assignment.explained(session, study, refused))
     except AppError as refusal:
         return Preview(tools, most, refusal=refusal)
-    names = {query.id: query.external_id for query in asked}
-    cut = list(folds(order, len(user_ids)))
-    fold_of = {number: index for index, fold in enumerate(cut) for number in fold}
-    cells: dict[int, list[Cell | None]] = {user: [None] * len(cut) for user in user_ids}
-    load: dict[int, Counter[Tool]] = {user: Counter() for user in user_ids}
-    for share in wanted:
-        cells[share.assessor][fold_of[share.query]] = Cell(share.tool, share.round + 1)
-        load[share.assessor][share.tool] += 1
-    rows = [GridRow(people[user].name, cells[user], dict(load[user])) for user in user_ids]
-    named = [[names[number] for number in fold] for fold in cut]
-    return Preview(tools, most, named, rows, len(wanted), len(new))
+    work = [*plan.existing, *plan.added]
+    by_id = {query.id: query for query in queries.queries_of_study(session, study.id)}
+    people = queries.users_by_id(session, {*user_ids, *(each.assessor for each in work)})
+    grids = [_grid(step, plan, work, by_id, people) for step in plan.steps]
+    grids += [_unfolded(plan, work, by_id, people)]
+    pairs = {tool: pairs_of(work, tool) for tool in tools}
+    unidentified = [tool for tool in tools if odd_ring_missing(pairs[tool])]
+    grids = [grid for grid in grids if grid.total]
+    return Preview(tools, most, grids, len(work), len(plan.added), unidentified)
 
 
-def _seed(study: Study, seed: str | None) -> str:
-    return study.slug if seed is None else seed
+def _grid(
+    step: Step[int, int],
+    plan: assigning.Plan,
+    work: Sequence[Spec],
+    by_id: dict[int, Query],
+    people: dict[int, User],
+) -> Grid:
+    cut = folds(shuffled(step.queries, step.seed, "rotation"), len(step.people))
+    started = {each.query for each in plan.existing}
+    rows, total = _rows(cut, step.people, work, people)
+    named = [[by_id[query].external_id for query in fold if query in by_id] for fold in cut]
+    return Grid(named, rows, total, started.isdisjoint(step.queries))
+
+
+def _unfolded(
+    plan: assigning.Plan, work: Sequence[Spec], by_id: dict[int, Query], people: dict[int, User]
+) -> Grid:
+    """Return the queries that were assigned by hand only, as one fold."""
+    known = {query for step in plan.steps for query in step.queries}
+    judged = {each.query for each in work} - known
+    rest = [query for query in by_id if query in judged]
+    rows, total = _rows([rest], (), work, people)
+    return Grid([[by_id[query].external_id for query in rest]], rows, total, new=False)
+
+
+def _rows(
+    cut: Sequence[Sequence[int]],
+    first: Sequence[int],
+    work: Sequence[Spec],
+    people: dict[int, User],
+) -> tuple[list[GridRow], int]:
+    """Return a row per person, those of the step first, and the number of assignments."""
+    fold_of = {query: index for index, fold in enumerate(cut) for query in fold}
+    mine: dict[int, list[Spec]] = {person: [] for person in first if person in people}
+    for each in work:
+        if each.query in fold_of:
+            mine.setdefault(each.assessor, []).append(each)
+    rows = [_row(people[person], cut, fold_of, held) for person, held in mine.items()]
+    return rows, sum(len(held) for held in mine.values())
+
+
+def _row(
+    person: User,
+    cut: Sequence[Sequence[int]],
+    fold_of: dict[int, int],
+    mine: Sequence[Spec],
+) -> GridRow:
+    counts = Counter((fold_of[each.query], each.round, each.tool) for each in mine)
+    cells: list[list[Cell]] = [[] for _ in cut]
+    load: Counter[Tool] = Counter()
+    for (fold, number, tool), count in sorted(counts.items()):
+        cells[fold].append(Cell(tool, number + 1, count, count == len(cut[fold])))
+        load[tool] += count
+    return GridRow(person.name, cells, dict(load))

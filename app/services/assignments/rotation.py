@@ -1,7 +1,8 @@
 """Assignment by rotation or one by one; refusals state which rule would be broken."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 from secrets import token_hex
@@ -13,21 +14,66 @@ from topkapi.app.db.base import now
 from topkapi.app.db.models import Assignment, Study
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.studies.studies import hold_settings
-from topkapi.app.domain.assignment.rotation import (
-    AssignmentSpec,
-    refuse_breach,
-    rotation,
-    ruled_tools,
-)
+from topkapi.app.domain.assignment.growth import Step, grow
+from topkapi.app.domain.assignment.rotation import AssignmentSpec, refuse_breach, ruled_tools
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.domain.study import StudySettings, stored_plan
 from topkapi.app.services import audit
+from topkapi.app.services.assignments.steps import (
+    Spec,
+    existing_work,
+    remember,
+    spec_of,
+    steps_of,
+)
 from topkapi.app.services.judging.lists.work import ListPlans, Prepared
 
-RULED_ROTATION, LISTS_ROTATION = "ruled", "lists"  # keys of `Study.rotations`
-Spec = AssignmentSpec[int, int]  # by the ids of user and query
+_LISTED = 200  # assignments named in the audit log per action
 _SEEN = -1  # round of withdrawn work: it blocks no round, but its assessor has seen the query
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a rotation would add, and the steps of the study with it."""
+
+    added: Sequence[Spec]
+    steps: Sequence[Step[int, int]]
+    existing: Set[Spec]
+
+
+def plan_rotation(
+    session: Session,
+    study: Study,
+    user_ids: Sequence[int],
+    *,
+    rounds: int,
+    seed: str | None = None,
+    lists: bool = False,
+) -> Plan:
+    """Return what a rotation would add to the existing assignments.
+
+    The seed of the order of queries is the study's slug by default. With ``lists`` the tool `lists`
+    is rotated on its own.
+    """
+    tools = rotated_tools(study, lists=lists)
+    query_ids = [query.id for query in queries.queries_of_study(session, study.id)]
+    existing = existing_work(queries.assignments_of_study(session, study.id), tools)
+    known = [number for number in query_ids if number in existing.met]
+    earlier = steps_of(study, lists=lists, known=known)
+    grown = grow(
+        query_ids,
+        list(user_ids),
+        tools,
+        rounds=rounds,
+        seed=study.slug if seed is None else seed,
+        earlier=earlier,
+        existing=existing,
+    )
+    _refuse_breaches(session, study, grown.added)
+    _refuse_lists(session, study, grown.added)
+    steps = [*earlier, grown.step] if grown.step else earlier
+    return Plan(grown.added, steps, existing.work)
 
 
 def preview_rotation(
@@ -38,22 +84,9 @@ def preview_rotation(
     rounds: int,
     seed: str | None = None,
     lists: bool = False,
-) -> list[Spec]:
-    """Return the assignments that a rotation would add to the existing ones.
-
-    The seed of the order of queries is the study's slug by default, so that a later round
-    continues the earlier ones. With ``lists`` the tool `lists` is rotated on its own.
-    """
-    tools = rotated_tools(study, lists=lists)
-    query_ids = [query.id for query in queries.queries_of_study(session, study.id)]
-    wanted = rotation(
-        query_ids, list(user_ids), tools, rounds=rounds, seed=study.slug if seed is None else seed
-    )
-    existing = {_work_of(row) for row in queries.assignments_of_study(session, study.id)}
-    new = [work for work in wanted if work not in existing]
-    _refuse_breaches(session, study, new)
-    _refuse_lists(session, study, new)
-    return new
+) -> Sequence[Spec]:
+    """Return the assignments that a rotation would add to the existing ones."""
+    return plan_rotation(session, study, user_ids, rounds=rounds, seed=seed, lists=lists).added
 
 
 def rotated_tools(study: Study, *, lists: bool = False) -> tuple[Tool, ...]:
@@ -79,13 +112,19 @@ def assign_rotation(
     at: datetime | None = None,
 ) -> list[Assignment]:
     """Assign the work of all rounds up to ``rounds`` that is not assigned yet."""
-    wanted = preview_rotation(session, study, user_ids, rounds=rounds, seed=seed, lists=lists)
-    rotated = {
-        "seed": study.slug if seed is None else seed,
-        "people": list(user_ids),
-        "lists": lists,
-    }
-    return assign(session, study, wanted, seed=seed, actor_id=actor_id, at=at, rotated=rotated)
+    plan = plan_rotation(session, study, user_ids, rounds=rounds, seed=seed, lists=lists)
+    named = study.slug if seed is None else seed
+    made = assign(
+        session,
+        study,
+        plan.added,
+        seed=seed,
+        actor_id=actor_id,
+        at=at,
+        rotated={"seed": named, "lists": lists},
+    )
+    remember(study, people=user_ids, seed=named, lists=lists, steps=plan.steps)
+    return made
 
 
 def assign(
@@ -100,7 +139,7 @@ def assign(
 ) -> list[Assignment]:
     """Make assignments with their plans, all or none; ``seed`` makes their draws reproducible.
 
-    ``rotated`` describes the rotation for the audit log, so that a later round can continue it.
+    ``rotated`` describes the rotation for the audit log.
     """
     hold_settings(session, study)
     settings = StudySettings.from_json(study.settings)
@@ -128,17 +167,8 @@ def assign(
             "Somebody else assigned some of this work at the same time, or it was withdrawn from "
             "the same assessor before. Nothing was assigned; reload and try again."
         ) from error
-    if rotated is not None:
-        _remember(study, rotated)
     _record(session, study, wanted, actor_id, rotated or {})
     return made
-
-
-def _remember(study: Study, rotated: Mapping[str, object]) -> None:
-    """Store people and seed of a rotation, for a later round to continue from."""
-    kind = LISTS_ROTATION if rotated["lists"] else RULED_ROTATION
-    latest = {"people": rotated["people"], "seed": rotated["seed"]}
-    study.rotations = {**(study.rotations or {}), kind: latest}
 
 
 def _prepared(
@@ -179,16 +209,25 @@ def _record(
     actor_id: int | None,
     rotated: Mapping[str, object],
 ) -> None:
-    rounds = sorted({work.round for work in wanted})
-    people = len({work.assessor for work in wanted})
+    people = queries.users_by_id(session, (work.assessor for work in wanted))
+    names = {query.id: query.external_id for query in queries.queries_of_study(session, study.id)}
+    loads = Counter(people[work.assessor].email for work in wanted)
+    listed = [
+        f"{names[work.query]} {work.tool.value} round {work.round + 1}: "
+        f"{people[work.assessor].email}"
+        for work in wanted[:_LISTED]
+    ]
+    if len(wanted) > _LISTED:
+        listed.append(f"and {len(wanted) - _LISTED} more")
     audit.record(
         session,
         actor_id,
         "study.assign",
         study.slug,
         assignments=len(wanted),
-        assessors=people,
-        rounds=rounds,
+        round_numbers=sorted({work.round + 1 for work in wanted}),
+        assessors=[f"{email} {count}" for email, count in loads.items()],
+        work=listed,
         **rotated,
     )
 
@@ -198,10 +237,6 @@ def _seed(base: str | None, work: Spec) -> str:
         return token_hex(16)
     name = f"{base}/{work.assessor}/{work.query}/{work.tool.value}/{work.round}"
     return blake2b(name.encode(), digest_size=16).hexdigest()
-
-
-def _work_of(row: Assignment) -> Spec:
-    return AssignmentSpec(row.user_id, row.query_id, row.tool, row.round)
 
 
 def refuse_unknown(
@@ -249,12 +284,20 @@ def tools_under_rule(study: Study) -> tuple[Tool, ...]:
     return ruled_tools(settings.tools, lists_in_rotation=settings.lists_in_rotation)
 
 
+def tool_groups(study: Study) -> list[tuple[Tool, ...]]:
+    """Return the tools that exclude each other, and the tool outside the rule, if any."""
+    ruled = tools_under_rule(study)
+    settings = StudySettings.from_json(study.settings)
+    outside = tuple(tool for tool in settings.tools if tool not in ruled)
+    return [group for group in (ruled, outside) if group]
+
+
 def taken_work(session: Session, study: Study) -> defaultdict[int, list[Spec]]:
     """Return the assignments by query; withdrawn ones count if their assessor saw the query."""
     taken: defaultdict[int, list[Spec]] = defaultdict(list)
     for row in queries.assignments_of_study(session, study.id):
         if row.withdrawn_at is None:
-            taken[row.query_id].append(_work_of(row))
+            taken[row.query_id].append(spec_of(row))
         elif row.last_entry_at is not None:
             taken[row.query_id].append(AssignmentSpec(row.user_id, row.query_id, row.tool, _SEEN))
     return taken

@@ -1,9 +1,11 @@
 """Cost and quality of a sorter, summarized over many simulated sessions."""
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import active_children
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,8 +141,19 @@ def _results(setting: Setting, processes: int | None) -> Iterator[Results]:
     if cores == 1 or setting.work < WORTH_A_PROCESS:
         yield from map(_run_chunk, chunks)
         return
-    with ProcessPoolExecutor(cores) as pool:
-        yield from pool.map(_run_chunk, chunks)
+    others = set(active_children())
+    with ProcessPoolExecutor(cores, initializer=_leave_interrupts) as pool:
+        try:
+            yield from pool.map(_run_chunk, chunks)
+        except BaseException:  # Ctrl-C must not wait for the chunks in progress
+            for child in set(active_children()) - others:
+                child.terminate()
+            raise
+
+
+def _leave_interrupts() -> None:
+    """Ignore Ctrl-C in a worker process: its parent ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _run_chunk(chunk: Chunk) -> Results:

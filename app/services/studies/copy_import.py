@@ -29,7 +29,7 @@ from topkapi.app.services import audit
 from topkapi.app.services.backups.rows import row_of
 from topkapi.app.services.importing import ImportReport
 from topkapi.app.services.importing.problems import Location, StudyRefused, refusal
-from topkapi.app.services.importing.writing import new_contents, take_turn
+from topkapi.app.services.importing.writing import lock_imports, new_contents
 from topkapi.app.services.studies.copy_ids import Ids, renumbered, renumbered_rotations
 from topkapi.app.services.studies.full_copy import FORMAT, HEADER, PEOPLE
 
@@ -63,7 +63,7 @@ def read_copy(
     ``name`` is the name of the file for messages. The caller commits.
     """
     shown = name or path.name
-    take_turn(session)
+    lock_imports(session)
     try:
         with ZipFile(path) as archive:
             return _CopyReader(session, archive, shown).read(slug, actor_id)
@@ -188,6 +188,7 @@ class _CopyReader:
             queries=counts["queries"],
             documents=counts["documents"],
             candidates=counts["candidates"],
+            practice=counts.get("practice_items", 0),
             rankings=counts["rankings"],
             files=counts["study_files"],
             bytes=sum(info.file_size for info in self.archive.infolist()),

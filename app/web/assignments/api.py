@@ -1,10 +1,12 @@
 """API of assignments: assign by rotation, one by one or by CSV; withdraw and reassign."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
+from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from topkapi.app.db.engine import Sessions
@@ -15,6 +17,9 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.services.accounts.users import user_of_email
 from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.assignments.csv_file import MOST_BYTES, CsvProblem, CsvRefused, assign_csv
+from topkapi.app.services.assignments.gaps import fill_gaps, plan_filling
+from topkapi.app.services.assignments.rebalancing import apply_rebalancing, plan_rebalancing
+from topkapi.app.services.assignments.steps import Spec, spec_of
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, SessionDep
 from topkapi.app.web.access.early_auth import EarlyApiAdmin
@@ -24,7 +29,8 @@ from topkapi.app.web.studies.api_models import Slug
 
 router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["assignment"])
 Email = Annotated[str, Field(max_length=254, examples=["ansa@lehto.example"])]
-Round = Annotated[int, Field(ge=1, le=10_000, description="Rounds count from 1.")]
+Round = Annotated[int, Field(ge=0, le=9_999, description="Rounds count from 0.")]
+RoundNumber = Annotated[int, Field(ge=1, le=10_000, description="The round, counted from 1.")]
 State = Literal["", "open", "waiting", "begun", "finished", "withdrawn"]
 CSV_BODY: dict[str, Any] = {
     "requestBody": {
@@ -46,7 +52,8 @@ class WorkOut(BaseModel):
     assessor: str
     query: str
     tool: Tool
-    round: int
+    round: Round
+    round_number: RoundNumber
     state: str
     answered: int
     expected_left: int | None
@@ -60,14 +67,15 @@ class ShareOut(BaseModel):
     assessor: str
     query: str
     tool: Tool
-    round: int
+    round: Round
+    round_number: RoundNumber
 
 
 class RotationIn(Body):
     """Assessors in order, and the total number of rounds."""
 
     assessors: Annotated[list[Email], Field(min_length=1, max_length=2000)]
-    rounds: Round = 1
+    rounds: Annotated[int, Field(ge=1, le=10_000)] = 1
     seed: Annotated[str, Field(max_length=200)] | None = None
     lists: Annotated[
         bool, Field(description="Assign the tool lists, which has its own rotation.")
@@ -88,7 +96,7 @@ class WorkIn(Body):
     assessor: Email
     query: Annotated[str, Field(max_length=300)]
     tool: Tool
-    round: Round = 1
+    round: Round = 0
 
 
 class HandOn(Body):
@@ -103,14 +111,12 @@ def post_api_rotation(
 ) -> RotationOut:
     """Assign all rounds up to `rounds` that are not assigned yet; a dry run only lists them."""
     study = lifecycle.required_study(session, slug)
-    people = {user_of_email(session, email).id: email.lower() for email in body.assessors}
     ids = [user_of_email(session, email).id for email in body.assessors]
-    names = {query.id: query.external_id for query in assigned.queries_of_study(session, study.id)}
     if body.dry_run:
-        wanted = manual_assignment.preview_rotation(
+        plan = manual_assignment.plan_rotation(
             session, study, ids, rounds=body.rounds, seed=body.seed, lists=body.lists
         )
-        shares = [(each.assessor, each.query, each.tool, each.round) for each in wanted]
+        wanted = list(plan.added)
     else:
         made = manual_assignment.assign_rotation(
             session,
@@ -121,12 +127,89 @@ def post_api_rotation(
             lists=body.lists,
             actor_id=user.id,
         )
-        shares = [(each.user_id, each.query_id, each.tool, each.round) for each in made]
-    work = [
-        ShareOut(assessor=people[person], query=names[query], tool=tool, round=number + 1)
-        for person, query, tool, number in shares
+        wanted = [spec_of(row) for row in made]
+    return RotationOut(dry_run=body.dry_run, work=_shares(session, study.id, wanted))
+
+
+def _shares(session: Session, study_id: int, wanted: Sequence[Spec]) -> list[ShareOut]:
+    people = assigned.users_by_id(session, (work.assessor for work in wanted))
+    names = {query.id: query.external_id for query in assigned.queries_of_study(session, study_id)}
+    return [
+        ShareOut(
+            assessor=people[work.assessor].email,
+            query=names[work.query],
+            tool=work.tool,
+            round=work.round,
+            round_number=work.round + 1,
+        )
+        for work in wanted
     ]
-    return RotationOut(dry_run=body.dry_run, work=work)
+
+
+class PeopleIn(Body):
+    """The assessors who may take work over; without `dry_run` it is assigned."""
+
+    assessors: Annotated[list[Email], Field(min_length=1, max_length=2000)]
+    dry_run: bool = False
+
+
+@router.post("/gaps", status_code=201)
+def post_api_gaps(session: SessionDep, user: ApiAdmin, slug: Slug, body: PeopleIn) -> RotationOut:
+    """Assign withdrawn work that nobody has taken over; a dry run only lists it."""
+    study = lifecycle.required_study(session, slug)
+    ids = [user_of_email(session, email).id for email in body.assessors]
+    if body.dry_run:
+        wanted = list(plan_filling(session, study, ids).work)
+    else:
+        wanted = [spec_of(row) for row in fill_gaps(session, study, ids, actor_id=user.id)]
+    return RotationOut(dry_run=body.dry_run, work=_shares(session, study.id, wanted))
+
+
+class ShiftOut(ShareOut):
+    """An assignment that nobody has begun, and who takes it over."""
+
+    id: int
+    taker: str
+
+
+class RebalancingOut(BaseModel):
+    """The moves of a plan; `digest` confirms exactly this plan."""
+
+    dry_run: bool
+    digest: str
+    moves: list[ShiftOut]
+
+
+class RebalancingIn(Body):
+    """The assessors whose unfinished work is evened out; without `digest` nothing is moved."""
+
+    assessors: Annotated[list[Email], Field(min_length=1, max_length=2000)]
+    digest: Annotated[str, Field(max_length=64)] | None = None
+
+
+@router.post("/rebalancing")
+def post_api_rebalancing(
+    session: SessionDep, user: ApiAdmin, slug: Slug, body: RebalancingIn
+) -> RebalancingOut:
+    """Return a plan that evens out unfinished work, and execute it if `digest` confirms it."""
+    study = lifecycle.required_study(session, slug)
+    ids = [user_of_email(session, email).id for email in body.assessors]
+    plan = plan_rebalancing(session, study, ids)
+    if body.digest is not None:
+        apply_rebalancing(session, study, ids, digest=body.digest, actor_id=user.id)
+    moves = [
+        ShiftOut(
+            id=shift.assignment_id,
+            assessor=shift.giver.email,
+            query=shift.query,
+            tool=shift.tool,
+            round=shift.round,
+            round_number=shift.round + 1,
+            taker=shift.taker.email,
+        )
+        for shift in plan.shifts
+    ]
+    return RebalancingOut(dry_run=body.digest is None, digest=plan.digest, moves=moves)
 
 
 @router.get("/assignments")
@@ -160,7 +243,7 @@ def post_study_assignment(session: SessionDep, user: ApiAdmin, slug: Slug, body:
         email=body.assessor,
         query=body.query,
         tool=body.tool,
-        round=body.round,
+        round_number=body.round + 1,
         actor_id=user.id,
     )
     return _work_out(row, body.assessor.strip().lower(), body.query.strip())
@@ -222,7 +305,8 @@ def _work_out(row: Assignment, email: str, query: str) -> WorkOut:
         assessor=email,
         query=query,
         tool=row.tool,
-        round=row.round + 1,
+        round=row.round,
+        round_number=row.round + 1,
         state=manual_assignment.state_of(row),
         answered=row.answered,
         expected_left=row.expected_left,

@@ -10,12 +10,15 @@ from starlette.responses import RedirectResponse, Response
 from topkapi.app.db.models import Study, User
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.assignments import manual_assignment as named
+from topkapi.app.domain.assignment.rotation import legal_rounds
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.assignments import manual_assignment, rotation
 from topkapi.app.services.assignments.csv_file import MOST_BYTES, CsvRefused, assign_csv
+from topkapi.app.services.assignments.gaps import plan_filling
 from topkapi.app.services.assignments.preview import Preview, preview
+from topkapi.app.services.assignments.rebalancing import plan_rebalancing
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import AdminUser, SessionDep
 from topkapi.app.web.assignments.views import AssignView, PersonChoice
@@ -44,7 +47,9 @@ def get_assign(
 ) -> Response:
     """Preview the rotation's grid; nothing is assigned."""
     study = lifecycle.required_study(session, slug)
-    view = _view(session, study, user, people=people, rounds=rounds, seed=seed.strip(), lists=lists)
+    view = assign_view(
+        session, study, user, people=people, rounds=rounds, seed=seed.strip(), lists=lists
+    )
     return render(request, "assignments/page.html", replace(view, done=done))
 
 
@@ -70,12 +75,12 @@ def post_rotation(
                 actor_id=user.id,
             )
     except _REFUSALS as refusal:
-        view = _after_refusal(
+        view = view_after_refusal(
             session, slug, user, people=form.people, rounds=form.rounds, lists=form.lists
         )
         view = replace(view, refusal=Refusal.of(refusal))
         return render(request, "assignments/page.html", view, status=status_of(refusal))
-    return _done(request, slug, len(made))
+    return done(request, slug, len(made))
 
 
 @router.post("/one")
@@ -96,15 +101,15 @@ def post_one(
                 email=form.email,
                 query=form.query,
                 tool=form.tool,
-                round=form.round,
+                round_number=form.round,
                 actor_id=user.id,
             )
     except _REFUSALS as refusal:
         view = replace(
-            _after_refusal(session, slug, user), one=form, one_refusal=Refusal.of(refusal)
+            view_after_refusal(session, slug, user), one=form, one_refusal=Refusal.of(refusal)
         )
         return render(request, "assignments/page.html", view, status=status_of(refusal))
-    return _done(request, slug, 1)
+    return done(request, slug, 1)
 
 
 @router.post("/csv")
@@ -122,19 +127,20 @@ def post_csv(
         with session.begin_nested():
             made = assign_csv(session, study, data, actor_id=user.id)
     except CsvRefused as refusal:
-        view = replace(_after_refusal(session, slug, user), problems=refusal.problems)
+        view = replace(view_after_refusal(session, slug, user), problems=refusal.problems)
         return render(request, "assignments/page.html", view, status=422)
     except _REFUSALS as refusal:
-        view = replace(_after_refusal(session, slug, user), refusal=Refusal.of(refusal))
+        view = replace(view_after_refusal(session, slug, user), refusal=Refusal.of(refusal))
         return render(request, "assignments/page.html", view, status=status_of(refusal))
-    return _done(request, slug, len(made))
+    return done(request, slug, len(made))
 
 
-def _after_refusal(session: Session, slug: str, user: User, **chosen: Any) -> AssignView:
-    return _view(session, lifecycle.required_study(session, slug), user, **chosen)
+def view_after_refusal(session: Session, slug: str, user: User, **chosen: Any) -> AssignView:
+    """Return the page after a refusal rolled its changes back."""
+    return assign_view(session, lifecycle.required_study(session, slug), user, **chosen)
 
 
-def _view(
+def assign_view(
     session: Session,
     study: Study,
     user: User,
@@ -144,6 +150,7 @@ def _view(
     seed: str = "",
     lists: bool = False,
 ) -> AssignView:
+    """Return the rotation, the gaps and the rebalancing for these people; nothing is written."""
     rotated = rotation.tools_under_rule(study)
     lists_apart = (
         Tool.LISTS in StudySettings.from_json(study.settings).tools and Tool.LISTS not in rotated
@@ -183,6 +190,8 @@ def _view(
         tools=settings.tools,
         queries=[(query.external_id, query.text) for query in study_queries[:_SUGGESTED]],
         one=OneForm(tool=settings.tools[0]),
+        filling=plan_filling(session, study, ids),
+        rebalancing=plan_rebalancing(session, study, ids),
     )
 
 
@@ -195,19 +204,23 @@ def _preview(
     seed: str,
     lists: bool,
 ) -> tuple[int, Preview] | None:
-    """Preview the rotation over these people, with ``rounds`` rounds or the suggested number."""
+    """Preview the rotation over these people, with ``rounds`` rounds or the suggested number.
+
+    Two rounds at first; then as many as assigned, if something is missing, or else one more.
+    """
     if not ids:
         return None
-    first = preview(session, study, ids, rounds=1, seed=seed or None, lists=lists)
-    wanted = rounds or _rounds(first.most_rounds, assigned)
-    return wanted, preview(session, study, ids, rounds=wanted, seed=seed or None, lists=lists)
+    tools = rotation.rotated_tools(study, lists=lists)
+    most = legal_rounds(len(ids), len(tools))
+    suggested = [max(1, min(most, 2))] if not assigned else [assigned, min(most, assigned + 1)]
+    for wanted in [rounds] if rounds else suggested:
+        seen = preview(session, study, ids, rounds=wanted, seed=seed or None, lists=lists)
+        if seen.new or seen.refusal:
+            break
+    return wanted, seen
 
 
-def _rounds(most: int, assigned: int) -> int:
-    """Return the suggested number of rounds: two at first, then one more than assigned."""
-    return max(1, min(most, assigned + 1 if assigned else 2))
-
-
-def _done(request: Request, slug: str, count: int) -> Response:
+def done(request: Request, slug: str, count: int) -> Response:
+    """Lead back to the page, which says how many assignments were created."""
     url = str(request.app.url_path_for("get_assign", slug=slug))
     return RedirectResponse(f"{url}?done={count}", status_code=303)

@@ -7,8 +7,10 @@ from typing import Self
 from topkapi.app.db.models import Assignment, User
 from topkapi.app.domain.enums import Tool
 from topkapi.app.services.assignments.csv_file import CsvProblem
+from topkapi.app.services.assignments.gaps import Filling
 from topkapi.app.services.assignments.manual_assignment import state_of
-from topkapi.app.services.assignments.preview import Preview
+from topkapi.app.services.assignments.preview import Grid, Preview
+from topkapi.app.services.assignments.rebalancing import Rebalancing
 from topkapi.app.web.common.paging import Choices, Paging
 from topkapi.app.web.people.forms import OneForm
 from topkapi.app.web.people.views import Refusal
@@ -56,10 +58,12 @@ class AssignView:
     problems: Sequence[CsvProblem] = ()
     done: str = ""
 
-    @property
-    def fits_grid(self) -> bool:
+    filling: Filling | None = None
+    rebalancing: Rebalancing | None = None
+
+    def fits(self, grid: Grid) -> bool:
         """Whether the grid is narrow enough to be shown."""
-        return self.preview is not None and len(self.preview.folds) <= WIDEST_GRID
+        return len(grid.folds) <= WIDEST_GRID
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,11 @@ _TITLES = {
     500: "Unexpected error",
     503: "The server is busy",
 }
-_TITLES_BY_CODE = {"withdrawn": "Assignment withdrawn", "training_required": "Training required"}
+_TITLES_BY_CODE = {
+    "withdrawn": "Assignment withdrawn",
+    "training_required": "Training required",
+    "rule_broken": "The rule of the rotation forbids this",
+}
 _DEFAULT_DETAIL = {
     404: "There is no page at this address.",
     405: "This address does not accept this kind of request.",

@@ -67,6 +67,7 @@ def get_assignments(
                 narrative=row.query.narrative,
             ),
             round=row.round,
+            round_number=row.round + 1,
             answered=row.answered,
             expected_left=row.expected_left,
             active_ms=row.active_ms,

@@ -164,6 +164,7 @@ class AssignmentSummary(BaseModel):
     study: StudyName
     query: QueryOut
     round: int
+    round_number: int
     answered: int
     expected_left: int | None
     active_ms: int

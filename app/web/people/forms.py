@@ -52,6 +52,18 @@ class RotationForm(Received):
         return value.strip()
 
 
+class PeopleForm(Received):
+    """The selected people, in order."""
+
+    people: list[PersonId] = Field(default_factory=list)
+
+
+class RebalanceForm(PeopleForm):
+    """The selected people, and the digest of the plan that was shown."""
+
+    digest: Line = ""
+
+
 class OneForm(Received):
     """One assignment, made by hand."""
 

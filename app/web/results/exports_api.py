@@ -10,6 +10,7 @@ from topkapi.app.services.results.exports import (
     ExportOptions,
     StudySource,
     completeness,
+    offered_exports,
     open_export,
 )
 from topkapi.app.web.access.deps import ApiResearcher, SessionDep
@@ -32,9 +33,10 @@ _BYTES: dict[int | str, dict[str, Any]] = {
 @router.get("")
 def list_exports(session: SessionDep, _user: ApiResearcher, slug: Slug) -> list[ExportOut]:
     """List the formats, and how complete each would be now."""
-    whole = completeness(StudySource(session, slug))
+    source = StudySource(session, slug)
+    whole = completeness(source)
     found = []
-    for each in EXPORTS.values():
+    for each in offered_exports(source):
         state = whole.of(each.tools)
         found.append(
             ExportOut(

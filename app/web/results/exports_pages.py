@@ -7,10 +7,10 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from topkapi.app.services.results.exports import (
-    EXPORTS,
     ExportOptions,
     StudySource,
     completeness,
+    offered_exports,
     open_export,
 )
 from topkapi.app.web.access.deps import ResearcherUser, SessionDep
@@ -47,7 +47,7 @@ def get_exports(
             completeness=state.of(each.tools),
             url=_address(request, slug, each.name) + query,
         )
-        for each in EXPORTS.values()
+        for each in offered_exports(source)
     ]
     view = ExportsView(
         head=study_head(session, source.study, user, "exports"),

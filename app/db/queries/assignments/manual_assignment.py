@@ -8,18 +8,32 @@ from sqlalchemy.orm import Session, contains_eager
 from topkapi.app.db.models import Assignment, Query, User
 from topkapi.app.domain.enums import Role, Tool
 
+_IDS = 500  # per statement, because databases limit the number of parameters
+
 
 def assignment_of_study(session: Session, study_id: int, assignment_id: int) -> Assignment | None:
     """Return an assignment with its person and query, and lock its row."""
-    statement = (
-        select(Assignment)
-        .join(Assignment.query)
-        .join(Assignment.user)
-        .options(contains_eager(Assignment.query), contains_eager(Assignment.user))
-        .where(Query.study_id == study_id, Assignment.id == assignment_id)
-        .with_for_update(of=Assignment)
-    )
-    return session.scalar(statement)
+    return next(iter(assignments_of_ids(session, study_id, [assignment_id])), None)
+
+
+def assignments_of_ids(
+    session: Session, study_id: int, assignment_ids: Iterable[int]
+) -> Sequence[Assignment]:
+    """Return assignments with person and query, and lock their rows in the order of their ids."""
+    wanted = sorted(set(assignment_ids))
+    found: list[Assignment] = []
+    for start in range(0, len(wanted), _IDS):
+        statement = (
+            select(Assignment)
+            .join(Assignment.query)
+            .join(Assignment.user)
+            .options(contains_eager(Assignment.query), contains_eager(Assignment.user))
+            .where(Query.study_id == study_id, Assignment.id.in_(wanted[start : start + _IDS]))
+            .order_by(Assignment.id)
+            .with_for_update(of=Assignment)
+        )
+        found += session.scalars(statement).all()
+    return found
 
 
 def query_of_name(session: Session, study_id: int, name: str) -> Query | None:
@@ -34,7 +48,9 @@ def withdrawn_of_study(
     """Return assignments that were withdrawn from these people."""
     statement = (
         select(Assignment)
-        .join(Query, Query.id == Assignment.query_id)
+        .join(Assignment.query)
+        .join(Assignment.user)
+        .options(contains_eager(Assignment.query), contains_eager(Assignment.user))
         .where(
             Query.study_id == study_id,
             Assignment.user_id.in_(set(user_ids)),

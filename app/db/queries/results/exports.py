@@ -4,6 +4,7 @@ An iterator that is closed early closes its cursor.
 """
 
 from collections.abc import Generator, Sequence
+from contextlib import closing
 from datetime import datetime
 from typing import Any, cast
 
@@ -175,6 +176,12 @@ def features_of_query(session: Session, query_id: int) -> dict[str, dict[str, fl
         .order_by(Candidate.position, Candidate.id)
     )
     return {name: features or {} for name, features in session.execute(statement)}
+
+
+def has_features(session: Session, study_id: int) -> bool:
+    """Whether any candidate of the study has features."""
+    with closing(features_of_study(session, study_id)) as found:
+        return any(found)
 
 
 def features_of_study(session: Session, study_id: int) -> Generator[dict[str, float], None, None]:

@@ -4,7 +4,7 @@
 session to read it in.
 """
 
-from topkapi.app.services.results.exports.formats import EXPORTS, ExportFormat
+from topkapi.app.services.results.exports.formats import EXPORTS, ExportFormat, offered_exports
 from topkapi.app.services.results.exports.service import (
     Completeness,
     Export,
@@ -25,5 +25,6 @@ __all__ = [
     "completeness",
     "export_session",
     "format_of",
+    "offered_exports",
     "open_export",
 ]

@@ -54,6 +54,7 @@ class ExportFormat:
     media_type: str
     tools: frozenset[Tool]
     lines: Callable[[StudySource], Iterator[str]]
+    needs_features: bool = False
 
 
 def _topk(source: StudySource) -> Iterator[str]:
@@ -177,6 +178,7 @@ EXPORTS: Mapping[str, ExportFormat] = {
             _TEXT,
             _PAIRS,
             labels.letor,
+            needs_features=True,
         ),
         ExportFormat(
             "grades.qrels",
@@ -215,7 +217,7 @@ EXPORTS: Mapping[str, ExportFormat] = {
         ),
         ExportFormat(
             "lists.jsonl",
-            "Every effective preference between two lists, as `topkapi dcg learn` reads it.",
+            "Every effective preference between two lists, as topkapi dcg learn reads it.",
             _JSONL,
             frozenset({Tool.LISTS}),
             lists.list_preferences,
@@ -250,3 +252,9 @@ EXPORTS: Mapping[str, ExportFormat] = {
         ),
     )
 }
+
+
+def offered_exports(source: StudySource) -> list[ExportFormat]:
+    """Return the formats that this study can be written in."""
+    featured = queries.has_features(source.session, source.study.id)
+    return [each for each in EXPORTS.values() if featured or not each.needs_features]

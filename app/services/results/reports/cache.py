@@ -63,8 +63,8 @@ def _refuse_if_long(source: StudySource) -> None:
     finished = completeness(source).of({Tool.PAIRS}).finished
     if finished > MAX_CONFIDENCE_SESSIONS:
         raise Invalid(
-            f"Confidence in {finished} lists takes minutes to compute. Use `topkapi report "
-            f"{source.study.slug} --confidence` or the export confidence.jsonl.",
+            f"Confidence in {finished} lists takes minutes to compute. Run topkapi report "
+            f"{source.study.slug} --confidence, or use the export confidence.jsonl.",
             field="confidence",
         )
 

@@ -7,8 +7,16 @@ from topkapi.analysis.report import StudyData, ToolData
 from topkapi.app.services.results.exports import Completeness
 
 
-def notes_on(study: StudyData, state: Completeness) -> list[str]:
-    """Return sentences for the head of a report; none if everything is finished and shared."""
+def notes_on(study: StudyData, state: Completeness, lists: Completeness) -> list[str]:
+    """Return sentences for the head of a report; none if everything is finished and shared.
+
+    ``lists`` is the work with the tool T3, which has a report of its own.
+    """
+    if not state.assigned and lists.assigned:
+        return [
+            f"This study compares lists only ({lists}). Which system wins, and the gains learned "
+            "from the preferences, are in the report on lists."
+        ]
     if not state.assigned:
         return ["Nothing is assigned yet. Give queries to assessors; the report fills as they end."]
     if not state.finished:

@@ -25,9 +25,10 @@ def make_report(
     """
     people = None if pseudonyms else names_of(source)
     study = gather(source, tools=_tools(source), people=people)
+    state = completeness(source)
     return replace(
         build_report(study, options),
-        notes=tuple(notes_on(study, completeness(source).of(TITLES))),
+        notes=tuple(notes_on(study, state.of(TITLES), state.of({Tool.LISTS}))),
         confidence=confidence_section(source, people) if confidence else None,
     )
 

@@ -1,0 +1,59 @@
+"""Steps of a study's rotations: which queries were split into folds together, and for whom."""
+
+from collections.abc import Iterable, Sequence
+
+from topkapi.app.db.models import Assignment, Study
+from topkapi.app.domain.assignment.growth import Existing, Step
+from topkapi.app.domain.assignment.rotation import AssignmentSpec
+from topkapi.app.domain.enums import Tool
+
+RULED_ROTATION, LISTS_ROTATION = "ruled", "lists"  # keys of `Study.rotations`
+Spec = AssignmentSpec[int, int]  # by the ids of user and query
+
+
+def spec_of(row: Assignment) -> Spec:
+    """Return who judges which query with which tool in which round."""
+    return AssignmentSpec(row.user_id, row.query_id, row.tool, row.round)
+
+
+def existing_work(rows: Iterable[Assignment], tools: Sequence[Tool]) -> Existing[int, int]:
+    """Return the assignments of ``tools``, and everyone who was ever assigned each query."""
+    mine = [row for row in rows if row.tool in tools]
+    met: dict[int, set[int]] = {}
+    for row in mine:
+        met.setdefault(row.query_id, set()).add(row.user_id)
+    return Existing({spec_of(row) for row in mine if row.withdrawn_at is None}, met)
+
+
+def kind_of(lists: bool) -> str:
+    """Return the key of a rotation in `Study.rotations`."""
+    return LISTS_ROTATION if lists else RULED_ROTATION
+
+
+def steps_of(study: Study, *, lists: bool, known: Sequence[int]) -> list[Step[int, int]]:
+    """Return the steps of the study's rotations.
+
+    A rotation of an earlier version stored no steps: all assigned queries, ``known``, are its own.
+    """
+    latest = (study.rotations or {}).get(kind_of(lists))
+    if latest is None:
+        return []
+    stored = latest.get("steps") or [{**latest, "queries": list(known)}]
+    return [Step(each["people"], each["queries"], each["seed"]) for each in stored]
+
+
+def remember(
+    study: Study,
+    *,
+    people: Sequence[int],
+    seed: str,
+    lists: bool,
+    steps: Sequence[Step[int, int]],
+) -> None:
+    """Store people and seed of the latest rotation and all steps, for a later one to continue."""
+    stored = [
+        {"people": list(step.people), "seed": step.seed, "queries": list(step.queries)}
+        for step in steps
+    ]
+    latest = {"people": list(people), "seed": seed, "steps": stored}
+    study.rotations = {**(study.rotations or {}), kind_of(lists): latest}

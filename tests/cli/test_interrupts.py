@@ -1,0 +1,50 @@
+"""Ctrl-C ends a command at once, without a traceback."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+LOADING = """
+import importlib, os, signal, topkapi.app.cli as cli
+cli.import_module = lambda name: os.kill(os.getpid(), signal.SIGINT)
+cli.main(["study", "list"])
+"""
+SIMULATING = """
+from topkapi.app.cli import main
+main("simulate --sorter robust --n 300 --k 30 --runs 400 --processes 2".split())
+"""
+
+
+def started(code: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def wait_for_workers(process: subprocess.Popen[str]) -> None:
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while process.poll() is None and len(children.read_text().split()) < 2:
+        time.sleep(0.05)
+
+
+def test_while_modules_load_nothing_is_printed() -> None:
+    process = started(LOADING)
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, out, err) == (-signal.SIGINT, "", "")
+
+
+def test_a_simulation_does_not_finish_its_chunks() -> None:
+    process = started(SIMULATING)
+    wait_for_workers(process)
+    assert process.poll() is None
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "Traceback" not in out + err
