@@ -29,6 +29,7 @@ KINDS: dict[str, type] = {
     "stop_at": float,
     "pair_limit": int,
     "idle_seconds": int,
+    "rest_minutes": int,
     "lists_in_rotation": bool,
     "lists_pairs": str,
     "lists_size": int,

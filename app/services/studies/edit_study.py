@@ -18,7 +18,7 @@ from topkapi.app.services.importing.settings import KIND_WORDS, KINDS
 from topkapi.app.services.importing.sources import limits
 
 MAX_GUIDELINES = 200_000  # characters
-_OPTIONAL = frozenset({"budget", "stop_at", "lists_size", "training_needed"})
+_OPTIONAL = frozenset({"budget", "stop_at", "lists_size", "rest_minutes", "training_needed"})
 
 
 def version_of(study: Study) -> str:
