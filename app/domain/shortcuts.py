@@ -43,6 +43,7 @@ ACTIONS = (
     Action("note", "Note", "N"),
     Action("details", "Details of the query", "D"),
     Action("guidelines", "Guidelines", "G"),
+    Action("history", "History", "Y"),
     Action("flag", "Flag this question", "X"),
     Action("help", "Help", "?"),
 )

@@ -16,11 +16,13 @@ from topkapi.app.domain.pairs.sorters.registry import SORTERS
 
 MAX_K = 1000
 IDLE_RANGE = (10, 3600)
+REST_RANGE = (5, 240)
 MAX_TRIES = 100
 MAX_CONTACT = 300
 # Settings that no session depends on: they can change while work is assigned.
 _NEVER_FROZEN = (
     "idle_seconds",
+    "rest_minutes",
     *("training", "training_needed", "training_tries", "training_contact"),
 )
 
@@ -38,7 +40,8 @@ class StudySettings:
     """Judging settings of a study; ``grades`` go from worst to best.
 
     The sorter and its options are those of `Plan`. ``idle_seconds`` is the time without activity
-    after which the timer pauses. ``lists_in_rotation`` applies the rule that no assessor judges a
+    after which the timer pauses, ``rest_minutes`` the active time after which the judging page
+    suggests a rest. ``lists_in_rotation`` applies the rule that no assessor judges a
     query with two tools to the tool `lists` as well. ``lists_pairs``, ``lists_size`` and
     ``lists_repeats`` are the `ListRules`, whose depth is ``k``.
 
@@ -63,6 +66,7 @@ class StudySettings:
     goal: str = Goal.ORDER.value
     grades: tuple[Grade, ...] = tuple(Grade(name) for name in DEFAULT_GRADES)
     idle_seconds: int = 120
+    rest_minutes: int | None = None
     lists_in_rotation: bool = False
     lists_pairs: str = PairChoice.ALL.value
     lists_size: int | None = None
@@ -83,10 +87,19 @@ class StudySettings:
                 f"idle_seconds is {self.idle_seconds}; it must be between {low} and {high}.",
                 field="idle_seconds",
             )
+        self._check_rest()
         self._check_training()
         self._pairs((), "")
         self._grades((), "")
         _ = self.list_rules  # raises if invalid
+
+    def _check_rest(self) -> None:
+        low, high = REST_RANGE
+        if self.rest_minutes is not None and not low <= self.rest_minutes <= high:
+            raise Invalid(
+                f"rest_minutes is {self.rest_minutes}; it must be between {low} and {high}.",
+                field="rest_minutes",
+            )
 
     def _check_training(self) -> None:
         if self.training_needed is not None and self.training_needed < 1:
@@ -125,7 +138,7 @@ class StudySettings:
     def frozen_settings(self) -> dict[str, Any]:
         """Return the settings that determine sessions.
 
-        These are all settings except the idle limit, the training and the descriptions of grades.
+        These are all settings except those of `_NEVER_FROZEN` and the descriptions of grades.
         """
         stored = self.as_json()
         for name in _NEVER_FROZEN:

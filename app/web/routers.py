@@ -15,6 +15,8 @@ from topkapi.app.web.flags.pages import router as flags_pages
 from topkapi.app.web.importing.api import router as importing_api
 from topkapi.app.web.importing.pages import router as importing_pages
 from topkapi.app.web.judging.api import router as judging_api
+from topkapi.app.web.judging.history_pages import api_router as history_api
+from topkapi.app.web.judging.history_pages import router as history_pages
 from topkapi.app.web.judging.pages import router as judging_pages
 from topkapi.app.web.judging.queue_pages import router as queue_pages
 from topkapi.app.web.judging.stored_pages import router as stored_pages
@@ -44,6 +46,7 @@ ROUTERS = (
     queue_pages,
     judging_pages,
     stored_pages,
+    history_pages,
     training_pages,
     flags_pages,
     exports_pages,
@@ -68,6 +71,7 @@ ROUTERS = (
     importing_api,
     assignments_api,
     progress_api,
+    history_api,
     training_api,
     flags_api,
     audit_api,

@@ -29,11 +29,13 @@ from tests.clients import open_client
 from tests.factories import make_study, make_user
 from tests.live import LiveServer
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Assignment
+from topkapi.app.db.models import Assignment, Flag
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.study import StudySettings
+from topkapi.app.domain.training.practice import PracticeQuestion
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.assignments import manual_assignment
+from topkapi.app.services.training import practice
 
 EXAMPLES = 6  # per operation and kind of data
 CHECKS = [
@@ -67,6 +69,13 @@ def stage(sessions: Sessions) -> Stage:
         )
         row, _ = tokens.issue_token(session, others[0], "another")
         mine = next(each.id for each in made if each.user_id == people[Role.ASSESSOR].id)
+        question = PracticeQuestion(
+            Tool.PAIRS, "tulips", "", ("q0-d0",), ("q0-d1",), ("left",), "It helps."
+        )
+        item = practice.add_question(session, study, question)
+        flag = Flag(assignment_id=mine, position=0, shown=["q0-d0", "q0-d1"], reason="Broken.")
+        session.add(flag)
+        session.flush()
         return Stage(
             {role.value: tokens.issue_token(session, people[role], "test")[1] for role in Role},
             {
@@ -75,6 +84,8 @@ def stage(sessions: Sessions) -> Stage:
                 "assignment_id": mine,
                 "user_id": others[0].id,
                 "token_id": row.id,
+                "item_id": item.id,
+                "flag_id": flag.id,
             },
         )
 

@@ -100,3 +100,21 @@ def test_a_long_queue_is_shown_some_at_a_time(
     assert f'href="/assignments/{works[102].id}"' in second
     assert "data-enter" in second
     assert client.get("/?page=0").status_code == 422
+
+
+def test_the_queue_says_what_was_done_today_and_what_is_left(
+    app: FastAPI, client: httpx.Client, sessions: Sessions, ansa: User
+) -> None:
+    with sessions.write.begin() as session:
+        queries = queries_of(session, make_study(session, queries=2))
+        work, _ = [make_assignment(session, user=ansa, query=query) for query in queries]
+        work.answered, work.expected_left, work.active_ms = 60, 30, 600_000
+        work.last_entry_at = now()
+    sign_in(app, client, ansa)
+    client.cookies.set("topkapi_zone", "nonsense", domain="localhost.local")
+    page = client.get("/").text
+    assert "0 answers" in page
+    assert "about 20 minutes" in page  # 30 left, and 90 for the one that waits
+    assert "for 2 queries, at your pace" in page
+    client.cookies.set("topkapi_zone", "-600", domain="localhost.local")
+    assert client.get("/").status_code == 200

@@ -21,6 +21,7 @@ KINDS: dict[str, type] = {
     "pair_limit": int,
     "goal": str,
     "idle_seconds": int,
+    "rest_minutes": int,
     "lists_in_rotation": bool,
     "lists_pairs": str,
     "lists_size": int,
@@ -31,7 +32,7 @@ KINDS: dict[str, type] = {
     "training_contact": str,
 }
 SETTING_NAMES = (*KINDS, "tools", "grades")
-_OPTIONAL = frozenset({"budget", "stop_at", "lists_size", "training_needed"})
+_OPTIONAL = frozenset({"budget", "stop_at", "lists_size", "rest_minutes", "training_needed"})
 _KIND_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 _MAX_GRADE, _MAX_DESCRIPTION = 40, 1000  # characters
 

@@ -1,13 +1,14 @@
 """The assessor's queue: begun, waiting and finished assignments, and the one to continue with."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.queries.judging import queue as queries
 from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.workload import TimeLeft, Work, time_left
 
 
 class WorkState(StrEnum):
@@ -63,9 +64,42 @@ class Queue:
         return next(open_works, None)
 
     @property
+    def time_left(self) -> TimeLeft:
+        """Estimated time for all open work, at the person's pace."""
+        return time_left(
+            [
+                Work(
+                    tool=work.tool,
+                    finished=work.state is WorkState.FINISHED,
+                    answered=work.answered,
+                    expected_left=work.expected_left,
+                    active_ms=work.active_ms,
+                )
+                for work in self.works
+            ]
+        )
+
+    @property
     def finished(self) -> int:
         """Number of finished assignments."""
         return sum(work.state is WorkState.FINISHED for work in self.works)
+
+
+@dataclass(frozen=True, slots=True)
+class DoneToday:
+    """A person's work since midnight: answers that were not undone, active time, finished work."""
+
+    answers: int
+    active_ms: int
+    finished: int
+
+
+def done_today(session: Session, user_id: int, *, zone_minutes: int, at: datetime) -> DoneToday:
+    """Return the person's work since midnight, ``zone_minutes`` east of Greenwich."""
+    local = at + timedelta(minutes=zone_minutes)
+    midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
+    since = midnight - timedelta(minutes=zone_minutes)
+    return DoneToday(*queries.work_since(session, user_id, since))
 
 
 _ORDER = {WorkState.BEGUN: 0, WorkState.WAITING: 1, WorkState.FINISHED: 2}

@@ -7,7 +7,7 @@ from typing import Self
 from topkapi.app.db.models import User
 from topkapi.app.db.queries.accounts.accounts import Account
 from topkapi.app.domain.enums import Role
-from topkapi.app.services.judging.queue import Queue, QueueItem
+from topkapi.app.services.judging.queue import DoneToday, Queue, QueueItem
 from topkapi.app.web.common.paging import Choices, Paging, offset_of
 
 
@@ -68,6 +68,7 @@ class QueueView:
     queue: Queue
     paging: Paging
     choices: Choices
+    today: DoneToday
 
     @property
     def shown(self) -> tuple[QueueItem, ...]:

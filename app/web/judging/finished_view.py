@@ -1,20 +1,27 @@
 """View of a finished session, for the person who judged it."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from topkapi.app.domain.grades.session import UNJUDGEABLE, Graded, GradePlan
 from topkapi.app.domain.pairs.confidence import PageConfidence
 from topkapi.app.domain.pairs.session import Finished, Result
 from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.session_summary import Summary
+from topkapi.app.web.judging.open_pages import Opener
 from topkapi.app.web.judging.views import ConfidenceView, FinishedView, Listed
 
 _NEAR = 0.1  # least top-k probability of a page outside the list that is still shown
 _MOST_NEAR = 10
 
 
-def finished_view(assignment_state: AssignmentState, summary: Summary) -> FinishedView:
-    """Return the result of a finished session: the top list, or grades from best to worst."""
+def finished_view(
+    assignment_state: AssignmentState, summary: Summary, opened: Opener
+) -> FinishedView:
+    """Return the result of a finished session: the top list, or grades from best to worst.
+
+    ``opened`` gives the link of each page, so that it can be opened again.
+    """
     ranking, bad, unjudgeable, others = _parts(assignment_state)
     return FinishedView(
         assignment_id=assignment_state.assignment_id,
@@ -22,11 +29,11 @@ def finished_view(assignment_state: AssignmentState, summary: Summary) -> Finish
         tool=assignment_state.tool,
         query=assignment_state.query,
         summary=summary,
-        ranking=ranking,
-        bad=bad,
-        unjudgeable=unjudgeable,
+        ranking=_linked(ranking, opened),
+        bad=_linked(bad, opened),
+        unjudgeable=_linked(unjudgeable, opened),
         others=others,
-        confidence=_list_confidence(assignment_state),
+        confidence=_list_confidence(assignment_state, opened),
     )
 
 
@@ -67,7 +74,7 @@ def _page_confidences(assignment_state: AssignmentState) -> dict[int, PageConfid
     return {} if confidence is None else {page.item: page for page in confidence.pages}
 
 
-def _list_confidence(assignment_state: AssignmentState) -> ConfidenceView | None:
+def _list_confidence(assignment_state: AssignmentState, opened: Opener) -> ConfidenceView | None:
     state = assignment_state.state
     if not isinstance(state, Finished) or state.confidence is None:
         return None
@@ -80,7 +87,7 @@ def _list_confidence(assignment_state: AssignmentState) -> ConfidenceView | None
     return ConfidenceView(
         quality=round(100 * confidence.quality),
         errors=round(100 * confidence.error_rate),
-        near=near[:_MOST_NEAR],
+        near=_linked(near[:_MOST_NEAR], opened),
     )
 
 
@@ -97,4 +104,10 @@ def _page(
     confidence: PageConfidence | None = None,
 ) -> Listed:
     head = assignment_state.documents[number]
-    return Listed(head.title or head.name, head.url, tied, grade, confidence)
+    return Listed(number, head.title or head.name, head.url, tied, grade, confidence)
+
+
+def _linked(pages: Sequence[Listed], opened: Opener) -> Sequence[Listed]:
+    """Return the pages with their links."""
+    found = [(page, opened(page.id)) for page in pages]
+    return [replace(page, source=link.source, light=link.light) for page, link in found]

@@ -38,6 +38,7 @@ from topkapi.app.web.judging.display_preferences import display_preferences_of
 from topkapi.app.web.judging.finished_view import finished_view
 from topkapi.app.web.judging.forms import EntryForm, TermsForm, TimerForm
 from topkapi.app.web.judging.list_results import compared_view
+from topkapi.app.web.judging.open_pages import opener_of
 from topkapi.app.web.judging.question_view import QuestionView, question_view
 from topkapi.app.web.judging.views import (
     FragmentView,
@@ -239,7 +240,8 @@ def _show(
         if assignment_state.tool is Tool.LISTS:
             compared = compared_view(assignment_state, summary)
             return render(request, "judging/compared.html", compared, status=status)
-        page = finished_view(assignment_state, summary)
+        opened = opener_of(request, assignment_state)
+        page = finished_view(assignment_state, summary, opened)
         return render(request, "judging/finished.html", page, status=status)
     view = _work_view(request, session, user, assignment_state, stale)
     return render(request, _PAGES[assignment_state.tool], view, status=status)

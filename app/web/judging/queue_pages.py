@@ -1,11 +1,13 @@
 """The assessor's queue."""
 
+import re
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from topkapi.app.services.judging.queue import queue_of_user
+from topkapi.app.db.base import now
+from topkapi.app.services.judging.queue import done_today, queue_of_user
 from topkapi.app.web.access.deps import CurrentUser, SessionDep
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging
 from topkapi.app.web.common.templates import render
@@ -13,6 +15,9 @@ from topkapi.app.web.common.views import QueueView
 
 router = APIRouter(include_in_schema=False)
 SIZE = 100
+ZONE_COOKIE = "topkapi_zone"
+_ZONE = re.compile(r"-?\d{1,3}")
+_FARTHEST = 14 * 60
 
 
 @router.get("/")
@@ -25,4 +30,13 @@ def get_queue(
     """Show the assignments of the person, page by page, with one button to continue."""
     queue = queue_of_user(session, user.id)
     paging = Paging(page, SIZE, len(queue.works))
-    return render(request, "judging/queue.html", QueueView(queue, paging, Choices("/", {})))
+    today = done_today(session, user.id, zone_minutes=_zone_minutes(request), at=now())
+    view = QueueView(queue, paging, Choices("/", {}), today)
+    return render(request, "judging/queue.html", view)
+
+
+def _zone_minutes(request: Request) -> int:
+    """Return the minutes east of Greenwich that the browser stored in a cookie, 0 at first."""
+    found = _ZONE.fullmatch(request.cookies.get(ZONE_COOKIE, ""))
+    minutes = int(found[0]) if found else 0
+    return minutes if abs(minutes) <= _FARTHEST else 0

@@ -105,13 +105,16 @@ class FlagView:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One page of a result."""
+    """One page of a result; ``source`` is the link that opens it in a safe frame."""
 
+    id: int
     title: str
     url: str
     tied: int = 0
     grade: str | None = None
     confidence: PageConfidence | None = None
+    source: str = ""
+    light: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,7 @@ class SettingsForm(Received):
     whole: bool = False
     name: Annotated[str, Field(max_length=1000)] = ""
     idle_seconds: Line = ""
+    rest_minutes: Line = ""
     grades: Annotated[str, Field(max_length=20_000)] = ""
     tools: list[Line] = Field(default_factory=list)
     k: Line = ""

@@ -26,6 +26,7 @@ def form_of(study: Study) -> SettingsForm:
         seen=version_of(study),
         name=study.name,
         idle_seconds=str(s.idle_seconds),
+        rest_minutes=_typed(s.rest_minutes),
         grades="\n".join(f"{g.name}: {g.description}".rstrip(": ") for g in s.grades),
         tools=[tool.value for tool in s.tools],
         sorter=s.sorter,
@@ -42,6 +43,8 @@ def form_of(study: Study) -> SettingsForm:
 def settings_in(form: SettingsForm) -> dict[str, Any]:
     """Return the typed settings by name; raise Invalid naming a field that is not a number."""
     found: dict[str, Any] = {"idle_seconds": _whole(form.idle_seconds, "Pause after")}
+    rest = form.rest_minutes.strip()
+    found["rest_minutes"] = _whole(rest, "Rest after") if rest else None
     found["grades"] = [_grade(line) for line in form.grades.splitlines() if line.strip()]
     if not form.whole:
         return found

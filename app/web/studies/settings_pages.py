@@ -101,7 +101,8 @@ def _settings_page(
     study = lifecycle.required_study(session, slug)
     fixed = edit_study.is_fixed(session, study)
     if fixed and not form.whole:  # fixed settings are shown as they are
-        typed = {name: getattr(form, name) for name in ("name", "idle_seconds", "grades", "seen")}
+        free = ("name", "idle_seconds", "rest_minutes", "grades", "seen")
+        typed = {name: getattr(form, name) for name in free}
         form = form_of(study).model_copy(update=typed)
     view = SettingsView(
         head=study_head(session, study, user, "study"),

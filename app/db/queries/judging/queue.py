@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row, case, func, select
 from sqlalchemy.orm import Session, contains_eager, defer
 
-from topkapi.app.db.models import Assignment, Query, Study
+from topkapi.app.db.models import Assignment, JudgmentRow, Query, Study
+from topkapi.app.domain.log import EntryKind
 
 
 def work_of_user(session: Session, user_id: int) -> Sequence[Row[*tuple[Any, ...]]]:
@@ -39,6 +40,31 @@ def work_of_user(session: Session, user_id: int) -> Sequence[Row[*tuple[Any, ...
         .order_by(Study.id, Assignment.round, Query.position, Assignment.id)
     )
     return session.execute(statement).all()
+
+
+def work_since(session: Session, user_id: int, since: datetime) -> tuple[int, int, int]:
+    """Return answers (less undone ones), active milliseconds and finished work since a moment."""
+    steps = case(
+        (JudgmentRow.entry == EntryKind.UNDO, -1),
+        else_=1,
+    )
+    entries = (
+        select(
+            func.coalesce(func.sum(steps), 0),
+            func.coalesce(func.sum(JudgmentRow.active_ms), 0),
+        )
+        .join(Assignment, Assignment.id == JudgmentRow.assignment_id)
+        .where(
+            Assignment.user_id == user_id,
+            Assignment.last_entry_at >= since,
+            JudgmentRow.created_at >= since,
+        )
+    )
+    answers, active_ms = session.execute(entries).one()
+    finished = select(func.count(Assignment.id)).where(
+        Assignment.user_id == user_id, Assignment.finished_at >= since
+    )
+    return max(0, int(answers)), int(active_ms), session.scalar(finished) or 0
 
 
 def work_in_study(
