@@ -24,7 +24,10 @@ from topkapi.app.domain.lists.session import ListSession
 from topkapi.app.domain.log import Entry, EntryKind
 from topkapi.app.domain.pairs.answers import Judgment, QuestionKind
 from topkapi.app.domain.pairs.checks import self_consistency
+from topkapi.app.domain.pairs.earlier_errors import prior_from
+from topkapi.app.domain.pairs.pending_question import error_model_in
 from topkapi.app.domain.pairs.progress import Progress
+from topkapi.app.domain.pairs.session import PairSession
 from topkapi.app.domain.plan_digest import plan_digest
 from topkapi.app.domain.text.terms import query_terms
 from topkapi.app.services.judging import timing
@@ -168,6 +171,7 @@ def submit(
     try:
         if submission.position == current.session.length:
             entry = _entry(current, submission)
+            _use_earlier_errors(session, current, user_id)
             active_ms = _append(session, assignment, current, entry, submission, at or now())
         else:
             _accept_repetition(session, current, submission)
@@ -356,6 +360,15 @@ def _checks(assignment: AssignmentHead, live: LiveAssignment, entry: Entry[Any])
     if live.tool is Tool.PAIRS and (is_check or entry.kind is not EntryKind.ANSWER):
         return self_consistency(live.session.effective)
     return assignment.checks, assignment.checks_agreed
+
+
+def _use_earlier_errors(session: Session, live: LiveAssignment, user_id: int) -> None:
+    """Tell a new session what the person's finished ones in the study say about their errors."""
+    if isinstance(live.session, PairSession) and live.session.awaits_prior:
+        rows = queries.finished_questions(session, user_id, live.query.study_id)
+        prior = prior_from([model for row in rows if (model := error_model_in(row)) is not None])
+        if prior is not None:
+            live.session.use_prior(prior)
 
 
 def _accept_repetition(session: Session, live: LiveAssignment, submission: Submission) -> None:
