@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import cache
+from threading import Thread
 
 from anyio import CapacityLimiter
 from fastapi import APIRouter, FastAPI
@@ -20,6 +21,7 @@ from topkapi.app.services.accounts.sign_in import Authenticator
 from topkapi.app.services.accounts.tokens import TokenUses
 from topkapi.app.services.importing.uploads import ImportRunner, UploadStore
 from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.warming import warm
 from topkapi.app.services.late_writes import LateWrites
 from topkapi.app.services.pages.shown import ShownPages
 from topkapi.app.services.pages.texts import PageTexts
@@ -131,6 +133,7 @@ def _set_state(app: FastAPI, settings: Settings) -> None:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    Thread(target=warm, name="warm-robust", daemon=True).start()
     yield
     app.state.uploads.close()
     app.state.late.close()

@@ -116,6 +116,8 @@ sure_lists = st.builds(
     in_top=st.lists(shares, max_size=4).map(tuple),
     low=ranks,
     high=ranks,
+    expected_kappa_ndcg=st.lists(shares, max_size=3).map(tuple),
+    expected_overlap=st.lists(shares, max_size=3).map(tuple),
 )
 log_records = st.builds(
     LoggedEntry,

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
-from tests.browser.assigned_work import AssignedWork, Site, answered, make_assigned, ready, saved
 
+from tests.browser.assigned_work import AssignedWork, Site, answered, make_assigned, ready, saved
 from tests.browser.looks import barriers, flaws
 
 pytestmark = pytest.mark.browser

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
-from tests.browser.assigned_work import AssignedWork, answered, pair_of, plain_pages, saved
 
+from tests.browser.assigned_work import AssignedWork, answered, pair_of, plain_pages, saved
 from tests.browser.looks import barriers, flaws
 
 pytestmark = pytest.mark.browser
@@ -19,7 +19,7 @@ def test_past_answers_are_opened_by_key_and_read_only(assigned: AssignedWork, ta
     tab.keyboard.press("ArrowLeft")
     answered(tab, 1)
     saved(tab)
-    tab.keyboard.press("h")
+    tab.keyboard.press("y")
     expect(tab.get_by_role("heading", name="Your answers")).to_be_visible()
     expect(tab.get_by_text("1. Left is better")).to_be_visible()
     expect(tab.get_by_text("Close call.")).to_be_visible()

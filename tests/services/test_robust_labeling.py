@@ -1,5 +1,6 @@
 """Tests of sessions with sampled questions: the pending question is stored and shown again."""
 
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -8,15 +9,19 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, run_state_machine_as_test
 
+from tests.factories import make_assignment
 from tests.services.test_labeling import AssignedWork, Labeling, answer_to
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Assignment
+from topkapi.app.db.models import Assignment, Query, User
 from topkapi.app.domain.errors import OutOfTurn
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.pairs.answers import Answer
+from topkapi.app.domain.pairs.earlier_errors import prior_from
+from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.strategy import RobustStrategy
 from topkapi.app.domain.pairs.session import Asking, Finished, PairSession
 from topkapi.app.domain.pairs.strategy import AskPair
+from topkapi.app.domain.plan_digest import plan_digest
 from topkapi.app.services.judging.labeling import AssignmentState, Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
 
@@ -162,3 +167,50 @@ def test_tabs_workers_and_repetitions_leave_one_log(sessions: Sessions) -> None:
             suppress_health_check=list(HealthCheck),
         ),
     )
+
+
+def second_query(desk: AssignedWork) -> AssignedWork:
+    """Return the desk of the same person with the next query of the study."""
+    later = copy(desk)
+    later.live = LiveSessions()
+    with desk.sessions.write.begin() as session:
+        first = session.get_one(Assignment, desk.assignment_id)
+        one = session.get_one(Query, first.query_id)
+        other = Query(study_id=one.study_id, external_id="next", text="next", position=1)
+        session.add(other)
+        session.flush()
+        user = session.get_one(User, first.user_id)
+        made = make_assignment(session, user=user, query=other, k=2, sorter="robust", budget=8)
+        made.plan = {**first.plan, "seed": "next"}
+        made.plan_digest = plan_digest(made.plan)
+        later.assignment_id, later.plan = made.id, Plan.from_json(made.plan)
+    return later
+
+
+def test_an_earlier_query_informs_the_next_once_and_for_all(desk: AssignedWork) -> None:
+    for _ in range(8):
+        desk.answer(Answer.LEFT)
+    later = second_query(desk)
+    later.answer(Answer.LEFT)
+    offered = stored(later)
+    assert offered is not None
+    ended = stored(desk)
+    assert ended is not None
+    means, variances = ended["confidence"]["error_model"]
+    assert offered["prior"] == [list(each) for each in prior_from([(means, variances)]) or ()]
+    with desk.sessions.write.begin() as session:
+        session.get_one(Assignment, desk.assignment_id).finished_at = None
+    for number in range(7):
+        worker = LiveSessions() if number % 2 else later.live
+        shown_now = later.look(worker)
+        later.submit(Submission(number + 1, answer=answer_to(shown_now, Answer.RIGHT)), worker)
+        kept = stored(later)
+        assert kept is not None
+        assert kept["prior"] == offered["prior"], "it is never computed again"
+
+
+def test_the_first_query_of_a_person_has_no_prior(desk: AssignedWork) -> None:
+    desk.answer(Answer.LEFT)
+    offered = stored(desk)
+    assert offered is not None
+    assert "prior" not in offered

@@ -17,6 +17,8 @@ class ConfidenceList:
     share of wrong answers. To each of ``documents`` (probable ones first, then by chance) belong
     ``in_top``, its chance to be in the top k, and the ranks ``low`` to ``high`` (1 = best) that
     nine in ten orders give it; pages with less than one chance in a thousand are left out.
+    ``expected_kappa_ndcg`` and ``expected_overlap`` are the expected measures of ``ranking`` at
+    ``k``: the mean and the ends of the central 90 % interval; empty in files of older versions.
     """
 
     study: str
@@ -35,6 +37,8 @@ class ConfidenceList:
     in_top: Numbers
     low: Ranks
     high: Ranks
+    expected_kappa_ndcg: Numbers = ()
+    expected_overlap: Numbers = ()
 
 
 def confidence_lines(records: Iterable[ConfidenceList]) -> Iterator[str]:

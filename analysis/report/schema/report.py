@@ -96,7 +96,11 @@ class NoComparison:
 
 @dataclass(frozen=True, slots=True)
 class ListConfidence:
-    """Expected quality of one finished list, and the error rate estimated from its answers."""
+    """Expected measures of one finished list, and the error rate estimated from its answers.
+
+    ``expected_quality`` is the expected kappa-NDCG and ``overlap`` the expected overlap at k, each
+    with the ends of its central 90 % interval.
+    """
 
     assessor: str
     query: str
@@ -104,6 +108,11 @@ class ListConfidence:
     sorter: str
     answers: int
     expected_quality: float = field(metadata=key("quality"))
+    quality_low: float
+    quality_high: float
+    overlap: float
+    overlap_low: float
+    overlap_high: float
     probable_quality: float
     error_rate: float
 
@@ -115,6 +124,7 @@ class MeanConfidence:
     assessor: str
     lists: int
     expected_quality: float = field(metadata=key("quality"))
+    overlap: float
     probable_quality: float
     error_rate: float
 

@@ -21,7 +21,10 @@ def confidence_in(session: PairSession) -> ListConfidence:
     """
     state, strategy = session.state, session.strategy
     if isinstance(state, Finished) and state.confidence is not None:
-        return state.confidence
+        if state.confidence.kappa_ndcg is not None:
+            return state.confidence
+        # Stored by version 1: its list stays, its quality is stated by the present model.
+        return confidence_of(session.plan, session.effective, state.result.ranking)
     concluded = state.result.ranking if isinstance(state, Finished) else ()
     if isinstance(strategy, RobustStrategy):
         return confidence_from(strategy.conclude(), session.plan, session.effective, concluded)

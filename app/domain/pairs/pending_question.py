@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from topkapi.app.domain.pairs.confidence import ListConfidence
+from topkapi.app.domain.pairs.confidence import ErrorModel, ListConfidence
 from topkapi.app.domain.pairs.strategy import AskPair, Done, Step
 
 
@@ -15,6 +15,12 @@ def step_to_json(step: Step, *, after: int) -> dict[str, Any]:
     ended = {"after": after, "ranking": [list(items) for items in step.ranking]}
     confidence = step.confidence
     return ended if confidence is None else {**ended, "confidence": confidence.as_json()}
+
+
+def error_model_in(stored: Mapping[str, Any]) -> ErrorModel | None:
+    """Return the error model that a finished session learned, if its step was stored with one."""
+    step = step_from_json(stored)[1]
+    return step.confidence.error_model if isinstance(step, Done) and step.confidence else None
 
 
 def step_from_json(stored: Mapping[str, Any]) -> tuple[int, Step]:

@@ -22,7 +22,7 @@ from topkapi.app.domain.pairs.answers import (
     QuestionKind,
 )
 from topkapi.app.domain.pairs.checks import due_check, self_consistency
-from topkapi.app.domain.pairs.confidence import ListConfidence
+from topkapi.app.domain.pairs.confidence import ErrorModel, ListConfidence
 from topkapi.app.domain.pairs.pending_question import step_from_json, step_to_json
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.progress import estimated_progress, progress_within_budget
@@ -104,6 +104,7 @@ class PairSession(JudgingSession[Judgment]):
         self.tracker = ProgressTracker()
         self._strategy = strategy_for(plan)
         self._pending: Step | None = None
+        self._prior: ErrorModel | None = None
         self.extend(log)
         self.restore_pending(pending_question)
 
@@ -184,14 +185,36 @@ class PairSession(JudgingSession[Judgment]):
         """The step after the last new answer, to store beside the log if it was sampled."""
         if not self._strategy.sampled or not self._done or self._undone:
             return None
-        return step_to_json(self._step, after=len(self._done))
+        step = step_to_json(self._step, after=len(self._done))
+        return step if self._prior is None else {**step, "prior": list(self._prior)}
 
     def restore_pending(self, stored: Mapping[str, Any] | None) -> None:
         """Restore the pending step from its stored form, if it belongs to the last new answer."""
         if stored is not None and self._strategy.sampled:
+            self._restore_prior(stored.get("prior"))
             after, step = step_from_json(stored)
             if after == len(self._done) + len(self._undone):
                 self._pending = step
+
+    @property
+    def awaits_prior(self) -> bool:
+        """True until the first entry, if the sorter learns how the assessor errs."""
+        return self._strategy.sampled and self.length == 0 and self._prior is None
+
+    def use_prior(self, prior: ErrorModel) -> None:
+        """Set what earlier sessions say about the assessor's errors, before the first entry.
+
+        The first pair does not depend on it. It is stored with the offered question and never
+        computed again.
+        """
+        assert self.awaits_prior
+        self._prior = prior
+        self._strategy.use_prior(prior)
+
+    def _restore_prior(self, stored: Sequence[Sequence[float]] | None) -> None:
+        if stored is not None and self._prior is None:
+            self._prior = tuple(stored[0]), tuple(stored[1])
+            self._strategy.use_prior(self._prior)
 
     @property
     def quality(self) -> float | None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from copy import copy
 
 from topkapi.app.domain.pairs.answers import ItemId, Judgment, Pair, Preference, QuestionKind
+from topkapi.app.domain.pairs.confidence import ErrorModel
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.sorter_run import (
     Memory,
@@ -50,6 +51,9 @@ class SorterStrategy:
     def quality(self) -> float | None:
         """Return None: every answer is taken as correct."""
         return None
+
+    def use_prior(self, prior: ErrorModel) -> None:
+        """Ignore ``prior``: every answer is taken as correct."""
 
     def fork(self) -> "SorterStrategy":
         """Return a copy; its sorter run starts with the next answer."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from topkapi.app.domain.pairs.answers import Judgment, Pair
-from topkapi.app.domain.pairs.confidence import ListConfidence
+from topkapi.app.domain.pairs.confidence import ErrorModel, ListConfidence
 from topkapi.app.domain.pairs.sorters.ranking import Ranking
 
 
@@ -60,6 +60,13 @@ class Strategy(Protocol):
 
     def quality(self) -> float | None:
         """Return the expected quality of the list, if the strategy stops at some quality."""
+        ...
+
+    def use_prior(self, prior: ErrorModel) -> None:
+        """Start from what is known about the assessor's errors, before any question is drawn.
+
+        ``prior`` holds means and precisions; see `topkapi.app.domain.pairs.earlier_errors`.
+        """
         ...
 
     def fork(self) -> "Strategy":

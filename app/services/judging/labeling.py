@@ -21,6 +21,9 @@ from topkapi.app.db.queries.judging.labeling import AssignmentHead
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import LogRefusal, NotFound, StaleForm, Withdrawn
 from topkapi.app.domain.log import Entry, EntryKind
+from topkapi.app.domain.pairs.earlier_errors import prior_from
+from topkapi.app.domain.pairs.pending_question import error_model_in
+from topkapi.app.domain.pairs.session import PairSession
 from topkapi.app.domain.plan_digest import plan_digest
 from topkapi.app.domain.session import Progress, SessionState, SubmittedAnswer
 from topkapi.app.domain.sessions import SESSIONS, read_log
@@ -162,6 +165,7 @@ def submit(
     try:
         if submission.position == current.session.length:
             entry = _entry(current, submission)
+            _use_earlier_errors(session, current, user_id)
             active_ms = _append(session, assignment, current, entry, submission, at or now())
         else:
             _accept_repetition(session, current, submission)
@@ -339,6 +343,15 @@ def _summary(
         "checks_agreed": agreed,
         "finished_at": None if live.session.state.shown else at,
     }
+
+
+def _use_earlier_errors(session: Session, live: LiveAssignment, user_id: int) -> None:
+    """Tell a new session what the person's finished ones in the study say about their errors."""
+    if isinstance(live.session, PairSession) and live.session.awaits_prior:
+        rows = queries.finished_questions(session, user_id, live.query.study_id)
+        prior = prior_from([model for row in rows if (model := error_model_in(row)) is not None])
+        if prior is not None:
+            live.session.use_prior(prior)
 
 
 def _accept_repetition(session: Session, live: LiveAssignment, submission: Submission) -> None:

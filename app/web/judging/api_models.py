@@ -87,11 +87,26 @@ class PageConfidenceOut(BaseModel):
     high: int
 
 
+class ExpectedOut(BaseModel):
+    """Expected value of a measure of the list, with its central 90 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
 class ConfidenceOut(BaseModel):
-    """Expected kappa-NDCG of the list, estimated error rate of the assessor, and each page."""
+    """Expected quality of the list, estimated error rate of the assessor, and each page.
+
+    ``quality`` is the expected kappa-NDCG, which ``kappa_ndcg`` repeats with its interval;
+    ``overlap`` is the expected share of the true top k in the list. Lists that version 1 of
+    `robust` concluded have no intervals.
+    """
 
     quality: float
     error_rate: float
+    kappa_ndcg: ExpectedOut | None = None
+    overlap: ExpectedOut | None = None
     pages: list[PageConfidenceOut]
 
 

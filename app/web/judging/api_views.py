@@ -8,7 +8,7 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.grades.session import UNJUDGEABLE, AskingGrade, Graded, GradePlan
 from topkapi.app.domain.lists.plan import ListPlan, ShownList
 from topkapi.app.domain.lists.session import AskingLists, Compared, ListAnswer
-from topkapi.app.domain.pairs.confidence import ListConfidence
+from topkapi.app.domain.pairs.confidence import Expected, ListConfidence
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Asking, Finished
 from topkapi.app.services.judging.labeling import AssignmentState
@@ -18,6 +18,7 @@ from topkapi.app.web.judging.api_models import (
     ComparisonOut,
     ConfidenceOut,
     DocumentOut,
+    ExpectedOut,
     GradeQuestion,
     GradeResult,
     ListOut,
@@ -147,6 +148,8 @@ def _confidence(confidence: ListConfidence, names: Mapping[int, str]) -> Confide
     return ConfidenceOut(
         quality=confidence.quality,
         error_rate=confidence.error_rate,
+        kappa_ndcg=_expected(confidence.kappa_ndcg),
+        overlap=_expected(confidence.overlap),
         pages=[
             PageConfidenceOut(
                 document=names[page.item], in_top=page.in_top, low=page.low, high=page.high
@@ -154,3 +157,9 @@ def _confidence(confidence: ListConfidence, names: Mapping[int, str]) -> Confide
             for page in confidence.pages
         ],
     )
+
+
+def _expected(value: Expected | None) -> ExpectedOut | None:
+    if value is None:
+        return None
+    return ExpectedOut(mean=value.mean, low=value.low, high=value.high)

@@ -118,13 +118,25 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
+class Percent:
+    """A mean in percent, with the ends of its 90 % interval if they are known."""
+
+    mean: int
+    low: int | None = None
+    high: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ConfidenceView:
     """Confidence in a list: its expected quality and the error rate of answers, in percent.
 
-    ``near`` are pages outside the list that may belong in it.
+    ``quality`` and ``overlap`` are means with the ends of their 90 % intervals; lists that version
+    1 of `robust` concluded have no overlap, and no interval. ``near`` are pages outside the list
+    that may belong in it.
     """
 
-    quality: int
+    quality: Percent
+    overlap: Percent | None
     errors: int
     near: Sequence[Listed]
 

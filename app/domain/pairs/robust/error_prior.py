@@ -1,5 +1,6 @@
 """The prior of an assessor's error model: the general one, or one learned from earlier queries."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,10 +9,10 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-LAPSE_SHAPE: Final = (1.0, 5.0)  # Beta density of the lapse
+LAPSE_SHAPE: Final = (1.0, 2.5)  # Beta density of the lapse
 RANGES: Final = (
     (0.002, 0.95),  # lapse
-    (0.002, 2.0),  # width; below about .01 errors are uniform, at half the lapse
+    (0.0005, 2.0),  # width; below about .01 errors are uniform, at half the lapse
     (0.02, 50.0),  # tie ratio: tie width over width
     (0.0, 1.0),  # evenness
 )
@@ -29,6 +30,13 @@ class ErrorPrior:
 
     means: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
     precisions: tuple[float, float, float, float] = (0.0, 0.0, TIE_PRECISION, 0.0)
+
+    @classmethod
+    def of(cls, means: Sequence[float], precisions: Sequence[float]) -> "ErrorPrior":
+        """Return the prior with means and precisions of all parameters."""
+        first, second, third, fourth = means
+        one, two, three, four = precisions
+        return cls((first, second, third, fourth), (one, two, three, four))
 
     def table(self) -> FloatArray:
         """Return a row per parameter: range, mean, precision, and the lapse's Beta shape."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from topkapi.app.domain.pairs.answers import Pair, Preference
 from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior, error_rates
 from topkapi.app.domain.pairs.robust.model_moves import best_items, move_models
-from topkapi.app.domain.pairs.robust.moves import move_scores, space
+from topkapi.app.domain.pairs.robust.moves import move_scores, pair_probabilities, space
 from topkapi.app.domain.pairs.robust.special import quantiles
 
 FloatArray = NDArray[np.float64]
@@ -91,6 +91,23 @@ class Posterior:
         """Bytes of the chains and of the answers."""
         arrays = (self.u, self.z, self.v, self.models, self.asked, self._opponents, self._outcomes)
         return sum(each.nbytes for each in arrays)
+
+    def resample(self, pair: Pair, preference: Preference, draw: float) -> None:
+        """Copy chains in proportion to how probable they made the answer about to be recorded.
+
+        With the moves that follow this is a resample-move step of sequential Monte Carlo: kinds of
+        error models get their posterior weight even if single chains cannot move between them.
+        ``draw`` in [0, 1) determines the systematic resampling.
+        """
+        first, second = np.array([pair[0]]), np.array([pair[1]])
+        chances = pair_probabilities(self.v, first, second, self.models, self.tied)[:, 0]
+        if _OUTCOMES[preference] == 0 and len(chances) == 2:
+            return  # the first tie: until now the chains knew of none
+        answer = {1: 0, -1: 1, 0: 2}[_OUTCOMES[preference]]
+        reached = np.cumsum(chances[answer], dtype=float)
+        points = (np.arange(self.chains) + draw) * (reached[-1] / self.chains)
+        chosen = np.minimum(np.searchsorted(reached, points, side="right"), self.chains - 1)
+        self.restore((self.u[chosen], self.z[chosen], self.models[chosen]))
 
     def record(self, pair: Pair, preference: Preference) -> None:
         """Record an answer; the chains follow when they are next moved."""

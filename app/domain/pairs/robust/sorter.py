@@ -17,11 +17,11 @@ from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
 from topkapi.app.domain.pairs.robust.posterior import CHAINS, Chains, Posterior
 from topkapi.app.domain.pairs.robust.question import best_question, fade_at, worths
 
-REFRESHED = 7  # promising documents, and as many others, whose scores are redrawn at every step
+REFRESHED = 5  # promising documents, and as many others, whose scores are redrawn at every step
 SNAPSHOT_BYTES = 160_000  # for snapshots before the last steps, so that undo needs no replay
 MAX_SNAPSHOTS = 4
 _BYTES_PER_DOCUMENT = 1200  # approximate size of a document's opponents
-_START, _STEP, _END = 0, 1, 2  # purposes of a random generator
+_START, _STEP, _END, _WEIGH = 0, 1, 2, 3  # purposes of a random generator
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,8 @@ class RobustSorter:
     def take(self, step: Event) -> None:
         """Apply an answer, or a removal, which drops all answers about the document."""
         self._save_snapshot()
+        if isinstance(step, Answered):
+            self._posterior.resample(step.pair, step.preference, self._rng(_WEIGH).random())
         self.steps.append(step)
         self._record(step)
         self._move(step.pair if isinstance(step, Answered) else ())
@@ -159,7 +161,7 @@ class RobustSorter:
         posterior, states = self._posterior, self._states(_STEP)
         promising = self._promising()
         others = self._rng(_STEP).permutation(promising[REFRESHED:])[:REFRESHED]
-        posterior.move([*pair, *promising[:REFRESHED].tolist(), *others.tolist(), *pair], states)
+        posterior.move([*pair, *promising[:REFRESHED].tolist(), *others.tolist()], states)
         posterior.move_models(states)
 
     def _promising(self) -> NDArray[np.intp]:

@@ -7,11 +7,14 @@ stored question costs nothing until the next answer.
 from collections import Counter
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 
 from topkapi.app.domain.pairs.answers import ItemId, Judgment, Pair, Preference, QuestionKind
+from topkapi.app.domain.pairs.confidence import ErrorModel
 from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.conclusion import Conclusion
+from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
 from topkapi.app.domain.pairs.robust.page_confidence import confidence_from
 from topkapi.app.domain.pairs.robust.sampled import Rules, next_pair, open_sorter, ranking_of
 from topkapi.app.domain.pairs.robust.sorter import Answered, Event, Removed, RobustSorter
@@ -84,6 +87,12 @@ class RobustStrategy:
     def quality(self) -> float | None:
         """Return the expected quality of the list, if the plan stops at some quality."""
         return None if self._rules.stop_at is None else round(self._caught_up().quality(), 4)
+
+    def use_prior(self, prior: ErrorModel) -> None:
+        """Start the chains from ``prior``; chains that have started are started again."""
+        means, precisions = prior
+        self._rules = replace(self._rules, prior=ErrorPrior.of(means, precisions))
+        self._sorter, self._applied = None, 0
 
     def fork(self) -> "RobustStrategy":
         """Return an independent copy with its own chains."""

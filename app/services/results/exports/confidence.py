@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from topkapi.analysis.data.exports import ConfidenceList, confidence_lines
 from topkapi.app.db.models import Assignment, JudgmentRow
 from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.pairs.confidence import Expected
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Finished, PairSession
 from topkapi.app.domain.sessions import read_log
@@ -57,7 +58,13 @@ def confidence_record(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> Co
         in_top=tuple(page.in_top for page in estimate.pages),
         low=tuple(page.low for page in estimate.pages),
         high=tuple(page.high for page in estimate.pages),
+        expected_kappa_ndcg=_triple(estimate.kappa_ndcg),
+        expected_overlap=_triple(estimate.overlap),
     )
+
+
+def _triple(value: Expected | None) -> tuple[float, ...]:
+    return () if value is None else (value.mean, value.low, value.high)
 
 
 def _replayed(assignment: Assignment, rows: Sequence[JudgmentRow]) -> PairSession:

@@ -21,7 +21,12 @@ def confidence_section(source: StudySource, people: Mapping[int, str] | None) ->
             round=record.round,
             sorter=record.sorter,
             answers=record.answers,
-            expected_quality=record.ranking_quality,
+            expected_quality=record.expected_kappa_ndcg[0],
+            quality_low=record.expected_kappa_ndcg[1],
+            quality_high=record.expected_kappa_ndcg[2],
+            overlap=record.expected_overlap[0],
+            overlap_low=record.expected_overlap[1],
+            overlap_high=record.expected_overlap[2],
             probable_quality=record.probable_quality,
             error_rate=record.error_rate,
         )
@@ -37,6 +42,7 @@ def _mean(name: str, lists: Sequence[ListConfidence]) -> MeanConfidence:
         assessor=name,
         lists=len(mine),
         expected_quality=round(fmean(row.expected_quality for row in mine), 4),
+        overlap=round(fmean(row.overlap for row in mine), 4),
         probable_quality=round(fmean(row.probable_quality for row in mine), 4),
         error_rate=round(fmean(row.error_rate for row in mine), 4),
     )

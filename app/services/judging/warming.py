@@ -1,0 +1,8 @@
+"""Start-up work off the request path."""
+
+
+def warm() -> None:
+    """Compile the sorter `robust`: seconds on the first start, then it is loaded from a cache."""
+    from topkapi.app.domain.pairs.robust.warm import compile_all  # loads NumPy and numba
+
+    compile_all()

@@ -1,0 +1,379 @@
+"""Rivals of `robust` at equal questions, reimplemented from their papers.
+
+python -m bench.rivals                                  every error model, 90 and 143 questions
+python -m bench.rivals --runs 50 --only even --counts 90
+
+50 documents, best 10. A line shows kappa-NDCG@10 and overlap@10 with standard errors. Rivals:
+
+- `crowd-bt`: Chen et al. 2013 (WSDM), Bradley-Terry scores with one annotator's reliability,
+  moment matching, and the pair with the largest expected information gain about the scores;
+- `asap`: Mikhailiuk et al. 2020 (ICPR), Thurstone scores by expectation propagation, and the pair
+  with the largest expected information gain;
+- `mohajer`: Mohajer et al. 2017 (ICML), tournaments in k groups and a heap of their winners, each
+  comparison decided by a majority of as many repeats as the questions allow;
+- `clarke`: Clarke et al. 2021 (TOIS), rounds of random pairs that drop the losing documents, then
+  all pairs of the rest;
+- `SORTER, weighed`: our plain sorters, with their answers weighed by the model of `robust`.
+
+Sorters with a fixed length are shown at their own mean number of questions, marked by `=`.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from math import erf, exp, pi, sqrt
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.robust import CASES, Case, K, N
+from topkapi.app.domain.pairs.answers import Pair, Preference
+from topkapi.app.domain.pairs.goal import Goal
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
+from topkapi.app.domain.pairs.robust.sorter import Answered
+from topkapi.app.domain.pairs.simulated_assessors import Assessor, SimulatedAssessor, true_worths
+from topkapi.app.domain.simulation.runs import Run, judge
+from topkapi.app.services.simulation.sessions import measures
+
+FloatArray = NDArray[np.float64]
+Ask = Callable[[int, int], bool]  # whether the first document is preferred
+SORTERS = ("heap", "heap-bottom-up", "insertion", "tournament")
+
+
+class Spent(Exception):
+    """The questions are used up."""
+
+
+class Questions:
+    """Asks an assessor, at most ``most`` times, and keeps the answers."""
+
+    def __init__(self, assessor: Assessor, most: int) -> None:
+        self._assessor, self._most = assessor, most
+        self.answers: list[tuple[Pair, Preference]] = []
+
+    def prefer(self, pair: Pair) -> Preference:
+        """Return the assessor's answer."""
+        if len(self.answers) >= self._most:
+            raise Spent
+        answer = self._assessor.prefer(pair)
+        self.answers.append((pair, answer))
+        return answer
+
+    def __call__(self, first: int, second: int) -> bool:
+        """Return whether the first document is preferred."""
+        return self.prefer((first, second)) is Preference.FIRST
+
+    @property
+    def left(self) -> int:
+        """Return how many questions are left."""
+        return self._most - len(self.answers)
+
+
+class CrowdBT:
+    """Scores N(mean, variance) and one annotator who is right with probability Beta(a, b)."""
+
+    def __init__(self, n: int) -> None:
+        self.mean, self.variance = np.zeros(n), np.full(n, 1.0 / 9.0)
+        self.alpha, self.beta = 10.0, 1.0
+
+    def update(self, winner: int, loser: int) -> None:
+        """Match moments after one answer (equations 12 to 18)."""
+        means, variances = self.mean[[winner, loser]], self.variance[[winner, loser]]
+        change, factor = self._changes(means[:1], means[1:])
+        self.mean[winner] += variances[0] * change[0]
+        self.mean[loser] -= variances[1] * change[0]
+        self.variance[[winner, loser]] *= np.maximum(1.0 + variances * factor[0], 1e-4)
+        self._update_annotator(means, variances)
+
+    def _changes(self, first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
+        one, other = np.exp(first), np.exp(second)
+        right, wrong = self.alpha * one, self.beta * other
+        change = right / (right + wrong) - one / (one + other)
+        factor = right * wrong / (right + wrong) ** 2 - one * other / (one + other) ** 2
+        return change, factor
+
+    def _update_annotator(self, means: FloatArray, variances: FloatArray) -> None:
+        one, other = np.exp(means)
+        slope = one * other * (other - one) / (one + other) ** 3
+        yes = float(np.clip(one / (one + other) + 0.5 * variances.sum() * slope, 1e-6, 1 - 1e-6))
+        a, b = self.alpha, self.beta
+        total = (yes * a + (1 - yes) * b) / (a + b)
+        first = (yes * (a + 1) * a + (1 - yes) * a * b) / (total * (a + b + 1) * (a + b))
+        second = (yes * (a + 2) * (a + 1) * a + (1 - yes) * (a + 1) * a * b) / (
+            total * (a + b + 2) * (a + b + 1) * (a + b)
+        )
+        spread = max(second - first**2, 1e-9)
+        self.alpha = max((first - second) * first / spread, 0.5)
+        self.beta = max((first - second) * (1 - first) / spread, 0.05)
+
+    def choose(self, upper: NDArray[np.int64], lower: NDArray[np.int64]) -> int:
+        """Return the pair with the largest expected divergence of the scores."""
+        gain = np.zeros(upper.size)
+        for one, other in ((upper, lower), (lower, upper)):
+            first, second = self.mean[one], self.mean[other]
+            change, factor = self._changes(first, second)
+            share = self.alpha / (self.alpha + self.beta)
+            better = 1 / (1 + np.exp(second - first))
+            chance = share * better + (1 - share) * (1 - better)
+            for index in (one, other):
+                old = self.variance[index]
+                ratio = np.maximum(1.0 + old * factor, 1e-4)
+                gain += chance * 0.5 * (ratio - 1 - np.log(ratio) + old * change**2)
+        return int(np.argmax(gain))
+
+    def scores(self) -> FloatArray:
+        """Return the posterior means."""
+        return self.mean
+
+
+class Asap:
+    """Thurstone scores, N(0, 1/2) a priori, by expectation propagation over all answers."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.told: list[tuple[int, int]] = []
+        self._messages: list[tuple[float, float, float, float]] = []
+        self.mean, self.variance = np.zeros(n), np.full(n, 0.5)
+
+    def update(self, winner: int, loser: int) -> None:
+        """Add an answer and run three passes over all messages."""
+        self.told.append((winner, loser))
+        self._messages.append((0.0, 0.0, 0.0, 0.0))
+        for _ in range(3):
+            for index, (one, other) in enumerate(self.told):
+                self._pass(index, one, other)
+
+    def _pass(self, index: int, one: int, other: int) -> None:
+        """Replace the messages (precision, shift) of one answer to its two scores."""
+        message = self._messages[index]
+        cavities = []
+        for item, (precision, shift) in ((one, message[:2]), (other, message[2:])):
+            left = max(1 / self.variance[item] - precision, 1e-6)
+            cavities.append((1 / left, (self.mean[item] / self.variance[item] - shift) / left))
+        (v1, m1), (v2, m2) = cavities
+        scale = sqrt(1.0 + v1 + v2)
+        value, slope = _truncated((m1 - m2) / scale)
+        found: list[float] = []
+        for item, v, m, sign in ((one, v1, m1, 1.0), (other, v2, m2, -1.0)):
+            mean, variance = m + sign * v / scale * value, v * (1 - v / scale**2 * slope)
+            self.mean[item], self.variance[item] = mean, max(variance, 1e-6)
+            found += [1 / self.variance[item] - 1 / v, mean / self.variance[item] - m / v]
+        self._messages[index] = (found[0], found[1], found[2], found[3])
+
+    def choose(self, upper: NDArray[np.int64], lower: NDArray[np.int64]) -> int:
+        """Return the pair with the largest expected information gain."""
+        gain = np.zeros(upper.size)
+        for one, other in ((upper, lower), (lower, upper)):
+            v1, v2 = self.variance[one], self.variance[other]
+            scale = np.sqrt(1.0 + v1 + v2)
+            at = (self.mean[one] - self.mean[other]) / scale
+            chance = 0.5 * (1 + _erf(at / sqrt(2)))
+            value = np.exp(-(at**2) / 2) / sqrt(2 * pi) / np.maximum(chance, 1e-9)
+            slope = value * (value + at)
+            for v in (v1, v2):
+                ratio = np.maximum(1 - v / scale**2 * slope, 1e-6)
+                gain += chance * 0.5 * (ratio - 1 - np.log(ratio) + v * (value / scale) ** 2)
+        return int(np.argmax(gain))
+
+    def scores(self) -> FloatArray:
+        """Return the posterior means."""
+        return self.mean
+
+
+_erf = np.vectorize(erf)
+
+
+def _truncated(at: float) -> tuple[float, float]:
+    """Return the mean shift and the variance factor of a normal truncated at 0."""
+    below = max(0.5 * (1 + erf(at / sqrt(2))), 1e-9)
+    value = exp(-at * at / 2) / sqrt(2 * pi) / below
+    return value, value * (value + at)
+
+
+def actively(model: CrowdBT | Asap, ask: Questions, limit: int) -> list[int]:
+    """Ask the pairs that ``model`` chooses, none more than ``limit`` times; return its order."""
+    upper, lower = np.triu_indices(N, 1)
+    asked = np.zeros(upper.size, dtype=int)
+    while ask.left:
+        still = np.flatnonzero(asked < limit)
+        index = int(still[model.choose(upper[still], lower[still])])
+        asked[index] += 1
+        first, second = int(upper[index]), int(lower[index])
+        model.update(*((first, second) if ask(first, second) else (second, first)))
+    return [int(each) for each in np.argsort(-model.scores(), kind="stable")]
+
+
+def mohajer(items: Sequence[int], k: int, ask: Ask) -> Iterator[int]:
+    """Yield the best items: the winners of k groups in order, each replaced by its group's next."""
+    groups = [list(items[start::k]) for start in range(min(k, len(items)))]
+    ordered: list[tuple[int, int]] = []  # winner and group, best first
+    for number, group in enumerate(groups):
+        _enter(ordered, _champion(group, ask), number, ask)
+    while ordered:
+        winner, number = ordered.pop(0)
+        yield winner
+        groups[number].remove(winner)
+        _enter(ordered, _champion(groups[number], ask), number, ask)
+
+
+def _enter(ordered: list[tuple[int, int]], winner: int | None, group: int, ask: Ask) -> None:
+    """Insert a group's winner by binary search, which asks as many questions as a heap."""
+    if winner is None:
+        return
+    low, high = 0, len(ordered)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if ask(winner, ordered[middle][0]) else (middle + 1, high)
+    ordered.insert(low, (winner, group))
+
+
+def _champion(group: Sequence[int], ask: Ask) -> int | None:
+    if not group:
+        return None
+    best = group[0]
+    for item in group[1:]:
+        best = item if ask(item, best) else best
+    return best
+
+
+def remembered(ask: Ask, repeats: int) -> Ask:
+    """Return a comparison by majority of ``repeats`` answers, each pair decided once."""
+    known: dict[Pair, bool] = {}
+
+    def decide(first: int, second: int) -> bool:
+        if (second, first) in known:
+            return not known[second, first]
+        if (first, second) not in known:
+            known[first, second] = sum(ask(first, second) for _ in range(repeats)) * 2 > repeats
+        return known[first, second]
+
+    return decide
+
+
+def play_mohajer(ask: Questions, limit: int, random: Random) -> list[int]:
+    """Run the tournament with as many repeats as fit; unplaced items follow in random order."""
+    items = random.sample(range(N), N)
+    repeats = min(limit, max(1, ask.left // 110))
+    found: list[int] = []
+    try:
+        for item in mohajer(items, K, remembered(ask, repeats - 1 + repeats % 2)):
+            found.append(item)
+            if len(found) == K:
+                break
+    except Spent:
+        pass
+    return found + [item for item in items if item not in found]
+
+
+def play_clarke(ask: Questions, limit: int, random: Random) -> list[int]:
+    """Drop the losers of random pairings until all pairs of the rest fit, then ask those."""
+    del limit
+    wins, alive, asked = [0.0] * N, list(range(N)), set[Pair]()
+    try:
+        while len(alive) > K and len(alive) * (len(alive) - 1) // 2 > ask.left:
+            ratio = {item: [0, 0] for item in alive}
+            for first, second in _pairing(alive, random, 3):
+                if (first, second) in asked:
+                    continue
+                asked.add((first, second))
+                winner = first if ask(first, second) else second
+                wins[winner] += 1
+                ratio[first][0 if winner == first else 1] += 1
+                ratio[second][0 if winner == second else 1] += 1
+            kept = [item for item in alive if ratio[item][0] >= ratio[item][1]]
+            alive = kept if K <= len(kept) < len(alive) else alive[: max(K, len(alive) - 1)]
+        final = dict.fromkeys(alive, 0)
+        for first, second in combinations(alive, 2):
+            winner = first if ask(first, second) else second
+            final[winner] += 1
+            wins[winner] += 1
+    except Spent:
+        final = dict.fromkeys(alive, 0)
+    inside = sorted(alive, key=lambda item: (-final[item], -wins[item], random.random()))
+    rest = [item for item in range(N) if item not in alive]
+    return inside + sorted(rest, key=lambda item: (-wins[item], random.random()))
+
+
+def _pairing(alive: Sequence[int], random: Random, degree: int) -> Iterator[Pair]:
+    """Yield random pairs in which every item has about ``degree`` opponents."""
+    for _ in range(degree):
+        order = random.sample(list(alive), len(alive))
+        for first, second in zip(order[::2], order[1::2], strict=False):
+            yield min(first, second), max(first, second)
+
+
+def play_weighed(name: str, ask: Questions, seed: str) -> tuple[list[int], list[int]]:
+    """Return the list of a plain sorter, and the list of its answers weighed by `robust`."""
+    _, ranking, _ = judge(Plan(tuple(range(N)), K, name, seed=seed), ask)
+    sorter = open_sorter(N, K, Rules(1, None, 1, Goal.ORDER), seed)
+    for pair, answer in ask.answers:
+        sorter.take(Answered(pair, answer))
+    return list(ranking), list(sorter.conclude().ranking)
+
+
+def session(case: Case, name: str, count: int, seed: int) -> list[tuple[int, list[int]]]:
+    """Run one session of a rival; return questions and list, for sorters plain and weighed."""
+    random = Random(f"rival/{name}/{seed}")
+    assessor = _assessor(case, seed)[1]
+    if name in SORTERS:
+        ask = Questions(assessor, 10**6)
+        plain, weighed = play_weighed(name, ask, f"rival/{seed}")
+        return [(len(ask.answers), plain), (len(ask.answers), weighed)]
+    ask = Questions(assessor, count)
+    if name in ("crowd-bt", "asap"):
+        model = CrowdBT(N) if name == "crowd-bt" else Asap(N)
+        found = actively(model, ask, case.limit)
+    else:
+        play = play_mohajer if name == "mohajer" else play_clarke
+        found = play(ask, case.limit, random)
+    return [(len(ask.answers), found[:K])]
+
+
+def _assessor(case: Case, seed: int) -> tuple[list[float], SimulatedAssessor]:
+    random = Random(f"bench/{seed}")
+    worth = true_worths(N, 0, random, case.errors)
+    return worth, SimulatedAssessor(
+        worth, error=case.error, errors=case.errors, persistent=case.persistent, random=random
+    )
+
+
+def lines(case_name: str, rival: str, count: int, runs: int) -> Iterator[str]:
+    """Yield the lines of one rival."""
+    case = CASES[case_name]
+    found = [session(case, rival, count, seed) for seed in range(runs)]
+    labels = (rival, f"{rival}, weighed") if rival in SORTERS else (rival,)
+    for column, label in enumerate(labels):
+        rows = np.array(
+            [
+                measures(Run(0, tuple(each[column][1]), tuple(_assessor(case, seed)[0])), K)
+                for seed, each in enumerate(found)
+            ]
+        )
+        asked = np.mean([each[column][0] for each in found])
+        mean, error = rows.mean(axis=0), rows.std(axis=0, ddof=1) / runs**0.5
+        yield (
+            f"{case_name:>10} {label:>24} {'=' if rival in SORTERS else ' '}{asked:6.1f} "
+            f"kappa-NDCG {mean[0]:.3f} ± {error[0]:.3f} overlap {mean[1]:.3f} ± {error[1]:.3f}"
+        )
+
+
+def main() -> None:
+    """Read the arguments and print the table."""
+    parser = argparse.ArgumentParser(description="Measure the rivals of robust.")
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--only", default=",".join(CASES))
+    parser.add_argument("--rivals", default="crowd-bt,asap,mohajer,clarke," + ",".join(SORTERS))
+    parser.add_argument("--counts", default="90,143")
+    chosen = parser.parse_args()
+    counts = [int(each) for each in chosen.counts.split(",")]
+    for case in chosen.only.split(","):
+        for rival in chosen.rivals.split(","):
+            for count in counts[:1] if rival in SORTERS else counts:
+                for text in lines(case, rival, count, chosen.runs):
+                    print(text, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""The prior from an assessor's earlier sessions, and sessions that start from it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.domain.people import answer_once, truthful
+from topkapi.app.domain.pairs.confidence import ErrorModel, Expected, ListConfidence
+from topkapi.app.domain.pairs.earlier_errors import BETWEEN, prior_from
+from topkapi.app.domain.pairs.pending_question import error_model_in, step_to_json
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.robust.strategy import RobustStrategy
+from topkapi.app.domain.pairs.session import PairSession
+from topkapi.app.domain.pairs.strategy import Done
+
+numbers = st.floats(-4, 4)
+variances = st.floats(0.001, 4)
+models = st.tuples(
+    st.tuples(numbers, numbers, numbers, numbers),
+    st.tuples(variances, variances, variances, variances),
+)
+PRIOR: ErrorModel = ((-2.0, -1.0, 0.0, 0.5), (4.0, 4.0, 1.0, 1.0))
+
+
+@given(found=st.lists(models, min_size=1, max_size=6))
+def test_the_prior_is_the_weighted_mean_and_never_surer_than_people_are_alike(
+    found: list[ErrorModel],
+) -> None:
+    prior = prior_from(found)
+    assert prior is not None
+    for column, between in enumerate(BETWEEN):
+        weights = [1 / (spread[column] + between) for _, spread in found]
+        mean = sum(w * m[0][column] for w, m in zip(weights, found, strict=True)) / sum(weights)
+        assert prior[0][column] == pytest.approx(mean, abs=1e-3)
+        assert 0 < prior[1][column] < 1 / between
+        assert prior[1][column] == pytest.approx(1 / (1 / sum(weights) + between), abs=1e-3)
+
+
+def test_without_earlier_sessions_there_is_no_prior() -> None:
+    assert prior_from([]) is None
+
+
+def test_only_a_finished_step_with_a_learned_model_informs() -> None:
+    learned = ListConfidence((1,), 0.9, 0.9, 0.1, 3, (), Expected(0.9, 0.8, 1), None, PRIOR)
+    stored = step_to_json(Done(((1,),), learned), after=3)
+    assert error_model_in(stored) == PRIOR
+    assert error_model_in(step_to_json(Done(((1,),), None), after=3)) is None
+    assert error_model_in({"after": 2, "pair": [1, 2]}) is None
+
+
+def test_the_prior_is_stored_with_the_question_and_recalled() -> None:
+    plan = Plan(tuple(range(8)), 3, "robust", 2, budget=9, seed="p")
+    person = truthful({item: float(item) for item in plan.order})
+    session = PairSession(plan)
+    assert session.awaits_prior
+    session.use_prior(PRIOR)
+    log = []
+    for _ in range(4):
+        assert answer_once(session, person)
+        assert session.last is not None
+        log.append(session.last)
+    offered = session.pending_question
+    assert offered is not None
+    assert offered["prior"] == [PRIOR[0], PRIOR[1]]
+    resumed = PairSession(plan, log, offered)
+    assert not resumed.awaits_prior
+    for each in (session, resumed):
+        assert isinstance(each.strategy, RobustStrategy)
+        assert answer_once(each, person)
+    assert session.state == resumed.state
+    assert session.pending_question == resumed.pending_question
+    plain = PairSession(plan, log)
+    assert answer_once(plain, person)
+    assert plain.pending_question != session.pending_question, "the prior matters"
+
+
+def test_an_open_session_of_version_1_continues_with_its_stored_question() -> None:
+    plan = Plan(tuple(range(8)), 3, "robust", 1, budget=9, seed="v1")
+    person = truthful({item: float(item) for item in plan.order})
+    session = PairSession(plan)
+    log = []
+    for _ in range(3):
+        assert answer_once(session, person)
+        assert session.last is not None
+        log.append(session.last)
+    stored = {"after": 3, "pair": [6, 1]}  # drawn by the old version
+    resumed = PairSession(plan, log, stored)
+    assert {resumed.state.question.left, resumed.state.question.right} == {1, 6}  # type: ignore[union-attr]
+    for _ in range(6):
+        assert answer_once(resumed, person)
+    assert resumed.state.confidence is not None  # type: ignore[union-attr]
+
+
+def test_a_finished_session_of_version_1_keeps_its_list() -> None:
+    plan = Plan(tuple(range(5)), 2, "robust", 1, budget=2, seed="v1")
+    person = truthful({item: float(item) for item in plan.order})
+    session = PairSession(plan)
+    log = []
+    for _ in range(2):
+        assert answer_once(session, person)
+        assert session.last is not None
+        log.append(session.last)
+    old = {"ranking": [3, 0], "quality": 0.6, "concluded_quality": 0.6, "error_rate": 0.1}
+    stored = {
+        "after": 2,
+        "ranking": [[3], [0]],
+        "confidence": {**old, "answers": 2, "pages": [[3, 0.5, 1, 4]]},
+    }
+    state = PairSession(plan, log, stored).state
+    assert state.result.ranking == (3, 0)  # type: ignore[union-attr]
+    assert state.confidence.overlap is None  # type: ignore[union-attr]
