@@ -26,7 +26,13 @@ from topkapi.app.web.judging.question_view import question_view
 from topkapi.app.web.judging.views import TermsView
 from topkapi.app.web.studies.pages import Slug
 from topkapi.app.web.training.forms import PracticeForm
-from topkapi.app.web.training.views import Feedback, GuidelinesStep, PracticeView, ResultView
+from topkapi.app.web.training.views import (
+    Feedback,
+    GuidelinesStep,
+    PracticeView,
+    ResultView,
+    TrainingSummary,
+)
 
 router = APIRouter(prefix="/training/{slug}", include_in_schema=False)
 _PAGES = {
@@ -53,12 +59,14 @@ def get_training(
     if given is not None:
         return _practice_page(request, session, user, training, *given)
     if training.step is Step.GUIDELINES:
-        view = GuidelinesStep(training, to_html(study.guidelines))
+        view = GuidelinesStep(TrainingSummary.from_state(training), to_html(study.guidelines))
         return render(request, "training/guidelines.html", view)
     is_new_try = training.record.failed > 0 and training.number == 1 and not again
     if training.step is not Step.PRACTICE or training.item is None or is_new_try:
         contact = trainings.contact_of(session, training.settings)
-        result = ResultView(training, contact, to_html(study.guidelines))
+        result = ResultView(
+            TrainingSummary.from_state(training), contact, to_html(study.guidelines)
+        )
         return render(request, "training/result.html", result)
     return _practice_page(request, session, user, training, training.item, None)
 

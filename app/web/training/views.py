@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
+from topkapi.app.domain.training.rules import Step, TrainingRecord, TrainingRules
 from topkapi.app.services.training.practice import StoredQuestion
 from topkapi.app.services.training.trainings import TrainingState
 from topkapi.app.web.judging.views import WorkView
@@ -12,10 +14,38 @@ from topkapi.app.web.training.forms import QuestionForm, TrainingForm
 
 
 @dataclass(frozen=True, slots=True)
+class TrainingSummary:
+    """A person's training in a study: the open step, the rules, and the score of the last try."""
+
+    slug: str
+    name: str
+    step: Step
+    rules: TrainingRules
+    record: TrainingRecord
+    of: int
+    agreed: int | None
+    asked: int | None
+
+    @classmethod
+    def from_state(cls, state: TrainingState) -> Self:
+        """Copy the state, without the rows of the study and the question."""
+        return cls(
+            slug=state.study.slug,
+            name=state.study.name,
+            step=state.step,
+            rules=state.rules,
+            record=state.record,
+            of=state.of,
+            agreed=state.agreed,
+            asked=state.asked,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class GuidelinesStep:
     """The guidelines to read, and what comes after them."""
 
-    training: TrainingState
+    training: TrainingSummary
     html: str
 
 
@@ -44,7 +74,7 @@ class PracticeView(WorkView):
 class ResultView:
     """The score of a try, what is needed, what happens now, and the guidelines to read again."""
 
-    training: TrainingState
+    training: TrainingSummary
     contact: str
     html: str
 
