@@ -1,4 +1,4 @@
-"""Forms of sign-in."""
+"""Forms of sign-in and of a person's own page."""
 
 from pydantic import Field, field_validator
 
@@ -17,3 +17,16 @@ class SignInForm(Received):
     @classmethod
     def _stay_here(cls, value: str) -> str:
         return local_path(value)
+
+
+class OwnName(Received):
+    """The person's new name."""
+
+    name: str = Field("", max_length=400)
+
+
+class OwnPassword(Received):
+    """The current password, and the new one."""
+
+    current: str = Field("", max_length=10_000)
+    password: str = Field("", max_length=10_000)

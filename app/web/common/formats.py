@@ -1,7 +1,7 @@
 """Template filters that format numbers and times."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from topkapi.app.db.base import now
@@ -78,6 +78,12 @@ def day_and_time(moment: datetime) -> str:
     return f"{moment.day} {moment:%b %Y, %H:%M}"
 
 
+def day(when: date) -> str:
+    """Return a date such as 3 Dec, with the year if it is another one."""
+    text = f"{when.day} {when:%b}"
+    return text if when.year == now().year else f"{text} {when.year}"
+
+
 def size_in_words(size: int) -> str:
     """Format a number of bytes: 4.2 MB."""
     for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
@@ -101,6 +107,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "counted": counted,
     "seconds": seconds,
     "per_cent": per_cent,
+    "day": day,
     "day_and_time": day_and_time,
     "size_in_words": size_in_words,
 }

@@ -3,8 +3,10 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
+from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from topkapi.app.db.models import User
 from topkapi.app.services.judging.queue import queue_of_user
 from topkapi.app.web.access.deps import CurrentUser, SessionDep
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging
@@ -13,16 +15,20 @@ from topkapi.app.web.common.views import QueueView
 
 router = APIRouter(include_in_schema=False)
 SIZE = 100
+PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
 
 
-@router.get("/")
+@router.get("/queue")
 def get_queue(
-    request: Request,
-    session: SessionDep,
-    user: CurrentUser,
-    page: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 1,
+    request: Request, session: SessionDep, user: CurrentUser, page: PageNumber = 1
 ) -> Response:
     """Show the assignments of the person, page by page, with one button to continue."""
+    return show_queue(request, session, user, page)
+
+
+def show_queue(request: Request, session: Session, user: User, page: int) -> Response:
+    """Render the queue of ``user``."""
     queue = queue_of_user(session, user.id)
     paging = Paging(page, SIZE, len(queue.works))
-    return render(request, "judging/queue.html", QueueView(queue, paging, Choices("/", {})))
+    view = QueueView(queue, paging, Choices(request.url.path, {}))
+    return render(request, "judging/queue.html", view)

@@ -4,11 +4,35 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from topkapi.app.db.models import Query, User
+from topkapi.app.services.progress.dashboard import Dashboard
 from topkapi.app.services.progress.study_progress import Cell, Finished, Line, Overview
 from topkapi.app.web.common.paging import Choices, Paging
-from topkapi.app.web.studies.views import StudyHead
+from topkapi.app.web.studies.views import StudyHead, StudyLine
 
 PARTS = ("stats", "matrix", "people", "queries", "latest")
+
+
+@dataclass(frozen=True, slots=True)
+class DashboardView:
+    """The administrator's start page; agreement is loaded for studies with few finished works."""
+
+    dashboard: Dashboard
+    largest_report: int
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementView:
+    """Agreement of a study per tool."""
+
+    slug: str
+    tools: Sequence[tuple[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsView:
+    """The studies with their results, the researcher's start page."""
+
+    lines: Sequence[StudyLine]
 
 
 @dataclass(frozen=True, slots=True)
