@@ -6,8 +6,9 @@ First a study of 50 queries with 1,000 candidates each, judged by 20 people; the
 queries for 200 assessors, two rounds with two tools; then the same with everybody on every query.
 Each is a whole request, answered in this process; ``first_ms`` is the first of its kind, before
 sums of a large study are cached for some seconds; ``cpu_ms`` is its cost on a machine that is busy
-with other things. The limit is 150 ms for the first study and the queue, 300 ms for the last; the
-exit code is 1 if it is exceeded.
+with other things. ``start`` is the administrator's start page over all studies. The limit is 150 ms
+for the first study, the queue and the start page (400 ms for its first request), 300 ms for the
+last study; the exit code is 1 if it is exceeded.
 """
 
 import argparse
@@ -39,7 +40,7 @@ from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.study import StudySettings, stored_plan
 from topkapi.app.main import create_app
 
-LIMIT_MS, FULL_LIMIT_MS = 150, 300
+LIMIT_MS, COLD_LIMIT_MS, FULL_LIMIT_MS = 150, 400, 300
 BOTH = (Tool.PAIRS, Tool.GRADES)
 
 
@@ -142,9 +143,9 @@ def give(
 
 
 def timed(act: Callable[[], Any], runs: int = 7) -> dict[str, float]:
-    begin = time.perf_counter()
+    begin, begin_cpu = time.perf_counter(), time.process_time()
     act()
-    first = 1000 * (time.perf_counter() - begin)
+    first, first_cpu = time.perf_counter() - begin, time.process_time() - begin_cpu
     times, works = [], []
     for _ in range(runs):
         begin, begin_cpu = time.perf_counter(), time.process_time()
@@ -152,7 +153,8 @@ def timed(act: Callable[[], Any], runs: int = 7) -> dict[str, float]:
         times.append(1000 * (time.perf_counter() - begin))
         works.append(1000 * (time.process_time() - begin_cpu))
     return {
-        "first_ms": round(first, 1),
+        "first_ms": round(1000 * first, 1),
+        "first_cpu_ms": round(1000 * first_cpu, 1),
         "median_ms": round(statistics.median(times), 1),
         "least_ms": round(min(times), 1),
         "cpu_ms": round(statistics.median(works), 1),
@@ -206,8 +208,9 @@ def main() -> int:
             with make_sessions(engine).read() as session:
                 assessor = session.get_one(User, people[0])
             sign_in(app, client, assessor)
-            results["queue"] = timed(partial(_visit, client, "/"))
+            results["queue"] = timed(partial(_visit, client, "/queue"))
             sign_in(app, client, admin)
+            results["start"] = timed(partial(_visit, client, "/"))
             for slug in ("deep", "wide", *(["full"] if given.full else [])):
                 base = f"/studies/{slug}/progress"
                 for label, address in (
@@ -219,11 +222,15 @@ def main() -> int:
                     results[f"{slug} {label}"] = timed(partial(_visit, client, address))
         engine.dispose()
     print(json.dumps(results, indent=1))
-    worst = max(results[key]["median_ms"] for key in ("queue", "deep dashboard", "deep poll"))
+    worst = max(
+        results[key]["median_ms"] for key in ("queue", "start", "deep dashboard", "deep poll")
+    )
+    cold = results["start"]["first_ms"]
     widest = max(
         (each["median_ms"] for name, each in results.items() if "full " in name), default=0
     )
-    return 0 if worst < LIMIT_MS and widest < FULL_LIMIT_MS else 1
+    fits = worst < LIMIT_MS and widest < FULL_LIMIT_MS and (given.full or cold < COLD_LIMIT_MS)
+    return 0 if fits else 1
 
 
 if __name__ == "__main__":

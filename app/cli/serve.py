@@ -8,7 +8,7 @@ import typer
 from topkapi.app.cli.common import ensure_migrated, open_sessions
 from topkapi.app.cli.failures import Refused
 from topkapi.app.config import Settings
-from topkapi.app.db.queries.accounts.accounts import demo_users
+from topkapi.app.db.queries.accounts.accounts import any_users, demo_users
 from topkapi.app.demo_accounts import DEMO_PASSWORD
 from topkapi.app.secret import load_secret
 
@@ -67,7 +67,10 @@ def _greet(settings: Settings, host: str, port: int) -> None:
     shown = "localhost" if host in ("127.0.0.1", "0.0.0.0", "::", "::1") else host
     typer.echo(f"Topkapi is at http://{shown}:{port} (Ctrl-C stops it)")
     with open_sessions(settings) as sessions, sessions.read() as session:
-        people = demo_users(session)
+        people, empty = demo_users(session), not any_users(session)
+    if empty:
+        typer.echo("There is no account yet. Create an administrator:")
+        typer.echo("  topkapi users add you@example.org --name 'Your Name' --role admin")
     if people:
         typer.echo(f"Demo sign-ins, on this machine only, password {DEMO_PASSWORD}:")
     for person in people:

@@ -22,9 +22,11 @@ from topkapi.app.web.judging.queue_pages import router as queue_pages
 from topkapi.app.web.judging.stored_pages import router as stored_pages
 from topkapi.app.web.people.api import router as people_api
 from topkapi.app.web.people.invitation_pages import router as invitation_pages
+from topkapi.app.web.people.own_pages import router as own_pages
 from topkapi.app.web.people.pages import router as people_pages
 from topkapi.app.web.progress.api import router as progress_api
 from topkapi.app.web.progress.pages import router as progress_pages
+from topkapi.app.web.progress.start_pages import router as start_pages
 from topkapi.app.web.results.exports_api import router as exports_api
 from topkapi.app.web.results.exports_pages import router as exports_pages
 from topkapi.app.web.results.report_api import router as report_api
@@ -43,6 +45,8 @@ ROUTERS = (
     health.router,
     account_pages,
     keys_pages,
+    own_pages,
+    start_pages,
     queue_pages,
     judging_pages,
     stored_pages,

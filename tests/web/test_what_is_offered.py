@@ -44,7 +44,7 @@ def test_a_finished_study_of_lists_is_not_called_unassigned(sessions: Sessions) 
         Judge(session, work, LiveSessions()).say()
     with sessions.read() as session:
         source = StudySource(session, "lists")
-        notes = make_report(source).notes
+        notes = make_report(source).notes or ()
         assert "letor" not in {each.name for each in offered_exports(source)}
     assert notes is not None
     assert "compares lists only (lists: 1 of 1 finished)" in notes[0]

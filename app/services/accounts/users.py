@@ -72,6 +72,13 @@ def set_password(
     audit.record(session, actor_id, "user.set_password", user.email, tokens_revoked=revoked)
 
 
+def rename(session: Session, user: User, name: str) -> None:
+    """Change the person's own name."""
+    before, user.name = user.name, checked_name(name)
+    if user.name != before:
+        audit.record(session, user.id, "user.rename", user.email, before=before, after=user.name)
+
+
 def change_role(session: Session, user: User, role: Role, *, actor_id: int | None = None) -> None:
     """Change the role of a user; refuse to demote the last administrator."""
     if role is not Role.ADMIN:

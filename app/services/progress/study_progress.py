@@ -107,16 +107,26 @@ def people(
     session: Session, wanted: Ordered, seen: Overview
 ) -> tuple[list[tuple[PersonHead, Line]], int]:
     """Return a page of the people with their progress, and the number of matching people."""
-    parts: dict[int, list[Sums]] = {}
-    for user_id, _, sums in seen.work.people:
-        parts.setdefault(user_id, []).append(sums)
-    mine = {user_id: _added(many) for user_id, many in parts.items()}
+    mine = _by_person(seen)
     found = queries.matching_people(session, mine, wanted.search)
     users = {user.id: PersonHead(user.id, user.name, user.email) for user in found}
     order = _in_order(list(users), mine, wanted)
     typical = _typical_of_all(seen)
     page = order[wanted.offset : wanted.offset + wanted.limit]
     return [(users[each], _line(mine[each], typical)) for each in page], len(order)
+
+
+def line_of_person(seen: Overview) -> dict[int, Line]:
+    """Return the progress of everyone with work in the study, by id."""
+    typical = _typical_of_all(seen)
+    return {user_id: _line(sums, typical) for user_id, sums in _by_person(seen).items()}
+
+
+def _by_person(seen: Overview) -> dict[int, Sums]:
+    parts: dict[int, list[Sums]] = {}
+    for user_id, _, sums in seen.work.people:
+        parts.setdefault(user_id, []).append(sums)
+    return {user_id: _added(many) for user_id, many in parts.items()}
 
 
 def by_query(

@@ -1,4 +1,4 @@
-"""Forms of sign-in, and of a person's keys."""
+"""Forms of sign-in, and of a person's own page and keys."""
 
 from typing import Annotated
 
@@ -42,3 +42,16 @@ class KeysForm(Received):
     def keys(self) -> dict[str, str]:
         """The key of each action."""
         return dict(zip(self.action, self.key, strict=False))
+
+
+class OwnName(Received):
+    """The person's new name."""
+
+    name: str = Field("", max_length=400)
+
+
+class OwnPassword(Received):
+    """The current password, and the new one."""
+
+    current: str = Field("", max_length=10_000)
+    password: str = Field("", max_length=10_000)

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Form, Request
 from starlette.responses import RedirectResponse, Response
 
-from topkapi.app.db.queries.accounts.accounts import demo_users
+from topkapi.app.db.queries.accounts.accounts import any_users, demo_users
 from topkapi.app.demo_accounts import DEMO_PASSWORD
 from topkapi.app.domain.errors import AppError, Forbidden, TooManyAttempts, WrongCredentials
 from topkapi.app.services.accounts import users
@@ -86,6 +86,7 @@ def _show(request: Request, form: SignInForm, refusal: AppError | None = None) -
         error=str(refusal) if refusal else None,
         demo_accounts=_demo_accounts(request),
         demo_password=DEMO_PASSWORD,
+        no_accounts=_has_no_accounts(request),
     )
     response = render(
         request, "accounts/sign_in.html", view, status=status_of(refusal) if refusal else 200
@@ -93,6 +94,11 @@ def _show(request: Request, form: SignInForm, refusal: AppError | None = None) -
     if isinstance(refusal, TooManyAttempts):
         response.headers["Retry-After"] = str(refusal.wait_seconds)
     return response
+
+
+def _has_no_accounts(request: Request) -> bool:
+    with request.app.state.sessions.read() as session:
+        return not any_users(session)
 
 
 def _demo_accounts(request: Request) -> Sequence[DemoAccount]:

@@ -1,7 +1,7 @@
 """Template filters that format numbers and times."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from topkapi.app.db.base import now
@@ -80,6 +80,12 @@ def day_and_time(moment: datetime) -> str:
     return f"{moment.day} {moment:%b %Y, %H:%M}"
 
 
+def day(when: date) -> str:
+    """Return a date such as 3 Dec, with the year if it is another one."""
+    text = f"{when.day} {when:%b}"
+    return text if when.year == now().year else f"{text} {when.year}"
+
+
 def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
@@ -96,6 +102,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "counted": counted,
     "seconds": seconds,
     "per_cent": per_cent,
+    "day": day,
     "day_and_time": day_and_time,
     "format_size": format_size,
 }

@@ -49,6 +49,7 @@ class SignInView:
     error: str | None
     demo_accounts: Sequence[DemoAccount]
     demo_password: str
+    no_accounts: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,11 @@ import re
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
+from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from topkapi.app.db.base import now
+from topkapi.app.db.models import User
 from topkapi.app.services.judging.queue import done_today, queue_of_user
 from topkapi.app.web.access.deps import CurrentUser, SessionDep
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging
@@ -18,20 +20,23 @@ SIZE = 100
 ZONE_COOKIE = "topkapi_zone"
 _ZONE = re.compile(r"-?\d{1,3}")
 _FARTHEST = 14 * 60
+PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
 
 
-@router.get("/")
+@router.get("/queue")
 def get_queue(
-    request: Request,
-    session: SessionDep,
-    user: CurrentUser,
-    page: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 1,
+    request: Request, session: SessionDep, user: CurrentUser, page: PageNumber = 1
 ) -> Response:
     """Show the assignments of the person, page by page, with one button to continue."""
+    return show_queue(request, session, user, page)
+
+
+def show_queue(request: Request, session: Session, user: User, page: int) -> Response:
+    """Render the queue of ``user``."""
     queue = queue_of_user(session, user.id)
     paging = Paging(page, SIZE, len(queue.works))
     today = done_today(session, user.id, zone_minutes=_zone_minutes(request), at=now())
-    view = QueueView(queue, paging, Choices("/", {}), today)
+    view = QueueView(queue, paging, Choices(request.url.path, {}), today)
     return render(request, "judging/queue.html", view)
 
 

@@ -63,7 +63,7 @@ def post_invitation(
         view = AcceptView(token, email, form.name, has_password, Refusal.of(refusal))
         return _page(request, view, status_of(refusal))
     cookies: Cookies = request.app.state.cookies
-    response = RedirectResponse(str(request.app.url_path_for("get_queue")), status_code=303)
+    response = RedirectResponse(str(request.app.url_path_for("get_start")), status_code=303)
     cookies.set_session(response, cookies.session_token(user))
     devices: Devices = request.app.state.devices
     devices.remember(request, response, user.id)

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from topkapi.app.db.models import Flag
 from topkapi.app.domain.enums import Tool
+from topkapi.app.services.progress.dashboard import Dashboard
 from topkapi.app.services.progress.study_progress import (
     Cell,
     Finished,
@@ -15,7 +16,7 @@ from topkapi.app.services.progress.study_progress import (
     QueryHead,
 )
 from topkapi.app.web.common.paging import Choices, Paging
-from topkapi.app.web.studies.views import StudyHead
+from topkapi.app.web.studies.views import StudyHead, StudyLine
 
 PARTS = ("stats", "matrix", "people", "queries", "latest", "flags")
 
@@ -49,6 +50,29 @@ class FlagView:
             is_handled=flag.handled_at is not None,
             handler=flag.handler.name if flag.handler else "",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class DashboardView:
+    """The administrator's start page; agreement is loaded for studies with few finished works."""
+
+    dashboard: Dashboard
+    largest_report: int
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementView:
+    """Agreement of a study per tool."""
+
+    slug: str
+    tools: Sequence[tuple[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsView:
+    """The studies with their results, the researcher's start page."""
+
+    lines: Sequence[StudyLine]
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
 @router.get("")
 def get_studies_page(request: Request, session: SessionDep, user: ResearcherUser) -> Response:
     """List every study with its sizes and its finished work."""
-    lines = [_line(*row) for row in studies_with_counts(session)]
+    lines = [study_line(*row) for row in studies_with_counts(session)]
     return render(request, "studies/page.html", StudiesView(lines, user.role is Role.ADMIN))
 
 
@@ -130,9 +130,10 @@ def post_unarchive(request: Request, session: SessionDep, user: AdminUser, slug:
     return to_study(request, slug)
 
 
-def _line(
+def study_line(
     study: Study, queries: int, documents: int, _candidates: int, assignments: int, finished: int
 ) -> StudyLine:
+    """Return the row of a study, from the study and its counts."""
     return StudyLine(
         slug=study.slug,
         name=study.name,

@@ -22,6 +22,11 @@ def all_users(session: Session) -> Sequence[User]:
     return session.scalars(select(User).order_by(User.name, User.id)).all()
 
 
+def any_users(session: Session) -> bool:
+    """Whether there is any account."""
+    return session.scalar(select(User.id).limit(1)) is not None
+
+
 def demo_users(session: Session) -> Sequence[User]:
     """Return the demo's people who can still sign in, in creation order."""
     statement = select(User).where(User.demo, User.disabled_at.is_(None)).order_by(User.id)

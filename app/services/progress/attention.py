@@ -1,0 +1,127 @@
+"""Who needs help: people who are idle, slow, very fast, inconsistent or prefer one side."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from math import sqrt
+
+from topkapi.app.services.progress.study_progress import (
+    IDLE,
+    Line,
+    Overview,
+    is_very_fast,
+    line_of_person,
+)
+
+_SLOW, _MIN_ANSWERS = 3.0, 20  # multiple of the study's time per answer; minimum number of answers
+_CONSISTENT, _MIN_CHECKS = 0.7, 8
+_BIAS, _MIN_SIDES = 0.15, 40
+_DEVIATIONS = 3.0
+
+
+class Sign(StrEnum):
+    """Why somebody needs attention, most pressing first."""
+
+    BIASED = "one side"
+    INCONSISTENT = "inconsistent"
+    FAST = "very fast"
+    IDLE = "idle"
+    SLOW = "slow"
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """A person of a study, and the reason in words."""
+
+    user_id: int
+    sign: Sign
+    reason: str
+
+
+def concerns(
+    seen: Overview,
+    sides: Mapping[int, tuple[int, int]],
+    *,
+    begun_at: datetime,
+    at: datetime,
+) -> list[Concern]:
+    """Return everyone who needs attention, one reason each, most pressing first.
+
+    ``sides`` are the answers for the left and the right page per person; ``begun_at`` is the
+    study's beginning.
+    """
+    found = (
+        _concern(user_id, line, seen, sides.get(user_id, (0, 0)), at - begun_at, at)
+        for user_id, line in line_of_person(seen).items()
+    )
+    order = list(Sign)
+    return sorted(filter(None, found), key=lambda each: order.index(each.sign))
+
+
+def _concern(
+    user_id: int,
+    line: Line,
+    seen: Overview,
+    sides: tuple[int, int],
+    age: timedelta,
+    at: datetime,
+) -> Concern | None:
+    reasons = {
+        Sign.BIASED: _bias(*sides),
+        Sign.INCONSISTENT: _inconsistency(line),
+        Sign.FAST: _haste(line, seen),
+        Sign.IDLE: _idleness(line, age, at),
+        Sign.SLOW: _slowness(line, seen),
+    }
+    return next((Concern(user_id, sign, why) for sign, why in reasons.items() if why), None)
+
+
+def _bias(left: int, right: int) -> str:
+    total = left + right
+    if total < _MIN_SIDES:
+        return ""
+    share = left / total
+    if abs(share - 0.5) <= max(_BIAS, _DEVIATIONS * 0.5 / sqrt(total)):
+        return ""
+    side, part = ("left", share) if share > 0.5 else ("right", 1 - share)
+    return f"chose the {side} page in {part:.0%} of {total} answers"
+
+
+def _inconsistency(line: Line) -> str:
+    sums = line.sums
+    if line.consistency is None or sums.checks < _MIN_CHECKS or line.consistency >= _CONSISTENT:
+        return ""
+    return f"repeated {sums.checks_agreed} of {sums.checks} answers when asked again"
+
+
+def _haste(line: Line, seen: Overview) -> str:
+    return f"{_pace(line, seen)}" if is_very_fast(line, seen) else ""
+
+
+def _slowness(line: Line, seen: Overview) -> str:
+    own, usual = line.ms_per_answer, seen.all.ms_per_answer
+    if own is None or usual is None or line.sums.answered < _MIN_ANSWERS or own < _SLOW * usual:
+        return ""
+    return _pace(line, seen)
+
+
+def _pace(line: Line, seen: Overview) -> str:
+    own, usual = (line.ms_per_answer or 0) / 1000, (seen.all.ms_per_answer or 0) / 1000
+    return f"{own:.1f} s per answer; everyone together takes {usual:.1f} s"
+
+
+def _idleness(line: Line, age: timedelta, at: datetime) -> str:
+    left = line.sums.assigned - line.sums.finished
+    if not left:
+        return ""
+    what = f"{left} unfinished assignment{'s' * (left != 1)}"
+    last = line.sums.last_entry_at
+    if last is None:
+        return f"has not begun; {what}" if age > IDLE else ""
+    return f"no answer for {(at - last).days} days; {what}" if at - last > IDLE else ""
+
+
+def people_of(found: Iterable[Concern]) -> set[int]:
+    """Return the ids of the people concerned."""
+    return {each.user_id for each in found}

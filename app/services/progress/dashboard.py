@@ -1,0 +1,104 @@
+"""The administrator's dashboard: running studies, their forecasts, and who needs attention."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from topkapi.app.db.base import now
+from topkapi.app.db.models import Study, User
+from topkapi.app.db.queries import dashboard as queries
+from topkapi.app.db.queries.assignments.assignments import users_by_id
+from topkapi.app.services.progress import study_progress
+from topkapi.app.services.progress.attention import Concern, concerns, people_of
+from topkapi.app.services.progress.forecast import DAYS, Forecast, forecast
+from topkapi.app.services.progress.snapshots import Snapshots
+from topkapi.app.services.progress.study_progress import Line, Overview
+
+MOST_CONCERNS = 5
+LARGEST_LOG = 50_000  # answers; in larger studies the sides are counted by the report only
+
+
+@dataclass(frozen=True, slots=True)
+class StudyCard:
+    """A study: its progress, work finished per day, and the expected last day."""
+
+    slug: str
+    name: str
+    line: Line
+    days: Sequence[int]
+    forecast: Forecast | None
+
+    @property
+    def finished(self) -> bool:
+        """Whether all assigned work is finished."""
+        return self.line.sums.finished == self.line.sums.assigned
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """A person who needs attention in a study."""
+
+    slug: str
+    study: str
+    user: User
+    concern: Concern
+
+
+@dataclass(frozen=True, slots=True)
+class Dashboard:
+    """Running studies first, then finished ones; and at most five people who need attention.
+
+    ``unassigned`` are studies without any assignment, ``more`` counts people left out.
+    """
+
+    cards: Sequence[StudyCard]
+    unassigned: Sequence[Study]
+    attention: Sequence[Attention]
+    more: int
+
+
+def dashboard(
+    session: Session, snapshots: Snapshots | None = None, at: datetime | None = None
+) -> Dashboard:
+    """Return the dashboard of all studies that are not archived."""
+    at = at or now()
+    snapshots = snapshots or Snapshots()
+    studies = queries.open_studies(session)
+    seen = {study.id: study_progress.overview(session, study, snapshots) for study in studies}
+    days = queries.finished_per_day(session, at - timedelta(days=DAYS))
+    cards = [
+        _card(study, seen[study.id], days.get(study.id, {}), at.date())
+        for study in studies
+        if seen[study.id].all.sums.assigned
+    ]
+    found = [
+        (study, each) for study in studies for each in _concerns(session, study, seen[study.id], at)
+    ]
+    return Dashboard(
+        cards=sorted(cards, key=lambda card: card.finished),
+        unassigned=[study for study in studies if not seen[study.id].all.sums.assigned],
+        attention=_named(session, found[:MOST_CONCERNS]),
+        more=max(0, len(found) - MOST_CONCERNS),
+    )
+
+
+def _concerns(session: Session, study: Study, seen: Overview, at: datetime) -> list[Concern]:
+    sums = seen.all.sums
+    if sums.finished == sums.assigned:
+        return []
+    counted = 0 < sums.answered <= LARGEST_LOG
+    sides = queries.sides_per_person(session, study.id) if counted else {}
+    return concerns(seen, sides, begun_at=study.created_at, at=at)
+
+
+def _named(session: Session, found: Sequence[tuple[Study, Concern]]) -> list[Attention]:
+    users = users_by_id(session, people_of(concern for _, concern in found))
+    return [Attention(study.slug, study.name, users[each.user_id], each) for study, each in found]
+
+
+def _card(study: Study, seen: Overview, per_day: Mapping[date, int], today: date) -> StudyCard:
+    days = [per_day.get(today - timedelta(days=ago), 0) for ago in range(DAYS - 1, -1, -1)]
+    left = seen.all.sums.assigned - seen.all.sums.finished
+    return StudyCard(study.slug, study.name, seen.all, days, forecast(days, left, today))

@@ -1,0 +1,129 @@
+"""The dashboard: progress and forecast of each study, and who needs attention."""
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy.orm import Session
+
+from tests.factories import make_assignment, make_study, make_user, queries_of
+from topkapi.app.db.base import now
+from topkapi.app.db.models import Assignment, JudgmentRow, Study, User
+from topkapi.app.domain.log import EntryKind
+from topkapi.app.services.progress.attention import Sign
+from topkapi.app.services.progress.dashboard import dashboard
+from topkapi.app.services.progress.forecast import DAYS, forecast
+
+TODAY = date(2026, 11, 15)
+
+
+def test_a_steady_study_ends_when_its_work_does() -> None:
+    found = forecast([0] * 4 + [2] * 10, 20, TODAY)
+    assert found is not None
+    assert found.expected == TODAY + timedelta(days=10)
+    assert found.earliest < found.expected
+    assert found.latest is not None
+    assert found.latest > found.expected
+
+
+@pytest.mark.parametrize(("finished", "left"), [([0] * 14, 5), ([0] * 12 + [1, 1], 5), ([9], 0)])
+def test_nothing_is_forecast_from_next_to_nothing(finished: list[int], left: int) -> None:
+    assert forecast(finished, left, TODAY) is None
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=DAYS), st.integers(1, 5000))
+def test_the_range_holds_the_expected_day(finished: list[int], left: int) -> None:
+    found = forecast(finished, left, TODAY)
+    if found is not None:
+        assert TODAY < found.earliest <= found.expected
+        assert found.latest is None or found.latest >= found.expected
+
+
+@pytest.fixture
+def study(session: Session) -> Study:
+    made = make_study(session, slug="tulips", queries=9)
+    made.created_at = now() - timedelta(days=20)
+    session.flush()
+    return made
+
+
+def work(session: Session, study: Study, user: User, index: int, **sums: object) -> Assignment:
+    row = make_assignment(session, user=user, query=queries_of(session, study)[index])
+    for name, value in sums.items():
+        setattr(row, name, value)
+    session.flush()
+    return row
+
+
+def usual(session: Session, study: Study) -> None:
+    """Let two people work at an ordinary pace, one of them with finished work."""
+    for index, name in enumerate(("Usual One", "Usual Two")):
+        person = make_user(session, name=name)
+        done = {"answered": 400, "active_ms": 4_000_000, "last_entry_at": now()}
+        work(session, study, person, index, finished_at=now(), **done)
+        work(session, study, person, index + 2, **done, expected_left=10)
+
+
+def test_cards_show_progress_and_days(session: Session, study: Study) -> None:
+    usual(session, study)
+    make_study(session, slug="empty")
+    archived = make_study(session, slug="old")
+    archived.archived_at = now()
+    seen = dashboard(session)
+    (card,) = seen.cards
+    assert (card.slug, card.line.sums.finished, card.line.sums.assigned) == ("tulips", 2, 4)
+    assert (len(card.days), card.days[-1]) == (DAYS, 2)
+    assert [each.slug for each in seen.unassigned] == ["empty"]
+    assert seen.attention == []
+
+
+@pytest.mark.parametrize(
+    ("sign", "words", "sums"),
+    [
+        (Sign.FAST, "1.0 s per answer", {"answered": 100, "active_ms": 100_000}),
+        (Sign.SLOW, "60.0 s per answer", {"answered": 30, "active_ms": 1_800_000}),
+        (
+            Sign.INCONSISTENT,
+            "repeated 4 of 10 answers",
+            {"answered": 100, "active_ms": 900_000, "checks": 10, "checks_agreed": 4},
+        ),
+        (Sign.IDLE, "no answer for 5 days; 1 unfinished", {"answered": 3, "active_ms": 30_000}),
+        (Sign.IDLE, "has not begun; 1 unfinished", {}),
+    ],
+)
+def test_who_needs_attention_and_why(
+    session: Session, study: Study, sign: Sign, words: str, sums: dict[str, int]
+) -> None:
+    usual(session, study)
+    person = make_user(session, name="Dora Kiss")
+    last = now() - timedelta(days=5) if sign is Sign.IDLE else now()
+    work(session, study, person, 5, last_entry_at=last if sums else None, **sums)
+    (found,) = dashboard(session).attention
+    assert (found.user.name, found.concern.sign) == ("Dora Kiss", sign)
+    assert words in found.concern.reason
+
+
+def test_who_prefers_one_side_is_found_in_the_log(session: Session, study: Study) -> None:
+    usual(session, study)
+    person = make_user(session, name="Lefty")
+    sums = {"answered": 60, "active_ms": 600_000, "last_entry_at": now()}
+    row = work(session, study, person, 5, **sums)
+    for position in range(60):
+        side = "right" if position % 10 == 0 else "left"
+        session.add(
+            JudgmentRow(
+                assignment_id=row.id, position=position, entry=EntryKind.ANSWER, answer=side
+            )
+        )
+    session.flush()
+    (found,) = dashboard(session).attention
+    assert found.concern.sign is Sign.BIASED
+    assert found.concern.reason == "chose the left page in 90% of 60 answers"
+
+
+def test_at_most_five_people_are_named(session: Session, study: Study) -> None:
+    for index in range(8):
+        work(session, study, make_user(session, name=f"P{index}"), index)
+    seen = dashboard(session)
+    assert (len(seen.attention), seen.more) == (5, 3)

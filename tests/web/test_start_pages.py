@@ -1,0 +1,102 @@
+"""Start pages by role, the first start, and a person's own page."""
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import select
+
+from tests.exporting import make_judged_study
+from tests.factories import PASSWORD, make_study, make_user, sign_in
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import ApiToken, AuditEvent, User
+from topkapi.app.domain.enums import Role
+from topkapi.app.services.accounts.passwords import matches
+from topkapi.app.services.accounts.tokens import issue_token
+
+
+def enter(app: FastAPI, client: httpx.Client, sessions: Sessions, role: Role) -> User:
+    with sessions.write.begin() as session:
+        user = make_user(session, role=role, password=PASSWORD, name="Ansa Lehto")
+    sign_in(app, client, user)
+    return user
+
+
+@pytest.mark.parametrize(
+    ("role", "title"),
+    [(Role.ADMIN, "Dashboard"), (Role.RESEARCHER, "Results"), (Role.ASSESSOR, "Your queue")],
+)
+def test_everyone_starts_where_their_work_is(
+    app: FastAPI, client: httpx.Client, sessions: Sessions, role: Role, title: str
+) -> None:
+    enter(app, client, sessions, role)
+    assert f"<h1>{title}</h1>" in client.get("/").text
+    assert "<h1>Your queue</h1>" in client.get("/queue").text
+
+
+def test_the_dashboard_shows_studies_and_their_agreement(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        make_judged_study(session)
+        make_study(session, slug="fresh")
+    enter(app, client, sessions, Role.ADMIN)
+    page = client.get("/").text
+    assert 'hx-get="/dashboard/tulips/agreement"' in page
+    assert "nothing assigned" in page
+    assert "Needs attention" in page
+    assert "%" in client.get("/dashboard/tulips/agreement").text
+
+
+def test_the_first_start_says_how_to_make_an_account(
+    client: httpx.Client, sessions: Sessions
+) -> None:
+    assert "topkapi users add" in client.get("/sign-in").text
+    with sessions.write.begin() as session:
+        make_user(session)
+    assert "topkapi users add" not in client.get("/sign-in").text
+
+
+def test_a_name_is_changed_and_audited(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    user = enter(app, client, sessions, Role.ASSESSOR)
+    assert client.post("/me/name", data={"name": "Ansa Virtanen"}).status_code == 303
+    assert "Ansa Virtanen" in client.get("/me").text
+    assert client.post("/me/name", data={"name": " "}).status_code == 422
+    with sessions.read() as session:
+        event = session.scalars(select(AuditEvent)).one()
+        assert (event.action, event.user_id) == ("user.rename", user.id)
+
+
+def test_a_password_is_changed_with_the_current_one(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    user = enter(app, client, sessions, Role.ASSESSOR)
+    fresh = "another quite long password"
+    wrong = client.post("/me/password", data={"current": "no", "password": fresh})
+    assert (wrong.status_code, "current password is incorrect" in wrong.text) == (422, True)
+    weak = client.post("/me/password", data={"current": PASSWORD, "password": "short"})
+    assert weak.status_code == 422
+    done = client.post("/me/password", data={"current": PASSWORD, "password": fresh})
+    assert done.status_code == 303
+    assert "set-cookie" in done.headers
+    with sessions.read() as session:
+        stored = session.get_one(User, user.id)
+        assert matches(stored.password_hash, fresh)
+        assert stored.session_version == 2
+
+
+def test_own_tokens_are_shown_once_and_revoked(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    enter(app, client, sessions, Role.ASSESSOR)
+    made = client.post("/me/tokens", data={"name": "notebook"})
+    assert (made.status_code, "topkapi_" in made.text) == (201, True)
+    assert "topkapi_" not in client.get("/me").text
+    with sessions.write.begin() as session:
+        (token,) = session.scalars(select(ApiToken)).all()
+        other = make_user(session)
+        foreign, _ = issue_token(session, other, "x")
+    assert client.post(f"/me/tokens/{foreign.id}/revoke").status_code == 404
+    assert client.post(f"/me/tokens/{token.id}/revoke").status_code == 303
+    assert client.post("/me/tokens", data={"name": ""}).status_code == 422
