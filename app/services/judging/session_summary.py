@@ -1,12 +1,13 @@
 """Summary of a finished query: counts, time, and the next assignment."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.queries.judging import labeling as queries
 from topkapi.app.db.queries.judging.timing import count_pauses
-from topkapi.app.domain.log import EntryKind
+from topkapi.app.domain.log import Entry, EntryKind, stacks
 from topkapi.app.domain.pairs.answers import Answer
 from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.queue import QueueItem, queue_of_user
@@ -14,10 +15,14 @@ from topkapi.app.services.judging.queue import QueueItem, queue_of_user
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A finished query in numbers; ``next`` is the assignment to continue with."""
+    """A finished query in numbers; ``next`` is the assignment to continue with.
+
+    ``tied_pairs`` are the pages that were judged equal.
+    """
 
     answers: int
     ties: int
+    tied_pairs: Sequence[tuple[int, int]]
     taken_back: int
     active_ms: int
     pauses: int
@@ -27,19 +32,12 @@ class Summary:
 def summary_of(session: Session, assignment_state: AssignmentState, *, user_id: int) -> Summary:
     """Return the summary of a finished assignment."""
     log = queries.log_from(session, assignment_state.assignment_id, 0)
-    answers: list[str | None] = []
-    undone: list[str | None] = []
-    for row in log:
-        if row.entry is EntryKind.UNDO:
-            undone.append(answers.pop())
-        elif row.entry is EntryKind.REDO:
-            answers.append(undone.pop())
-        else:
-            answers.append(row.answer)
-            undone.clear()
+    answers, _ = stacks(Entry(row.entry, row) for row in log)
+    ties = [row for row in answers if row.answer == Answer.TIE.value]
     return Summary(
         answers=len(answers),
-        ties=answers.count(Answer.TIE.value),
+        ties=len(ties),
+        tied_pairs=[(row.left_id, row.right_id) for row in ties if row.left_id and row.right_id],
         taken_back=sum(row.entry is EntryKind.UNDO for row in log)
         - sum(row.entry is EntryKind.REDO for row in log),
         active_ms=assignment_state.active_ms,

@@ -88,11 +88,11 @@ class NextView:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One page of a result."""
+    """One page of a result; ``tied`` names the ranks that it is tied with."""
 
     title: str
     url: str
-    tied: int = 0
+    tied: str = ""
     grade: str | None = None
     confidence: PageConfidence | None = None
 
