@@ -83,7 +83,12 @@ export function refreshHits() {
   hits = each.flat();
   panes.all().forEach((pane, at) => { paint(pane, "topkapi-find", each[at].map(({ range }) => range)); paint(pane, "topkapi-hit", []); });
   if (!word()) counts.textContent = "";
-  else counts.textContent = each.length > 1 ? `Left ${each[0].length}, right ${each[1].length}` : `${each[0].length} found`;
+  else counts.textContent = each.length > 1 ? perPage(hits) : `${hits.length} found`;
+}
+
+function perPage(found) {
+  const [left, right] = panes.all().map((pane) => found.filter((hit) => hit.pane === pane).length);
+  return `Left ${left}, right ${right}`;
 }
 
 function next(step) {
@@ -108,8 +113,9 @@ function visit({ pane, range }) {
   const view = panes.frameIn(pane).contentWindow;
   const { top } = range.getBoundingClientRect();
   if (top < 40 || top > view.innerHeight - 80) panes.scroller(pane).scrollBy({ top: top - view.innerHeight / 3, behavior: "instant" });
+  if (!word()) return;
   const place = `${hits.findIndex((hit) => hit.range === range) + 1} of ${hits.length}`;
-  if (word()) counts.textContent = `${place} · ${panes.all().map((each) => hits.filter((hit) => hit.pane === each).length).join(" + ")}`;
+  counts.textContent = panes.all().length > 1 ? `${place} · ${perPage(hits)}` : place;
 }
 
 export function close() {

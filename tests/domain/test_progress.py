@@ -1,5 +1,6 @@
 """Progress: it decreases only by undo, and its range has the promised coverage."""
 
+from itertools import groupby
 from random import Random
 
 import pytest
@@ -109,3 +110,20 @@ def test_a_session_that_ended_has_nothing_left() -> None:
     answer_all(session, truthful({1: 1.0, 2: 2.0, 3: 3.0}))
     progress = session.progress
     assert (progress.expected_left, progress.low, progress.high) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("grades", [0, 5])
+@pytest.mark.parametrize("error", [0.0, 0.1])
+def test_what_is_left_never_rises_and_the_bar_fills(error: float, grades: int) -> None:
+    plan = Plan(tuple(range(20)), 5, seed="p")
+    for number in range(10):
+        random = Random(f"{error}/{grades}/{number}")
+        assessor = SimulatedAssessor(true_worths(20, grades, random), error=error, random=random)
+        session, shown = PairSession(plan), []
+        for entry in _judge(PairSession(plan), assessor):
+            shown.append(progress_of(session).expected_left)
+            session.append(entry)
+        assert shown == sorted(shown, reverse=True)
+        still = max(len(list(equal)) for left, equal in groupby(shown) if left > 3)
+        assert still <= 4, "while more than a few are left, the number keeps moving"
+        assert len(shown) / (len(shown) + shown[-1]) >= 0.8, "the bar is nearly full at the end"

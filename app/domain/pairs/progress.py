@@ -29,6 +29,7 @@ _NEIGHBOURS = 1 / 6  # share of the simulated sessions that an estimate uses
 _ESTIMATES = 100  # how often per session the estimate is recomputed
 _TIE_WEIGHT = 3  # the number of ties predicts the rest better than the number of questions
 _COVERED = 0.92  # a little over 90 % of the few neighbours, so that 90 % of all are covered
+_MOST_BEHIND = 2  # times that the estimate may exceed what is shown
 _KEPT_NEIGHBOURS = 256  # neighbour lists cached per table, of up to 5 kB each
 _ASSESSORS = ((0.0, 0), (0.1, 0), (0.0, 5), (0.0, 0), (0.05, 0), (0.1, 5))  # (error, grades)
 
@@ -66,19 +67,26 @@ def progress_within_budget(plan: Plan, answered: int, left: int, quality: float 
 
 
 def _steady_left(tracker: ProgressTracker, table: "Table") -> int:
-    """Return the questions left, re-estimated every ``stride`` answers, else counted down.
+    """Return the questions left as shown, which never rise and move with every few answers.
 
-    An estimate is capped so that answered / (answered + left) never decreases.
+    The rest is estimated again every ``stride`` answers. Where it is longer than what was shown,
+    the number shown shrinks more slowly than by one per answer; where it is shorter, faster; so
+    that both end together.
     """
-    stride, ties = table.stride, tracker.ties
-    for count in range(len(tracker.estimates) * stride, tracker.sorted + 1, stride):
-        left = table.left(tracker.reached, ties, count).expected
-        if count > 1:
-            before = max(1, tracker.estimates[-1][1] - (stride - 1))
-            left = max(1, min(left, before * count // (count - 1)))
-        tracker.estimates.append((count, left))
-    count, left = tracker.estimates[-1]
-    return max(1, left - (tracker.sorted - count))
+    stride, shown = table.stride, tracker.estimates
+    for count in range(len(shown) * stride, tracker.sorted + 1, stride):
+        rest = table.left(tracker.reached, tracker.ties, count).expected
+        left = float(rest)
+        if shown:
+            left = min(shown[-1][1], max(_shrunk(shown[-1], count), rest / _MOST_BEHIND))
+        shown.append((count, left, rest))
+    return max(1, round(_shrunk(shown[-1], tracker.sorted)))
+
+
+def _shrunk(estimate: tuple[int, float, int], count: int) -> float:
+    """Return the questions left as shown, ``count`` being at or after that of the estimate."""
+    at, left, rest = estimate
+    return left * max(0.0, 1 - (count - at) / rest)
 
 
 def _as_simulated(plan: Plan) -> Plan:

@@ -10,7 +10,7 @@ class ProgressTracker:
     """For every number of distinct pages shown, the count of sorting answers at that point.
 
     The data are stacks, so that undoing an answer costs as little as adding one. ``estimates``
-    holds the estimates made so far, as (answers, questions left), which limit later ones.
+    holds what was promised so far, as (answers, questions left as shown, as estimated).
     """
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class ProgressTracker:
         self.ties = [0]  # among the first 0, 1, 2, ... sorting answers
         self.reached: list[int] = []
         self.sorted = 0
-        self.estimates: list[tuple[int, int]] = []
+        self.estimates: list[tuple[int, float, int]] = []
 
     def copied(self) -> Self:
         """Return an independent copy."""

@@ -6,32 +6,24 @@ from functools import lru_cache
 from itertools import islice
 
 from topkapi.app.domain.errors import Invalid
+from topkapi.app.domain.text.stop_words import stop_words_for
 
 MAX_TERMS = 12
 MAX_TERM_LENGTH = 60
 COLOURS = 4
 
-# Words that say nothing about the content of a page.
-# fmt: off
-_STOP_WORDS = frozenset((
-    "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been",
-    "best", "but", "by", "can", "could", "did", "do", "does", "for", "from", "get", "had",
-    "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "just", "me", "more",
-    "most", "my", "no", "not", "of", "on", "one", "or", "our", "should", "so", "some", "such",
-    "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "to",
-    "too", "up", "was", "we", "were", "what", "when", "where", "which", "while", "who", "why",
-    "will", "with", "without", "would", "you", "your",
-))
-# fmt: on
 _WORD = re.compile(r"\w+(?:[-'’.]\w+)*")
 
 
 @lru_cache(maxsize=1024)
 def query_terms(text: str) -> tuple[str, ...]:
     """Return the distinct words of a query in their order, without stop words."""
+    words = _WORD.findall(text)
+    stop_words = stop_words_for([word.casefold() for word in words])
     first: dict[str, str] = {}
-    for word in filter(_is_informative, _WORD.findall(text)):
-        first.setdefault(word.casefold(), word)
+    for word in words:
+        if word.casefold() not in stop_words and (len(word) > 1 or not word.isascii()):
+            first.setdefault(word.casefold(), word)
     return tuple(word[:MAX_TERM_LENGTH] for word in islice(first.values(), MAX_TERMS))
 
 
@@ -57,9 +49,3 @@ def without_term(terms: Sequence[str], term: str) -> tuple[str, ...]:
 def colour_of(index: int) -> int:
     """Return the number of the highlight colour, from 1, of the term at ``index``."""
     return index % COLOURS + 1
-
-
-def _is_informative(word: str) -> bool:
-    if word.casefold() in _STOP_WORDS:
-        return False
-    return len(word) > 1 or not word.isascii()

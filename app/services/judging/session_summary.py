@@ -1,5 +1,6 @@
 """Summary of a finished query: counts, time, and the next assignment."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
@@ -14,10 +15,14 @@ from topkapi.app.services.judging.queue import QueueItem, queue_of_user
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A finished query in numbers; ``next`` is the assignment to continue with."""
+    """A finished query in numbers; ``next`` is the assignment to continue with.
+
+    ``tied_pairs`` are the pages that were judged equal.
+    """
 
     answers: int
     ties: int
+    tied_pairs: Sequence[tuple[int, int]]
     taken_back: int
     active_ms: int
     pauses: int
@@ -27,10 +32,12 @@ class Summary:
 def summary_of(session: Session, assignment_state: AssignmentState, *, user_id: int) -> Summary:
     """Return the summary of a finished assignment."""
     log = queries.log_from(session, assignment_state.assignment_id, 0)
-    answers = fold((row.entry, row.answer) for row in log).done
+    answers = fold((row.entry, row) for row in log).done
+    ties = [row for row in answers if row.answer == Answer.TIE.value]
     return Summary(
         answers=len(answers),
-        ties=answers.count(Answer.TIE.value),
+        ties=len(ties),
+        tied_pairs=[(row.left_id, row.right_id) for row in ties if row.left_id and row.right_id],
         taken_back=sum(row.entry is EntryKind.UNDO for row in log)
         - sum(row.entry is EntryKind.REDO for row in log),
         active_ms=assignment_state.active_ms,

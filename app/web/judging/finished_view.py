@@ -9,6 +9,7 @@ from topkapi.app.domain.pairs.session import Finished, Result
 from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.session_summary import Summary
 from topkapi.app.web.judging.open_pages import Opener
+from topkapi.app.web.judging.ties import tie_text, tied_pages
 from topkapi.app.web.judging.views import ConfidenceView, FinishedView, Listed, Percent
 
 _NEAR = 0.1  # least top-k probability of a page outside the list that is still shown
@@ -22,7 +23,7 @@ def finished_view(
 
     ``opened`` gives the link of each page, so that it can be opened again.
     """
-    ranking, bad, unjudgeable, others = _parts(assignment_state)
+    ranking, bad, unjudgeable, others = _parts(assignment_state, summary)
     return FinishedView(
         assignment_id=assignment_state.assignment_id,
         position=assignment_state.position,
@@ -40,14 +41,14 @@ def finished_view(
 _Parts = tuple[Sequence[Listed], Sequence[Listed], Sequence[Listed], int]
 
 
-def _parts(assignment_state: AssignmentState) -> _Parts:
+def _parts(assignment_state: AssignmentState, summary: Summary) -> _Parts:
     if isinstance(assignment_state.state, Finished):
         result = assignment_state.state.result
         removed = (
             _listed(assignment_state, result.bad),
             _listed(assignment_state, result.unjudgeable),
         )
-        return _ranking(assignment_state, result), *removed, len(result.rest)
+        return _ranking(assignment_state, result, summary), *removed, len(result.rest)
     assert isinstance(assignment_state.state, Graded)
     grades = GradePlan.from_json(assignment_state.plan).grades
     graded = [each for each in assignment_state.state.grades if each.grade != UNJUDGEABLE]
@@ -57,11 +58,18 @@ def _parts(assignment_state: AssignmentState) -> _Parts:
     return ranking, (), _listed(assignment_state, broken), 0
 
 
-def _ranking(assignment_state: AssignmentState, result: Result) -> Sequence[Listed]:
-    tied = {number: len(group) - 1 for group in result.groups for number in group}
+def _ranking(
+    assignment_state: AssignmentState, result: Result, summary: Summary
+) -> Sequence[Listed]:
+    tied = tied_pages(result.groups, summary.tied_pairs)
     confidence = _page_confidences(assignment_state)
     return [
-        _page(assignment_state, number, tied=tied.get(number, 0), confidence=confidence.get(number))
+        _page(
+            assignment_state,
+            number,
+            tied=tie_text(tied.get(number, set()), result.ranking),
+            confidence=confidence.get(number),
+        )
         for number in result.ranking
     ]
 
@@ -106,7 +114,7 @@ def _page(
     assignment_state: AssignmentState,
     number: int,
     *,
-    tied: int = 0,
+    tied: str = "",
     grade: str | None = None,
     confidence: PageConfidence | None = None,
 ) -> Listed:

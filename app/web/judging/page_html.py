@@ -4,8 +4,9 @@ Stored HTML keeps its own style; only a style for marks and text size is appende
 Markdown use the reading style, which depends on theme and size.
 """
 
+import re
 from collections.abc import Sequence
-from html import escape
+from html import escape, unescape
 
 from topkapi.app.services.pages.rendering import rendered_html
 from topkapi.app.web.common.markdown import to_html
@@ -14,6 +15,16 @@ from topkapi.app.web.judging.page_links import PageLink
 
 HTML, MARKDOWN, PLAIN = "text/html", "text/markdown", "text/plain"
 MAX_MARKDOWN = 200_000  # characters; longer texts are shown as plain text
+_BLANK_LIMIT = 50_000  # characters
+_EMPTY = (
+    '<p style="max-width:36em;margin:2em auto;padding:1em;border:1px dashed;'
+    'font-family:sans-serif">'
+    "This page is empty: the study has stored no text for it. If it cannot be judged, choose "
+    "“Cannot judge”.</p>"
+)
+_SEEN = re.compile(r"<(?:img|svg|picture|video|audio|object|embed|canvas|input|button)\b", re.I)
+_UNSEEN = re.compile(r"<(style|title|script|template)\b[^>]*+>.*?</\1\s*+>", re.I | re.S)
+_MARKUP = re.compile(r"<[^>]*+>")
 _ZOOM = {1: ".82", 2: ".91", 4: "1.12", 5: "1.3"}
 _MARK_COLOURS = ("#ffe591", "#c3ebcd", "#ffd3bd", "#dcd6fb")  # --mark-1 to --mark-4, on light
 
@@ -27,8 +38,16 @@ def page_body(media_type: str, data: bytes, terms: Sequence[str], *, in_frame: b
     if media_type == MARKDOWN and len(text) <= MAX_MARKDOWN:
         text = to_html(text)
     elif media_type != HTML:
-        text = f'<div class="plain">{escape(text)}</div>'
-    return rendered_html(text, terms, links=in_frame).encode()
+        text = f'<div class="plain" dir="auto">{escape(text)}</div>'
+    page = rendered_html(text, terms, links=in_frame)
+    return (page + _EMPTY if _is_blank(page) else page).encode()
+
+
+def _is_blank(page: str) -> bool:
+    """Return whether a page has neither text nor pictures; a long one is taken to have some."""
+    if len(page) > _BLANK_LIMIT or _SEEN.search(page):
+        return False
+    return not unescape(_MARKUP.sub("", _UNSEEN.sub("", page))).strip()
 
 
 def around_body(media_type: str, *, title: str, link: PageLink) -> tuple[bytes, bytes]:
@@ -64,7 +83,7 @@ def _document(title: str, link: PageLink, problem: str = "") -> tuple[str, str]:
     before = (
         f'<!doctype html><html data-size="{link.size}"{theme}{wrong}><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title>{styles}</head><body>"
+        f'<title>{escape(title)}</title>{styles}</head><body dir="auto">'
     )
     return before, "</body></html>"
 
@@ -82,4 +101,6 @@ def _style_after(link: PageLink) -> str:
         for number, colour in enumerate(_MARK_COLOURS, 1)
     ]
     common = "mark[data-mark]{color:#1e1c19!important;border-radius:3px;padding:0 .1em}"
-    return f"\n<style>{''.join([common, *marks, *sizes])}</style>"
+    # Two pages side by side wrap alike, whether or not they scroll.
+    gutter = "html{scrollbar-gutter:stable}"
+    return f"\n<style>{''.join([common, gutter, *marks, *sizes])}</style>"

@@ -38,7 +38,9 @@ class PaneView:
 
 @dataclass(frozen=True, slots=True)
 class ProgressView:
-    """The progress bar: fractions of a scale that is fixed when the session begins.
+    """The progress bar: fractions of the answered and the expected questions together.
+
+    From ``maybe`` on, the end is within its 90 % range.
 
     In a session that stops at a quality, the bar shows the expected quality instead: ``quality`` of
     ``goal``, in percent.
@@ -51,7 +53,6 @@ class ProgressView:
     done: float
     maybe: float
     maybe_width: float
-    guess: float
     is_exact: bool
     verb: str = "answered"
     quality: int | None = None
@@ -94,9 +95,7 @@ def question_view(
         tool=assignment_state.tool,
         position=assignment_state.position,
         panes=panes,
-        progress=progress_view(
-            assignment_state.progress, assignment_state.scale, assignment_state.tool
-        ),
+        progress=progress_view(assignment_state.progress, assignment_state.tool),
         can_undo=assignment_state.can_undo,
         can_redo=assignment_state.can_redo,
         active_ms=assignment_state.active_ms,
@@ -108,8 +107,7 @@ def _panes(
 ) -> list[PaneView]:
     numbers = assignment_state.state.shown
     heads = [assignment_state.documents[number] for number in numbers]
-    # Both pages of a pair have the same background: stored HTML is light, so both are light.
-    theme: Theme = "light" if any(head.media_type == HTML for head in heads) else "auto"
+    theme = theme_of(assignment_state)
     panes = []
     for side, head in zip(_SIDES[assignment_state.tool], heads, strict=bool(heads)):
         link = PageLink(
@@ -117,6 +115,15 @@ def _panes(
         )
         panes.append(_pane(side, head, links.address(link, head.path), link, assignment_state))
     return panes
+
+
+def theme_of(assignment_state: AssignmentState) -> Theme:
+    """Return the theme of all pages of a query: light if one of them is stored HTML.
+
+    Both pages of a pair need the same background, and it must not change from pair to pair.
+    """
+    kinds = (head.media_type for head in assignment_state.documents.values())
+    return "light" if HTML in kinds else "auto"
 
 
 def _pane(
@@ -136,21 +143,20 @@ def _pane(
     )
 
 
-def progress_view(progress: Progress, scale: int, tool: Tool) -> ProgressView:
-    """Return the progress bar and its text; only the text is precise."""
+def progress_view(progress: Progress, tool: Tool) -> ProgressView:
+    """Return the progress bar and its text; the bar is full when nothing is left."""
     answered, left = progress.answered, progress.expected_left
-    full = max(scale, 1)
+    full = max(answered + left, 1)
     quality, goal = _in_percent(progress)
+    maybe = min(1.0, (answered + progress.low) / full)
     return ProgressView(
         answered=answered,
         left=left,
-        scale=max(full, answered),
+        scale=full,
         text=_progress_text(progress, tool),
         done=answered / full if quality is None or not goal else quality / goal,
-        maybe=min(1.0, (answered + progress.low) / full),
-        maybe_width=max(0.0, min(1.0, (answered + progress.high) / full))
-        - min(1.0, (answered + progress.low) / full),
-        guess=min(0.99, (answered + left) / full),
+        maybe=maybe,
+        maybe_width=1.0 - maybe,
         is_exact=progress.exact or tool is not Tool.PAIRS,
         verb=_VERBS[tool],
         quality=quality,

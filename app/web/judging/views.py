@@ -105,12 +105,15 @@ class FlagView:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One page of a result; ``source`` is the link that opens it in a safe frame."""
+    """One page of a result.
+
+    ``tied`` names the ranks that it is tied with; ``source`` is the link that opens it in a frame.
+    """
 
     id: int
     title: str
     url: str
-    tied: int = 0
+    tied: str = ""
     grade: str | None = None
     confidence: PageConfidence | None = None
     source: str = ""
