@@ -1,5 +1,6 @@
 """Recorded time against the script's own stopwatch: idle pauses and a server that stalls."""
 
+import os
 import signal
 import time
 from collections.abc import Callable
@@ -37,7 +38,7 @@ def test_answers_that_waited_for_a_stalled_server_keep_their_times(
         assigned.events_so_far(1)
         page.evaluate(WATCH)
         began = float(page.evaluate("performance.now()"))
-        server.process.send_signal(signal.SIGSTOP)
+        os.kill(server.process.pid, signal.SIGSTOP)
         try:
             page.wait_for_timeout(700)  # the work itself
             page.keyboard.press("ArrowLeft")
@@ -46,7 +47,7 @@ def test_answers_that_waited_for_a_stalled_server_keep_their_times(
             page.keyboard.press("ArrowRight")
             expect(page.get_by_text("The server is slow to answer.")).to_be_visible()
         finally:
-            server.process.send_signal(signal.SIGCONT)
+            os.kill(server.process.pid, signal.SIGCONT)
         saved(page)
         answered(page, 2)
         truth, rows = truth_of(page), assigned.rows()

@@ -121,7 +121,7 @@ def test_what_is_left_never_rises_and_the_bar_fills(error: float, grades: int) -
         assessor = SimulatedAssessor(true_worths(20, grades, random), error=error, random=random)
         session, shown = PairSession(plan), []
         for entry in _judge(PairSession(plan), assessor):
-            shown.append(progress_of(session).expected_left)
+            shown.append(session.progress.expected_left)
             session.append(entry)
         assert shown == sorted(shown, reverse=True)
         still = max(len(list(equal)) for left, equal in groupby(shown) if left > 3)
