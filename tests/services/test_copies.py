@@ -18,10 +18,13 @@ from topkapi.app.db.models import (
     Document,
     Highlight,
     JudgmentRow,
+    PracticeAnswer,
+    PracticeItem,
     Query,
     Ranking,
     Study,
     TimerEvent,
+    Training,
     User,
 )
 from topkapi.app.db.queries.studies import study_tables
@@ -55,7 +58,7 @@ def judged(session: Session) -> Study:
         user_id=row.user_id, query_id=query.id, tool=Tool.LISTS, round=0,
         plan={"lists": shown, "pairs": [[one, two]], "size": 1, "choice": "all", "repeats": False,
               "seed": "s", "order": row.plan["order"]},
-        offered={"after": 0, "pair": [one, two]},
+        pending_question={"after": 0, "pair": [one, two]},
     )  # fmt: skip
     row.pending_question = {"after": 1, "pair": [left, right], "quality": 0.5}
     session.add_all([
@@ -64,8 +67,17 @@ def judged(session: Session) -> Study:
                     left_id=left, right_id=right, answer="left", note="n"),
         TimerEvent(assignment_id=row.id, kind="start"),
         Highlight(user_id=row.user_id, query_id=query.id, terms=["tulip"]),
+        Training(user_id=row.user_id, study_id=study.id),
     ])  # fmt: skip
+    item = PracticeItem(
+        study_id=study.id, external_id="p1", position=0, tool=Tool.PAIRS, query="tulips",
+        left=[left], right=[right], answers=["left"], explanation="It says more.",
+    )  # fmt: skip
+    session.add(item)
     session.flush()
+    session.add(
+        PracticeAnswer(user_id=row.user_id, item_id=item.id, attempt=1, answer="left", agrees=True)
+    )
     session.add(
         JudgmentRow(assignment_id=lists.id, position=0, entry="answer", question_kind="sort",
                     left_ranking_id=one, right_ranking_id=two, answer="same")
@@ -118,6 +130,12 @@ def facts(session: Session, study: Study) -> dict[str, Any]:
                 row.answer,
             )
             for row in session.scalars(entries.order_by(JudgmentRow.id))
+        ],
+        "practice": [
+            (pages[item.left[0]], pages[item.right[0]])
+            for item in session.scalars(
+                select(PracticeItem).where(PracticeItem.study_id == study.id)
+            )
         ],
         "digests": [plan_digest(row.plan) == row.plan_digest for row in work],
         "topk": StudySource(session, study.slug).study.settings,

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Table
 
-from topkapi.app.db.models import Assignment, Document, Query, Ranking, User
+from topkapi.app.db.models import Assignment, Document, PracticeItem, Query, Ranking, User
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.plan_digest import plan_digest
 
@@ -21,6 +21,9 @@ def renumbered(table: Table, row: dict[str, Any], ids: Ids) -> dict[str, Any]:
             row[key.parent.name] = _id(known, row[key.parent.name], key.parent.nullable or False)
     if table.name == Ranking.__tablename__:
         row["documents"] = _items(row["documents"], ids[Document.__tablename__])
+    if table.name == PracticeItem.__tablename__:
+        for side in ("left", "right"):
+            row[side] = _items(row[side], ids[Document.__tablename__])
     if table.name == Assignment.__tablename__:
         _renumber_work(row, ids)
     return row
