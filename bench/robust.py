@@ -66,7 +66,8 @@ class Case:
 CASES = {
     "uniform": Case(Errors.UNIFORM, 0.10),
     "uniform-20": Case(Errors.UNIFORM, 0.20),
-    "normal": Case(Errors.NORMAL, 0.10),
+    "normal": Case(Errors.NORMAL, 0.0835),  # width .22, as in the published line
+    "normal-10": Case(Errors.NORMAL, 0.10),  # width .267
     "even": Case(Errors.EVEN, 0.10),
     "mixed": Case(Errors.MIXED, 0.10),
     "persistent": Case(Errors.UNIFORM, 0.10, persistent=True),

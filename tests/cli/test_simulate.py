@@ -108,3 +108,66 @@ def test_what_cannot_be_simulated_is_refused_in_one_line(
     error = refused(capsys, *arguments)
     assert message in error
     assert error.count("\n") == 1
+
+
+def write_votes(path: Path, assessors: str = "xyz") -> str:
+    """Write a round robin of six documents in which x errs about neighbours; return its path."""
+    rows = ["query\ta\tb\tpreference\tassessor"]
+    for who in assessors:
+        for one in range(6):
+            for other in range(one):
+                erring = who == "x" and one - other == 1
+                rows.append(f"q\td{one}\td{other}\t{'b' if erring else 'a'}\t{who}")
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def test_real_votes_answer_and_the_others_are_the_truth(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    votes = write_votes(tmp_path / "pairs.tsv")
+    base = ("simulate", "--k", "3", "--runs", "9", "--processes", "1", "--json", "--votes", votes)
+    with pytest.raises(SystemExit):
+        main((*base, "--one-assessor", "--sorter", "insertion"))
+    found = json.loads(capsys.readouterr().out)
+    assert found["error_model"] == "votes"
+    assert found["filled_share"] == 0
+    assert 0.5 < found["kappa_ndcg_mean"] < 1
+    with pytest.raises(SystemExit):
+        main((*base, "--n", "4", "--sorter", "robust", "--budget", "5"))
+    drawn = json.loads(capsys.readouterr().out)
+    assert drawn["judgments_max"] == 5
+    assert 0 <= drawn["filled_share"] < 0.5
+    assert drawn["expected_quality_mean"] == drawn["stated_kappa_ndcg_mean"]
+    assert 0 < drawn["stated_overlap_mean"] <= 1
+
+
+def test_votes_that_cannot_be_replayed_are_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    alone = write_votes(tmp_path / "alone.tsv", "x")
+    assert "one assessor only" in refused(capsys, "--votes", alone, "--one-assessor")
+    assert "needs --votes" in refused(capsys, "--one-assessor")
+    missing = str(tmp_path / "missing.tsv")
+    assert "cannot be read" in refused(capsys, "--votes", missing)
+
+
+IMAGES = Path("../shared/data/prefs-image-search/image_pairs_annotation.gz")
+
+
+@pytest.mark.skipif(not IMAGES.exists(), reason="the votes of ../shared/data are not here")
+def test_the_votes_on_images_are_replayed(capsys: pytest.CaptureFixture[str]) -> None:
+    base = ("simulate", "--k", "5", "--runs", "30", "--processes", "1", "--json")
+    with pytest.raises(SystemExit):
+        main((*base, "--votes", str(IMAGES), "--one-assessor", "--sorter", "heap"))
+    found = json.loads(capsys.readouterr().out)
+    assert found["filled_share"] == 0, "every pair has three votes"
+    assert 0.3 < found["kappa_ndcg_mean"] < 0.8
+
+
+@pytest.mark.parametrize("model", ["even", "normal", "mixed"])
+def test_every_error_model_is_simulated(capsys: pytest.CaptureFixture[str], model: str) -> None:
+    arguments = ("--sorter", "heap", "--runs", "300", "--error", "0.1", "--error-model", model)
+    found = simulated(capsys, *arguments)
+    assert 0.5 < found["kappa_ndcg_mean"] < 1
+    assert 0.5 < found["overlap_mean"] <= 1

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from topkapi.app.domain.pairs.confidence import ErrorModel
 
-# Variances between the sessions of one person, on the scale on which the parameters move: logit of
-# the lapse, log of the width, log of the tie ratio, evenness of the scores.
-BETWEEN = (0.6, 0.3, 0.2, 0.08)
+# Variances between the sessions of one person, of the logit of the lapse and the log of the width.
+# The tie ratio keeps its tight prior; the spacing of scores belongs to a query, not to a person.
+BETWEEN = (0.6, 0.3)
 MOST = 20  # sessions, the latest ones
 
 
 def prior_from(models: Sequence[ErrorModel]) -> ErrorModel | None:
-    """Return means and precisions of a normal prior from error models of earlier sessions.
+    """Return means and precisions of a normal prior of lapse and width from earlier sessions.
 
     Each model is a pair of means and variances. A session's parameter is taken to vary around the
     person's by `BETWEEN`, and the next session's as well; sessions weigh by what they learned.

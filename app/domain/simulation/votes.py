@@ -49,7 +49,7 @@ class Session:
 class VotesAssessor:
     """Answers with a vote about the pair; without one, by the votes about its items.
 
-    A pair that was voted on several times gets one of the votes at random, again each time unless
+    Of several votes about a pair one is drawn at random, every time it is asked unless
     ``persistent``. ``filled`` counts the answers about pairs without a vote, which are drawn by the
     difference of the items' mean net wins.
     """

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from math import exp
+from math import log
 from random import Random
+from statistics import NormalDist
 
 from topkapi.app.domain.grades.session import UNJUDGEABLE
 from topkapi.app.domain.lists.session import ListAnswer
@@ -24,10 +25,17 @@ _ON_CHOICE = (
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """How an assessor judges: rates per answer, and the usual ``seconds`` per answer."""
+    """How an assessor judges: rates per answer, and the usual ``seconds`` per answer.
 
-    error: float
-    ties: float
+    ``lapse``, ``width`` and ``tie_ratio`` are the error model of the sorter `robust`, on worths
+    with standard deviation 1. ``severity`` is by how much of a grade the person's thresholds are
+    above the usual ones.
+    """
+
+    lapse: float
+    width: float
+    tie_ratio: float
+    severity: float
     notes: float
     second_thoughts: float
     seconds: float
@@ -53,7 +61,15 @@ ASSESSORS = (
     Assessor(
         "Anna Virtanen",
         "anna@demo.example",
-        Habits(error=0.03, ties=0.3, notes=0.06, second_thoughts=0.02, seconds=24),
+        Habits(
+            lapse=0.01,
+            width=0.12,
+            tie_ratio=0.9,
+            severity=0.1,
+            notes=0.06,
+            second_thoughts=0.02,
+            seconds=24,
+        ),
         finished=99,
         begun_share=0,
         began=timedelta(days=9, hours=3),
@@ -61,7 +77,15 @@ ASSESSORS = (
     Assessor(
         "Bruno Costa",
         "bruno@demo.example",
-        Habits(error=0.10, ties=0.15, notes=0.03, second_thoughts=0.03, seconds=15),
+        Habits(
+            lapse=0.05,
+            width=0.25,
+            tie_ratio=0.3,
+            severity=-0.4,
+            notes=0.03,
+            second_thoughts=0.03,
+            seconds=15,
+        ),
         finished=99,
         begun_share=0,
         began=timedelta(days=8, hours=6),
@@ -69,7 +93,15 @@ ASSESSORS = (
     Assessor(
         "Chiara Rossi",
         "chiara@demo.example",
-        Habits(error=0.06, ties=0.4, notes=0.08, second_thoughts=0.04, seconds=31),
+        Habits(
+            lapse=0.02,
+            width=0.18,
+            tie_ratio=1.0,
+            severity=0.3,
+            notes=0.08,
+            second_thoughts=0.04,
+            seconds=31,
+        ),
         finished=99,
         begun_share=0,
         began=timedelta(days=6, hours=2),
@@ -77,7 +109,15 @@ ASSESSORS = (
     Assessor(
         "Deniz Aksoy",
         "deniz@demo.example",
-        Habits(error=0.16, ties=0.1, notes=0.02, second_thoughts=0.02, seconds=11),
+        Habits(
+            lapse=0.12,
+            width=0.35,
+            tie_ratio=0.2,
+            severity=-0.2,
+            notes=0.02,
+            second_thoughts=0.02,
+            seconds=11,
+        ),
         finished=3,
         begun_share=0.4,
         began=timedelta(days=2, hours=4),
@@ -85,7 +125,15 @@ ASSESSORS = (
     Assessor(
         "Emma Lind",
         "emma@demo.example",
-        Habits(error=0.05, ties=0.2, notes=0.05, second_thoughts=0.02, seconds=20),
+        Habits(
+            lapse=0.02,
+            width=0.16,
+            tie_ratio=0.5,
+            severity=0.0,
+            notes=0.05,
+            second_thoughts=0.02,
+            seconds=20,
+        ),
         finished=2,
         begun_share=0,
         began=timedelta(days=1, hours=4),
@@ -105,23 +153,34 @@ class Judge:
         random: Random,
     ) -> None:
         self.habits = habits
-        self._rank = {name: rank for rank, name in enumerate(order)}
+        normal = NormalDist()
+        self._worths = {
+            name: -normal.inv_cdf((rank + 0.5) / len(order)) for rank, name in enumerate(order)
+        }
         self._grades = grades
         self._scale = scale
         self._random = random
         self._seen: set[str] = set()
 
     def compare(self, left: str, right: str) -> Answer:
-        """Answer a pair: set bad pages aside; close pages may tie or be confused."""
+        """Answer a pair: set bad pages aside; close pages may tie or be confused.
+
+        The answer is drawn by the error model of `topkapi.app.domain.pairs.robust.moves`.
+        """
         removed = self._set_aside(left, right)
         if removed is not None:
             return removed
-        gap = abs(self._rank[left] - self._rank[right])
-        if self._grades[left] == self._grades[right] and self._happens(self.habits.ties / gap):
+        if self._happens(self.habits.lapse):
+            return self._random.choice((Answer.LEFT, Answer.RIGHT))
+        seen = self._worths[left] - self._worths[right] + self._noise()
+        if abs(seen) < self.habits.tie_ratio * self.habits.width:
             return Answer.TIE
-        mistaken = self._happens(2 * self.habits.error * exp(-gap / 4))
-        better_left = (self._rank[left] < self._rank[right]) is not mistaken
-        return Answer.LEFT if better_left else Answer.RIGHT
+        return Answer.LEFT if seen > 0 else Answer.RIGHT
+
+    def _noise(self) -> float:
+        """Draw logistic noise of the person's width."""
+        share = min(max(self._random.random(), 1e-9), 1 - 1e-9)
+        return self.habits.width * log(share / (1 - share))
 
     def _set_aside(self, left: str, right: str) -> Answer | None:
         for name, bad, unjudgeable in (
@@ -134,9 +193,9 @@ class Judge:
 
     def compare_lists(self, left: Sequence[str], right: Sequence[str]) -> ListAnswer:
         """Answer a pair of lists by their discounted worth plus noise."""
-        noise = self._random.gauss(0, 6 * self.habits.error)
+        noise = self._random.gauss(0, 2 * self.habits.width)
         gap = self._worth(left) - self._worth(right) + noise
-        if abs(gap) < 1 + self.habits.ties:
+        if abs(gap) < 1 + self.habits.tie_ratio * self.habits.width:
             return ListAnswer.SAME
         if gap > 0:
             return ListAnswer.LEFT_MUCH if gap > _MUCH else ListAnswer.LEFT
@@ -146,12 +205,12 @@ class Judge:
         return sum(self._grades[page] / rank for rank, page in enumerate(pages, start=1))
 
     def grade(self, page: str) -> str:
-        """Grade a page, sometimes one step off."""
+        """Grade a page by the person's own thresholds, which are not quite steady."""
         true = self._grades[page]
         if true == 0 and self._happens(0.06):
             return UNJUDGEABLE
-        step = self._random.choice((-1, 1)) if self._happens(2.5 * self.habits.error) else 0
-        return self._scale[min(max(true + step, 0), len(self._scale) - 1)]
+        seen = true - self.habits.severity + self._random.gauss(0, self.habits.width)
+        return self._scale[min(max(round(seen), 0), len(self._scale) - 1)]
 
     def thinks_again(self) -> bool:
         """Return whether the last answer is undone."""

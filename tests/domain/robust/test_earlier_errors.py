@@ -19,7 +19,7 @@ models = st.tuples(
     st.tuples(numbers, numbers, numbers, numbers),
     st.tuples(variances, variances, variances, variances),
 )
-PRIOR: ErrorModel = ((-2.0, -1.0, 0.0, 0.5), (4.0, 4.0, 1.0, 1.0))
+PRIOR: ErrorModel = ((-2.0, -1.0), (4.0, 4.0))
 
 
 @given(found=st.lists(models, min_size=1, max_size=6))

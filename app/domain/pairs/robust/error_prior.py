@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-LAPSE_SHAPE: Final = (1.0, 2.5)  # Beta density of the lapse
+LAPSE_SHAPE: Final = (1.0, 3.0)  # Beta density of the lapse
 RANGES: Final = (
     (0.002, 0.95),  # lapse
-    (0.0005, 2.0),  # width; below about .01 errors are uniform, at half the lapse
+    (0.001, 2.0),  # width; below about .01 errors are uniform, at half the lapse
     (0.02, 50.0),  # tie ratio: tie width over width
     (0.0, 1.0),  # evenness
 )
-TIE_PRECISION: Final = 4.0  # of the log tie ratio, whose prior mean is 0
 _GRID: Final = 33
 
 
@@ -26,17 +25,23 @@ class ErrorPrior:
 
     Means and precisions are on the scale on which the parameters move: logit of the lapse, log of
     the width and of the tie ratio, evenness. A precision of 0 adds nothing.
+
+    The tie ratio has a tight prior: one person's answers show how consistent the person is, not how
+    far other people would agree, and a free ratio makes those who answer "tie" often look surer
+    than they are (docs/notes/sorters.md).
     """
 
-    means: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
-    precisions: tuple[float, float, float, float] = (0.0, 0.0, TIE_PRECISION, 0.0)
+    means: tuple[float, float, float, float] = (0.0, 0.0, -0.6, 1.0)
+    precisions: tuple[float, float, float, float] = (0.0, 0.0, 40.0, 3.0)
 
     @classmethod
     def of(cls, means: Sequence[float], precisions: Sequence[float]) -> "ErrorPrior":
-        """Return the prior with means and precisions of all parameters."""
-        first, second, third, fourth = means
-        one, two, three, four = precisions
-        return cls((first, second, third, fourth), (one, two, three, four))
+        """Return the prior with learned means and precisions of lapse and width."""
+        usual = cls()
+        return cls(
+            (means[0], means[1], *usual.means[2:]),
+            (precisions[0], precisions[1], *usual.precisions[2:]),
+        )
 
     def table(self) -> FloatArray:
         """Return a row per parameter: range, mean, precision, and the lapse's Beta shape."""
@@ -55,8 +60,9 @@ class ErrorPrior:
         models[:, 3] = rng.random(count)
         for column, (mean, precision) in enumerate(zip(self.means, self.precisions, strict=True)):
             if precision > 0:
-                moved = mean + rng.standard_normal(count) / np.sqrt(precision)
-                models[:, column] = _unmoved(moved, column)
+                ends = moved(np.array(RANGES).T)[:, column]
+                drawn = _truncated_normal(mean, precision, ends, rng.random(count))
+                models[:, column] = _unmoved(drawn, column)
         return np.asarray(np.clip(models, lows, highs))
 
 
@@ -64,6 +70,15 @@ def moved(models: FloatArray) -> FloatArray:
     """Return error models on the scale on which they move."""
     lapse = models[:, 0]
     return np.column_stack([np.log(lapse / (1.0 - lapse)), np.log(models[:, 1:3]), models[:, 3]])
+
+
+def _truncated_normal(
+    mean: float, precision: float, ends: FloatArray, shares: FloatArray
+) -> FloatArray:
+    """Return the quantiles ``shares`` of a normal density between two ends, from a table."""
+    points = np.linspace(ends[0], ends[1], 2001)
+    reached = np.cumsum(np.exp(-0.5 * precision * (points - mean) ** 2))
+    return np.asarray(np.interp(shares * reached[-1], reached, points))
 
 
 def _unmoved(values: FloatArray, column: int) -> FloatArray:

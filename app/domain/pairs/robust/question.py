@@ -33,7 +33,7 @@ BREADTH = 10  # minimum number of ranks with a positive worth, for the order
 CANDIDATES = 20  # most promising documents, whose pairs are considered
 FIRSTS = 12  # best pairs by themselves, for which the following question is considered
 SECONDS = 50  # pairs considered as the following question
-_FADES = {Goal.ORDER: (0.9, 0.8), Goal.MEMBERS: (1.0, 0.97)}  # at the first question, at the end
+_FADES = {Goal.ORDER: (0.88, 0.77), Goal.MEMBERS: (1.0, 0.97)}  # at the first question, at the end
 
 
 def fade_at(share: float, goal: Goal) -> float:
