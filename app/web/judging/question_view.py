@@ -12,7 +12,7 @@ from topkapi.app.services.judging.live_sessions import DocumentHead
 from topkapi.app.services.judging.tool_adapters import shown_in
 from topkapi.app.web.judging.display_preferences import DisplayPreferences
 from topkapi.app.web.judging.list_panes import ListPane, list_panes
-from topkapi.app.web.judging.page_html import HTML
+from topkapi.app.web.judging.page_html import keeps_colours
 from topkapi.app.web.judging.page_links import PageLink, PageLinks, Theme
 
 _SIDES = {Tool.PAIRS: ("left", "right"), Tool.GRADES: ("page",)}
@@ -110,7 +110,7 @@ def _panes(
     numbers = shown_in(assignment_state.state)
     heads = [assignment_state.documents[number] for number in numbers]
     # Both pages of a pair have the same background: stored HTML is light, so both are light.
-    theme: Theme = "light" if any(head.media_type == HTML for head in heads) else "auto"
+    theme: Theme = "light" if any(keeps_colours(head.media_type) for head in heads) else "auto"
     panes = []
     for side, head in zip(_SIDES[assignment_state.tool], heads, strict=bool(heads)):
         link = PageLink(
