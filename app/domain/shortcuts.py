@@ -33,6 +33,7 @@ ACTIONS = (
     Action("up", "Scroll up", "K"),
     Action("switch", "Switch to the other page", "S"),
     Action("link", "Link scrolling", "L"),
+    Action("fit", "Fit wide pages to the width", "W"),
     Action("find", "Find in the pages", "F"),
     Action("next_hit", "Next hit", "."),
     Action("previous_hit", "Previous hit", ","),

@@ -4,6 +4,7 @@ import re
 from html import unescape
 
 import httpx
+import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
 
@@ -13,6 +14,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import User
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.study import StudySettings, stored_plan
+from topkapi.app.web.judging import history_pages
 
 
 def page_of(client: httpx.Client, job: Job) -> str:
@@ -57,7 +59,7 @@ def test_effective_answers_are_listed_newest_first_with_their_notes(
 
 
 def test_pages_of_a_finished_list_can_be_opened(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
+    app: FastAPI, client: httpx.Client, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = begin(app, client, sessions)
     judge_to_the_end(client, job)
@@ -67,6 +69,10 @@ def test_pages_of_a_finished_list_can_be_opened(
     assert all(client.get(link).status_code == 200 for link in links)
     assert f"/assignments/{job.assignment_id}/history" in page
     assert "Back to the result" in page_of(client, job)
+    monkeypatch.setattr(history_pages, "SIZE", 2)
+    assert "1 to 2 of" in page_of(client, job)
+    later = client.get(f"/assignments/{job.assignment_id}/history?page=2").text
+    assert "3 to " in later
 
 
 def test_grades_and_their_names(app: FastAPI, client: httpx.Client, sessions: Sessions) -> None:

@@ -28,6 +28,7 @@ from topkapi.app.services.importing.records.values import shown
 from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.folders import Source
 from topkapi.app.services.importing.sources.reader import Progress, Reader, no_progress
+from topkapi.app.services.pages.pdf import PDF
 
 Digest = bytes
 
@@ -152,8 +153,9 @@ class _Checker:
             self.checked.documents[document.id] = document_digest(document, digest)
             self.checked.bytes += len(document.data)
             if document.path:
-                self.checked.files[document.path] = digest
                 self.checked.document_paths.add(document.path)
+            if document.path and document.media_type != PDF:  # a PDF is shown by its pictures
+                self.checked.files[document.path] = digest
         if not self.checked.documents and not self._problems:
             file = self.checked.bundle.layout.documents or PAGES
             self._problems.add(Location(file), None, "There is no document.", "Add at least one.")
@@ -250,7 +252,7 @@ class _Checker:
     def files(self, reader: Reader) -> None:
         """Check every file under pages/ that is not a document; pages may refer to it."""
         for path in self.checked.bundle.layout.pages:
-            if path in self.checked.files:
+            if path in self.checked.files or path in self.checked.document_paths:
                 continue
             if len(path) > limits.MAX_PATH:
                 self._problems.add(

@@ -29,6 +29,8 @@ from topkapi.app.services.importing.records.contents import content_hash, conten
 from topkapi.app.services.importing.records.pages import file_type
 from topkapi.app.services.importing.records.types import DocumentRecord
 from topkapi.app.services.importing.sources.reader import Reader
+from topkapi.app.services.pages.pdf import PDF, rendered_folder
+from topkapi.app.services.pages.pdf_rendering import rendered_pdf
 
 _ROWS = 1000
 _BYTES = 4 * 1024**2  # of contents in one batch
@@ -96,6 +98,7 @@ class _Writer:
         self._session, self._reader = session, reader
         self._checked, self._changes, self._study_id = checked, changes, study_id
         self._bundle = checked.bundle
+        self._rendered = stored.rendered_files(session, study_id)
 
     def queries(self) -> None:
         position = count(stored.next_query_position(self._session, self._study_id))
@@ -131,10 +134,23 @@ class _Writer:
             if digest not in contents:
                 contents[digest] = content_row(document.media_type, document.data, digest)
                 size += len(document.data)
+            if document.media_type == PDF:
+                self._render(document)
             if len(rows) >= _ROWS or size >= _BYTES:
                 self._flush(contents, Document, rows)
                 contents, rows, size = {}, [], 0
         self._flush(contents, Document, rows)
+
+    def _render(self, document: DocumentRecord) -> None:
+        """Insert the pictures and the page that show a PDF, once per file."""
+        if document.path in self._rendered:
+            return
+        self._rendered.add(document.path)
+        for name, data in rendered_pdf(document.data, document.path):
+            path = f"{rendered_folder(document.path)}/{name}"
+            digest = content_hash(file_type(path), data)
+            row = {"study_id": self._study_id, "path": path, "content_hash": digest}
+            self._flush({digest: content_row(file_type(path), data, digest)}, StudyFile, [row])
 
     def _verified(self, document: DocumentRecord) -> str:
         digest = content_hash(document.media_type, document.data)

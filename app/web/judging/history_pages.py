@@ -3,20 +3,23 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
 from topkapi.app.domain.enums import Tool
 from topkapi.app.services.judging.history import History, PastAnswer, history_of
 from topkapi.app.web.access.deps import ApiUser, CurrentUser, RowId, SessionDep
+from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.judging.answer_names import answer_name
 from topkapi.app.web.judging.open_pages import Opener, OpenPage, opener_of
 
 router = APIRouter(include_in_schema=False)
 api_router = APIRouter(prefix="/api/v1/assignments/{assignment_id}", tags=["judging"])
+SIZE = 200
 _CHOSEN = {"left": "left", "left_much": "left", "right": "right", "right_much": "right"}
 
 
@@ -33,10 +36,12 @@ class PastAnswerView:
 
 @dataclass(frozen=True, slots=True)
 class HistoryView:
-    """All past answers of a query, newest first."""
+    """A page of the past answers of a query, newest first."""
 
     history: History
     answers: Sequence[PastAnswerView]
+    paging: Paging
+    choices: Choices
 
 
 class PastAnswerOut(BaseModel):
@@ -55,14 +60,21 @@ class PastAnswerOut(BaseModel):
 
 @router.get("/assignments/{assignment_id}/history")
 def get_history(
-    request: Request, session: SessionDep, user: CurrentUser, assignment_id: RowId
+    request: Request,
+    session: SessionDep,
+    user: CurrentUser,
+    assignment_id: RowId,
+    page: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 1,
 ) -> Response:
     """Show the person's own answers so far; they open read-only."""
     live = request.app.state.live
     history = history_of(session, live, assignment_id=assignment_id, user_id=user.id)
     opened = opener_of(request, history.state)
-    answers = [_view(past, history.state.tool, opened) for past in history.answers]
-    return render(request, "judging/history.html", HistoryView(history, answers))
+    paging = Paging(page, SIZE, len(history.answers))
+    shown = history.answers[offset_of(paging.number, SIZE) : paging.last]
+    answers = [_view(past, history.state.tool, opened) for past in shown]
+    view = HistoryView(history, answers, paging, Choices(request.url.path, {}))
+    return render(request, "judging/history.html", view)
 
 
 def _view(past: PastAnswer, tool: Tool, opened: Opener) -> PastAnswerView:

@@ -9,7 +9,7 @@ from topkapi.app.domain.text.snippets import Parts, snippet, without_markdown
 from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.live_sessions import DocumentHead
 from topkapi.app.web.judging.display_preferences import DisplayPreferences
-from topkapi.app.web.judging.page_html import HTML, MARKDOWN
+from topkapi.app.web.judging.page_html import MARKDOWN, keeps_colours
 from topkapi.app.web.judging.page_links import PageLink, PageLinks, Theme
 
 _OTHER = {"left": "right", "right": "left"}
@@ -54,7 +54,7 @@ def list_panes(
 
     def result(number: int, side: str, other: ShownList) -> ResultView:
         head = assignment_state.documents[number]
-        light = head.media_type == HTML
+        light = keeps_colours(head.media_type)
         theme: Theme = "light" if light else "auto"
         link = PageLink(assignment_state.query.study_id, head.id, theme, reading.size, tuple(terms))
         return ResultView(

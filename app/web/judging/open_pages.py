@@ -7,7 +7,7 @@ from starlette.requests import Request
 
 from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.web.judging.display_preferences import display_preferences_of
-from topkapi.app.web.judging.page_html import HTML
+from topkapi.app.web.judging.page_html import keeps_colours
 from topkapi.app.web.judging.page_links import PageLink, PageLinks, Theme
 
 
@@ -31,7 +31,7 @@ def opener_of(request: Request, assignment_state: AssignmentState) -> Opener:
 
     def open_page(number: int) -> OpenPage:
         head = assignment_state.documents[number]
-        light = head.media_type == HTML
+        light = keeps_colours(head.media_type)
         theme: Theme = "light" if light else "auto"
         study = assignment_state.query.study_id
         link = PageLink(study, head.id, theme, reading.size, assignment_state.terms)

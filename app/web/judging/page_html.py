@@ -14,6 +14,7 @@ from topkapi.app.web.common.templates import static_url
 from topkapi.app.web.judging.page_links import PageLink
 
 HTML, MARKDOWN, PLAIN = "text/html", "text/markdown", "text/plain"
+PICTURE = "image/"
 MAX_MARKDOWN = 200_000  # characters; longer texts are shown as plain text
 _BLANK_LIMIT = 50_000  # characters
 _EMPTY = (
@@ -26,6 +27,20 @@ _SEEN = re.compile(r"<(?:img|svg|picture|video|audio|object|embed|canvas|input|b
 _UNSEEN = re.compile(r"<(style|title|script|template)\b[^>]*+>.*?</\1\s*+>", re.I | re.S)
 _MARKUP = re.compile(r"<[^>]*+>")
 _ZOOM = {1: ".82", 2: ".91", 4: "1.12", 5: "1.3"}
+# Embedded pages, films and pictures from elsewhere are not loaded: a hatched box marks the place.
+_LABEL = (
+    "%3Csvg xmlns='http://www.w3.org/2000/svg' width='92' height='18'%3E"
+    "%3Crect width='92' height='18' rx='3' fill='%23fbf9f5'/%3E"
+    "%3Ctext x='46' y='13' text-anchor='middle' font-family='sans-serif' font-size='11'"
+    " fill='%235c564c'%3Enot shown here%3C/text%3E%3C/svg%3E"
+)
+WITHHELD = (
+    "iframe,frame,embed,applet,portal,video,audio,"
+    "img:is([src^='http:' i],[src^='https:' i],[src^='//'])"
+    "{min-width:96px;min-height:22px;outline:1px dashed #8a8378;outline-offset:-1px;"
+    f'background:url("data:image/svg+xml,{_LABEL}") center no-repeat,'
+    "repeating-linear-gradient(45deg,#0000 0 6px,#8a837826 6px 7px)!important}"
+)
 _MARK_COLOURS = ("#ffe591", "#c3ebcd", "#ffd3bd", "#dcd6fb")  # --mark-1 to --mark-4, on light
 
 
@@ -64,6 +79,23 @@ def problem_page(kind: str, title: str, message: str, link: PageLink | None = No
     return f"{before}<h1>{escape(title)}</h1><p>{escape(message)}</p>{after}"
 
 
+def keeps_colours(media_type: str) -> bool:
+    """Return whether pages of this type have their own colours, on a light background."""
+    return media_type not in (MARKDOWN, PLAIN)
+
+
+def picture_document(name: str, title: str, link: PageLink) -> str:
+    """Return a page that shows the picture ``name`` of the same folder, fitted to the width."""
+    style = (
+        "body{margin:0;background:#fff}img{display:block;max-width:100%;height:auto;margin:auto}"
+    )
+    return (
+        f'<!doctype html><html data-size="{link.size}"><head><meta charset="utf-8">'
+        f"<title>{escape(title)}</title><style>{style}</style></head><body>"
+        f'<img src="{escape(name)}?raw=1" alt="{escape(title)}">{_style_after(link)}</body></html>'
+    )
+
+
 def picture_page(name: str) -> str:
     """Return a page that embeds the image ``name`` from the same folder.
 
@@ -83,7 +115,8 @@ def _document(title: str, link: PageLink, problem: str = "") -> tuple[str, str]:
     before = (
         f'<!doctype html><html data-size="{link.size}"{theme}{wrong}><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<title>{escape(title)}</title>{styles}</head><body dir="auto">'
+        f"<title>{escape(title)}</title>{styles}<style>{WITHHELD}</style></head>"
+        '<body dir="auto">'
     )
     return before, "</body></html>"
 
@@ -103,4 +136,4 @@ def _style_after(link: PageLink) -> str:
     common = "mark[data-mark]{color:#1e1c19!important;border-radius:3px;padding:0 .1em}"
     # Two pages side by side wrap alike, whether or not they scroll.
     gutter = "html{scrollbar-gutter:stable}"
-    return f"\n<style>{''.join([common, gutter, *marks, *sizes])}</style>"
+    return f"\n<style>{''.join([common, WITHHELD, gutter, *marks, *sizes])}</style>"

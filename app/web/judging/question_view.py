@@ -11,7 +11,7 @@ from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.live_sessions import DocumentHead
 from topkapi.app.web.judging.display_preferences import DisplayPreferences
 from topkapi.app.web.judging.list_panes import ListPane, list_panes
-from topkapi.app.web.judging.page_html import HTML
+from topkapi.app.web.judging.page_html import keeps_colours
 from topkapi.app.web.judging.page_links import PageLink, PageLinks, Theme
 
 _SIDES = {Tool.PAIRS: ("left", "right"), Tool.GRADES: ("page",)}
@@ -118,12 +118,12 @@ def _panes(
 
 
 def theme_of(assignment_state: AssignmentState) -> Theme:
-    """Return the theme of all pages of a query: light if one of them is stored HTML.
+    """Return the theme of all pages of a query: light if one of them keeps its own colours.
 
     Both pages of a pair need the same background, and it must not change from pair to pair.
     """
-    kinds = (head.media_type for head in assignment_state.documents.values())
-    return "light" if HTML in kinds else "auto"
+    heads = assignment_state.documents.values()
+    return "light" if any(keeps_colours(head.media_type) for head in heads) else "auto"
 
 
 def _pane(

@@ -11,15 +11,18 @@ from sqlalchemy.orm import Session
 from starlette.responses import HTMLResponse, Response
 
 from topkapi.app.db.queries.judging import pages as queries
+from topkapi.app.services.pages.pdf import INDEX, PDF, rendered_folder
 from topkapi.app.services.pages.shown import Body, BodyKey, PageHead, ShownPages
 from topkapi.app.web.access.admission import admit_visitor
 from topkapi.app.web.access.deps import in_transaction
 from topkapi.app.web.judging.page_html import (
     HTML,
     MARKDOWN,
+    PICTURE,
     PLAIN,
     around_body,
     page_body,
+    picture_document,
     picture_page,
     problem_page,
 )
@@ -73,11 +76,16 @@ def _show_expired_link(_request: Request, _error: Exception) -> Response:
 
 @router.get("/pages/{token}/{path:path}")
 async def get_page(
-    request: Request, token: str, path: str, sec_fetch_dest: Annotated[str, Header()] = ""
+    request: Request,
+    token: str,
+    path: str,
+    sec_fetch_dest: Annotated[str, Header()] = "",
+    raw: bool = False,
 ) -> Response:
     """Serve the page named by a token, or a file of the same study; cookies are ignored.
 
-    A rendered page is served from the cache, without a thread or a transaction.
+    A rendered page is served from the cache, without a thread or a transaction. A picture that is
+    a document is shown by a page of its own; ``raw`` is the picture itself, for that page only.
     """
     links: PageLinks = request.app.state.page_links
     link, seconds = links.read(token)
@@ -87,7 +95,8 @@ async def get_page(
     if found is None:
         return _missing(link)
     if path == found.head.path:
-        response = await _page(request, link, found, in_frame=in_frame)
+        raw = raw and sec_fetch_dest not in _OPENED
+        response = await _page(request, link, found, in_frame=in_frame, raw=raw)
     else:
         response = await _file(request, link, path, sec_fetch_dest)
     return _missing(link) if response is None else _cacheable(response, seconds)
@@ -115,7 +124,7 @@ async def _find(request: Request, link: PageLink, path: str, *, in_frame: bool) 
         if head is None:
             return None
         body = pages.body(_key(head, link, in_frame))
-        is_read = body is None and path == head.path
+        is_read = body is None and path == head.path and head.media_type != PDF
         return _Found(head, body, queries.data_of(session, head.content_hash) if is_read else None)
 
     return await in_transaction(request, read)
@@ -135,15 +144,40 @@ def _head(session: Session, pages: ShownPages, link: PageLink) -> PageHead | Non
 
 
 async def _page(
-    request: Request, link: PageLink, found: _Found, *, in_frame: bool
+    request: Request, link: PageLink, found: _Found, *, in_frame: bool, raw: bool
 ) -> Response | None:
     """Return the page as shown in a frame; a document that is not text is sent unchanged."""
     head, body, data = found.head, found.body, found.data
+    if head.media_type == PDF:
+        return await _pdf(request, link, head, in_frame=in_frame)
+    if head.media_type.startswith(PICTURE) and not raw:
+        name = quote(PurePosixPath(head.path).name)
+        return HTMLResponse(picture_document(name, head.title, link))
     if body is None:
         if data is None or head.media_type not in (HTML, MARKDOWN, PLAIN):
             return None if data is None else _as_stored(data, head.media_type)
         body = await _rendered(request, head.media_type, data, _key(head, link, in_frame))
     return _shown(request, body, head, link)
+
+
+async def _pdf(
+    request: Request, link: PageLink, head: PageHead, *, in_frame: bool
+) -> Response | None:
+    """Return the page that was rendered from a PDF at import, with its terms marked."""
+    key = BodyKey(head.content_hash, link.terms, in_frame)
+    body = request.app.state.pages.body(key)
+    if body is None:
+        path = f"{rendered_folder(head.path)}/{INDEX}"
+
+        def read(session: Session) -> bytes | None:
+            content = queries.content_of_file(session, link.study_id, path)
+            return None if content is None else content.data
+
+        data = await in_transaction(request, read)
+        if data is None:
+            return None
+        body = await _rendered(request, HTML, data, key)
+    return _shown(request, body, PageHead(head.content_hash, HTML, head.path, head.title), link)
 
 
 async def _rendered(request: Request, media_type: str, data: bytes, key: BodyKey) -> Body:

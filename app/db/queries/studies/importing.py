@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.models import (
     Assignment,
     Candidate,
+    Content,
     Document,
     PracticeItem,
     Query,
@@ -82,6 +83,16 @@ def file_facts(session: Session, study_id: int) -> list[tuple[str, str]]:
     """Return path and content hash of the study's files."""
     statement = select(StudyFile.path, StudyFile.content_hash).where(StudyFile.study_id == study_id)
     return [(path, digest) for path, digest in session.execute(statement)]
+
+
+def rendered_files(session: Session, study_id: int) -> set[str]:
+    """Return paths of documents that have been rendered: PDF files."""
+    statement = (
+        select(Document.path)
+        .join(Content, Content.hash == Document.content_hash)
+        .where(Document.study_id == study_id, Content.media_type == "application/pdf")
+    )
+    return set(session.scalars(statement))
 
 
 def assigned_queries(session: Session, study_id: int) -> frozenset[str]:

@@ -5,6 +5,8 @@ from typing import Any
 
 from topkapi.app.services.importing.records.plain_text import plain_text
 from topkapi.app.services.importing.records.types import HTML, MARKDOWN, PLAIN
+from topkapi.app.services.pages.pdf import PDF
+from topkapi.app.services.pages.pdf_rendering import pdf_text
 
 
 def content_hash(media_type: str, data: bytes) -> str:
@@ -29,6 +31,8 @@ def content_row(media_type: str, data: bytes, digest: str) -> dict[str, Any]:
 def _text(media_type: str, data: bytes) -> str | None:
     if media_type == HTML:
         return plain_text(data.decode("utf-8", "replace"))
+    if media_type == PDF:
+        return pdf_text(data)
     if media_type in (PLAIN, MARKDOWN):
         return data.decode("utf-8", "replace").replace("\0", "")
     return None

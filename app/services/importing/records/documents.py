@@ -5,6 +5,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from topkapi.app.services.importing.problems import Location
+from topkapi.app.services.importing.records import media
 from topkapi.app.services.importing.records.jsonl import records
 from topkapi.app.services.importing.records.pages import PAGES, in_utf8, page_type
 from topkapi.app.services.importing.records.types import HTML, MARKDOWN, PLAIN, DocumentRecord
@@ -57,11 +58,23 @@ def _from_file(reader: Reader, name: str, title: str, url: str, path: object) ->
         raise BadValue("path", f"{shown(path)} is not under pages/.", "Move it there.")
     media_type = page_type(path)
     if media_type is None:
-        raise BadValue("path", f"{shown(path)} is not a page.", "Use an .html, .txt or .md file.")
+        return _from_media(reader, name, title, url, path)
     data = in_utf8(reader.content(path), media_type, "path")
     if not data.strip():
         raise BadValue("path", f"{shown(path)} is empty.", "Add content, or remove the document.")
     return DocumentRecord(name, title, url, media_type, data, path)
+
+
+def _from_media(reader: Reader, name: str, title: str, url: str, path: str) -> DocumentRecord:
+    """Return a picture or a PDF file as a document."""
+    kind = media.media_type(path)
+    if kind is None:
+        raise BadValue(
+            "path", f"{shown(path)} is not a page.", "Use an .html, .txt, .md, .pdf or image file."
+        )
+    data = reader.content(path)
+    media.check_media(data, kind, path)
+    return DocumentRecord(name, title, url, kind, data, path)
 
 
 def _columns(reader: Reader, path: str) -> Documents:
@@ -79,9 +92,12 @@ def _columns(reader: Reader, path: str) -> Documents:
 
 
 def read_pages(reader: Reader) -> Documents:
-    """Yield every page under pages/ as a document; its id is the path without suffix."""
+    """Yield every page and PDF under pages/ as a document; its id is the path without suffix.
+
+    Pictures are not documents here: they belong to pages.
+    """
     for path in reader.source.files:
-        if not path.startswith(PAGES) or page_type(path) is None:
+        if not path.startswith(PAGES) or not (page_type(path) or media.is_pdf(path)):
             continue
         name = str(PurePosixPath(path).with_suffix(""))[len(PAGES) :]
         try:

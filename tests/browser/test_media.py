@@ -1,0 +1,112 @@
+"""PDF files, pictures, wide pages and withheld parts on the judging page."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+from sqlalchemy import select
+from tests.browser.assigned_work import Body, AssignedWork, Site, frame_of, ready
+
+from tests.browser.looks import barriers, flaws
+from tests.factories import make_assignment, make_user
+from tests.media import pdf_of, png_of
+from tests.studies import write_jsonl
+from topkapi.app.db.models import Query, Study
+from topkapi.app.services.importing import import_study, open_source
+
+pytestmark = pytest.mark.browser
+WIDE = '<!doctype html><div style="width:3000px;background:#eee">A wide table of tulips.</div>'
+HELD = (
+    "<!doctype html><p>Before.</p><iframe src='https://film.example' width=300 height=80></iframe>"
+    "<img src='https://pictures.example/tulip.png' alt='A tulip'><p>After.</p>"
+)
+
+
+def media_desk(site: Site, folder: Path) -> tuple[str, object]:
+    """Import a study of a PDF and a picture, and assign it; return the address and the cookie."""
+    slug = f"media-{id(folder)}"
+    (folder / "pages").mkdir()
+    (folder / "study.toml").write_text(f'name = "Media"\nslug = "{slug}"\nk = 2\n')
+    (folder / "pages" / "guide.pdf").write_bytes(pdf_of("Water the tulips daily", "Page two"))
+    (folder / "pages" / "vase.png").write_bytes(png_of(2000))
+    records = [{"id": "guide", "path": "pages/guide.pdf"}, {"id": "vase", "path": "pages/vase.png"}]
+    write_jsonl(folder / "documents.jsonl", records)
+    write_jsonl(folder / "queries.jsonl", [{"id": "q", "text": "keep tulips"}])
+    candidates = [{"query": "q", "document": each} for each in ("guide", "vase")]
+    write_jsonl(folder / "candidates.jsonl", candidates)
+    with site.sessions.write.begin() as session:
+        with open_source(folder) as source:
+            import_study(session, source)
+        session.flush()
+        study = session.scalars(select(Study).where(Study.slug == slug)).one()
+        query = session.scalars(select(Query).where(Query.study_id == study.id)).one()
+        user = make_user(session)
+        assignment = make_assignment(session, user=user, query=query, k=2)
+        return f"{site.server.url}/assignments/{assignment.id}", site.cookie(user)
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 390])
+def test_a_pdf_and_a_picture_are_judged_side_by_side(
+    any_site: Site,
+    context: BrowserContext,
+    tmp_path: Path,
+    width: int,
+    snapshot: Callable[[Page, str], None],
+) -> None:
+    address, cookie = media_desk(any_site, tmp_path)
+    context.add_cookies([cookie])  # type: ignore[list-item]
+    page = context.new_page()
+    page.set_viewport_size({"width": width, "height": 844 if width == 390 else 800})
+    page.goto(address)
+    ready(page)
+    sides = {page.inner_text(f"#{side}-title h2"): side for side in ("left", "right")}
+    guide, vase = frame_of(page, sides["guide"]), frame_of(page, sides["vase"])
+    expect(guide.locator("mark", has_text="tulips")).to_be_attached()
+    expect(guide.locator("img").first).to_have_js_property("naturalWidth", 1240)
+    expect(vase.locator("img")).to_have_js_property("naturalWidth", 2000)
+    for frame in (guide, vase):  # both fit without scrolling sideways
+        room = "e => e.scrollWidth - e.clientWidth"
+        assert frame.locator("html").evaluate(room) <= 0
+    snapshot(page, f"media-{width}")
+    assert flaws(page) == []
+    assert barriers(page) == []
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_text("Finished and saved")).to_be_visible()
+
+
+def test_a_wide_page_is_fitted_by_key_and_stays_so(
+    new_assigned: Callable[..., AssignedWork], context: BrowserContext
+) -> None:
+    assigned = new_assigned(pages=[Body(WIDE + str(n), "text/html") for n in range(3)])
+    tab = assigned.open_page(context)
+    overflow = "e => e.scrollWidth - e.clientWidth"
+    page = frame_of(tab, "left").locator("html")
+    assert page.evaluate(overflow) > 1000
+    tab.keyboard.press("w")
+    expect(tab.locator("[data-fit]")).to_have_attribute("aria-pressed", "true")
+    narrowed = page.evaluate(overflow)
+    assert narrowed < 400  # as far as the text stays legible
+    tab.keyboard.press("ArrowLeft")
+    ready(tab)
+    assert frame_of(tab, "right").locator("html").evaluate(overflow) < 400
+    tab.reload()
+    ready(tab)
+    expect(tab.locator("[data-fit]")).to_have_attribute("aria-pressed", "true")
+    tab.keyboard.press("w")
+    assert frame_of(tab, "left").locator("html").evaluate(overflow) > 1000
+
+
+def test_withheld_parts_are_marked(
+    new_assigned: Callable[..., AssignedWork], context: BrowserContext, snapshot: Callable[[Page, str], None]
+) -> None:
+    assigned = new_assigned(pages=[Body(HELD + str(n), "text/html") for n in range(3)])
+    tab = assigned.open_page(context)
+    snapshot(tab, "withheld")
+    frame = frame_of(tab, "left")
+    for part in ("iframe", "img"):
+        found = frame.locator(part).evaluate(
+            "e => [getComputedStyle(e).outlineStyle, getComputedStyle(e).backgroundImage]"
+        )
+        assert found[0] == "dashed"
+        assert "not shown here" in found[1]
