@@ -2,8 +2,6 @@
 
 import math
 import re
-from collections.abc import Mapping
-from typing import Any
 
 from topkapi.app.domain.text.storable import unfit_character
 from topkapi.app.services.importing.sources import limits
@@ -95,6 +93,8 @@ def grade(value: object, field: str) -> int | None:
     """Return a known grade; None means unknown."""
     if value is None:
         return None
+    if isinstance(value, str):
+        value = _parsed_number(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     low, high = limits.GRADE_RANGE
@@ -105,6 +105,13 @@ def grade(value: object, field: str) -> int | None:
             f"Use a whole number between {low} and {high}.",
         )
     return value
+
+
+def _parsed_number(text: str) -> object:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def features(value: object, field: str) -> Features | None:
@@ -138,15 +145,6 @@ def _number(value: object, name: str, field: str) -> float:
     if (isinstance(value, int) and abs(value) > 2**53) or not math.isfinite(value):
         raise BadValue(field, f"Feature {name} is {value}.", "Use a finite number.")
     return value
-
-
-def only_known(record: Mapping[str, Any], known: frozenset[str]) -> None:
-    """Raise BadValue for unknown fields: most often they are misspelt."""
-    for name in record:
-        if name not in known:
-            raise BadValue(
-                name[:50], "There is no such field.", f"Known fields: {', '.join(sorted(known))}."
-            )
 
 
 def shown(value: object) -> str:
