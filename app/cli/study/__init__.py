@@ -75,8 +75,9 @@ def import_command(
         else:
             report = (_preview if dry_run else _import)(path, policy, options)
     except StudyRefused as refused:
-        for problem in refused.problems:
-            typer.echo(f"topkapi: {problem}", err=True)
+        for cause, problems in refused.by_file():
+            for problem in [cause, *problems] if cause else problems:
+                typer.echo(f"topkapi: {problem}", err=True)
         first = "the first " if refused.more else ""
         count = len(refused.problems)
         raise Refused(

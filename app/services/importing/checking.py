@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from topkapi.app.domain.enums import Tool
 from topkapi.app.services.importing.bundle import Bundle, find_bundle
+from topkapi.app.services.importing.diagnosing import causes_of
 from topkapi.app.services.importing.options import WHOLE, ReadOptions
 from topkapi.app.services.importing.problems import Location, Problems, StudyRefused
 from topkapi.app.services.importing.records.contents import content_hash
@@ -105,6 +106,21 @@ def check_study(
     """Check the whole study; raise StudyRefused with up to 20 problems at once."""
     problems = Problems()
     reader = Reader(source, problems, doing="checking", progress=progress)
+    with diagnosing(reader):
+        return _check_all(reader, problems, options)
+
+
+@contextmanager
+def diagnosing(reader: Reader) -> Iterator[None]:
+    """Add to a refusal the likely cause for each file."""
+    try:
+        yield
+    except StudyRefused as refused:
+        refused.causes = tuple(causes_of(reader, refused.problems))
+        raise
+
+
+def _check_all(reader: Reader, problems: Problems, options: ReadOptions) -> Checked:
     bundle = find_bundle(reader, options)
     problems.refuse_if_any()
     assert bundle is not None
@@ -270,11 +286,14 @@ class _Checker:
         assert isinstance(known, dict)
         if name in known:
             return True
-        kind = "query" if field == "query" else "document"
+        kind, other = ("query", "document") if field == "query" else ("document", "query")
+        others = self.checked.documents if field == "query" else self.checked.queries
+        swapped = f" {shown(name)} is the id of a {other}."
+        example = next(iter(known), "")
         self._problems.add(
             location,
             field,
-            f"There is no {kind} {shown(name)}.",
-            f"Add the {kind}, or correct its id.",
+            f"There is no {kind} {shown(name)}.{swapped if name in others else ''}",
+            f"Add the {kind}, or correct its id; the ids look like {shown(example)}.",
         )
         return False

@@ -40,7 +40,7 @@ def records(
             reader.note_unread(path, unread)
             made = make(record)
         except BadValue as error:
-            reader.problems.add(location, error.field, error.problem, error.fix)
+            reader.problems.add(location, error.field or None, error.problem, error.fix)
         else:
             yield location, made
 
