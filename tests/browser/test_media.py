@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 from sqlalchemy import select
-from tests.browser.assigned_work import Body, AssignedWork, Site, frame_of, ready
 
+from tests.browser.assigned_work import AssignedWork, Body, Site, frame_of, ready
 from tests.browser.looks import barriers, flaws
 from tests.factories import make_assignment, make_user
 from tests.media import pdf_of, png_of
@@ -98,7 +98,9 @@ def test_a_wide_page_is_fitted_by_key_and_stays_so(
 
 
 def test_withheld_parts_are_marked(
-    new_assigned: Callable[..., AssignedWork], context: BrowserContext, snapshot: Callable[[Page, str], None]
+    new_assigned: Callable[..., AssignedWork],
+    context: BrowserContext,
+    snapshot: Callable[[Page, str], None],
 ) -> None:
     assigned = new_assigned(pages=[Body(HELD + str(n), "text/html") for n in range(3)])
     tab = assigned.open_page(context)

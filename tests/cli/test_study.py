@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from tests.services.importing.test_collections import antique, beir
 from tests.studies import STUDY, small_study, write_jsonl, zipped
 from topkapi.app.cli import main
 from topkapi.app.db.engine import make_engine, make_sessions
@@ -72,8 +73,9 @@ def test_problems_come_one_a_line(topkapi: Topkapi, tmp_path: Path) -> None:
     code, out, err = topkapi("study", "import", str(folder))
     assert (code, out) == (1, "")
     lines = err.splitlines()
-    assert lines[0].startswith("topkapi: queries.jsonl, line 1, text: ")
-    assert lines[1].startswith("topkapi: queries.jsonl, line 2, text: ")
+    assert lines[0].startswith("topkapi: queries.jsonl: 2 different problems; the first: ")
+    assert lines[1].startswith("topkapi: queries.jsonl, line 1, text: ")
+    assert lines[2].startswith("topkapi: queries.jsonl, line 2, text: ")
     assert "nothing was imported" in lines[-1]
     assert topkapi("study", "list")[1].startswith("no studies yet")
 
@@ -142,3 +144,20 @@ def test_a_full_copy_is_imported(topkapi: Topkapi, tmp_path: Path) -> None:
     ]
     code, _, err = topkapi("restore", str(path))
     assert (code, "topkapi study import" in err) == (1, True)
+
+
+def test_raw_files_become_a_study_with_one_command(topkapi: Topkapi, tmp_path: Path) -> None:
+    folder = antique(tmp_path / "antique")
+    arguments = ("study", "import", str(folder), "--queries", "20", "--candidates", "30")
+    code, out, err = topkapi(*arguments)
+    assert (code, err) == (0, "")
+    assert "antique: imported 'antique' (pairs; k = 10, heap)" in out
+    assert "20 queries (20 new), 600 documents (600 new), 600 candidates (600 new)" in out
+    assert "20 of 200 queries with candidates were taken" in out
+
+
+def test_a_beir_folder_becomes_a_study_with_one_command(topkapi: Topkapi, tmp_path: Path) -> None:
+    code, out, err = topkapi("study", "import", str(beir(tmp_path / "b")), "--name", "SciFact")
+    assert (code, err) == (0, "")
+    assert "scifact: imported 'SciFact'" in out
+    assert "candidates from qrels/test.tsv (tsv)" in out

@@ -14,6 +14,7 @@ from topkapi.app.db.queries.studies.studies import studies_with_counts
 from topkapi.app.services.importing import (
     EditPolicy,
     ImportReport,
+    ReadOptions,
     StudyRefused,
     import_study,
     open_source,
@@ -50,21 +51,33 @@ def import_command(
             "the files have changed too."
         ),
     ] = None,
+    queries: Annotated[
+        int | None, typer.Option(min=1, help="Take the first queries that have candidates.")
+    ] = None,
+    candidates: Annotated[
+        int | None, typer.Option(min=1, help="Take the first candidates of each query.")
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help="Choose among several files by a word of their names, such as train."),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the study, instead of its own.")] = None,
     slug: Annotated[
         str | None, typer.Option(help="Import the study under this slug instead of its own.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Import a study, or add new data to one of the same slug; all of it or nothing."""
-    policy = EditPolicy(edits)
+    policy, options = EditPolicy(edits), ReadOptions(queries, candidates, split, name, slug)
     try:
         if is_copy(path):
             report = _read_copy(path, slug, dry_run=dry_run)
         else:
-            report = (_preview if dry_run else _import)(path, policy)
+            report = (_preview if dry_run else _import)(path, policy, options)
     except StudyRefused as refused:
-        for problem in refused.problems:
-            typer.echo(f"topkapi: {problem}", err=True)
+        for cause, problems in refused.by_file():
+            for problem in [cause, *problems] if cause else problems:
+                typer.echo(f"topkapi: {problem}", err=True)
         first = "the first " if refused.more else ""
         count = len(refused.problems)
         raise Refused(
@@ -83,24 +96,24 @@ def _read_copy(path: Path, slug: str | None, *, dry_run: bool) -> ImportReport:
         return report
 
 
-def _preview(path: Path, policy: EditPolicy) -> ImportReport:
+def _preview(path: Path, policy: EditPolicy, options: ReadOptions) -> ImportReport:
     with (
         open_sessions() as sessions,
         late_bar() as bar,
         open_source(path) as source,
         sessions.read() as session,
     ):
-        return preview_study(session, source, policy=policy, progress=bar)
+        return preview_study(session, source, options=options, policy=policy, progress=bar)
 
 
-def _import(path: Path, policy: EditPolicy) -> ImportReport:
+def _import(path: Path, policy: EditPolicy, options: ReadOptions) -> ImportReport:
     with (
         open_sessions() as sessions,
         late_bar() as bar,
         open_source(path) as source,
         sessions.write.begin() as session,
     ):
-        return import_study(session, source, policy=policy, progress=bar)
+        return import_study(session, source, options=options, policy=policy, progress=bar)
 
 
 def list_command(as_json: AsJson = False) -> None:

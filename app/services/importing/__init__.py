@@ -5,6 +5,7 @@
 
 from topkapi.app.services.importing.comparing import Unchanged
 from topkapi.app.services.importing.edits import KEEP_EDITS, EditPolicy
+from topkapi.app.services.importing.options import ReadOptions
 from topkapi.app.services.importing.problems import Problem, StudyRefused
 from topkapi.app.services.importing.service import ImportReport, import_study, preview_study
 from topkapi.app.services.importing.sources.folders import Source
@@ -16,6 +17,7 @@ __all__ = [
     "EditPolicy",
     "ImportReport",
     "Problem",
+    "ReadOptions",
     "Source",
     "StudyRefused",
     "Unchanged",

@@ -1,9 +1,10 @@
 """The files of a study: where each kind of record is read from. Records can be read repeatedly."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from topkapi.app.services.importing.layout import Layout, find_layout, single_layout
+from topkapi.app.services.importing.options import WHOLE, ReadOptions
 from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records import (
     candidates,
@@ -20,19 +21,48 @@ from topkapi.app.services.importing.records.types import (
     QueryRecord,
     RankingRecord,
 )
-from topkapi.app.services.importing.settings import StudyHead, head_of_file, read_head
+from topkapi.app.services.importing.settings import (
+    StudyHead,
+    head_of_file,
+    read_head,
+    under_name,
+)
 from topkapi.app.services.importing.sources.reader import Reader
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """The part of a collection that is imported: candidates by query, and all documents.
+
+    ``asked`` is the number of queries in the file, ``judged`` of those with candidates.
+    """
+
+    candidates: dict[str, frozenset[str]]
+    documents: frozenset[str]
+    asked: int
+    judged: int
+
+
+@dataclass(frozen=True, slots=True)
 class Bundle:
-    """The settings of a study and the files that hold its records."""
+    """The settings of a study and the files that hold its records; ``part`` limits what is read."""
 
     head: StudyHead
     layout: Layout
+    part: Part | None = None
+
+    @property
+    def is_collection(self) -> bool:
+        """Whether the files are a test collection: there is no study.toml."""
+        return not self.head.lines and not self.layout.as_cards
 
     def queries(self, reader: Reader) -> Iterator[tuple[Location, QueryRecord]]:
         """Yield the queries of their own file, or else the query ids of the LETOR file."""
+        for location, query in self._queries(reader):
+            if self.part is None or query.id in self.part.candidates:
+                yield location, query
+
+    def _queries(self, reader: Reader) -> Iterator[tuple[Location, QueryRecord]]:
         if self.layout.queries is not None:
             yield from queries.read_queries(reader, self.layout.queries)
             return
@@ -46,25 +76,32 @@ class Bundle:
 
     def documents(self, reader: Reader) -> Iterator[tuple[Location, DocumentRecord]]:
         """Return the documents: from their own file, from pages/, or as feature cards."""
+        wanted = None if self.part is None else self.part.documents
         if self.layout.documents is not None:
-            return documents.read_documents(reader, self.layout.documents)
+            return documents.read_documents(reader, self.layout.documents, wanted)
         if self.layout.pages:
-            return documents.read_pages(reader)
-        return letor.read_cards(reader, self.layout.candidates)
+            return documents.read_pages(reader, wanted)
+        cards = letor.read_cards(reader, self.layout.candidates)
+        return ((at, card) for at, card in cards if wanted is None or card.id in wanted)
 
     def candidates(self, reader: Reader) -> Iterator[tuple[Location, CandidateRecord]]:
-        """Return the candidates in file order."""
+        """Yield the candidates in file order."""
         layout = self.layout
         # Cards were read from the same lines, so their problems have been reported.
         reporting = reader.quiet() if layout.as_cards else reader
-        return candidates.read_candidates(
+        for location, candidate in candidates.read_candidates(
             reporting, layout.candidates, layout.candidate_format, as_cards=layout.as_cards
-        )
+        ):
+            offered = None if self.part is None else self.part.candidates.get(candidate.query, ())
+            if offered is None or candidate.document in offered:
+                yield location, candidate
 
     def rankings(self, reader: Reader) -> Iterator[tuple[Location, RankingRecord]]:
         """Yield the rankings of all systems, file by file."""
         for path in self.layout.rankings:
-            yield from rankings.read_rankings(reader, path)
+            for location, ranking in rankings.read_rankings(reader, path):
+                if self.part is None or ranking.query in self.part.candidates:
+                    yield location, ranking
 
     def practice(self, reader: Reader) -> Iterator[tuple[Location, PracticeRecord]]:
         """Yield the practice questions, if there are any."""
@@ -72,12 +109,21 @@ class Bundle:
             yield from practice.read_practice(reader, self.layout.practice)
 
 
-def find_bundle(reader: Reader) -> Bundle | None:
+def find_bundle(reader: Reader, options: ReadOptions = WHOLE) -> Bundle | None:
     """Find the files of the study; return None and add problems if some are missing."""
+    bundle = _find(reader, options)
+    if bundle is None:
+        return None
+    head = under_name(bundle.head, options.name, options.slug, reader.problems)
+    return replace(bundle, head=head)
+
+
+def _find(reader: Reader, options: ReadOptions) -> Bundle | None:
     if reader.source.single:
         layout = single_layout(reader)
         return Bundle(head_of_file(reader.source.name), layout) if layout else None
     head = read_head(reader)
     named = head.files if head else {}
-    layout = find_layout(reader, named, head.location if head else Location(reader.source.name))
+    location = head.location if head else Location(reader.source.name)
+    layout = find_layout(reader, named, location, options.split)
     return Bundle(head, layout) if head and layout else None

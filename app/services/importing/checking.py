@@ -6,14 +6,17 @@ with a study that was imported before.
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.training.practice import MAX_QUESTIONS, PracticeQuestion, check_question
 from topkapi.app.services.importing.bundle import Bundle, find_bundle
+from topkapi.app.services.importing.diagnosing import causes_of
+from topkapi.app.services.importing.options import WHOLE, ReadOptions
 from topkapi.app.services.importing.problems import Location, Problems, StudyRefused
 from topkapi.app.services.importing.records.contents import content_hash
 from topkapi.app.services.importing.records.pages import PAGES, file_type
@@ -25,6 +28,7 @@ from topkapi.app.services.importing.records.types import (
     RankingRecord,
 )
 from topkapi.app.services.importing.records.values import shown
+from topkapi.app.services.importing.selecting import part_notes, select_part
 from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.folders import Source
 from topkapi.app.services.importing.sources.reader import Progress, Reader, no_progress
@@ -47,6 +51,9 @@ class Checked:
     document_paths: set[str] = field(default_factory=set)
     bytes: int = 0
     locations: dict[str, Location] = field(default_factory=dict)  # of queries, for later problems
+    duplicates: Counter[str] = field(default_factory=Counter)  # identical lines that were merged
+    unread: dict[str, Counter[str]] = field(default_factory=dict)  # fields by file
+    notes: list[str] = field(default_factory=list)
 
     def counts(self) -> dict[str, int]:
         """Return how much was read."""
@@ -99,15 +106,40 @@ def candidate_digest(grade: int | None, features: dict[str, float] | None) -> Di
     return digest_of(grade, values)
 
 
-def check_study(source: Source, progress: Progress = no_progress) -> Checked:
+def check_study(
+    source: Source, progress: Progress = no_progress, options: ReadOptions = WHOLE
+) -> Checked:
     """Check the whole study; raise StudyRefused with up to 20 problems at once."""
     problems = Problems()
     reader = Reader(source, problems, doing="checking", progress=progress)
-    bundle = find_bundle(reader)
+    with diagnosing(reader):
+        return _check_all(reader, problems, options)
+
+
+@contextmanager
+def diagnosing(reader: Reader) -> Iterator[None]:
+    """Add to a refusal the likely cause for each file."""
+    try:
+        yield
+    except StudyRefused as refused:
+        refused.causes = tuple(causes_of(reader, refused.problems))
+        raise
+
+
+def _check_all(reader: Reader, problems: Problems, options: ReadOptions) -> Checked:
+    bundle = find_bundle(reader, options)
     problems.refuse_if_any()
     assert bundle is not None
-    checker = _Checker(Checked(bundle), problems)
-    with counting(checker.checked):
+    checked = Checked(bundle)
+    if bundle.is_collection or options.takes_part:
+        part = select_part(bundle, reader, options)
+        checked = Checked(replace(bundle, part=part), notes=[*part_notes(part)] if part else [])
+    return _checked(checked, reader, problems)
+
+
+def _checked(checked: Checked, reader: Reader, problems: Problems) -> Checked:
+    checker, bundle = _Checker(checked, problems), checked.bundle
+    with counting(checked):
         checker.queries(bundle.queries(reader))
         checker.documents(bundle.documents(reader))
         checker.candidates(bundle.candidates(reader))
@@ -115,7 +147,8 @@ def check_study(source: Source, progress: Progress = no_progress) -> Checked:
         checker.practice(bundle.practice(reader))
         checker.files(reader)
         problems.refuse_if_any()
-    return checker.checked
+    checked.unread = reader.unread
+    return checked
 
 
 @contextmanager
@@ -137,6 +170,8 @@ class _Checker:
 
     def queries(self, found: Iterable[tuple[Location, QueryRecord]]) -> None:
         for location, query in found:
+            if self._is_repeated("queries", self.checked.queries.get(query.id), query):
+                continue
             if query.id in self.checked.queries:
                 self._twice(location, "id", "query", query.id)
             self.checked.queries[query.id] = query
@@ -147,10 +182,13 @@ class _Checker:
 
     def documents(self, found: Iterable[tuple[Location, DocumentRecord]]) -> None:
         for location, document in found:
+            digest = content_hash(document.media_type, document.data)
+            whole = document_digest(document, digest)
+            if self._is_repeated("documents", self.checked.documents.get(document.id), whole):
+                continue
             if document.id in self.checked.documents:
                 self._twice(location, "id", "document", document.id)
-            digest = content_hash(document.media_type, document.data)
-            self.checked.documents[document.id] = document_digest(document, digest)
+            self.checked.documents[document.id] = whole
             self.checked.bytes += len(document.data)
             if document.path:
                 self.checked.document_paths.add(document.path)
@@ -168,11 +206,14 @@ class _Checker:
             if not self._known(location, "document", document, self.checked.documents):
                 continue
             offered = self.checked.candidates.setdefault(query, {})
+            digest = candidate_digest(grade, features)
+            if self._is_repeated("candidates", offered.get(document), digest):
+                continue
             if document in offered:
                 self._twice(
                     location, "document", "candidate", document, f" for query {shown(query)}"
                 )
-            offered[document] = candidate_digest(grade, features)
+            offered[document] = digest
             if len(offered) == limits.MAX_CANDIDATES + 1:
                 self._problems.add(
                     location,
@@ -265,12 +306,19 @@ class _Checker:
             self.checked.files[path] = content_hash(file_type(path), data)
             self.checked.bytes += len(data)
 
+    def _is_repeated(self, kind: str, before: object, now: object) -> bool:
+        """Count and skip a record that is identical to an earlier one of the same id."""
+        if before is None or before != now:
+            return False
+        self.checked.duplicates[kind] += 1
+        return True
+
     def _twice(self, location: Location, field: str, kind: str, name: str, where: str = "") -> None:
         self._problems.add(
             location,
             field,
-            f"The {kind} {shown(name)} appears twice{where}.",
-            "Remove one of them.",
+            f"The {kind} {shown(name)} appears twice{where}, with different content.",
+            "Keep the right one, and remove the other.",
         )
 
     def _known(
@@ -279,11 +327,14 @@ class _Checker:
         assert isinstance(known, dict)
         if name in known:
             return True
-        kind = "query" if field == "query" else "document"
+        kind, other = ("query", "document") if field == "query" else ("document", "query")
+        others = self.checked.documents if field == "query" else self.checked.queries
+        swapped = f" {shown(name)} is the id of a {other}."
+        example = next(iter(known), "")
         self._problems.add(
             location,
             field,
-            f"There is no {kind} {shown(name)}.",
-            f"Add the {kind}, or correct its id.",
+            f"There is no {kind} {shown(name)}.{swapped if name in others else ''}",
+            f"Add the {kind}, or correct its id; the ids look like {shown(example)}.",
         )
         return False

@@ -3,21 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from topkapi.app.services.importing.naming import ROLES, files_of_role, of_split
 from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records.candidates import CandidateFormat, candidate_format
 from topkapi.app.services.importing.records.pages import PAGES
+from topkapi.app.services.importing.records.values import shown
 from topkapi.app.services.importing.sources.reader import Reader
 
 SETTINGS, GUIDELINES = "study.toml", "guidelines.md"
-ROLES: Mapping[str, frozenset[str]] = {
-    "queries": frozenset({"queries", "topics"}),
-    "documents": frozenset({"documents", "docs"}),
-    "candidates": frozenset({"candidates", "qrels", "run", "letor"}),
-    "rankings": frozenset({"rankings"}),
-    "practice": frozenset({"practice"}),
-}
-_RANKINGS = "rankings/"
-
 Named = Mapping[str, tuple[str, ...]]  # role -> files, from study.toml
 
 
@@ -57,22 +50,25 @@ class Layout:
         return self.documents is None and not self.pages
 
 
-def find_layout(reader: Reader, named: Named, location: Location) -> Layout | None:
+def find_layout(
+    reader: Reader, named: Named, location: Location, split: str | None = None
+) -> Layout | None:
     """Return the layout of the source, or None after adding problems.
 
-    ``named`` are files named in study.toml; ``location`` is where they were named.
+    ``named`` are files named in study.toml; ``location`` is where they were named. ``split``
+    chooses among several files of a role.
     """
     files = reader.source.files
     before = len(reader.problems)
-    found = {role: _of_role(reader, role, named, location) for role in ROLES}
+    found = {role: _of_role(reader, role, named, location, split) for role in ROLES}
     pages = tuple(path for path in files if path.startswith(PAGES))
     candidates = found["candidates"]
     if not candidates:
         reader.problems.add(
             Location(reader.source.name),
             "candidates",
-            "There is no candidates file.",
-            "Add candidates.jsonl, or a TREC run, qrels or LETOR file.",
+            f"There is no candidates file. Found: {_listed(files)}.",
+            "Add a file named candidates, qrels, run or letor, such as candidates.jsonl.",
         )
         return None
     if len(reader.problems) > before:
@@ -82,8 +78,8 @@ def find_layout(reader: Reader, named: Named, location: Location) -> Layout | No
         reader.problems.add(
             Location(candidates[0], 1),
             None,
-            "The format is not recognized.",
-            "Write candidates as JSON Lines, a TREC run, TREC qrels or LETOR lines.",
+            f"The format is not recognized: {shown(reader.first_line(candidates[0]))}.",
+            "Write candidates as JSON, CSV with a header, a TREC run, TREC qrels or LETOR lines.",
         )
         return None
     layout = Layout(
@@ -113,7 +109,9 @@ def single_layout(reader: Reader) -> Layout | None:
     return Layout(candidates=name, candidate_format="letor")
 
 
-def _of_role(reader: Reader, role: str, named: Named, location: Location) -> tuple[str, ...]:
+def _of_role(
+    reader: Reader, role: str, named: Named, location: Location, split: str | None
+) -> tuple[str, ...]:
     files = reader.source.files
     if role in named:
         for path in named[role]:
@@ -125,20 +123,24 @@ def _of_role(reader: Reader, role: str, named: Named, location: Location) -> tup
                     "Name a file of the study.",
                 )
         return named[role]
-    found = tuple(
-        path
-        for path in files
-        if ("/" not in path and path.split(".")[0] in ROLES[role])
-        or (role == "rankings" and path.startswith(_RANKINGS))
-    )
+    found = files_of_role(role, tuple(files))
+    if role in ("queries", "candidates"):
+        found = of_split(found, split)
     if len(found) > 1 and role != "rankings":
         reader.problems.add(
             Location(found[1]),
             role,
             f"There are {len(found)} {role} files: {', '.join(found)}.",
-            f"Keep one of them, or name it in study.toml: [files] {role} = {found[0]!r}.",
+            f"Keep one of them, choose one by a word of its name with --split, or name it in "
+            f"study.toml: [files] {role} = {found[0]!r}.",
         )
     return found
+
+
+def _listed(files: Mapping[str, int]) -> str:
+    names = [path for path in files if not path.startswith(PAGES)]
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    return (", ".join(names[:8]) + more) or "no files"
 
 
 def _one(paths: tuple[str, ...]) -> str | None:
@@ -159,10 +161,16 @@ def _complete(reader: Reader, layout: Layout) -> bool:
         location = Location(reader.source.name)
         if layout.queries is None:
             reader.problems.add(
-                location, "queries", "There is no queries file.", "Add queries.jsonl or topics."
+                location,
+                "queries",
+                f"There is no queries file. Found: {_listed(reader.source.files)}.",
+                "Add a file named queries or topics, such as queries.jsonl.",
             )
         if layout.documents is None and not layout.pages:
             reader.problems.add(
-                location, "documents", "There are no documents.", "Add documents.jsonl or pages/."
+                location,
+                "documents",
+                f"There are no documents. Found: {_listed(reader.source.files)}.",
+                "Add pages/, or a file named documents, corpus or collection.",
             )
     return len(reader.problems) == before

@@ -42,7 +42,7 @@ class StudyRefused(Invalid):
     """A study that cannot be imported; nothing was written. ``problems`` are the first ones.
 
     ``more`` says that there may be further problems; ``read`` counts valid records before the
-    refusal.
+    refusal; ``causes`` has the likely cause for each file.
     """
 
     code = "study_refused"
@@ -51,9 +51,18 @@ class StudyRefused(Invalid):
         self.problems = problems
         self.more = more
         self.read: dict[str, int] = {}
+        self.causes: tuple[Problem, ...] = ()
         count = f"the first {len(problems)} problems" if more else _counted(len(problems))
         lines = "".join(f"\n- {problem}" for problem in problems)
         super().__init__(f"The study was not imported; {count} to fix:{lines}")
+
+    def by_file(self) -> list[tuple[Problem | None, list[Problem]]]:
+        """Return the problems of each file, with their likely cause if there is one."""
+        causes = {cause.file: cause for cause in self.causes}
+        found: dict[str, list[Problem]] = {}
+        for problem in self.problems:
+            found.setdefault(problem.file, []).append(problem)
+        return [(causes.get(file), problems) for file, problems in found.items()]
 
 
 def _counted(number: int) -> str:

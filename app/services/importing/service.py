@@ -1,5 +1,6 @@
 """Importing a study: check all of it, compare it with the database, write it in one transaction."""
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -13,6 +14,7 @@ from topkapi.app.services.importing.checking import Checked, check_study
 from topkapi.app.services.importing.comparing import Changes, compare
 from topkapi.app.services.importing.edit_messages import described_edits
 from topkapi.app.services.importing.edits import KEEP_EDITS, EditPolicy
+from topkapi.app.services.importing.options import WHOLE, ReadOptions
 from topkapi.app.services.importing.problems import Problems
 from topkapi.app.services.importing.sources.folders import Source
 from topkapi.app.services.importing.sources.reader import Progress, Reader, no_progress
@@ -88,15 +90,17 @@ def import_study(
     session: Session,
     source: Source,
     *,
+    options: ReadOptions = WHOLE,
     policy: EditPolicy = KEEP_EDITS,
     actor_id: int | None = None,
     progress: Progress = no_progress,
 ) -> ImportReport:
     """Import the study; raise StudyRefused and write nothing if it has problems.
 
-    ``policy`` decides about edits of a stored study of the same slug. The caller commits.
+    ``options`` choose a part, ``policy`` decides about edits of a stored study of the same slug.
+    The caller commits.
     """
-    checked = check_study(source, progress)
+    checked = check_study(source, progress, options)
     return store_study(
         session, source, checked, policy=policy, actor_id=actor_id, progress=progress
     )
@@ -106,11 +110,12 @@ def preview_study(
     session: Session,
     source: Source,
     *,
+    options: ReadOptions = WHOLE,
     policy: EditPolicy = KEEP_EDITS,
     progress: Progress = no_progress,
 ) -> ImportReport:
     """Report what an import would read and write, with the same errors; write nothing."""
-    checked = check_study(source, progress)
+    checked = check_study(source, progress, options)
     return _report(session, checked, compare(session, checked, policy), dry_run=True)
 
 
@@ -148,6 +153,16 @@ def store_study(
     return report
 
 
+def _notes(checked: Checked) -> Iterator[str]:
+    if not checked.bundle.head.lines:
+        yield "there is no study.toml; the settings are the defaults, and can be changed"
+    yield from checked.notes
+    for kind, count in checked.duplicates.items():
+        yield f"{count:,} identical duplicate lines of {kind} were merged"
+    for file, names in checked.unread.items():
+        yield f"{file}: fields that are not read: {', '.join(sorted(names)[:10])}"
+
+
 def _decisions(report: ImportReport) -> dict[str, str]:
     """Return the fields that were kept and replaced, for the audit log."""
     found: dict[str, list[str]] = {}
@@ -182,4 +197,5 @@ def _report(session: Session, checked: Checked, changes: Changes, *, dry_run: bo
         read_from=layout.read_from,
         ignored=layout.ignored,
         edits=described_edits(session, changes.study, changes.merged),
+        notes=tuple(_notes(checked)),
     )

@@ -4,12 +4,13 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.study import StudySettings
-from topkapi.app.services.importing.layout import GUIDELINES, ROLES, SETTINGS, Named
+from topkapi.app.services.importing.layout import GUIDELINES, SETTINGS, Named
+from topkapi.app.services.importing.naming import ROLES
 from topkapi.app.services.importing.problems import Location, Problems
 from topkapi.app.services.importing.records.values import BadValue, kind_of, shown, text_value
 from topkapi.app.services.importing.setting_values import SETTING_NAMES, setting_value
@@ -41,23 +42,20 @@ class StudyHead:
 
 
 def read_head(reader: Reader) -> StudyHead | None:
-    """Read study.toml and guidelines.md; return None after adding problems."""
+    """Read study.toml and guidelines.md; return None after adding problems.
+
+    Without a study.toml the study is named after its folder and has default settings.
+    """
     files = reader.source.files
-    if SETTINGS not in files:
-        reader.problems.add(
-            Location(reader.source.name),
-            None,
-            "There is no study.toml.",
-            'Add one with at least the line: name = "...".',
-        )
-        return None
-    text = reader.text(SETTINGS)
-    parsed = _parsed(text, reader.problems)
     guidelines = reader.text(GUIDELINES) if GUIDELINES in files else ""
     if "\0" in guidelines:
         reader.problems.add(
             Location(GUIDELINES), None, "The file contains a NUL character.", "Remove it."
         )
+    if SETTINGS not in files:
+        return replace(head_of_file(reader.source.name), guidelines=guidelines)
+    text = reader.text(SETTINGS)
+    parsed = _parsed(text, reader.problems)
     return _Head(text, parsed, reader.problems).read(guidelines) if parsed is not None else None
 
 
@@ -67,6 +65,24 @@ def head_of_file(name: str) -> StudyHead:
     return StudyHead(
         stem[: limits.MAX_NAME], slug_of(stem), "", StudySettings(), {}, Location(name)
     )
+
+
+def under_name(
+    head: StudyHead, name: str | None, slug: str | None, problems: Problems
+) -> StudyHead:
+    """Return the head under another name and slug, where these are given."""
+    if name is not None:
+        head = replace(head, name=name.strip()[: limits.MAX_NAME])
+        if not head.lines:  # the slug was made from a file name
+            head = replace(head, slug=slug_of(name))
+    if slug is not None and (not _SLUG.fullmatch(slug) or len(slug) > limits.MAX_SLUG):
+        problems.add(
+            head.location,
+            "slug",
+            f"{shown(slug)} cannot be part of an address.",
+            f"Use lower-case letters, digits and hyphens, at most {limits.MAX_SLUG}.",
+        )
+    return head if slug is None else replace(head, slug=slug)
 
 
 def slug_of(name: str) -> str:

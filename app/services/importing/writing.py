@@ -125,11 +125,13 @@ class _Writer:
             return
         contents: dict[str, Row] = {}
         rows: list[Row] = []
+        seen: set[str] = set()
         size = 0
         for _, document in self._bundle.documents(self._reader):
             digest = self._verified(document)
-            if document.id not in self._changes.documents:
+            if document.id not in self._changes.documents or document.id in seen:
                 continue
+            seen.add(document.id)
             rows.append(self._document_row(document, digest))
             if digest not in contents:
                 contents[digest] = content_row(document.media_type, document.data, digest)
@@ -194,11 +196,14 @@ class _Writer:
         documents = stored.document_numbers(self._session, self._study_id)
         positions = stored.candidate_counts(self._session, self._study_id)
 
+        left = {query: set(new) for query, new in self._changes.candidates.items()}
+
         def rows() -> Iterator[Row]:
             for _, candidate in self._bundle.candidates(self._reader):
-                new = self._changes.candidates.get(candidate.query, frozenset())
+                new = left.get(candidate.query, set())
                 if candidate.document not in new:
                     continue
+                new.discard(candidate.document)
                 query = queries[candidate.query]
                 positions[query] = positions.get(query, 0) + 1
                 yield {

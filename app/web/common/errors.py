@@ -4,6 +4,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -97,8 +98,9 @@ def show_app_error(request: Request, error: Exception) -> Response:
         return _redirect_to_sign_in(request)
     if isinstance(error, TrainingRequired) and not is_api(request):
         return _redirect_to_training(request, error.slug)
-    problems = [each.as_json() for each in getattr(error, "problems", ())]
-    response = show(request, status_of(error), error.code, str(error), problems)
+    found = {name: getattr(error, name, ()) for name in ("causes", "problems")}
+    lists = {name: [each.as_json() for each in given] for name, given in found.items() if given}
+    response = show(request, status_of(error), error.code, str(error), lists)
     if isinstance(error, TooManyAttempts):
         response.headers["Retry-After"] = str(error.wait_seconds)
     if isinstance(error, SignInNeeded) and is_api(request):
@@ -160,9 +162,12 @@ def show(
     status: int,
     code: str,
     message: str,
-    problems: Sequence[Mapping[str, Any]] = (),
+    lists: Mapping[str, Sequence[Mapping[str, Any]]] = MappingProxyType({}),
 ) -> Response:
-    """Return an error as a page, a fragment or problem+json, as the client needs it."""
+    """Return an error as a page, a fragment or problem+json, as the client needs it.
+
+    ``lists`` has further members of problem+json, such as every problem of a study.
+    """
     message = storable(message)  # it may quote a lone surrogate, which UTF-8 cannot encode
     title = _TITLES_BY_CODE.get(code) or _TITLES.get(status, HTTPStatus(status).phrase)
     if is_api(request):
@@ -172,7 +177,7 @@ def show(
             "status": status,
             "detail": message,
             "code": code,
-            **({"problems": list(problems)} if problems else {}),
+            **lists,
         }
         return JSONResponse(content, status, media_type="application/problem+json")
     view = ErrorView(status, code, title, message, getattr(request.state, "request_id", ""))

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
-from topkapi.app.services.importing import EditPolicy, ImportReport
+from topkapi.app.services.importing import EditPolicy, ImportReport, ReadOptions
 from topkapi.app.services.studies import edit_study, lifecycle
 from topkapi.app.web.access.deps import ApiAdmin, SessionDep
 from topkapi.app.web.access.downloads import ExportPlace
@@ -121,13 +121,19 @@ async def post_study(
     response: Response,
     dry_run: bool = False,
     edits: Literal["keep", "replace"] | None = None,
+    queries: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
+    candidates: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
+    split: Annotated[str | None, Query(max_length=50)] = None,
+    slug: Annotated[str | None, Query(max_length=100)] = None,
     filename: Annotated[str, Query(max_length=200)] = "study",
 ) -> ImportOut:
     """Import a study, or with `dry_run` only read it; problems are listed by file and line.
 
     `edits` says what counts where name, guidelines or settings were edited in the study: `keep`
     them, or `replace` them by the files'. Without it edits are kept, and the import is refused
-    where the files have changed too.
+    where the files have changed too. `queries` and `candidates` take a part: the first queries
+    that have candidates, and the first candidates of each. `split` chooses among several files by a
+    word of their names; `slug` replaces the study's own.
     """
     path, name, _ = await receive(request, runner.store, filename)
     try:
@@ -137,6 +143,7 @@ async def post_study(
             name,
             actor_id=user.id,
             dry_run=dry_run,
+            options=ReadOptions(queries, candidates, split, slug=slug),
             policy=EditPolicy(edits),
         )
     finally:

@@ -13,7 +13,7 @@ from topkapi.app.services.importing.uploads import Upload
 from topkapi.app.web.access.deps import AdminUser
 from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.importing.uploads import RECEIVING, Runner, receive
+from topkapi.app.web.importing.uploads import RECEIVING, Runner, options_in, receive
 from topkapi.app.web.people.views import ImportsView, ImportView, Refusal
 
 router = APIRouter(prefix="/imports", include_in_schema=False)
@@ -32,9 +32,12 @@ async def post_import(request: Request, user: EarlyAdmin, runner: Runner) -> Res
     """Receive a study and start checking it; nothing is written before it is confirmed."""
     try:
         path, filename, size = await receive(request, runner.store)
+        options = options_in(await request.form())
     except Invalid as refusal:
         return _form(request, Refusal.of(refusal))
-    upload = runner.store.enter(path, filename=filename, size=size, user_id=user.id)
+    upload = runner.store.enter(
+        path, filename=filename, size=size, user_id=user.id, options=options
+    )
     return _to(request, runner.check(upload))
 
 

@@ -7,13 +7,14 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
 
 from topkapi.app.domain.errors import Invalid
+from topkapi.app.services.importing import ReadOptions
 from topkapi.app.services.importing.uploads import ImportRunner, UploadStore
 from topkapi.app.services.importing.uploads.store import safe_name
 
-_NO_FILE = "Choose a .zip of the study folder, or a single LETOR file."
+_NO_FILE = "Choose a .zip of the folder, a full copy, or a single LETOR file."
 
 
 def import_runner(request: Request) -> ImportRunner:
@@ -43,7 +44,7 @@ async def receive(
     """
     path = await run_in_threadpool(store.new_file)
     if filename is None or _is_form(request):
-        sent = (await request.form(max_files=1, max_fields=10)).get("file")
+        sent = (await request.form(max_files=1, max_fields=20)).get("file")
         if not isinstance(sent, UploadFile) or not sent.filename:
             raise Invalid(_NO_FILE, field="file")
         filename = sent.filename
@@ -54,6 +55,21 @@ async def receive(
         path.unlink(missing_ok=True)
         raise Invalid(f"The file is empty. {_NO_FILE}", field="file")
     return path, safe_name(filename), size
+
+
+def options_in(form: FormData) -> ReadOptions:
+    """Return the options of the upload form; empty fields are not set."""
+    split, name, slug = (
+        str(form.get(field) or "").strip() or None for field in ("split", "name", "slug")
+    )
+    return ReadOptions(_count(form, "queries"), _count(form, "candidates"), split, name, slug)
+
+
+def _count(form: FormData, name: str) -> int | None:
+    text = str(form.get(name) or "").strip()
+    if text and not (text.isdecimal() and 0 < int(text[:10]) <= 1_000_000):
+        raise Invalid(f"{name.capitalize()}: {text!r} is not a number from 1 on.", field=name)
+    return int(text) if text else None
 
 
 def _is_form(request: Request) -> bool:

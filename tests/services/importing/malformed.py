@@ -175,18 +175,21 @@ def cp1252_page(folder: Path) -> None:
 
 @case("documents.jsonl", 4, "id", "appears twice")
 def duplicate_document(folder: Path) -> None:
-    write_jsonl(folder / "documents.jsonl", [document(number) for number in (0, 1, 2, 1, 3, 4, 5)])
+    write_jsonl(
+        folder / "documents.jsonl", [*map(document, range(3)), {**document(1), "title": "x"}]
+    )
 
 
 @case("queries.jsonl", 3, "id", "appears twice")
 def duplicate_query(folder: Path) -> None:
-    write_jsonl(folder / "queries.jsonl", [query(0), query(1), query(0)])
+    write_jsonl(folder / "queries.jsonl", [query(0), query(1), {**query(0), "text": "other"}])
 
 
 @case("candidates.jsonl", 2, "document", "appears twice")
 def duplicate_candidate(folder: Path) -> None:
-    pairs = [(0, 0), (0, 0), (1, 1)]
-    write_jsonl(folder / "candidates.jsonl", [candidate(n, of=q) for n, q in pairs])
+    first = candidate(0, of=0)
+    records = [first, {**first, "grade": 4}, candidate(1, of=1)]
+    write_jsonl(folder / "candidates.jsonl", records)
 
 
 @case("candidates.jsonl", 2, "document", "no document 'd99'")
@@ -230,11 +233,6 @@ def truncated_gzip(folder: Path) -> None:
     (folder / "documents.jsonl").unlink()
     packed = gzip.compress(content)
     (folder / "documents.jsonl.gz").write_bytes(packed[: len(packed) // 2])
-
-
-@case("study", None, None, "no study.toml")
-def no_settings(folder: Path) -> None:
-    (folder / "study.toml").unlink()
 
 
 @case("study", None, "candidates", "no candidates file")

@@ -1,59 +1,79 @@
-"""Candidates: JSON Lines, a TREC run, TREC qrels, or LETOR lines."""
+"""Candidates: records with named fields, a TREC run, TREC qrels, or LETOR lines."""
 
 from collections.abc import Iterator
 from typing import Any, Literal
 
 from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records import letor
-from topkapi.app.services.importing.records.jsonl import records
+from topkapi.app.services.importing.records.names import CANDIDATE_NAMES, is_header
+from topkapi.app.services.importing.records.shapes import shape_of
+from topkapi.app.services.importing.records.tables import records
 from topkapi.app.services.importing.records.types import CandidateRecord
 from topkapi.app.services.importing.records.values import (
     BadValue,
     features,
     grade,
     identifier,
-    written_grade,
 )
 from topkapi.app.services.importing.sources.reader import Reader
 
 Candidates = Iterator[tuple[Location, CandidateRecord]]
-CandidateFormat = Literal["jsonl", "letor", "qrels", "run"]
-_KNOWN = frozenset({"query", "document", "grade", "features"})
+CandidateFormat = Literal["csv", "json", "jsonl", "letor", "parquet", "qrels", "run", "tsv"]
+_REQUIRED = ("query", "document")
+_BY_COLUMNS: dict[int, CandidateFormat] = {3: "qrels", 4: "qrels", 6: "run"}
 
 
 def candidate_format(reader: Reader, path: str) -> CandidateFormat | None:
     """Return the format of a file, detected from its first line, or None if unknown."""
+    shape = shape_of(reader, path, CANDIDATE_NAMES, _REQUIRED)
+    if shape.kind == "table":
+        return "tsv" if shape.delimiter == "\t" else "csv"
+    if shape.kind != "lines":
+        return shape.kind
     line = reader.first_line(path)
-    if line.startswith("{"):
-        return "jsonl"
     if letor.looks_like_letor(line):
         return "letor"
-    by_columns: dict[int, CandidateFormat] = {4: "qrels", 6: "run"}
-    return by_columns.get(len(line.split()))
+    cells = line.split()
+    looks_like_qrels = len(cells) != 3 or _is_number(cells[2])
+    return _BY_COLUMNS.get(len(cells)) if looks_like_qrels else None
 
 
 def read_candidates(
     reader: Reader, path: str, format: CandidateFormat, *, as_cards: bool = False
 ) -> Candidates:
     """Return the candidates of a file."""
-    if format == "jsonl":
-        return records(reader, path, _KNOWN, _from_object)
     if format == "letor":
         return letor.read_candidates(reader, path, as_cards=as_cards)
-    return _columns(reader, path, format)
+    if format in ("qrels", "run"):
+        return _columns(reader, path, format)
+    shape = shape_of(reader, path, CANDIDATE_NAMES, _REQUIRED)
+    return records(reader, path, shape, CANDIDATE_NAMES, _REQUIRED, _from_object)
 
 
 def _from_object(record: dict[str, Any]) -> CandidateRecord:
     return CandidateRecord(
         identifier(record.get("query"), "query"),
         identifier(record.get("document"), "document"),
-        grade(record.get("grade"), "grade"),
+        _known_grade(record.get("grade")),
         features(record.get("features"), "features"),
     )
 
 
+def _known_grade(value: object) -> int | None:
+    """Return a grade; the score of a system, which is no whole number, is not one."""
+    if isinstance(value, float) and not value.is_integer():
+        return None
+    return grade(value, "grade")
+
+
+def _is_number(text: str) -> bool:
+    return text.lstrip("-+").isdigit()
+
+
 def _columns(reader: Reader, path: str, format: CandidateFormat) -> Candidates:
     for location, line in reader.lines(path):
+        if location.line == 1 and is_header(line.split(), CANDIDATE_NAMES, _REQUIRED):
+            continue
         try:
             yield location, _from_qrels(line) if format == "qrels" else _from_run(line)
         except BadValue as error:
@@ -61,9 +81,12 @@ def _columns(reader: Reader, path: str, format: CandidateFormat) -> Candidates:
 
 
 def _from_qrels(line: str) -> CandidateRecord:
-    query, _, document, known = columns(line, 4, "query, 0, document, grade")
+    cells = line.split()
+    if len(cells) == 3:
+        cells.insert(1, "0")
+    query, _, document, known = columns(" ".join(cells), 4, "query, 0, document, grade")
     return CandidateRecord(
-        identifier(query, "query"), identifier(document, "document"), written_grade(known, "grade")
+        identifier(query, "query"), identifier(document, "document"), grade(known, "grade")
     )
 
 

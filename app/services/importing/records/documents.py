@@ -1,13 +1,15 @@
 """Documents from JSON Lines, two columns, or a folder of pages."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
 from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records import media
-from topkapi.app.services.importing.records.jsonl import records
+from topkapi.app.services.importing.records.names import DOCUMENT_NAMES
 from topkapi.app.services.importing.records.pages import PAGES, in_utf8, page_type
+from topkapi.app.services.importing.records.shapes import shape_of
+from topkapi.app.services.importing.records.tables import records
 from topkapi.app.services.importing.records.types import HTML, MARKDOWN, PLAIN, DocumentRecord
 from topkapi.app.services.importing.records.values import (
     BadValue,
@@ -22,20 +24,34 @@ from topkapi.app.services.importing.sources.reader import Reader
 
 Documents = Iterator[tuple[Location, DocumentRecord]]
 _CONTENT = {"text": PLAIN, "html": HTML, "markdown": MARKDOWN}
-_KNOWN = frozenset({"id", "title", "url", "path", *_CONTENT})
+_REQUIRED = ("id", "text")
+Wanted = Container[str] | None
 
 
-def read_documents(reader: Reader, path: str) -> Documents:
-    """Return the documents of a file: JSON objects, or ``docid TAB text``.
+def read_documents(reader: Reader, path: str, wanted: Wanted = None) -> Documents:
+    """Return the documents of a file: records with named fields, or ``docid TAB text``.
 
-    The first line decides the format.
+    The first line decides the format. Documents that are not ``wanted`` are not read.
     """
-    if reader.first_line(path).startswith("{"):
-        return records(reader, path, _KNOWN, lambda record: _from_object(reader, record))
-    return _columns(reader, path)
+    shape = shape_of(reader, path, DOCUMENT_NAMES, _REQUIRED)
+    if not shape.has_fields:
+        return _columns(reader, path, wanted)
+    found = records(
+        reader,
+        path,
+        shape,
+        DOCUMENT_NAMES,
+        ("id",),
+        lambda record: _from_object(reader, record, wanted),
+    )
+    return ((location, document) for location, document in found if document is not None)
 
 
-def _from_object(reader: Reader, record: dict[str, Any]) -> DocumentRecord:
+def _from_object(reader: Reader, record: dict[str, Any], wanted: Wanted) -> DocumentRecord | None:
+    if wanted is not None and str(record.get("id")) not in wanted:
+        return None
+    if record.get("text") == "" and record.get("title"):  # a collection may have titles only
+        record["text"] = record["title"]
     given = [name for name in (*_CONTENT, "path") if record.get(name) is not None]
     if len(given) != 1:
         what = " and ".join(given) if given else "no content"
@@ -77,9 +93,11 @@ def _from_media(reader: Reader, name: str, title: str, url: str, path: str) -> D
     return DocumentRecord(name, title, url, kind, data, path)
 
 
-def _columns(reader: Reader, path: str) -> Documents:
+def _columns(reader: Reader, path: str, wanted: Wanted) -> Documents:
     for location, line in reader.lines(path):
         name, tab, text = line.partition("\t")
+        if wanted is not None and tab and name.strip() not in wanted:
+            continue
         try:
             if not tab:
                 raise BadValue(
@@ -91,7 +109,7 @@ def _columns(reader: Reader, path: str) -> Documents:
             reader.problems.add(location, error.field, error.problem, error.fix)
 
 
-def read_pages(reader: Reader) -> Documents:
+def read_pages(reader: Reader, wanted: Wanted = None) -> Documents:
     """Yield every page and PDF under pages/ as a document; its id is the path without suffix.
 
     Pictures are not documents here: they belong to pages.
@@ -100,6 +118,8 @@ def read_pages(reader: Reader) -> Documents:
         if not path.startswith(PAGES) or not (page_type(path) or media.is_pdf(path)):
             continue
         name = str(PurePosixPath(path).with_suffix(""))[len(PAGES) :]
+        if wanted is not None and name not in wanted:
+            continue
         try:
             yield Location(path), _from_file(reader, identifier(name, "id"), "", "", path)
         except BadValue as error:

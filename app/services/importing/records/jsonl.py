@@ -1,14 +1,10 @@
 """JSON Lines: one object per line, parsed strictly."""
 
 import json
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 from topkapi.app.services.importing.problems import Location, Problems
-from topkapi.app.services.importing.records.values import BadValue, kind_of, only_known
-from topkapi.app.services.importing.sources.reader import Reader
-
-T = TypeVar("T")
+from topkapi.app.services.importing.records.values import BadValue, kind_of
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -22,13 +18,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
 def json_object(location: Location, line: str, problems: Problems) -> dict[str, Any] | None:
     """Parse the object on ``line``; return None after adding a problem."""
     try:
-        record = _DECODER.decode(line)
+        record = DECODER.decode(line)
     except BadValue as error:
         problems.add(location, error.field, error.problem, error.fix)
         return None
@@ -48,20 +44,3 @@ def json_object(location: Location, line: str, problems: Problems) -> dict[str, 
         )
         return None
     return record
-
-
-def records(
-    reader: Reader, path: str, known: frozenset[str], make: Callable[[dict[str, Any]], T]
-) -> Iterator[tuple[Location, T]]:
-    """Yield the records of a file; a BadValue from ``make`` becomes a problem of its line."""
-    for location, line in reader.lines(path):
-        found = json_object(location, line, reader.problems)
-        if found is None:
-            continue
-        try:
-            only_known(found, known)
-            record = make(found)
-        except BadValue as error:
-            reader.problems.add(location, error.field, error.problem, error.fix)
-        else:
-            yield location, record

@@ -11,9 +11,9 @@ from topkapi.app.services.importing.records.types import HTML, CandidateRecord, 
 from topkapi.app.services.importing.records.values import (
     BadValue,
     Features,
+    grade,
     identifier,
     shown,
-    written_grade,
 )
 from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.reader import Reader
@@ -71,7 +71,7 @@ def _parsed(body: str) -> tuple[int | None, str, Features]:
         raise BadValue(
             "qid", "The line is not 'label qid:query number:value ...'.", "Use this format."
         )
-    label = written_grade(parts[0], "label", float)
+    label = grade(parts[0], "label")
     return label, identifier(parts[1][4:], "qid"), _features(parts[2:])
 
 

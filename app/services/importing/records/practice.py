@@ -6,7 +6,9 @@ from typing import Any
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.training.practice import MAX_EXPLANATION, PracticeQuestion
 from topkapi.app.services.importing.problems import Location
-from topkapi.app.services.importing.records.jsonl import records
+from topkapi.app.services.importing.records.names import PRACTICE_NAMES
+from topkapi.app.services.importing.records.shapes import Shape
+from topkapi.app.services.importing.records.tables import records
 from topkapi.app.services.importing.records.types import PracticeRecord
 from topkapi.app.services.importing.records.values import (
     BadValue,
@@ -18,13 +20,13 @@ from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.reader import Reader
 
 _SIDES = frozenset({"left", "right"})
-_KNOWN = _SIDES | {"id", "query", "description", "document", "answer", "explanation"}
+_REQUIRED = ("id", "query", "answer", "explanation")
 _LONGEST_LIST = 100
 
 
 def read_practice(reader: Reader, path: str) -> Iterator[tuple[Location, PracticeRecord]]:
     """Return the practice questions of a file; their pages decide the tool."""
-    return records(reader, path, _KNOWN, _from_object)
+    return records(reader, path, Shape("jsonl"), PRACTICE_NAMES, _REQUIRED, _from_object)
 
 
 def _from_object(record: dict[str, Any]) -> PracticeRecord:

@@ -6,23 +6,26 @@ from collections.abc import Iterator
 from typing import Any
 
 from topkapi.app.services.importing.problems import Location
-from topkapi.app.services.importing.records.jsonl import records
+from topkapi.app.services.importing.records.names import QUERY_NAMES
+from topkapi.app.services.importing.records.shapes import shape_of
+from topkapi.app.services.importing.records.tables import records
 from topkapi.app.services.importing.records.types import QueryRecord
 from topkapi.app.services.importing.records.values import BadValue, identifier, text_value
 from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.reader import Reader
 
 Queries = Iterator[tuple[Location, QueryRecord]]
-_KNOWN = frozenset({"id", "text", "description", "narrative"})
+_REQUIRED = ("id", "text")
 _TAG = re.compile(r"<(/?)(top|num|title|desc|narr)>", re.IGNORECASE)
 _LABEL = re.compile(r"^\s*(number|topic|description|narrative)\s*:", re.IGNORECASE)
 
 
 def read_queries(reader: Reader, path: str) -> Queries:
     """Return the queries of a file; its first line decides the format."""
+    shape = shape_of(reader, path, QUERY_NAMES, _REQUIRED)
+    if shape.has_fields:
+        return records(reader, path, shape, QUERY_NAMES, _REQUIRED, _from_object)
     first = reader.first_line(path)
-    if first.startswith("{"):
-        return records(reader, path, _KNOWN, _from_object)
     return _topics(reader, path) if first.startswith("<") else _columns(reader, path)
 
 

@@ -7,19 +7,22 @@ from typing import Any
 
 from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records.candidates import columns
-from topkapi.app.services.importing.records.jsonl import records
+from topkapi.app.services.importing.records.names import RANKING_NAMES
+from topkapi.app.services.importing.records.shapes import shape_of
+from topkapi.app.services.importing.records.tables import records
 from topkapi.app.services.importing.records.types import RankingRecord
 from topkapi.app.services.importing.records.values import BadValue, identifier, kind_of, shown
 from topkapi.app.services.importing.sources.reader import Reader
 
 Rankings = Iterator[tuple[Location, RankingRecord]]
-_KNOWN = frozenset({"query", "system", "documents"})
+_REQUIRED = ("query", "system", "documents")
 
 
 def read_rankings(reader: Reader, path: str) -> Rankings:
     """Return the rankings of a file; its first line decides the format."""
-    if reader.first_line(path).startswith("{"):
-        return records(reader, path, _KNOWN, _from_object)
+    shape = shape_of(reader, path, RANKING_NAMES, _REQUIRED)
+    if shape.has_fields:
+        return records(reader, path, shape, RANKING_NAMES, _REQUIRED, _from_object)
     return _from_run(reader, path)
 
 

@@ -2,8 +2,6 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
 
 from topkapi.app.domain.text.storable import unfit_character
 from topkapi.app.services.importing.sources import limits
@@ -95,6 +93,8 @@ def grade(value: object, field: str) -> int | None:
     """Return a known grade; None means unknown."""
     if value is None:
         return None
+    if isinstance(value, str):
+        value = _parsed_number(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     low, high = limits.GRADE_RANGE
@@ -107,13 +107,11 @@ def grade(value: object, field: str) -> int | None:
     return value
 
 
-def written_grade(text: str, field: str, number: Callable[[str], float] = int) -> int | None:
-    """Return a grade from a column of text, read by ``number``."""
+def _parsed_number(text: str) -> object:
     try:
-        value: object = number(text)
+        return float(text)
     except ValueError:
-        value = text
-    return grade(value, field)
+        return text
 
 
 def features(value: object, field: str) -> Features | None:
@@ -147,15 +145,6 @@ def _number(value: object, name: str, field: str) -> float:
     if (isinstance(value, int) and abs(value) > 2**53) or not math.isfinite(value):
         raise BadValue(field, f"Feature {name} is {value}.", "Use a finite number.")
     return value
-
-
-def only_known(record: Mapping[str, Any], known: frozenset[str]) -> None:
-    """Raise BadValue for unknown fields: most often they are misspelt."""
-    for name in record:
-        if name not in known:
-            raise BadValue(
-                name[:50], "There is no such field.", f"Known fields: {', '.join(sorted(known))}."
-            )
 
 
 def shown(value: object) -> str:

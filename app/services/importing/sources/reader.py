@@ -1,11 +1,13 @@
 """Lines and whole files of a source: unpacked if gzip, decoded, bounded in size."""
 
+import codecs
 import gzip
 import io
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services.importing.problems import Location, NullProblems, Problems, refusal
@@ -15,6 +17,8 @@ from topkapi.app.services.importing.sources.zipped import DAMAGE, damaged
 
 Progress = Callable[[str, int, int], None]  # what is being done, bytes done, bytes in all
 _BUFFER = 1 << 18
+_HEAD = 4096
+_AS_UTF8 = "Save the file as UTF-8, for example with iconv -f WINDOWS-1252 -t UTF-8."
 _UNREADABLE = (*DAMAGE, gzip.BadGzipFile, zlib.error)
 
 
@@ -68,12 +72,35 @@ class Reader:
         self.problems = problems
         self._doing = doing
         self._progress = progress
+        self.unread: dict[str, Counter[str]] = {}  # fields that are not read, by file
         self._total = sum(source.files.values())
         self._done = 0
 
     def quiet(self) -> "Reader":
         """Return a reader of the same source that reports neither problems nor progress."""
         return Reader(self.source, NullProblems(), doing=self._doing)
+
+    def note_unread(self, path: str, names: Iterable[str]) -> None:
+        """Count fields of a file that are not read."""
+        if names:
+            self.unread.setdefault(path, Counter()).update(names)
+
+    def head(self, path: str) -> bytes:
+        """Return the first bytes of a file, to detect what it is."""
+        with self.quiet()._stream(path) as stream:
+            return stream.read(_HEAD)
+
+    def pieces(self, path: str, size: int) -> Iterator[str]:
+        """Yield the text of a file in pieces; raise StudyRefused if it is not UTF-8."""
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        with self._stream(path) as stream:
+            while raw := stream.read(size):
+                try:
+                    yield decoder.decode(raw).removeprefix("\ufeff")
+                except UnicodeDecodeError as error:
+                    raise refusal(
+                        Location(path), None, f"The file is not UTF-8: {error.reason}.", _AS_UTF8
+                    ) from None
 
     def first_line(self, path: str) -> str:
         """Return the first line that is neither blank nor a comment, to detect the format."""
@@ -141,12 +168,12 @@ class Reader:
                 location,
                 None,
                 f"Byte {error.start + 1} of the line, 0x{raw[error.start]:02x}, is not UTF-8.",
-                "Save the file as UTF-8.",
+                _AS_UTF8,
             )
             return ""
         return text.removeprefix("\ufeff") if location.line == 1 else text
 
-    def _stream(self, path: str) -> "io.BufferedReader[_Counted]":
+    def _stream(self, path: str) -> "io.BufferedReader[Any]":
         size = self.source.files[path]
         if size == 0:
             raise refusal(Location(path), None, "The file is empty.", "Add content, or remove it.")
@@ -158,15 +185,61 @@ class Reader:
             plain.close()
             raise
         if not packed:
-            return plain
+            return _in_utf8(plain, path)
         most = min(limits.MAX_UNPACKED, max(limits.RATIO_FREE, limits.MAX_RATIO * size))
         unpacked = cast(BinaryIO, gzip.GzipFile(fileobj=plain))
         both: list[BinaryIO] = [unpacked, plain]
-        return io.BufferedReader(_Counted(both, path, most, lambda _: None), _BUFFER)
+        counted = _Counted(both, path, most, lambda _: None)
+        return _in_utf8(io.BufferedReader(counted, _BUFFER), path)
 
     def _count(self, size: int) -> None:
         self._done += size
         self._progress(self._doing, min(self._done, self._total), self._total)
+
+
+class _Transcoded(io.RawIOBase):
+    """A stream in UTF-16, read as UTF-8."""
+
+    def __init__(self, inner: "io.BufferedReader[Any]", name: str, encoding: str) -> None:
+        self._inner, self._name, self._left = inner, name, b""
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        assert isinstance(buffer, memoryview)
+        while not self._left:
+            raw = self._inner.read(_BUFFER)
+            try:
+                self._left = self._decoder.decode(raw, final=not raw).encode("utf-8")
+            except UnicodeError as error:
+                raise refusal(
+                    Location(self._name), None, f"The file is not valid UTF-16: {error}.", _AS_UTF8
+                ) from None
+            if not raw:
+                break
+        data, self._left = self._left[: len(buffer)], self._left[len(buffer) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._inner.close()
+        super().close()
+
+
+def _in_utf8(stream: "io.BufferedReader[Any]", path: str) -> "io.BufferedReader[Any]":
+    """Return a stream in UTF-8; a mark or the NULs of the first letters tell UTF-16."""
+    try:
+        start = stream.peek(4)[:4]
+    except BaseException:
+        stream.close()
+        raise
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return io.BufferedReader(_Transcoded(stream, path, "utf-16"), _BUFFER)
+    zeros = "".join("0" if byte == 0 else "x" for byte in start)
+    encoding = {"x0x0": "utf-16-le", "0x0x": "utf-16-be"}.get(zeros)
+    return io.BufferedReader(_Transcoded(stream, path, encoding), _BUFFER) if encoding else stream
 
 
 def _numbered(raw: bytes) -> Iterator[tuple[int, bytes]]:

@@ -22,6 +22,7 @@ from topkapi.app.services.importing import (
     open_source,
     preview_study,
 )
+from topkapi.app.services.importing.options import WHOLE, ReadOptions
 from topkapi.app.services.importing.sources.reader import Progress, no_progress
 from topkapi.app.services.importing.uploads.store import Stage, Upload, UploadStore
 
@@ -38,7 +39,7 @@ class CopyReader(Protocol):
         ...
 
     def read_copy(
-        self, session: Session, path: Path, *, name: str, actor_id: int | None
+        self, session: Session, path: Path, *, name: str, slug: str | None, actor_id: int | None
     ) -> ImportReport:
         """Write the study of a full copy."""
         ...
@@ -76,7 +77,8 @@ class ImportRunner:
         policy = EditPolicy("keep", frozenset(replace))
 
         def write(path: Path, upload: Upload, progress: Progress) -> ImportReport:
-            return self._read(path, upload.filename, policy, actor_id, progress=progress)
+            options = ReadOptions(**upload.options)
+            return self._read(path, upload.filename, options, policy, actor_id, progress=progress)
 
         return self._begin(upload, Stage.WRITING, Stage.DONE, write)
 
@@ -94,19 +96,23 @@ class ImportRunner:
         *,
         actor_id: int,
         dry_run: bool,
+        options: ReadOptions = WHOLE,
         policy: EditPolicy = KEEP_EDITS,
     ) -> ImportReport:
         """Check or import a file immediately, in the thread of the caller."""
-        return self._read(path, filename, policy, actor_id, dry_run=dry_run)
+        return self._read(path, filename, options, policy, actor_id, dry_run=dry_run)
 
     def _preview(self, path: Path, upload: Upload, progress: Progress) -> ImportReport:
-        policy = EditPolicy("ask")
-        return self._read(path, upload.filename, policy, None, dry_run=True, progress=progress)
+        options, policy = ReadOptions(**upload.options), EditPolicy("ask")
+        return self._read(
+            path, upload.filename, options, policy, None, dry_run=True, progress=progress
+        )
 
     def _read(
         self,
         path: Path,
         filename: str,
+        options: ReadOptions,
         policy: EditPolicy,
         actor_id: int | None,
         *,
@@ -114,22 +120,35 @@ class ImportRunner:
         progress: Progress = no_progress,
     ) -> ImportReport:
         if self._copies is not None and self._copies.is_copy(path):
-            return self._read_copy(self._copies, path, filename, actor_id, dry_run)
+            return self._read_copy(self._copies, path, filename, options.slug, actor_id, dry_run)
         with open_source(path, name=filename) as source:
             if dry_run:
                 with self._sessions.read() as session:
-                    return preview_study(session, source, policy=policy, progress=progress)
+                    return preview_study(
+                        session, source, options=options, policy=policy, progress=progress
+                    )
             with self._sessions.write.begin() as session:
                 return import_study(
-                    session, source, policy=policy, actor_id=actor_id, progress=progress
+                    session,
+                    source,
+                    options=options,
+                    policy=policy,
+                    actor_id=actor_id,
+                    progress=progress,
                 )
 
     def _read_copy(
-        self, copies: CopyReader, path: Path, filename: str, actor_id: int | None, dry_run: bool
+        self,
+        copies: CopyReader,
+        path: Path,
+        filename: str,
+        slug: str | None,
+        actor_id: int | None,
+        dry_run: bool,
     ) -> ImportReport:
         """Read a full copy; a dry run reads all of it too, and rolls back."""
         with self._sessions.write() as session:
-            report = copies.read_copy(session, path, name=filename, actor_id=actor_id)
+            report = copies.read_copy(session, path, name=filename, slug=slug, actor_id=actor_id)
             if dry_run:
                 session.rollback()
                 return replace(report, dry_run=True)
@@ -157,7 +176,12 @@ class ImportRunner:
             report = step(path, upload, progress)
         except StudyRefused as refused:
             problems = tuple(each.as_json() for each in refused.problems)
-            known = {"problems": problems, "more_problems": refused.more, "read": refused.read}
+            known: dict[str, Any] = {
+                "problems": problems,
+                "causes": tuple(each.as_json() for each in refused.causes),
+                "more_problems": refused.more,
+                "read": refused.read,
+            }
             self._refuse(upload, **known)
         except AppError as refusal:
             self._refuse(upload, message=str(refusal))

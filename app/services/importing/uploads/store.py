@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 from topkapi.app.db.base import now
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.domain.text.sizes import format_size
+from topkapi.app.services.importing.options import WHOLE, ReadOptions
 from topkapi.app.services.importing.sources import limits
 
 KEEP = timedelta(days=1)
@@ -57,9 +58,11 @@ class Upload:
     total: int = 0
     report: Mapping[str, Any] | None = None
     problems: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+    causes: Sequence[Mapping[str, Any]] = field(default_factory=tuple)  # one per file at most
     more_problems: bool = False
     read: Mapping[str, int] = field(default_factory=dict)  # before a refusal
     message: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)  # of `ReadOptions`
 
     @property
     def is_at_work(self) -> bool:
@@ -110,9 +113,25 @@ class UploadStore:
                 field="file",
             )
 
-    def enter(self, path: Path, *, filename: str, size: int, user_id: int) -> Upload:
+    def enter(
+        self,
+        path: Path,
+        *,
+        filename: str,
+        size: int,
+        user_id: int,
+        options: ReadOptions = WHOLE,
+    ) -> Upload:
         """Register an upload whose bytes are at ``path``."""
-        upload = Upload(path.stem, safe_name(filename), size, user_id, Stage.RECEIVED, now())
+        upload = Upload(
+            path.stem,
+            safe_name(filename),
+            size,
+            user_id,
+            Stage.RECEIVED,
+            now(),
+            options=asdict(options),
+        )
         self.save(upload)
         return upload
 

@@ -1,0 +1,150 @@
+"""One diagnosis per wrong file: the likely cause of its problems, before the single lines."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from topkapi.app.services.importing.problems import Problem
+from topkapi.app.services.importing.records.values import shown
+from topkapi.app.services.importing.sources.reader import Reader
+
+Lines = Sequence[str]
+Cause = tuple[str, str]  # the cause, and the remedy
+_SAMPLE = 5
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\d[\d,]*")
+
+
+def causes_of(reader: Reader, problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield the likely cause for each file; for a file with a single problem only a certain one."""
+    by_file: dict[str, list[Problem]] = {}
+    for problem in problems:
+        by_file.setdefault(problem.file, []).append(problem)
+    for file, found in by_file.items():
+        lines = _first_lines(reader, file)
+        cause = next((each for rule in _RULES if (each := rule(lines, found))), None)
+        if cause is None and len(found) > 1:
+            cause = _most_frequent(found)
+        if cause is not None:
+            yield Problem(file, None, None, *cause)
+
+
+def _first_lines(reader: Reader, file: str) -> Lines:
+    if file not in reader.source.files or not reader.source.files[file]:
+        return ()
+    found: list[str] = []
+    for _, line in reader.quiet().lines(file):
+        found.append(line)
+        if len(found) == _SAMPLE:
+            break
+    return found
+
+
+def _one_object(lines: Lines, found: Sequence[Problem]) -> Cause | None:
+    if lines and lines[0].strip() == "{" and _any(found, "not JSON"):
+        return (
+            "This is JSON over several lines, not one object per line.",
+            "Write one object per line (jq -c . FILE), or an array in [ and ].",
+        )
+    return None
+
+
+def _python_dicts(lines: Lines, found: Sequence[Problem]) -> Cause | None:
+    if lines and re.match(r"\{'", lines[0].strip()) and _any(found, "not JSON"):
+        return (
+            "This is Python's notation with single quotes, not JSON.",
+            "Write each record with json.dumps(record).",
+        )
+    return None
+
+
+def _other_delimiter(lines: Lines, found: Sequence[Problem]) -> Cause | None:
+    if not lines or not _any(found, "has one column"):
+        return None
+    for delimiter, name in ((",", "commas"), (";", "semicolons"), ("|", "vertical bars")):
+        if all(delimiter in line for line in lines):
+            return (
+                f"The columns are separated by {name}, and there is no header line.",
+                f"Add a first line such as id{delimiter}text, or separate the columns by tabs.",
+            )
+    if all(re.match(r"\S+ +\S", line) for line in lines):
+        return "The columns are separated by blanks, not by a tab.", "Put a tab after each id."
+    return None
+
+
+def _swapped_text(lines: Lines, found: Sequence[Problem]) -> Cause | None:
+    """Recognise ``text TAB id``: the first column has blanks, the second has none."""
+    cells = [line.split("\t") for line in lines]
+    if not _any(found, "blank or a control") or not cells or any(len(row) != 2 for row in cells):
+        return None
+    if all(" " in row[0].strip() and " " not in row[1].strip() for row in cells):
+        return (
+            "The columns look swapped: the text comes first, and the id second.",
+            "Write the id first.",
+        )
+    return None
+
+
+def _swapped_ids(_lines: Lines, found: Sequence[Problem]) -> Cause | None:
+    if _any(found, "is the id of a document") or _any(found, "is the id of a query"):
+        return (
+            "The columns look swapped: queries are where documents belong.",
+            "Write the query before the document: query, 0, document, grade.",
+        )
+    return None
+
+
+def _foreign_ids(_lines: Lines, found: Sequence[Problem]) -> Cause | None:
+    for kind in ("query", "document"):
+        missing = [each for each in found if each.problem.startswith(f"There is no {kind} ")]
+        if len(missing) > 2 and len(missing) == len(found):
+            return (
+                f"The ids of this file do not match those of the {_PLURAL[kind]}.",
+                f"Compare both files for prefixes, leading zeros and capitals. {missing[0].mend}",
+            )
+    return None
+
+
+_PLURAL = {"query": "queries", "document": "documents"}
+
+
+def _encoding(_lines: Lines, found: Sequence[Problem]) -> Cause | None:
+    if _any(found, "is not UTF-8"):
+        return (
+            "The file is not in UTF-8; most likely it is in Windows-1252 or Latin-1.",
+            "Convert it: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW.",
+        )
+    return None
+
+
+def _qrels_without_grades(lines: Lines, found: Sequence[Problem]) -> Cause | None:
+    if len(found) > 1 and all("is not a grade" in each.problem for each in found):
+        return (
+            f"The last column has no whole numbers: {shown(lines[0] if lines else '')}.",
+            "Put the grade last: query, 0, document, grade.",
+        )
+    return None
+
+
+def _most_frequent(found: Sequence[Problem]) -> Cause:
+    kinds = Counter(_QUOTED.sub("…", each.problem) for each in found)
+    kind, count = kinds.most_common(1)[0]
+    first = next(each for each in found if _QUOTED.sub("…", each.problem) == kind)
+    if count == 1:
+        return f"{len(found)} different problems; the first: {first.problem}", first.mend
+    return f"{count} of {len(found)} problems are of one kind: {first.problem}", first.mend
+
+
+def _any(found: Sequence[Problem], words: str) -> bool:
+    return any(words in each.problem for each in found)
+
+
+_RULES: Sequence[Callable[[Lines, Sequence[Problem]], Cause | None]] = (
+    _one_object,
+    _python_dicts,
+    _other_delimiter,
+    _swapped_text,
+    _swapped_ids,
+    _encoding,
+    _qrels_without_grades,
+    _foreign_ids,
+)

@@ -1,0 +1,92 @@
+"""Names of fields and columns: one spelling for each, whatever the collection calls it."""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from topkapi.app.services.importing.records.values import BadValue
+
+Aliases = Mapping[str, Sequence[str]]  # our name -> the others, in order of preference
+
+QUERY_NAMES: Aliases = {
+    "id": ("query_id", "qid", "topic_id", "topic", "number", "num"),
+    "text": ("query", "question", "query_text", "title"),
+    "description": ("desc",),
+    "narrative": ("narr",),
+}
+DOCUMENT_NAMES: Aliases = {
+    "id": ("doc_id", "docid", "docno", "document_id", "corpus_id", "pid", "passage_id"),
+    "title": ("headline",),
+    "url": ("link", "uri"),
+    "text": ("contents", "content", "body", "passage", "abstract"),
+    "html": (),
+    "markdown": (),
+    "path": (),
+}
+CANDIDATE_NAMES: Aliases = {
+    "query": ("query_id", "qid", "topic_id", "topic"),
+    "document": ("doc_id", "docid", "docno", "document_id", "corpus_id", "pid", "passage_id"),
+    "grade": ("relevance", "rel", "label", "judgment", "score"),
+    "features": (),
+}
+RANKING_NAMES: Aliases = {
+    "query": ("query_id", "qid", "topic_id", "topic"),
+    "system": ("run", "tag", "run_id"),
+    "documents": ("docs", "doc_ids", "ranking"),
+}
+PRACTICE_NAMES: Aliases = dict.fromkeys(
+    ("id", "query", "description", "document", "left", "right", "answer", "explanation"), ()
+)
+
+
+def plain_name(name: str) -> str:
+    """Return the name of a field in lower case, with underscores, without quotes and marks."""
+    return name.strip().strip("\"'").lower().replace("-", "_").replace(" ", "_").lstrip("_")
+
+
+def known_name(name: str, aliases: Aliases) -> str | None:
+    """Return our name of a field, or None if it is none of ours."""
+    plain = plain_name(name)
+    return next((ours for ours, others in aliases.items() if plain in (ours, *others)), None)
+
+
+def renamed(
+    record: Mapping[str, Any], aliases: Aliases, required: Sequence[str]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the record under our names, and the fields that are not read.
+
+    Raise BadValue for an unknown field if a required one is missing: most often it is misspelt.
+    """
+    given = {plain_name(name): (name, value) for name, value in record.items()}
+    found: dict[str, Any] = {}
+    used: set[str] = set()
+    for ours, others in aliases.items():
+        for name in (ours, *others):
+            if name in given and name not in used:
+                used.add(name)
+                found[ours] = given[name][1]
+                break
+    unread = [name for plain, (name, _) in given.items() if plain not in used]
+    _refuse_misspelt(found, unread, aliases, required)
+    return found, unread
+
+
+def _refuse_misspelt(
+    found: Mapping[str, Any], unread: Sequence[str], aliases: Aliases, required: Sequence[str]
+) -> None:
+    missing = [name for name in required if name not in found]
+    if missing and unread:
+        every = [name for ours, others in aliases.items() for name in (ours, *others)]
+        near = next(iter(difflib.get_close_matches(plain_name(unread[0]), every, 1)), None)
+        hint = f" Did you mean {near}?" if near else ""
+        raise BadValue(
+            unread[0][:50],
+            f"There is no such field, and the field {missing[0]} is missing.{hint}",
+            f"Known fields: {', '.join(sorted(aliases))}.",
+        )
+
+
+def is_header(cells: Sequence[str], aliases: Aliases, required: Sequence[str]) -> bool:
+    """Return whether the cells of a line are names of columns, with the required ones."""
+    names = [known_name(cell, aliases) for cell in cells]
+    return len(cells) > 1 and all(each in names for each in required)

@@ -1,0 +1,169 @@
+"""Records with named fields: JSON Lines, JSON arrays, delimited tables, Parquet."""
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from topkapi.app.services.importing.problems import Location, refusal
+from topkapi.app.services.importing.records.jsonl import DECODER, json_object
+from topkapi.app.services.importing.records.names import Aliases, renamed
+from topkapi.app.services.importing.records.shapes import Shape, parquet_missing
+from topkapi.app.services.importing.records.values import BadValue, kind_of
+from topkapi.app.services.importing.sources import limits
+from topkapi.app.services.importing.sources.reader import Reader
+
+T = TypeVar("T")
+Record = dict[str, Any]
+_BATCH = 500
+_CHUNK = 1 << 18
+_OPENING, _BETWEEN = re.compile(r"[\s\[]*"), re.compile(r"[\s,]*")
+
+csv.field_size_limit(limits.MAX_LINE)
+
+
+def records(
+    reader: Reader,
+    path: str,
+    shape: Shape,
+    aliases: Aliases,
+    required: Sequence[str],
+    make: Callable[[Record], T],
+) -> Iterator[tuple[Location, T]]:
+    """Yield the records of a file; a BadValue from ``make`` becomes a problem of its line."""
+    for location, found in _rows(reader, path, shape):
+        try:
+            if isinstance(found, BadValue):
+                raise found
+            record, unread = renamed(found, aliases, required)
+            reader.note_unread(path, unread)
+            made = make(record)
+        except BadValue as error:
+            reader.problems.add(location, error.field or None, error.problem, error.fix)
+        else:
+            yield location, made
+
+
+def _rows(reader: Reader, path: str, shape: Shape) -> Iterator[tuple[Location, Record | BadValue]]:
+    if shape.kind == "parquet":
+        return _parquet(reader, path)
+    if shape.kind == "json":
+        return _array(reader, path)
+    return _table(reader, path, shape) if shape.kind == "table" else _lines(reader, path)
+
+
+def _lines(reader: Reader, path: str) -> Iterator[tuple[Location, Record]]:
+    for location, line in reader.lines(path):
+        found = json_object(location, line, reader.problems)
+        if found is not None:
+            yield location, found
+
+
+def _table(reader: Reader, path: str, shape: Shape) -> Iterator[tuple[Location, Record | BadValue]]:
+    """Yield the rows of a table; cells may be quoted unless tabs separate them."""
+    at = Location(path)
+
+    def texts() -> Iterator[str]:
+        nonlocal at
+        for location, line in reader.lines(path):
+            at = location
+            yield line + "\n"
+
+    plain = shape.delimiter == "\t"
+    delimiter = shape.delimiter
+    if plain:
+        rows = csv.reader(texts(), delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    else:
+        rows = csv.reader(texts(), delimiter=delimiter)
+    header = next(rows)
+    for cells in rows:
+        if len(cells) == len(header):
+            yield at, {name: cell or None for name, cell in zip(header, cells, strict=True)}
+        else:
+            yield at, _wrong_width(len(cells), len(header), plain)
+
+
+def _wrong_width(found: int, wanted: int, plain: bool) -> BadValue:
+    fix = "Remove tabs from the texts." if plain else "Quote such cells."
+    return BadValue(
+        "columns",
+        f"The line has {found} columns, and the header {wanted}: a cell contains the delimiter, or "
+        "one is missing.",
+        fix,
+    )
+
+
+def _array(reader: Reader, path: str) -> Iterator[tuple[Location, Record | BadValue]]:
+    """Yield the objects of a JSON array; the line is that of the object's first character."""
+    for line, value in _elements(reader, path):
+        if isinstance(value, dict | BadValue):
+            yield Location(path, line), value
+        else:
+            problem = f"This is {kind_of(value)}, not an object."
+            yield Location(path, line), BadValue("", problem, "Write an array of objects.")
+
+
+def _elements(reader: Reader, path: str) -> Iterator[tuple[int, Any]]:
+    """Parse an array piece by piece, so that memory does not grow with the file."""
+    pieces = reader.pieces(path, _CHUNK)
+    text, line, at = next(pieces, ""), 1, 0
+    skip = _OPENING
+    while True:
+        start = _end_of(skip, text, at)
+        line, at = line + text.count("\n", at, start), start
+        if at < len(text):
+            skip = _BETWEEN
+        if text.startswith("]", at):
+            return
+        value, end = _decoded(text, at)
+        if end > at:
+            yield line, value
+            line, at = line + text.count("\n", at, end), end
+            continue
+        more = next(pieces, "")
+        if isinstance(value, BadValue) or not more or len(text) - at > limits.MAX_LINE:
+            yield line, value if isinstance(value, BadValue) else _broken(value)
+            return
+        text, at = text[at:] + more, 0
+
+
+def _end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at
+
+
+def _decoded(text: str, at: int) -> tuple[Any, int]:
+    """Return the value at ``at`` and its end, or the error and ``at``."""
+    try:
+        return DECODER.raw_decode(text, at)
+    except (BadValue, ValueError, RecursionError) as error:
+        return error, at
+
+
+def _broken(error: object) -> BadValue:
+    reason = error.msg if isinstance(error, json.JSONDecodeError) else "it ends too early"
+    return BadValue("", f"The JSON array is broken here: {reason}.", "Close it with ].")
+
+
+def _parquet(reader: Reader, path: str) -> Iterator[tuple[Location, Record]]:
+    """Yield the rows of a Parquet file; the line is the number of the row."""
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        raise parquet_missing(path) from None
+    number = 0
+    with reader.source.open(path) as stream:
+        try:
+            for batch in ParquetFile(stream).iter_batches(batch_size=_BATCH):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield Location(path, number), row
+        except (ArrowException, OSError) as error:
+            raise refusal(
+                Location(path),
+                None,
+                f"The Parquet file cannot be read: {error}.",
+                "Write it again, and check that it was transferred completely.",
+            ) from None

@@ -1,0 +1,46 @@
+"""The part of a collection that becomes a study: some queries, and the candidates of each.
+
+A collection has more queries than were judged and more documents than are candidates. What nobody
+would judge is left out.
+"""
+
+from collections.abc import Iterator
+
+from topkapi.app.services.importing.bundle import Bundle, Part
+from topkapi.app.services.importing.options import ReadOptions
+from topkapi.app.services.importing.sources.reader import Reader
+
+
+def select_part(bundle: Bundle, reader: Reader, options: ReadOptions) -> Part | None:
+    """Return the part to import; None if no query has candidates, which the check reports."""
+    quiet = reader.quiet()
+    asked = list(dict.fromkeys(query.id for _, query in bundle.queries(quiet)))
+    offered: dict[str, dict[str, None]] = {}
+    for _, candidate in bundle.candidates(quiet):
+        found = offered.setdefault(candidate.query, {})
+        if options.candidates is None or len(found) < options.candidates:
+            found[candidate.document] = None
+    judged = [query for query in asked if query in offered]
+    taken = {query: frozenset(offered[query]) for query in judged[: options.queries]}
+    if not taken:
+        return None
+    wanted = frozenset().union(*taken.values(), *_ranked(bundle, quiet, taken))
+    return Part(taken, wanted, len(asked), len(judged))
+
+
+def part_notes(part: Part) -> Iterator[str]:
+    """Yield what was taken and left out, as sentences."""
+    taken = len(part.candidates)
+    if taken < part.judged:
+        yield f"{taken:,} of {part.judged:,} queries with candidates were taken, in file order"
+    if part.judged < part.asked:
+        yield f"{part.asked - part.judged:,} queries without candidates were left out"
+    yield "documents that are candidates of no query were left out"
+
+
+def _ranked(
+    bundle: Bundle, quiet: Reader, taken: dict[str, frozenset[str]]
+) -> Iterator[tuple[str, ...]]:
+    for _, ranking in bundle.rankings(quiet):
+        if ranking.query in taken:
+            yield ranking.documents

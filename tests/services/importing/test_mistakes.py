@@ -1,0 +1,48 @@
+"""Each natural mistake gets one message first, which names cause, place and remedy."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.services.importing.mistakes import MISTAKES, Mistake
+from tests.studies import small_study
+from topkapi.app.services.importing import StudyRefused, open_source
+from topkapi.app.services.importing.checking import check_study
+
+
+def refusal_of(mistake: Mistake, folder: Path) -> StudyRefused:
+    study = small_study(folder / "study")
+    mistake.make(study)
+    with pytest.raises(StudyRefused) as refused, open_source(study) as source:
+        check_study(source)
+    return refused.value
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
+def test_a_mistake_is_diagnosed_with_cause_place_and_remedy(
+    mistake: Mistake, tmp_path: Path
+) -> None:
+    refused = refusal_of(mistake, tmp_path)
+    cause, problems = refused.by_file()[0]
+    first = cause or problems[0]
+    assert str(first).startswith(f"{mistake.place}: "), str(first)
+    assert mistake.cause in first.problem
+    assert mistake.remedy in first.mend
+    assert len(str(first)) < 400
+
+
+def test_there_are_at_least_thirty_mistakes() -> None:
+    assert len({mistake.name for mistake in MISTAKES}) == len(MISTAKES) >= 30
+
+
+def test_every_wrong_file_has_one_cause_at_most(tmp_path: Path) -> None:
+    for mistake in MISTAKES:
+        refused = refusal_of(mistake, tmp_path / mistake.name)
+        files = [cause.file for cause in refused.causes]
+        assert len(set(files)) == len(files)
+        several = {each.file for each in refused.problems if _count(refused, each.file) > 1}
+        assert several <= set(files)
+
+
+def _count(refused: StudyRefused, file: str) -> int:
+    return sum(each.file == file for each in refused.problems)
