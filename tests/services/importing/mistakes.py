@@ -144,7 +144,7 @@ def two_splits(folder: Path) -> None:
     (folder / "qrels-train.txt").write_text("q0 0 d0 1\n")
 
 
-@mistake("study.toml, line 3, k", "This is a text", "a whole number")
+@mistake("study.toml, line 3, k", "k is a text", "a whole number")
 def number_in_quotes(folder: Path) -> None:
     path = folder / "study.toml"
     path.write_text(path.read_text().replace("k = 3", 'k = "3"'))
