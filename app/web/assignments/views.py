@@ -67,3 +67,4 @@ class WorkListView:
     choices: Choices
     values: Mapping[str, str]
     refusal: Refusal | None = None
+    done: str = ""
