@@ -93,7 +93,7 @@ def reassign(
     slug: Slug,
     assessor: Assessor,
     to: Annotated[
-        str, typer.Option(help="E-mail of the new assessor.", show_default="whoever is free")
+        str, typer.Option(help="E-mail of the new assessor.", show_default="everyone free")
     ] = "",
     query: Queries = None,
     tool: ToolOption = None,

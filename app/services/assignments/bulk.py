@@ -1,4 +1,4 @@
-"""Bulk changes of work: reassign many at once, to one person or to whoever is free."""
+"""Bulk changes of work: reassign many at once, to one person or to the people who are free."""
 
 from collections.abc import Sequence
 
