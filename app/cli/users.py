@@ -14,6 +14,7 @@ from topkapi.app.db.queries.accounts.accounts import all_users, user_by_email
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import invitations, tokens
 from topkapi.app.services.accounts import users as accounts
+from topkapi.app.services.accounts.erasing import erase_user
 
 Email = Annotated[str, typer.Argument(help="E-mail address of the person.")]
 
@@ -27,6 +28,7 @@ def register(cli: typer.Typer) -> None:
     )(add)
     group.command("list", epilog="Example: topkapi users list --json")(list_users)
     group.command(epilog="Example: topkapi users disable ansa@lehto.example")(disable)
+    group.command(epilog="Example: topkapi users erase ansa@lehto.example --yes")(erase)
     group.command(epilog="Example: topkapi users password ansa@lehto.example")(password)
     group.command(epilog="Example: topkapi users invite ansa@lehto.example --name 'Ansa Lehto'")(
         invite
@@ -64,6 +66,20 @@ def disable(email: Email, as_json: AsJson = False) -> None:
         user = accounts.user_of_email(session, email)
         accounts.disable_user(session, user)
     say(as_json, _facts(user), f"{user.email} disabled")
+
+
+def erase(
+    email: Email,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Replace name and e-mail by a pseudonym everywhere, for good; keep all judgments."""
+    if not yes:
+        typer.confirm(f"Erase {email} for good?", abort=True)
+    with open_sessions() as sessions, sessions.write.begin() as session:
+        user = accounts.user_of_email(session, email)
+        erase_user(session, user)
+    say(as_json, _facts(user), f"erased; the judgments now belong to {user.email}")
 
 
 def password(email: Email, as_json: AsJson = False) -> None:

@@ -5,6 +5,7 @@ from topkapi.app.web.accounts.api import router as account_api
 from topkapi.app.web.accounts.keys_pages import router as keys_pages
 from topkapi.app.web.accounts.pages import router as account_pages
 from topkapi.app.web.assignments.api import router as assignments_api
+from topkapi.app.web.assignments.bulk_pages import router as bulk_pages
 from topkapi.app.web.assignments.growth_pages import router as growth_pages
 from topkapi.app.web.assignments.pages import router as assignments_pages
 from topkapi.app.web.assignments.work_pages import router as work_pages
@@ -27,6 +28,7 @@ from topkapi.app.web.people.pages import router as people_pages
 from topkapi.app.web.progress.api import router as progress_api
 from topkapi.app.web.progress.pages import router as progress_pages
 from topkapi.app.web.progress.start_pages import router as start_pages
+from topkapi.app.web.progress.table_pages import router as table_pages
 from topkapi.app.web.results.exports_api import router as exports_api
 from topkapi.app.web.results.exports_pages import router as exports_pages
 from topkapi.app.web.results.report_api import router as report_api
@@ -68,7 +70,9 @@ ROUTERS = (
     assignments_pages,
     growth_pages,
     work_pages,
+    bulk_pages,
     progress_pages,
+    table_pages,
     importing_pages,
     audit_pages,
     people_api,

@@ -9,7 +9,7 @@ import typer
 from topkapi.app.cli.bars import late_bar
 from topkapi.app.cli.common import AsJson, open_sessions, say
 from topkapi.app.cli.failures import Refused
-from topkapi.app.cli.study import work
+from topkapi.app.cli.study import steering, work
 from topkapi.app.db.queries.studies.studies import studies_with_counts
 from topkapi.app.services.importing import (
     EditPolicy,
@@ -33,6 +33,7 @@ def register(cli: typer.Typer) -> None:
     )
     group.command("list", epilog="Example: topkapi study list --json")(list_command)
     work.register(group)
+    steering.register(group)
     cli.add_typer(group, name="study")
 
 

@@ -89,7 +89,7 @@ def _by_csv(session: Session, slug: str, path: Path, dry_run: bool) -> list[dict
         for problem in refused.problems:
             typer.echo(f"topkapi: {path}, {problem}", err=True)
         raise Refused(f"{path}: nothing was assigned; fix the lines above") from None
-    rows = _named(session, study.id, made)
+    rows = named_rows(session, study.id, made)
     if dry_run:
         session.rollback()
     return rows
@@ -103,7 +103,7 @@ def _rotated(
     made = manual_assignment.assign_rotation(
         session, study, ids, rounds=rounds, seed=seed, lists=lists
     )
-    return _named(session, study.id, made)
+    return named_rows(session, study.id, made)
 
 
 def _previewed(
@@ -121,7 +121,8 @@ def _previewed(
     )
 
 
-def _named(session: Session, study_id: int, made: list[Assignment]) -> list[dict[str, Any]]:
+def named_rows(session: Session, study_id: int, made: list[Assignment]) -> list[dict[str, Any]]:
+    """Return assignments with the names of people and queries, for programs."""
     return _rows(
         session, study_id, [(row.user_id, row.query_id, row.tool, row.round) for row in made]
     )

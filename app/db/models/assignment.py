@@ -24,7 +24,8 @@ class Assignment(Base):
     ``checks_agreed`` summarize the log for queues and dashboards. They are written in the
     transaction that appends the entry, and so is ``pending_question`` (column
     ``offered``): the next question, if the sorter drew it at random. ``plan`` never changes;
-    ``plan_digest`` identifies the plan of a session cached in memory.
+    ``plan_digest`` identifies the plan of a session cached in memory. Void work was finished and
+    does not count; it is withdrawn as well.
     """
 
     __tablename__ = "assignments"
@@ -46,6 +47,7 @@ class Assignment(Base):
     plan_digest: Mapped[str] = mapped_column(String(64), default=_digest_of_plan)
     created_at: Mapped[datetime] = mapped_column(default=now)
     withdrawn_at: Mapped[datetime | None]
+    voided_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
     answered: Mapped[int] = mapped_column(default=0)
     expected_left: Mapped[int | None]

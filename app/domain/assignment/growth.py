@@ -3,7 +3,7 @@
 Queries that nobody has been assigned form folds of their own and are assigned by the rule of
 `rotation`: a new step. Folds of earlier steps are frozen. Their missing assignments (a further
 round, or work that was withdrawn) go to the person whom the rule of their step names, or else to
-whoever has not met the query, as evenly as possible.
+people who have not met the query, as evenly as possible.
 """
 
 from collections import Counter
@@ -151,7 +151,7 @@ def fill(
 def _labelled(
     missing: Sequence[tuple[Q, Tool, int]], holders: Mapping[Q, list[A]]
 ) -> list[AssignmentSpec[A, Q]]:
-    """Give each slot one of its query's people: whoever has the fewest with this tool."""
+    """Give each slot one of the people of its query: the one with the fewest of this tool."""
     used: Counter[tuple[A, Tool]] = Counter()
     made = []
     for query, tool, number in missing:

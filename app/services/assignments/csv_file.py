@@ -173,7 +173,7 @@ class _Reader:
         return tool
 
     def _round(self, line: int, row: dict[str, str]) -> int:
-        value = row.get("round", "") or "1"
+        value = row.get("round_number", "") or row.get("round", "") or "1"
         if not value.isdecimal() or not 1 <= int(value[:9]) <= 10_000:
             self._add(line, "round", f"{value!r} is not a round; use a number from 1 to 10,000.")
             return 0

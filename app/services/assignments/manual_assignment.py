@@ -104,10 +104,15 @@ def give(
         again = _withdrawn(session, study, wanted)
         fresh = [work for work in wanted if work not in again]
         for work, row in again.items():
-            _refuse_breach(session, study, work)
+            if row.voided_at is not None:
+                raise Conflict(
+                    f"{row.query.external_id} of {row.user.name} was voided. Restore it on the "
+                    "page Work."
+                )
+            refuse_restoring(session, study, work)
             list_work.refuse_restoring(session, row)
             row.withdrawn_at = None
-            _record(session, study, "assignment.restore", row, actor_id)
+            record(session, study, "assignment.restore", row, actor_id)
         session.flush()
         made = rotation.assign(session, study, fresh, actor_id=actor_id) if fresh else []
     except RuleBroken as broken:
@@ -136,7 +141,7 @@ def withdraw_many(
     for row in found.values():
         if row.withdrawn_at is None:
             row.withdrawn_at = now()
-            _record(session, study, "assignment.withdraw", row, actor_id)
+            record(session, study, "assignment.withdraw", row, actor_id)
     session.flush()
     return [found[number] for number in assignment_ids]
 
@@ -147,7 +152,7 @@ def _refuse_withdrawing(study: Study, number: int, row: Assignment | None) -> No
     if row.finished_at is not None:
         raise Conflict(
             f"{row.user.name} has finished {row.query.external_id}; "
-            "finished work cannot be withdrawn."
+            "finished work cannot be withdrawn. Void it instead."
         )
 
 
@@ -169,8 +174,13 @@ def hand_over(
     return give(session, study, wanted, actor_id=actor_id, leaving=only)
 
 
-def _record(
-    session: Session, study: Study, action: str, row: Assignment, actor_id: int | None
+def record(
+    session: Session,
+    study: Study,
+    action: str,
+    row: Assignment,
+    actor_id: int | None,
+    **more: object,
 ) -> None:
     """Record an action on one assignment with its person and query."""
     audit.record(
@@ -184,6 +194,7 @@ def _record(
         tool=row.tool.value,
         round_number=row.round + 1,
         answered=row.answered,
+        **more,
     )
 
 
@@ -276,7 +287,7 @@ def _who_is_free(people: Sequence[User]) -> str:
     return f" These people can take it: {', '.join(user.name for user in people[:_NAMES])}{more}."
 
 
-def _refuse_breach(session: Session, study: Study, work: Spec) -> None:
+def refuse_restoring(session: Session, study: Study, work: Spec) -> None:
     """Check a restored assignment against all others, but not against its own withdrawn row."""
     taken = rotation.taken_work(session, study)[work.query]
     own = (work.assessor, work.tool)
@@ -288,12 +299,3 @@ def _withdrawn(session: Session, study: Study, wanted: Sequence[Spec]) -> dict[S
     rows = named.withdrawn_of_study(session, study.id, {work.assessor for work in wanted})
     by_work = {AssignmentSpec(row.user_id, row.query_id, row.tool, row.round): row for row in rows}
     return {work: by_work[work] for work in wanted if work in by_work}
-
-
-def state_of(row: Assignment) -> str:
-    """Return the state of an assignment: withdrawn, finished, begun or waiting."""
-    if row.withdrawn_at is not None:
-        return "withdrawn"
-    if row.finished_at is not None:
-        return "finished"
-    return "waiting" if row.last_entry_at is None else "begun"

@@ -46,7 +46,7 @@ def concerns(
     begun_at: datetime,
     at: datetime,
 ) -> list[Concern]:
-    """Return everyone who needs attention, one reason each, most pressing first.
+    """Return everyone who needs attention, with the most pressing reason.
 
     ``sides`` are the answers for the left and the right page per person; ``begun_at`` is the
     study's beginning.
@@ -55,8 +55,7 @@ def concerns(
         _concern(user_id, line, seen, sides.get(user_id, (0, 0)), at - begun_at, at)
         for user_id, line in line_of_person(seen).items()
     )
-    order = list(Sign)
-    return sorted(filter(None, found), key=lambda each: order.index(each.sign))
+    return list(filter(None, found))
 
 
 def _concern(

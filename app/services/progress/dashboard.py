@@ -11,7 +11,7 @@ from topkapi.app.db.models import Study, User
 from topkapi.app.db.queries import dashboard as queries
 from topkapi.app.db.queries.assignments.assignments import users_by_id
 from topkapi.app.services.progress import study_progress
-from topkapi.app.services.progress.attention import Concern, concerns, people_of
+from topkapi.app.services.progress.attention import Concern, Sign, concerns, people_of
 from topkapi.app.services.progress.forecast import DAYS, Forecast, forecast
 from topkapi.app.services.progress.snapshots import Snapshots
 from topkapi.app.services.progress.study_progress import Line, Overview
@@ -76,6 +76,8 @@ def dashboard(
     found = [
         (study, each) for study in studies for each in _concerns(session, study, seen[study.id], at)
     ]
+    order = list(Sign)
+    found.sort(key=lambda pair: order.index(pair[1].sign))
     return Dashboard(
         cards=sorted(cards, key=lambda card: card.finished),
         unassigned=[study for study in studies if not seen[study.id].all.sums.assigned],

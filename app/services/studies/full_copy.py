@@ -12,9 +12,11 @@ from sqlalchemy import Select, Table, or_, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
+from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Content, JudgmentRow, Study, User
 from topkapi.app.db.queries.studies import study_tables
 from topkapi.app.services.backups import plain
+from topkapi.app.services.studies import lifecycle
 
 FORMAT = 1
 HEADER, PEOPLE = "copy.json", "people"
@@ -51,6 +53,25 @@ def write_copy(session: Session, study: Study, path: Path) -> Copy:
         archive.writestr(HEADER, json.dumps(header, indent=1))
     name = f"topkapi-{study.slug}-{now():%Y%m%d-%H%M%S}.zip"
     return Copy(name, path, path.stat().st_size, _digest(path), rows)
+
+
+def copy_study(sessions: Sessions, slug: str, path: Path, actor_id: int | None = None) -> Copy:
+    """Write a copy from one snapshot of the database, and record it."""
+    with sessions.read() as reading:
+        if reading.get_bind().dialect.name == "postgresql":
+            reading.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+        copy = write_copy(reading, lifecycle.required_study(reading, slug), path)
+    with sessions.write.begin() as session:
+        lifecycle.note_copy(
+            session,
+            lifecycle.required_study(session, slug),
+            file=copy.name,
+            size=copy.size,
+            sha256=copy.sha256,
+            judgments=copy.judgments,
+            actor_id=actor_id,
+        )
+    return copy
 
 
 def _parts(session: Session, study: Study) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:

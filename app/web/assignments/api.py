@@ -31,7 +31,7 @@ router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["assignment"])
 Email = Annotated[str, Field(max_length=254, examples=["ansa@lehto.example"])]
 Round = Annotated[int, Field(ge=0, le=9_999, description="Rounds count from 0.")]
 RoundNumber = Annotated[int, Field(ge=1, le=10_000, description="The round, counted from 1.")]
-State = Literal["", "open", "waiting", "begun", "finished", "withdrawn"]
+State = Literal["", "open", "waiting", "begun", "finished", "withdrawn", "void"]
 CSV_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -307,7 +307,7 @@ def _work_out(row: Assignment, email: str, query: str) -> WorkOut:
         tool=row.tool,
         round=row.round,
         round_number=row.round + 1,
-        state=manual_assignment.state_of(row),
+        state=queries.state_of(row),
         answered=row.answered,
         expected_left=row.expected_left,
         active_ms=row.active_ms,

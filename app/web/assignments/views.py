@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Self
 
 from topkapi.app.db.models import Assignment, User
+from topkapi.app.db.queries.assignments.manual_assignment import state_of
 from topkapi.app.domain.enums import Tool
 from topkapi.app.services.assignments.csv_file import CsvProblem
 from topkapi.app.services.assignments.gaps import Filling
-from topkapi.app.services.assignments.manual_assignment import state_of
 from topkapi.app.services.assignments.preview import Grid, Preview
 from topkapi.app.services.assignments.rebalancing import Rebalancing
 from topkapi.app.web.common.paging import Choices, Paging
@@ -100,3 +100,4 @@ class WorkListView:
     choices: Choices
     values: Mapping[str, str]
     refusal: Refusal | None = None
+    done: str = ""

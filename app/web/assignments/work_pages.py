@@ -15,10 +15,11 @@ from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import AdminUser, SessionDep
 from topkapi.app.web.assignments.views import WorkListView, WorkRow
 from topkapi.app.web.common.errors import status_of
+from topkapi.app.web.common.formats import counted
 from topkapi.app.web.common.links import local_path
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.people.forms import ReassignForm
+from topkapi.app.web.people.forms import BulkForm, ReassignForm
 from topkapi.app.web.people.views import Refusal
 from topkapi.app.web.studies.pages import Slug, study_head
 
@@ -26,6 +27,12 @@ router = APIRouter(prefix="/studies/{slug}/work", include_in_schema=False)
 SIZE = 50
 AssignmentId = Annotated[int, Path(ge=1, le=2**31 - 1)]
 Next = Annotated[str, Form(max_length=1000)]
+_DONE = {
+    "withdraw": "withdrawn",
+    "reassign": "reassigned",
+    "void": "voided: kept, and out of consensus and report",
+    "restore": "restored",
+}
 _REFUSALS = (Invalid, Conflict, NotFound)
 
 
@@ -37,12 +44,15 @@ def get_study_work(
     slug: Slug,
     search: Annotated[str, Query(max_length=200)] = "",
     tool: Annotated[str, Query(pattern="^(pairs|grades|lists)?$")] = "",
-    state: Annotated[str, Query(pattern="^(open|waiting|begun|finished|withdrawn)?$")] = "open",
+    state: Annotated[
+        str, Query(pattern="^(open|waiting|begun|finished|withdrawn|void)?$")
+    ] = "open",
     page: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 1,
+    done: Annotated[str, Query(pattern=r"^([a-z]+-\d{1,9})?$")] = "",
 ) -> Response:
     """List assignments with their assessors and progress."""
     values = {"search": search.strip(), "tool": tool, "state": state}
-    return _page(request, session, user, slug, values, page)
+    return _page(request, session, user, slug, values, page, done=_sentence(done))
 
 
 @router.post("/{assignment_id}/withdraw")
@@ -90,6 +100,22 @@ def _refuse(
     return _page(request, session, user, slug, values, 1, refusal)
 
 
+def show_refusal(
+    request: Request, session: Session, user: User, slug: str, refusal: AppError, form: BulkForm
+) -> Response:
+    """Show the list with the filters of a refused form, and the reason."""
+    tool = form.tool.value if form.tool else ""
+    state = form.state if form.state in queries.STATES else ""
+    values = {"search": form.search.strip(), "tool": tool, "state": state}
+    return _page(request, session, user, slug, values, 1, refusal)
+
+
+def _sentence(done: str) -> str:
+    """Return what a bulk action did, from its name and number."""
+    act, _, number = done.partition("-")
+    return f"{counted(int(number), 'assignment')} {_DONE[act]}." if act in _DONE else ""
+
+
 def _page(
     request: Request,
     session: Session,
@@ -98,6 +124,7 @@ def _page(
     values: dict[str, str],
     page: int,
     refusal: AppError | None = None,
+    done: str = "",
 ) -> Response:
     study = lifecycle.required_study(session, slug)
     rows, total = queries.work_page(
@@ -115,19 +142,21 @@ def _page(
         people=[(each.email, each.name) for each in queries.active_assessors(session)],
         states=queries.STATES,
         paging=Paging(page, SIZE, total),
-        choices=Choices(_url(request, slug), values),
+        choices=Choices(work_url(request, slug), values),
         values=values,
         refusal=Refusal.of(refusal) if refusal else None,
+        done=done,
     )
     status = status_of(refusal) if refusal else 200
     return render(request, "assignments/work.html", view, status=status)
 
 
-def _url(request: Request, slug: str) -> str:
+def work_url(request: Request, slug: str) -> str:
+    """Return the address of the list."""
     return str(request.app.url_path_for("get_study_work", slug=slug))
 
 
 def _back(request: Request, slug: str, next: str) -> Response:
     wanted = local_path(next)
-    url = wanted if wanted != "/" else _url(request, slug)
+    url = wanted if wanted != "/" else work_url(request, slug)
     return RedirectResponse(url, status_code=303)

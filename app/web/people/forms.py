@@ -1,6 +1,6 @@
 """Forms of the administration pages."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
@@ -62,6 +62,25 @@ class RebalanceForm(PeopleForm):
     """The selected people, and the digest of the plan that was shown."""
 
     digest: Line = ""
+
+
+class BulkForm(Received):
+    """Selected work, or all that the filters match, and what to do with it."""
+
+    ids: list[PersonId] = Field(default_factory=list)
+    all: bool = False
+    search: Line = ""
+    tool: Tool | None = None
+    state: Line = ""
+    act: Literal["withdraw", "reassign", "void", "restore"] = "withdraw"
+    email: Line = ""
+    reason: Annotated[str, Field(max_length=1000)] = ""
+    next: Annotated[str, Field(max_length=1000)] = ""
+
+    @field_validator("tool", mode="before")
+    @classmethod
+    def _any(cls, value: object) -> object:
+        return value or None
 
 
 class OneForm(Received):

@@ -5,7 +5,6 @@ from pathlib import Path as FilePath
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
-from sqlalchemy.orm import Session
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, RedirectResponse, Response
 
@@ -67,19 +66,7 @@ def copy_response(sessions: Sessions, slug: str, actor_id: int) -> Response:
     with tempfile.NamedTemporaryFile(suffix=".zip", delete=False) as file:
         path = FilePath(file.name)
     try:
-        with sessions.read() as reading:
-            _use_snapshot(reading)
-            copy = full_copy.write_copy(reading, lifecycle.required_study(reading, slug), path)
-        with sessions.write.begin() as session:
-            lifecycle.note_copy(
-                session,
-                lifecycle.required_study(session, slug),
-                file=copy.name,
-                size=copy.size,
-                sha256=copy.sha256,
-                judgments=copy.judgments,
-                actor_id=actor_id,
-            )
+        copy = full_copy.copy_study(sessions, slug, path, actor_id)
     except BaseException:
         path.unlink()
         raise
@@ -89,8 +76,3 @@ def copy_response(sessions: Sessions, slug: str, actor_id: int) -> Response:
         media_type="application/zip",
         background=BackgroundTask(path.unlink, missing_ok=True),
     )
-
-
-def _use_snapshot(session: Session) -> None:
-    if session.get_bind().dialect.name == "postgresql":
-        session.connection(execution_options={"isolation_level": "REPEATABLE READ"})

@@ -105,15 +105,7 @@ def work_page(
     offset: int,
 ) -> tuple[Sequence[Assignment], int]:
     """Return a page of the study's assignments with person and query, and their number."""
-    where = [Query.study_id == study_id, *_state(state)]
-    if search:
-        where.append(
-            User.name.icontains(search, autoescape=True)
-            | User.email.icontains(search, autoescape=True)
-            | (Query.external_id == search)
-        )
-    if tool is not None:
-        where.append(Assignment.tool == tool)
+    where = _matching(study_id, search, tool, state)
     joined = select(Assignment).join(Assignment.query).join(Assignment.user).where(*where)
     statement = joined.options(
         contains_eager(Assignment.query), contains_eager(Assignment.user)
@@ -122,12 +114,44 @@ def work_page(
     return session.scalars(statement.limit(limit).offset(offset)).all(), total
 
 
+def matching_ids(
+    session: Session,
+    study_id: int,
+    *,
+    search: str = "",
+    tool: Tool | None = None,
+    state: str = "",
+    user_id: int | None = None,
+    query: str | None = None,
+) -> Sequence[int]:
+    """Return the ids of all assignments that `work_page` would list, of one person or query."""
+    joined = select(Assignment.id).join(Assignment.query).join(Assignment.user)
+    where = _matching(study_id, search, tool, state)
+    where += [] if user_id is None else [Assignment.user_id == user_id]
+    where += [] if query is None else [Query.external_id == query]
+    return session.scalars(joined.where(*where).order_by(Assignment.id)).all()
+
+
+def _matching(
+    study_id: int, search: str, tool: Tool | None, state: str
+) -> list[ColumnElement[bool]]:
+    where = [Query.study_id == study_id, *_state(state)]
+    if search:
+        where.append(
+            User.name.icontains(search, autoescape=True)
+            | User.email.icontains(search, autoescape=True)
+            | (Query.external_id == search)
+        )
+    return where if tool is None else [*where, Assignment.tool == tool]
+
+
 STATES: Mapping[str, str] = {
     "open": "not finished",
     "waiting": "waiting",
     "begun": "begun",
     "finished": "finished",
     "withdrawn": "withdrawn",
+    "void": "void",
 }
 
 
@@ -139,5 +163,17 @@ def _state(state: str) -> Sequence[ColumnElement[bool]]:
         "waiting": [gone.is_(None), begun.is_(None)],
         "begun": [gone.is_(None), begun.is_not(None), done.is_(None)],
         "finished": [gone.is_(None), done.is_not(None)],
-        "withdrawn": [gone.is_not(None)],
+        "withdrawn": [gone.is_not(None), Assignment.voided_at.is_(None)],
+        "void": [Assignment.voided_at.is_not(None)],
     }.get(state, [])
+
+
+def state_of(row: Assignment) -> str:
+    """Return the state of an assignment in one word."""
+    if row.voided_at is not None:
+        return "void"
+    if row.withdrawn_at is not None:
+        return "withdrawn"
+    if row.finished_at is not None:
+        return "finished"
+    return "waiting" if row.last_entry_at is None else "begun"

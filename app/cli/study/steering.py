@@ -1,0 +1,173 @@
+"""`topkapi study settings`, `withdraw`, `reassign`, `void`, `copy` and `delete`."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from sqlalchemy.orm import Session
+
+from topkapi.app.cli.common import AsJson, open_sessions, say
+from topkapi.app.cli.failures import Refused
+from topkapi.app.cli.study.work import Slug, named_rows
+from topkapi.app.db.models import Study
+from topkapi.app.db.queries.assignments.manual_assignment import matching_ids
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.accounts.users import user_of_email
+from topkapi.app.services.assignments import bulk, voiding
+from topkapi.app.services.studies import edit_study, full_copy, lifecycle
+
+Assessor = Annotated[str, typer.Option("--from", help="E-mail of the assessor.")]
+Queries = Annotated[
+    list[str] | None, typer.Option("--query", help="Only this query; repeat for several.")
+]
+ToolOption = Annotated[Tool | None, typer.Option(help="Only this tool.")]
+
+
+def register(group: typer.Typer) -> None:
+    """Add the commands to `topkapi study`."""
+    group.command("settings", epilog="Example: topkapi study settings tulips --set k=5")(settings)
+    group.command(
+        "withdraw", epilog="Example: topkapi study withdraw tulips --from ansa@lehto.example"
+    )(withdraw)
+    group.command(
+        "reassign",
+        epilog="Example: topkapi study reassign tulips --from ansa@lehto.example "
+        "--to bao@trinh.example",
+    )(reassign)
+    group.command(
+        "void",
+        epilog="Example: topkapi study void tulips --from ansa@lehto.example --reason 'one side'",
+    )(void)
+    group.command("copy", epilog="Example: topkapi study copy tulips --out tulips.zip")(copy)
+    group.command("delete", epilog="Example: topkapi study delete tulips --confirm tulips")(delete)
+
+
+def settings(
+    slug: Slug,
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="NAME=VALUE with a JSON value; repeat for several."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the settings of a study, or change some of them."""
+    given = dict(_setting(each) for each in change or [])
+    name = given.pop("name", None)
+    with open_sessions() as sessions, sessions.write.begin() as session:
+        study = lifecycle.required_study(session, slug)
+        if given or name is not None:
+            edit_study.change_study(session, study, name=name, settings=given or None)
+        stored = {"name": study.name, **StudySettings.from_json(study.settings).as_json()}
+    lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in stored.items())
+    say(as_json, {"slug": slug, **stored}, "\n".join(lines))
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise Refused(f"--set: {text!r} is not NAME=VALUE")
+    try:
+        return name.strip(), json.loads(value)
+    except ValueError:
+        return name.strip(), value.strip()
+
+
+def withdraw(
+    slug: Slug,
+    assessor: Assessor,
+    query: Queries = None,
+    tool: ToolOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Withdraw the unfinished work of an assessor; the answers so far are kept."""
+    with open_sessions() as sessions, sessions.write.begin() as session:
+        study = lifecycle.required_study(session, slug)
+        ids = _chosen(session, study, assessor, query, tool, "open")
+        rows = named_rows(session, study.id, bulk.withdraw(session, study, ids))
+    say(as_json, {"study": slug, "work": rows}, f"{slug}: {len(rows)} assignments withdrawn")
+
+
+def reassign(
+    slug: Slug,
+    assessor: Assessor,
+    to: Annotated[
+        str, typer.Option(help="E-mail of the new assessor.", show_default="everyone free")
+    ] = "",
+    query: Queries = None,
+    tool: ToolOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Reassign the unfinished work of an assessor, to one person or evenly to the others."""
+    with open_sessions() as sessions, sessions.write.begin() as session:
+        study = lifecycle.required_study(session, slug)
+        ids = _chosen(session, study, assessor, query, tool, "open")
+        rows = named_rows(session, study.id, bulk.reassign(session, study, ids, to))
+    say(as_json, {"study": slug, "work": rows}, f"{slug}: {len(rows)} assignments reassigned")
+
+
+def void(
+    slug: Slug,
+    assessor: Assessor,
+    reason: Annotated[str, typer.Option(help="Why; kept in the audit log.")] = "",
+    undo: Annotated[bool, typer.Option("--undo", help="Let void work count again.")] = False,
+    query: Queries = None,
+    tool: ToolOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Void the finished work of an assessor: kept, and out of consensus and report."""
+    with open_sessions() as sessions, sessions.write.begin() as session:
+        study = lifecycle.required_study(session, slug)
+        ids = _chosen(session, study, assessor, query, tool, "void" if undo else "finished")
+        if undo:
+            made = voiding.restore(session, study, ids)
+        else:
+            made = voiding.void(session, study, ids, reason=reason)
+        rows = named_rows(session, study.id, made)
+    verb = "restored" if undo else "voided"
+    say(as_json, {"study": slug, "work": rows}, f"{slug}: {len(rows)} assignments {verb}")
+
+
+def copy(
+    slug: Slug,
+    out: Annotated[Path, typer.Option(help="File to write.")],
+    as_json: AsJson = False,
+) -> None:
+    """Write a full copy of a study, which a deletion requires."""
+    with open_sessions() as sessions:
+        made = full_copy.copy_study(sessions, slug, out)
+    facts = {"study": slug, "file": str(out), "bytes": made.size, "sha256": made.sha256}
+    say(as_json, {**facts, "rows": made.rows}, f"{made.size} bytes written to {out}")
+
+
+def delete(
+    slug: Slug,
+    confirm: Annotated[str, typer.Option(help="The slug again, so that nothing goes by mistake.")],
+    as_json: AsJson = False,
+) -> None:
+    """Delete an archived study whose judgments a full copy holds."""
+    with open_sessions() as sessions, sessions.write.begin() as session:
+        study = lifecycle.required_study(session, slug)
+        rows = lifecycle.delete_study(session, study, confirm=confirm)
+    say(as_json, {"study": slug, "rows": rows}, f"{slug} is deleted")
+
+
+def _chosen(
+    session: Session,
+    study: Study,
+    assessor: str,
+    wanted: list[str] | None,
+    tool: Tool | None,
+    state: str,
+) -> list[int]:
+    """Return the ids of the assessor's assignments in ``state``, of all or some queries."""
+    user = user_of_email(session, assessor)
+    names: list[str | None] = [*wanted] if wanted else [None]
+    return [
+        number
+        for name in names
+        for number in matching_ids(
+            session, study.id, user_id=user.id, query=name, tool=tool, state=state
+        )
+    ]

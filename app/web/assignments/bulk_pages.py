@@ -1,0 +1,53 @@
+"""Bulk actions on the work of a study: withdraw, reassign, void, restore."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request
+from sqlalchemy.orm import Session
+from starlette.responses import RedirectResponse, Response
+
+from topkapi.app.db.models import Assignment, Study, User
+from topkapi.app.db.queries.assignments.manual_assignment import matching_ids
+from topkapi.app.domain.errors import Conflict, Invalid, NotFound
+from topkapi.app.services.assignments import bulk, voiding
+from topkapi.app.services.studies import lifecycle
+from topkapi.app.web.access.deps import AdminUser, SessionDep
+from topkapi.app.web.assignments.work_pages import show_refusal, work_url
+from topkapi.app.web.people.forms import BulkForm
+from topkapi.app.web.studies.pages import Slug
+
+router = APIRouter(prefix="/studies/{slug}/work", include_in_schema=False)
+
+
+@router.post("/bulk")
+def post_bulk(
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    slug: Slug,
+    form: Annotated[BulkForm, Form()],
+) -> Response:
+    """Withdraw, reassign, void or restore the selected work, all of it or nothing."""
+    study = lifecycle.required_study(session, slug)
+    try:
+        with session.begin_nested():
+            changed = _change(session, study, user, form)
+    except (Invalid, Conflict, NotFound) as refusal:
+        return show_refusal(request, session, user, slug, refusal, form)
+    url = f"{work_url(request, slug)}?state={form.state}&done={form.act}-{len(changed)}"
+    return RedirectResponse(url, status_code=303)
+
+
+def _change(session: Session, study: Study, user: User, form: BulkForm) -> list[Assignment]:
+    ids = list(form.ids)
+    if form.all:
+        search = form.search.strip()
+        found = matching_ids(session, study.id, search=search, tool=form.tool, state=form.state)
+        ids = list(found)
+    if form.act == "void":
+        return voiding.void(session, study, ids, reason=form.reason, actor_id=user.id)
+    if form.act == "restore":
+        return voiding.restore(session, study, ids, actor_id=user.id)
+    if form.act == "reassign":
+        return bulk.reassign(session, study, ids, form.email, actor_id=user.id)
+    return bulk.withdraw(session, study, ids, actor_id=user.id)

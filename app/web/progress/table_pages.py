@@ -1,0 +1,47 @@
+"""Tables as CSV files."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from starlette.responses import Response
+
+from topkapi.analysis.data.exports.cells import csv_text
+from topkapi.app.domain.errors import NotFound
+from topkapi.app.services.progress.tables import STUDY_TABLES, TABLES, Row
+from topkapi.app.services.studies import lifecycle
+from topkapi.app.web.access.deps import AdminUser, ResearcherUser, SessionDep
+from topkapi.app.web.studies.pages import Slug
+
+router = APIRouter(include_in_schema=False)
+Table = Annotated[str, Path(max_length=40)]
+
+
+@router.get("/tables/{table}.csv")
+def get_table(session: SessionDep, _user: AdminUser, table: Table) -> Response:
+    """Download a table of the whole installation."""
+    if table not in TABLES:
+        raise NotFound(f"There is no table {table!r}. The tables are {', '.join(TABLES)}.")
+    return _csv(table, TABLES[table](session))
+
+
+@router.get("/studies/{slug}/tables/{table}.csv")
+def get_study_table(
+    session: SessionDep, _user: ResearcherUser, slug: Slug, table: Table
+) -> Response:
+    """Download a table of one study."""
+    if table not in STUDY_TABLES:
+        raise NotFound(f"There is no table {table!r}. The tables are {', '.join(STUDY_TABLES)}.")
+    study = lifecycle.required_study(session, slug)
+    return _csv(f"{slug}-{table}", STUDY_TABLES[table](session, study))
+
+
+def _csv(name: str, rows: Iterable[Row]) -> Response:
+    text = csv_text([_cell(cell) for cell in row] for row in rows)
+    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+    return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _cell(cell: object) -> object:
+    return cell.isoformat() if isinstance(cell, datetime) else cell

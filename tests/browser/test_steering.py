@@ -1,0 +1,155 @@
+"""A running study in the browser: dashboard, growth, gaps, rebalancing, void work, own page."""
+
+from datetime import timedelta
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.browser.assigned_work import Site
+from tests.browser.looks import barriers, flaws
+from tests.factories import make_study, make_user
+from tests.services.test_study_growth import add_queries
+from topkapi.app.db.base import now
+from topkapi.app.db.models import Assignment, Study, User
+from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.assignments.rotation import assign_rotation
+from topkapi.app.services.studies.lifecycle import required_study
+
+pytestmark = pytest.mark.browser
+NAMES = ("Ansa Lehto", "Bao Trinh", "Chidi Eze", "Dora Kiss")
+WIDTHS = (1440, 1024, 390)
+_SETTLED = "async () => { await Promise.all(document.getAnimations().map((a) => a.finished)); }"
+
+
+@pytest.fixture
+def admin(any_site: Site, context: BrowserContext) -> User:
+    """Sign in an administrator."""
+    with any_site.sessions.write.begin() as session:
+        user = make_user(session, role=Role.ADMIN, name="Maren Oduya")
+    context.add_cookies([any_site.cookie(user)])
+    return user
+
+
+def running(session: Session, slug: str) -> tuple[Study, list[User]]:
+    """Create a study of eight queries for four people, one round assigned."""
+    study = make_study(session, slug=slug, queries=8, documents=3)
+    study.settings = StudySettings(k=2, tools=(Tool.PAIRS, Tool.GRADES)).as_json()
+    study.created_at = now() - timedelta(days=30)
+    people = [make_user(session, name=f"{name} {slug}") for name in NAMES]
+    assign_rotation(session, study, [person.id for person in people], rounds=1)
+    return study, people
+
+
+def finish(row: Assignment, answered: int, seconds: float, days: int) -> None:
+    at = now() - timedelta(days=days)
+    row.answered, row.active_ms = answered, int(answered * seconds * 1000)
+    row.last_entry_at = row.finished_at = at
+
+
+def looks_right(page: Page) -> None:
+    """Check layout and accessibility at three widths, light and dark."""
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        assert flaws(page) == [], width
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.evaluate(_SETTLED)
+        assert barriers(page) == [], scheme
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.emulate_media(color_scheme="light")
+
+
+def test_a_study_grows_while_it_runs(any_site: Site, admin: User, context: BrowserContext) -> None:
+    url, page, slug = any_site.server.url, context.new_page(), f"grow{admin.id}"
+    with any_site.sessions.write.begin() as session:
+        running(session, slug)
+        add_queries(session, required_study(session, slug), 5)
+    page.goto(f"{url}/studies/{slug}/assign")
+    expect(page.get_by_role("heading", name="New queries")).to_be_visible()
+    expect(page.get_by_role("heading", name="Assigned before")).to_be_visible()
+    looks_right(page)
+    page.get_by_role("button", name="Create 10 assignments").click()
+    expect(page.get_by_text("10 assignments created.")).to_be_visible()
+
+    with any_site.sessions.write.begin() as session:
+        make_user(session, name=f"Emil Sand {slug}")
+    page.goto(f"{url}/studies/{slug}/assign")
+    page.get_by_label(f"Emil Sand {slug}").check()
+    page.get_by_role("button", name="Update preview").click()
+    move = page.get_by_role("button", name="Move 5 assignments")
+    expect(move).to_be_visible()
+    looks_right(page)
+    move.click()
+    expect(page.get_by_text("5 assignments created.")).to_be_visible()
+
+    page.goto(f"{url}/studies/{slug}/work")
+    page.get_by_text("Change").first.click()
+    page.get_by_role("button", name="Withdraw", exact=True).first.click()
+    page.goto(f"{url}/studies/{slug}/assign")
+    expect(page.get_by_role("heading", name="Gaps")).to_be_visible()
+    looks_right(page)
+    page.get_by_role("button", name="Fill 1 gap").click()
+    expect(page.get_by_text("1 assignment created.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Gaps")).to_have_count(0)
+
+
+def test_from_the_dashboard_to_void_work(
+    any_site: Site, admin: User, context: BrowserContext
+) -> None:
+    url, page, slug = any_site.server.url, context.new_page(), f"void{admin.id}"
+    with any_site.sessions.write.begin() as session:
+        study, people = running(session, slug)
+        for index, person in enumerate(people):
+            mine = sorted(work_of(session, person), key=lambda row: row.id)
+            for day, row in enumerate(mine[:-1]):
+                finish(row, 40, 1.5 if index == 3 else 20, day)
+        name = study.name
+    page.goto(url)
+    expect(page.get_by_role("heading", name="Dashboard")).to_be_visible()
+    card = page.locator("section.card", has=page.get_by_role("link", name=name))
+    expect(card).to_contain_text("12 of 16")
+    expect(card).to_contain_text("Expected end")
+    dora = f"Dora Kiss {slug}"
+    line = page.get_by_role("row").filter(has_text=dora)
+    expect(line).to_contain_text("very fast")
+    looks_right(page)
+    line.get_by_role("link", name=f"Look at the work of {person}").click()
+
+    page.get_by_label("All 3 that match the filters").check()
+    page.get_by_label("Reason to void").fill("Answers within two seconds")
+    looks_right(page)
+    page.get_by_role("button", name="Void selected").click()
+    expect(page.get_by_text("3 assignments voided")).to_be_visible()
+    page.goto(f"{url}/studies/{slug}/progress")
+    expect(page.locator("#p-stats")).to_contain_text("9 of 13")
+
+    page.goto(f"{url}/studies/{slug}/work?state=void")
+    page.get_by_label("All 3 that match the filters").check()
+    page.get_by_role("button", name="Restore selected").click()
+    expect(page.get_by_text("3 assignments restored")).to_be_visible()
+    page.goto(f"{url}/audit?action=assignment.void")
+    expect(page.get_by_text("Answers within two seconds").first).to_be_visible()
+
+
+def work_of(session: Session, person: User) -> list[Assignment]:
+    statement = select(Assignment).where(Assignment.user_id == person.id)
+    return list(session.scalars(statement))
+
+
+def test_a_page_of_ones_own(any_site: Site, admin: User, context: BrowserContext) -> None:
+    page = context.new_page()
+    page.goto(f"{any_site.server.url}/results")
+    looks_right(page)
+    page.get_by_role("link", name=f"Your account, {admin.name}").click()
+    looks_right(page)
+    page.get_by_role("textbox", name="Name").fill("Maren Sund")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Your name is saved.")).to_be_visible()
+    page.get_by_label("New token for").fill("notebook")
+    page.get_by_role("button", name="Create token").click()
+    assert page.get_by_label("New token", exact=True).input_value().startswith("topkapi_")
+    page.get_by_role("button", name="Sign out everywhere").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
