@@ -41,7 +41,10 @@ def test_answers_survive_a_closed_tab(desk: Desk, tab: Page, context: BrowserCon
     assert desk.log() == []
     context.unroute_all()
     again = context.new_page()
-    again.goto(desk.url)
+    again.goto(desk.site.server.url)
+    unsent = again.locator("#unsent")
+    expect(unsent).to_contain_text("how to keep cut tulips upright: 2 answers")
+    unsent.get_by_role("link").click()
     expect(again.get_by_text("The 2 stored answers are saved now.")).to_be_visible()
     answered(again, 2)
     assert desk.log() == [("answer", "left"), ("answer", "tie")]
