@@ -29,7 +29,7 @@ const clock = new Clock({
   idleMs: 1000 * Number(idleSeconds),
   report: (kind) => reports.send(kind),
   stopped: (reason) => pause.automatically(reason),
-  nearIdle: (isNear) => { if (!isNear) notices.clear("idle"); else if (!notices.isShown()) notices.tell("idle"); },
+  nearIdle: (isNear) => (isNear ? notices.interrupt("idle") : notices.resume("idle")),
 });
 const reports = reporter({ url: timer, csrf, clock: () => clock });
 const pause = wirePause({ clock, reports, changed: settle, idleSeconds: Number(idleSeconds) });
