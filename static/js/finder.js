@@ -62,7 +62,7 @@ function markedTerms(pane) {
 
 function paint(pane, name, ranges) {
   const view = panes.frameIn(pane)?.contentWindow;
-  if (!view?.CSS?.highlights) return;
+  if (!view?.CSS?.highlights || (!ranges.length && !styled.has(view.document))) return;
   if (!styled.has(view.document)) {
     const sheet = new view.CSSStyleSheet();
     sheet.replaceSync(COLOURS);

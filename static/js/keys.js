@@ -82,7 +82,7 @@ export function onKey(event) {
     if (event.repeat && !control.dataset.hit) return; // a key that is held down counts once
     if (control.matches("input")) control.focus();
     else control.click();
-  } else if (isEscape && !document.querySelector(":popover-open")) {
+  } else if (isEscape && !document.querySelector(":popover-open, .paused")) {
     event.preventDefault();
     toAnswering();
   } else if (action && panes.act(action, event.repeat)) event.preventDefault();

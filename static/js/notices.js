@@ -7,7 +7,21 @@ container?.addEventListener("click", (event) => {
 });
 current = container?.querySelector("[data-notice]")?.dataset.notice ?? null;
 
-export const isShown = () => current !== null;
+const URGENT = new Set(["offline", "slow", "error", "refused"]);
+let beneath = null; // what an interruption covers
+
+// Show a notice for a while, unless something more urgent is shown; `resume` brings back what it covers.
+export function interrupt(kind) {
+  if (URGENT.has(current) || current === kind) return;
+  beneath = { kind: current, nodes: [...container.childNodes] };
+  tell(kind);
+}
+
+export function resume(kind) {
+  if (current !== kind) return;
+  current = beneath.kind;
+  container.replaceChildren(...beneath.nodes);
+}
 
 export function clear(kind) {
   if (kind && kind !== current) return;

@@ -11,6 +11,7 @@ export class Outbox {
   constructor({ url, csrf, hooks }) {
     Object.assign(this, { url, csrf, hooks });
     this.items = [];
+    this.known = new Set(); // every answer that this tab has held
     this.busy = false;
   }
 
@@ -27,14 +28,18 @@ export class Outbox {
     return load("outbox", []).filter((body) => typeof body === "string");
   }
 
+  // Store what is unsent; what another tab has stored meanwhile stays.
   store() {
-    keep("outbox", this.items.map((item) => item.body), this.empty);
+    const others = this.recover().filter((body) => !this.known.has(body));
+    const bodies = [...others, ...this.items.map((item) => item.body)];
+    keep("outbox", bodies, bodies.length === 0);
   }
 
   // Resolves with { status, text } once the server has given its final reply.
   send(body) {
     return new Promise((resolve) => {
       this.items.push({ body, resolve });
+      this.known.add(body);
       this.store();
       this.work();
     });

@@ -125,6 +125,7 @@ export function follow(pane) {
 
 // Remember where both panes are, after pages were exchanged or scrolled by the program.
 export function settlePanes() {
+  if (!isLinked()) return; // measuring costs a layout
   for (const box of panes.map(scroller)) if (box) tops.set(box, box.scrollTop);
 }
 

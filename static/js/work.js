@@ -2,7 +2,7 @@
 import { Clock, reporter } from "./clock.js";
 import { wireDivider } from "./divider.js";
 import { refreshHits, wireFinder } from "./finder.js";
-import { listen } from "./frames.js";
+import { isShown, listen } from "./frames.js";
 import { notePress, onKey, wireKeys } from "./keys.js";
 import * as notes from "./notes.js";
 import * as notices from "./notices.js";
@@ -29,7 +29,7 @@ const clock = new Clock({
   idleMs: 1000 * Number(idleSeconds),
   report: (kind) => reports.send(kind),
   stopped: (reason) => pause.automatically(reason),
-  nearIdle: (isNear) => { if (!isNear) notices.clear("idle"); else if (!notices.isShown()) notices.tell("idle"); },
+  nearIdle: (isNear) => (isNear ? notices.interrupt("idle") : notices.resume("idle")),
 });
 const reports = reporter({ url: timer, csrf, clock: () => clock });
 const pause = wirePause({ clock, reports, changed: settle, idleSeconds: Number(idleSeconds) });
@@ -151,6 +151,9 @@ async function refresh() {
   show(fragment);
   lookAhead();
 }
+
+// A frame loads again after a pause: its marks and hits are counted and painted again.
+for (const box of boxes) box.addEventListener("ready", (event) => { if (isShown(event.target)) afterPaint(look); });
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();

@@ -10,10 +10,11 @@ _OVERLAPS = """() => {
   // What a list has scrolled out of sight lies over nothing.
   const seen = (e) => {
     const b = e.getBoundingClientRect();
-    const box = e.closest('.pane__scroll')?.getBoundingClientRect();
+    const box = e.closest('.pane__scroll, .chips')?.getBoundingClientRect();
     if (!box) return b;
     const [top, bottom] = [Math.max(b.top, box.top), Math.min(b.bottom, box.bottom)];
-    return new DOMRect(b.left, top, b.width, Math.max(0, bottom - top));
+    const [left, right] = [Math.max(b.left, box.left), Math.min(b.right, box.right)];
+    return new DOMRect(left, top, Math.max(0, right - left), Math.max(0, bottom - top));
   };
   const name = (e) => `${e.tagName} "${e.textContent.trim().slice(0, 30)}"`;
   const parts = [...open.querySelectorAll(kinds)]

@@ -302,3 +302,17 @@ def test_chips_count_their_term_in_each_page(
     ).open_page(context)
     first = "Tulips" in frame_of(page, "left").locator("body").inner_text()
     expect(page.locator(".chip__count")).to_have_text("2 · 1" if first else "1 · 2")
+
+
+def test_hits_are_painted_again_after_a_pause(
+    new_assigned: Callable[..., AssignedWork], context: BrowserContext
+) -> None:
+    page = new_assigned().open_page(context)
+    page.keyboard.press("f")
+    page.keyboard.type("wrap")
+    expect(page.locator("#finder-counts")).to_have_text("Left 60, right 60")
+    page.get_by_role("button", name="Pause", exact=True).click()
+    expect(page.get_by_role("button", name="Resume", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Resume", exact=True).click()
+    ready(page)
+    page.wait_for_function(f"() => {FRAME.format('left')}.CSS.highlights.has('topkapi-find')")

@@ -43,7 +43,10 @@ def test_answers_survive_a_closed_tab(
     assert assigned.log() == []
     context.unroute_all()
     again = context.new_page()
-    again.goto(assigned.url)
+    again.goto(assigned.site.server.url)
+    unsent = again.locator("#unsent")
+    expect(unsent).to_contain_text("how to keep cut tulips upright: 2 answers")
+    unsent.get_by_role("link").click()
     expect(again.get_by_text("The 2 stored answers are saved now.")).to_be_visible()
     answered(again, 2)
     assert assigned.log() == [("answer", "left"), ("answer", "tie")]

@@ -39,7 +39,7 @@ def test_without_a_connection_the_answer_is_kept_and_sent_later(
     expect(tab.get_by_text("No connection.")).to_be_visible()
     answered(tab, 1)  # the next pages are there already
     tab.keyboard.press("ArrowLeft")
-    expect(tab.get_by_role("button", name="Left is better")).to_be_disabled()
+    expect(tab.get_by_role("button", name="Right is better")).to_be_disabled()
     stopped = tab.inner_text("#clock time")
     pass_time(tab, 2)
     assert tab.inner_text("#clock time") == stopped

@@ -210,7 +210,7 @@ def _wanted(request: Request) -> str:
         return local_path(urlsplit(htmx.current_url(request)).path or "/")
     path: str = request.scope["path"]
     query = request.scope["query_string"].decode("latin-1")
-    if request.method != "GET":
+    if request.method != "GET" or path == "/":
         return "/"
     return path + (f"?{query}" if query else "")
 
