@@ -37,6 +37,7 @@ KINDS: dict[str, type] = {
     "lists_repeats": bool,
 }
 _OTHERS = ("name", "slug", "tools", "grades", "files")
+SETTING_NAMES = (*_OTHERS, *KINDS)
 KIND_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")

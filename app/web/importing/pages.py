@@ -7,6 +7,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.domain.errors import Invalid
+from topkapi.app.services.importing.records.names import FIELD_NAMES
+from topkapi.app.services.importing.settings import SETTING_NAMES
 from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.uploads import Upload
 from topkapi.app.web.access.deps import AdminUser
@@ -72,7 +74,8 @@ def post_cancel(
 
 
 def _form(request: Request, refusal: Refusal | None = None) -> Response:
-    view = ImportsView(limits.size_in_words(limits.MAX_UNPACKED), refusal)
+    largest = limits.size_in_words(limits.MAX_UNPACKED)
+    view = ImportsView(largest, FIELD_NAMES, SETTING_NAMES, refusal)
     return render(request, "importing/page.html", view, status=422 if refusal else 200)
 
 

@@ -34,6 +34,12 @@ RANKING_NAMES: Aliases = {
     "system": ("run", "tag", "run_id"),
     "documents": ("docs", "doc_ids", "ranking"),
 }
+FIELD_NAMES = {
+    "query": QUERY_NAMES,
+    "document": DOCUMENT_NAMES,
+    "candidate": CANDIDATE_NAMES,
+    "ranking": RANKING_NAMES,
+}
 
 
 def plain_name(name: str) -> str:
