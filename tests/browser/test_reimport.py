@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from tests.browser.assigned_work import Site
 from tests.factories import make_user
+from tests.services.importing.test_collections import antique
 from tests.studies import append, small_study, zipped
 from topkapi.app.db.models import Study
 from topkapi.app.domain.enums import Role
@@ -90,3 +91,38 @@ def test_an_administrator_chooses_between_edits_and_files(
     expect(page.get_by_label("Guidelines in Markdown")).to_have_value(
         "# Choose\n\nLook once.\nThen answer.\n"
     )
+
+
+def test_a_part_of_raw_files_is_imported_and_a_wrong_file_is_diagnosed(
+    site: Site, context: BrowserContext, tmp_path: Path
+) -> None:
+    with site.sessions.write.begin() as session:
+        user = make_user(session, role=Role.ADMIN, name="Maren Oduya")
+    context.add_cookies([site.cookie(user)])
+    page = context.new_page()
+    folder = antique(tmp_path / "antique", queries=5, judged=4)
+    path = tmp_path / "antique.zip"
+    path.write_bytes(zipped(folder))
+    page.goto(f"{site.server.url}/imports")
+    page.get_by_text("Take a part, or another name").click()
+    look(page, "import-page")
+    page.get_by_label("Study", exact=True).set_input_files(path)
+    page.get_by_label("Queries", exact=True).fill("2")
+    page.get_by_label("Candidates per query").fill("3")
+    page.get_by_label("Slug").fill(f"antique-{user.id}")
+    page.get_by_role("button", name="Upload").click()
+    expect(page.get_by_role("button", name="Import 2 queries")).to_be_visible()
+    expect(page.get_by_text("2 of 5 queries with candidates were taken")).to_be_visible()
+    look(page, "import-part")
+    page.get_by_role("button", name="Import 2 queries").click()
+    expect(page.get_by_text("The study was imported.")).to_be_visible()
+
+    swapped = "".join(f"{n}_{n} 0 {n} 1\n" for n in range(4))
+    for name in ("antique-test.qrel", "antique-train.qrel"):
+        (folder / name).write_text(swapped)
+    path.write_bytes(zipped(folder))
+    page.goto(f"{site.server.url}/imports")
+    page.get_by_label("Study", exact=True).set_input_files(path)
+    page.get_by_role("button", name="Upload").click()
+    expect(page.get_by_text("The columns look swapped")).to_be_visible()
+    look(page, "import-refused")

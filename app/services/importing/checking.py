@@ -133,15 +133,19 @@ def _check_all(reader: Reader, problems: Problems, options: ReadOptions) -> Chec
     checked = Checked(bundle)
     if bundle.is_collection or options.takes_part:
         part = select_part(bundle, reader, options)
-        checked = Checked(replace(bundle, part=part), notes=[*part_notes(part)] if part else [])
-    return _checked(checked, reader, problems)
+        if part is None:  # no candidate fits a query: say why, not what else is wrong
+            return _checked(checked, reader, problems, reader.quiet())
+        checked = Checked(replace(bundle, part=part), notes=[*part_notes(part)])
+    return _checked(checked, reader, problems, reader)
 
 
-def _checked(checked: Checked, reader: Reader, problems: Problems) -> Checked:
+def _checked(
+    checked: Checked, reader: Reader, problems: Problems, reader_of_documents: Reader
+) -> Checked:
     checker, bundle = _Checker(checked, problems), checked.bundle
     with counting(checked):
         checker.queries(bundle.queries(reader))
-        checker.documents(bundle.documents(reader))
+        checker.documents(bundle.documents(reader_of_documents))
         checker.candidates(bundle.candidates(reader))
         checker.rankings(bundle.rankings(reader))
         checker.practice(bundle.practice(reader))

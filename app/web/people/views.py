@@ -159,9 +159,11 @@ class AuditView:
 
 @dataclass(frozen=True, slots=True)
 class ImportsView:
-    """The upload form of a study."""
+    """The upload form of a study, with the accepted names of fields and the settings."""
 
     largest: str
+    names: Mapping[str, Mapping[str, Sequence[str]]]
+    settings: Sequence[str]
     refusal: Refusal | None = None
 
 

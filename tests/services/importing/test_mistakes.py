@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.services.importing.mistakes import MISTAKES, Mistake
+from tests.services.importing.test_collections import antique
 from tests.studies import small_study
 from topkapi.app.services.importing import StudyRefused, open_source
 from topkapi.app.services.importing.checking import check_study
@@ -46,3 +47,12 @@ def test_every_wrong_file_has_one_cause_at_most(tmp_path: Path) -> None:
 
 def _count(refused: StudyRefused, file: str) -> int:
     return sum(each.file == file for each in refused.problems)
+
+
+def test_a_collection_whose_files_do_not_fit_says_why(tmp_path: Path) -> None:
+    folder = antique(tmp_path / "antique", queries=5, judged=4)
+    (folder / "antique-test.qrel").write_text("".join(f"{n}_{n} 0 {n} 1\n" for n in range(4)))
+    with pytest.raises(StudyRefused) as refused, open_source(folder) as source:
+        check_study(source)
+    (cause,) = refused.value.causes
+    assert str(cause).startswith("antique-test.qrel: The columns look swapped")
