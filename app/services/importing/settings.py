@@ -17,32 +17,8 @@ from topkapi.app.services.importing.setting_values import SETTING_NAMES, setting
 from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.reader import Reader
 
-<<<<<<< HEAD
 _OTHERS = ("name", "slug", "files")
-=======
-KINDS: dict[str, type] = {
-    "k": int,
-    "sorter": str,
-    "allow_ties": bool,
-    "allow_bad": bool,
-    "reuse_answers": bool,
-    "infer_transitive": bool,
-    "best_of": int,
-    "recheck": int,
-    "check_share": float,
-    "budget": int,
-    "stop_at": float,
-    "pair_limit": int,
-    "idle_seconds": int,
-    "lists_in_rotation": bool,
-    "lists_pairs": str,
-    "lists_size": int,
-    "lists_repeats": bool,
-}
-_OTHERS = ("name", "slug", "tools", "grades", "files")
-SETTING_NAMES = (*_OTHERS, *KINDS)
-KIND_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
->>>>>>> files
+FILE_SETTINGS = (*_OTHERS, *SETTING_NAMES)
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 

@@ -7,12 +7,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.domain.errors import Invalid
-<<<<<<< HEAD
 from topkapi.app.domain.text.sizes import format_size
-=======
 from topkapi.app.services.importing.records.names import FIELD_NAMES
-from topkapi.app.services.importing.settings import SETTING_NAMES
->>>>>>> files
+from topkapi.app.services.importing.settings import FILE_SETTINGS
 from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.uploads import Upload
 from topkapi.app.web.access.deps import AdminUser
@@ -78,12 +75,7 @@ def post_cancel(
 
 
 def _form(request: Request, refusal: Refusal | None = None) -> Response:
-<<<<<<< HEAD
-    view = ImportsView(format_size(limits.MAX_UNPACKED), refusal)
-=======
-    largest = limits.size_in_words(limits.MAX_UNPACKED)
-    view = ImportsView(largest, FIELD_NAMES, SETTING_NAMES, refusal)
->>>>>>> files
+    view = ImportsView(format_size(limits.MAX_UNPACKED), FIELD_NAMES, FILE_SETTINGS, refusal)
     return render(request, "importing/page.html", view, status=422 if refusal else 200)
 
 

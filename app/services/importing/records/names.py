@@ -34,18 +34,15 @@ RANKING_NAMES: Aliases = {
     "system": ("run", "tag", "run_id"),
     "documents": ("docs", "doc_ids", "ranking"),
 }
-<<<<<<< HEAD
 PRACTICE_NAMES: Aliases = dict.fromkeys(
     ("id", "query", "description", "document", "left", "right", "answer", "explanation"), ()
 )
-=======
 FIELD_NAMES = {
     "query": QUERY_NAMES,
     "document": DOCUMENT_NAMES,
     "candidate": CANDIDATE_NAMES,
     "ranking": RANKING_NAMES,
 }
->>>>>>> files
 
 
 def plain_name(name: str) -> str:
