@@ -26,7 +26,7 @@ def make_report(
     people = None if pseudonyms else names_of(source)
     study = gather(source, tools=_tools(source), people=people)
     return replace(
-        build_report(study, options),
+        build_report(study, options, method=source.consensus),
         notes=tuple(notes_on(study, completeness(source).of(TITLES))),
         confidence=confidence_section(source, people) if confidence else None,
     )
