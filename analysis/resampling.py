@@ -8,6 +8,7 @@ from scipy import sparse, stats
 
 from topkapi.analysis.typing import FloatArray, IntArray
 
+LEAST_QUERIES = 5  # below, no interval
 LEAST_STRATUM = 4  # queries
 LEAST_DEFINED = 0.5  # share of resamples in which a figure must be defined to have an interval
 
@@ -21,7 +22,7 @@ class Resamples:
     weights
         Weight of each query in each resample, (draws, n_queries).
     n_used
-        Queries that take part; with fewer than two every interval is NaN.
+        Queries that take part; with fewer than ``LEAST_QUERIES`` every interval is NaN.
     level
         Level of the intervals.
     freedom
@@ -50,7 +51,7 @@ class Resamples:
         """Compute the interval of figures (draws, ...) of every resample."""
         values = np.asarray(values, dtype=float)
         shape = values.shape[1:]
-        if self.n_used < 2:
+        if self.n_used < LEAST_QUERIES:
             return np.full(shape, np.nan), np.full(shape, np.nan)
         beyond = (1 - self.level) / 2
         far = float(stats.norm.cdf(stats.t.ppf(beyond, self.freedom))) if self.freedom else beyond

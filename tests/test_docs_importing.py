@@ -5,7 +5,7 @@ import re
 from tests.documentation import DOCS
 from topkapi.app.services.importing.naming import ROLES
 from topkapi.app.services.importing.records.names import FIELD_NAMES
-from topkapi.app.services.importing.settings import SETTING_NAMES
+from topkapi.app.services.importing.settings import FILE_SETTINGS
 
 GUIDE = (DOCS / "importing.md").read_text()
 CODE = set(re.findall(r"`([^`\n]+)`", GUIDE))
@@ -25,4 +25,4 @@ def test_every_name_of_a_field_is_in_the_guide() -> None:
 
 def test_every_setting_is_in_the_documentation() -> None:
     settings = (DOCS / "studies.md").read_text()
-    assert all(f"`{name}`" in settings for name in SETTING_NAMES if name != "files")
+    assert all(f"`{name}`" in settings for name in FILE_SETTINGS if name != "files")

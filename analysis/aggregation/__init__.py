@@ -1,8 +1,20 @@
 """Consensus of several rankings of one query."""
 
 from topkapi.analysis.aggregation.borda import borda_order
+from topkapi.analysis.aggregation.bradley_terry import (
+    PairCounts,
+    Worths,
+    bradley_terry,
+    pair_counts,
+    worth_intervals,
+)
 from topkapi.analysis.aggregation.consensus import (
+    BRADLEY_TERRY,
+    KEMENY,
+    METHODS,
     Consensus,
+    Method,
+    bradley_terry_consensus,
     consensus_lists,
     consensus_of,
     consensus_qrels,
@@ -17,8 +29,16 @@ from topkapi.analysis.aggregation.kemeny import (
 )
 
 __all__ = [
+    "BRADLEY_TERRY",
+    "KEMENY",
+    "METHODS",
     "Consensus",
+    "Method",
+    "PairCounts",
+    "Worths",
     "borda_order",
+    "bradley_terry",
+    "bradley_terry_consensus",
     "consensus_lists",
     "consensus_of",
     "consensus_qrels",
@@ -26,6 +46,8 @@ __all__ = [
     "kemeny_order",
     "known_weights",
     "majority_table",
+    "pair_counts",
     "supervised_kemeny",
     "votes_of_scores",
+    "worth_intervals",
 ]

@@ -2,15 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from topkapi.analysis.aggregation.borda import borda_order
+from topkapi.analysis.aggregation.bradley_terry import PairCounts, bradley_terry, pair_counts
 from topkapi.analysis.aggregation.kemeny import kemeny_order
 from topkapi.analysis.agreement.preferences import BETTER, WORSE, Block
 from topkapi.analysis.agreement.ratios import ratio
 from topkapi.analysis.data.exports import ConsensusList
 from topkapi.analysis.typing import FloatArray, IntArray
+
+Method = Literal["bradley-terry", "supervised-kemeny"]
+BRADLEY_TERRY: Method = "bradley-terry"
+KEMENY: Method = "supervised-kemeny"
+METHODS: tuple[Method, ...] = (BRADLEY_TERRY, KEMENY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +38,8 @@ class Consensus:
         Weight of each assessor, (m,).
     departures
         Share of an assessor's preferences that the order reverses, (m,); NaN for one who only tied.
+    method
+        How the order was found.
     """
 
     query: int
@@ -39,6 +48,7 @@ class Consensus:
     assessors: IntArray
     weights: FloatArray
     departures: FloatArray
+    method: Method = KEMENY
 
     def top(self, k: int) -> IntArray:
         """Return the first ``k`` documents that anybody preferred to anything."""
@@ -85,6 +95,48 @@ def consensus_of(block: Block, n_documents: int, weights: FloatArray) -> Consens
     return Consensus(
         block.query, order, votes.sum(axis=1), block.assessors, shares, _departures(block, order)
     )
+
+
+def bradley_terry_consensus(
+    block: Block, n_documents: int, *, lists: Block | None = None
+) -> Consensus:
+    """Order the documents of one query by their Bradley-Terry worths.
+
+    Every vote weighs the same. Documents that nobody preferred to anything, or that are in
+    nobody's list, cannot enter the first k.
+
+    Parameters
+    ----------
+    block
+        Votes on the query: answers, or what lists say of pairs with a document in the list.
+    n_documents
+        Number of documents.
+    lists
+        Votes that the finished lists imply, if ``block`` has answers: departures are theirs.
+
+    Examples
+    --------
+    >>> from topkapi.analysis.agreement import Judgments, from_judgments
+    >>> ends = {"left": [0, 1, 0], "right": [1, 2, 2], "answer": [1, 1, 1]}
+    >>> asked = Judgments.of(assessor=[0, 0, 1], query=[0] * 3, **ends)
+    >>> bradley_terry_consensus(from_judgments(asked, 2, 1).blocks[0], 3).order.tolist()
+    [0, 1, 2]
+    """
+    counts = pair_counts(block)
+    worth = bradley_terry(counts, n_documents).worth
+    order = np.argsort(-worth.round(9), kind="stable")
+    shown = block if lists is None else lists
+    wins = _wins(counts, n_documents)
+    if lists is not None:
+        wins = np.where(_wins(pair_counts(lists), n_documents) > 0, wins, 0.0)
+    weights = np.ones(shown.assessors.size)
+    found = (block.query, order, wins, shown.assessors, weights, _departures(shown, order))
+    return Consensus(*found, method=BRADLEY_TERRY)
+
+
+def _wins(counts: PairCounts, n_documents: int) -> FloatArray:
+    won = np.bincount(counts.first, counts.better, n_documents).astype(float)
+    return won + np.bincount(counts.second, counts.worse, n_documents)
 
 
 def _departures(block: Block, order: IntArray) -> FloatArray:
@@ -142,7 +194,7 @@ def consensus_lists(
             assessors=tuple(assessors[a] for a in each.assessors.tolist()),
             weights=tuple(round(float(w), 6) for w in each.weights),
             departures=tuple(None if np.isnan(d) else round(float(d), 6) for d in each.departures),
-            method="supervised-kemeny",
+            method=each.method,
         )
 
 

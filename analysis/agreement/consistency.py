@@ -8,6 +8,8 @@ from scipy import stats
 from topkapi.analysis.agreement.judgments import Judgments
 from topkapi.analysis.typing import IntArray
 
+EXACT_UP_TO = 10  # queries: 2^10 flips are enumerated, more are drawn
+
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
@@ -110,7 +112,7 @@ def left_bias(judgments: Judgments, *, draws: int = 9999, seed: int = 0) -> Left
 
 
 def _flipped(decided: Judgments, draws: int, seed: int) -> float:
-    """Return the share of random flips of whole queries that are as one-sided.
+    """Return the share of flips of whole queries, all or random ones, that are as one-sided.
 
     NaN with fewer than two queries.
     """
@@ -118,10 +120,11 @@ def _flipped(decided: Judgments, draws: int, seed: int) -> float:
     excess = np.bincount(query, weights=decided.answer)
     if excess.size < 2:
         return np.nan
-    heads = np.random.default_rng(seed).integers(0, 2, (draws, excess.size), dtype=np.int8)
-    extreme = int(
-        (
-            np.abs(2 * (heads.astype(float) @ excess) - excess.sum()) >= abs(excess.sum()) - 1e-9
-        ).sum()
-    )
-    return (extreme + 1) / (draws + 1)
+    exact = excess.size <= EXACT_UP_TO
+    if exact:
+        heads = (np.arange(2**excess.size)[:, None] >> np.arange(excess.size)) & 1
+    else:
+        heads = np.random.default_rng(seed).integers(0, 2, (draws, excess.size), dtype=np.int8)
+    flipped = np.abs(2 * (heads.astype(float) @ excess) - excess.sum())
+    extreme = int((flipped >= abs(excess.sum()) - 1e-9).sum())
+    return extreme / heads.shape[0] if exact else (extreme + 1) / (draws + 1)

@@ -8,11 +8,14 @@ A>B, A~B, A<B. Everything else in this package that compares assessors is a sum 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
-from topkapi.analysis.agreement.preferences import Block, Preferences
+from topkapi.analysis.agreement.preferences import MISSING, Block, Preferences
 from topkapi.analysis.agreement.ratios import ratio
 from topkapi.analysis.resampling import same_assessors
 from topkapi.analysis.typing import FloatArray, IntArray
+
+DENSE_UP_TO = 60  # assessors of a query; above, few share a pair and tables are counted sparsely
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,12 @@ def pair_tables(preferences: Preferences) -> PairTables:
 
 def _crossed(block: Block) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Count the tables of one query for all pairs of its assessors that share a judged pair."""
+    first, second, counts = _dense(block) if block.assessors.size <= DENSE_UP_TO else _sparse(block)
+    query = np.full(first.size, block.query, dtype=np.int64)
+    return query, block.assessors[first], block.assessors[second], counts
+
+
+def _dense(block: Block) -> tuple[IntArray, IntArray, IntArray]:
     m = block.assessors.size
     voted = (block.votes[:, None, :] == np.arange(3, dtype=np.int8)[:, None]).astype(np.float32)
     flat = voted.reshape(3 * m, -1)
@@ -104,8 +113,25 @@ def _crossed(block: Block) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     first, second = np.triu_indices(m, k=1)
     counts = np.rint(crossed[first, second]).astype(np.int64)
     shared = counts.any(axis=(1, 2))
-    query = np.full(int(shared.sum()), block.query, dtype=np.int64)
-    return query, block.assessors[first[shared]], block.assessors[second[shared]], counts[shared]
+    return first[shared], second[shared], counts[shared]
+
+
+def _sparse(block: Block) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the same where few pairs are shared; memory grows with the shared votes."""
+    row, column = np.nonzero(block.votes != MISSING)
+    index = 3 * row + block.votes[row, column]
+    shape = (3 * block.assessors.size, block.first.size)
+    votes = sparse.csr_array((np.ones(row.size, dtype=np.int32), (index, column)), shape=shape)
+    crossed = sparse.triu(votes @ votes.T, k=1, format="coo")
+    one, other = crossed.row // 3, crossed.col // 3
+    apart = one < other
+    cell = (3 * (crossed.row % 3) + crossed.col % 3)[apart]
+    keys = one[apart].astype(np.int64) * block.assessors.size + other[apart]
+    pairs, position = np.unique(keys, return_inverse=True)
+    counts = np.zeros((pairs.size, 9), dtype=np.int64)
+    counts[position, cell] = crossed.data[apart]
+    size = block.assessors.size
+    return pairs // size, pairs % size, counts.reshape(-1, 3, 3)
 
 
 def agreement_matrix(counts: IntArray | FloatArray) -> FloatArray:

@@ -31,13 +31,13 @@ def utilities(table: FloatArray, grades: IntArray) -> FloatArray:
 def rank_one(table: FloatArray) -> tuple[Gains, float]:
     """Return gains and discounts nearest to T(w) (K, L), and the share of its squares they explain.
 
-    The first singular vectors ([ZZCX13]_, section 4.3), scaled so that the first discount is 1
-    (the largest, where the first position has no weight). T(w) has no negative entry, so neither
-    have they, and gains rise with the grade.
+    The first singular vectors ([ZZCX13]_, section 4.3), scaled so that the discounts sum to 1: the
+    first one alone, which the paper scales by, is learned too poorly. T(w) has no negative entry,
+    so neither have they, and gains rise with the grade.
 
     >>> found, share = rank_one(np.array([[0.0, 1.0, 3.0], [0.0, 0.5, 1.5]]))
     >>> found.gains, found.discounts, share
-    (array([0., 1., 3.]), array([1. , 0.5]), 1.0)
+    (array([0. , 1.5, 4.5]), array([0.667, 0.333]), 1.0)
     """
     left, sizes, right = np.linalg.svd(table, full_matrices=False)
     if sizes[0] <= 0:
@@ -45,6 +45,6 @@ def rank_one(table: FloatArray) -> tuple[Gains, float]:
     sign = 1.0 if left[:, 0].sum() > 0 else -1.0
     discounts = np.maximum(sign * left[:, 0], 0.0)
     gains = np.maximum.accumulate(np.maximum(sign * right[0], 0.0))
-    unit = discounts[0] if discounts[0] > 1e-9 * discounts.max() else discounts.max()
+    unit = discounts.sum()
     share = float(sizes[0] ** 2 / (sizes**2).sum())
     return Gains(gains * sizes[0] * unit, discounts / unit), share

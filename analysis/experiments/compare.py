@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topkapi.analysis.data.folds import Fold
+from topkapi.analysis.errors import AnalysisError
 from topkapi.analysis.experiments.folds import FoldSet, Truth, with_truth
 from topkapi.analysis.experiments.grids import accepts, effort
 from topkapi.analysis.experiments.store import Row, Task
@@ -77,7 +78,10 @@ def compare_tasks(
 def compare_cell(
     fold: Fold, entry: Entry, truth: Truth, k: int, seed: int, gains: Gains | None = None
 ) -> Row:
-    """Tune, train and test one model on one fold."""
+    """Tune, train and test one model on one fold.
+
+    A model that cannot be fitted gives a row with the reason under ``failed``.
+    """
     fold = with_truth(fold, truth, k, seed)
     given: dict[str, int] = {}
     if accepts(entry.model, "k") and entry.k is not None:
@@ -87,11 +91,15 @@ def compare_cell(
     if accepts(entry.model, "seed"):
         given["seed"] = seed
     measure = tuned_by(truth)
-    tuned = tune(entry.model, fold.train, fold.validation, measure, given=given, gains=gains)
+    try:
+        tuned = tune(entry.model, fold.train, fold.validation, measure, given=given, gains=gains)
+    except (AnalysisError, ArithmeticError, np.linalg.LinAlgError) as error:
+        return {"failed": " ".join(str(error).split()) or type(error).__name__}
     scores = tuned.model.predict(fold.test)
     values = evaluate(fold.test, scores, measures_of(truth), per_query=True, gains=gains)
     return {
         "settings": tuned.settings,
+        "at_edge": list(tuned.at_edge),
         "validation": tuned.score,
         "seconds": round(tuned.seconds, 3),
         "values": {name: np.round(array, 6).tolist() for name, array in values.items()},
@@ -105,9 +113,13 @@ def gather(rows: Sequence[Row], truth: Truth, entry: Entry, measure: str) -> lis
         for row in rows
         if row["truth"] == truth and row["model"] == entry.model and row["model_k"] == entry.k
     ]
+    if any("failed" in row for row in mine):
+        return []
     return [row["values"][measure] for row in mine]
 
 
-def mean_over_folds(parts: Sequence[Sequence[float]]) -> float:
-    """Return the mean of the folds' means, as in published tables."""
+def mean_over_folds(parts: Sequence[Sequence[float]]) -> float | None:
+    """Return the mean of the folds' means, as in published tables; None where a fold failed."""
+    if not parts:
+        return None
     return float(np.mean([np.mean(part) for part in parts]))

@@ -6,14 +6,18 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from topkapi.analysis.data.folds import Fold, make_folds, read_folds
 from topkapi.analysis.data.keyed import shuffled
 from topkapi.analysis.data.letor import read_letor
+from topkapi.analysis.data.normalise import normalise_by_query
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.data.topk import full_order, to_topk
 from topkapi.analysis.errors import BadData
 
 Truth = Literal["graded", "topk", "full"]
+WIDEST = 100.0  # deviation of a feature over the median one, above which scaling is advised
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,22 @@ def load_fold_set(path: str | Path, *, seed: int = 0) -> FoldSet:
 def _shuffled(fold: Fold, seed: int) -> Fold:
     parts = (shuffled(part, seed) for part in (fold.train, fold.validation, fold.test))
     return Fold(fold.name, *parts)
+
+
+def normalised(fold_set: FoldSet) -> FoldSet:
+    """Scale each feature of each query to 0..1 in every part of every fold."""
+    folds = [
+        Fold(fold.name, *map(normalise_by_query, (fold.train, fold.validation, fold.test)))
+        for fold in fold_set.folds
+    ]
+    return fold_set_of(fold_set.name, folds)
+
+
+def needs_scaling(fold_set: FoldSet) -> bool:
+    """Tell whether features differ so much in size that linear models may not converge."""
+    spread = fold_set.folds[0].train.features.std(axis=0)
+    used = spread[spread > 0]
+    return bool(used.size and used.max() > WIDEST * np.median(used))
 
 
 def fold_set_of(name: str, folds: list[Fold]) -> FoldSet:

@@ -38,12 +38,20 @@ GRIDS: dict[str, Grid] = {
     "top-slack": [("c", _C_TOP)],
     "toprank": [("c", _C_TOP)],
     "lightgbm": [("leaves", [4, 8, 16])],
+    "xgboost": [("depth", [2, 3, 4, 6])],
 }
 """What is tuned of each model."""
+
+PENALTIES = ("c", "l2")
+"""Settings whose grid is extended where the best value is at its end."""
+
+EXTENSIONS = 3
+"""Values that a grid is extended by at most; a value still at the end is flagged."""
 
 FIXED: dict[str, Settings] = {
     "focused-boost": {"rounds": 150},
     "lightgbm": {"trees": 150},
+    "xgboost": {"trees": 150},
 }
 """Settings that experiments give a model besides its defaults."""
 
@@ -67,13 +75,14 @@ TITLES = {
     "top-slack": "TopSlack",
     "toprank": "TopRank",
     "lightgbm": "LightGBM",
+    "xgboost": "XGBoost",
 }
 
 TABLE_ORDER = [
     *("svm-map", "ranksvm", "focused-svm", "adarank", "rankboost", "focused-boost"),
     *("listnet", "ranknet", "focused-net", "topk-listmle", "listmle", "topk-listnet"),
     *("rankcosine", "topk-rankcosine", "regression", "top-margin", "top-slack", "toprank"),
-    "lightgbm",
+    *("lightgbm", "xgboost"),
 ]
 """Rows as in Tables 4 and 5 of [NGLC12]_, then the models those tables lack."""
 
@@ -83,7 +92,8 @@ def effort(name: str) -> dict[str, Any]:
 
     Rows of other grids are not reused.
     """
-    return {"grid": GRIDS.get(name, []), "fixed": FIXED.get(name, {})}
+    grid, fixed = GRIDS.get(name, []), FIXED.get(name, {})
+    return {"grid": grid, "fixed": fixed, "extensions": EXTENSIONS}
 
 
 def title(name: str, k: int | None = None) -> str:

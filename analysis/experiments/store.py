@@ -4,6 +4,7 @@ A run that is killed loses only the piece in hand; started again, it skips what 
 """
 
 import hashlib
+import importlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -13,8 +14,9 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from topkapi.analysis.errors import BadData
+from topkapi.analysis.errors import AnalysisError, BadData
 
+RETRIES = 3  # of a task on a cluster
 Row = dict[str, Any]
 Progress = Callable[[int, int], None]
 """Called with pieces done and pieces in all."""
@@ -76,16 +78,23 @@ class Store:
 
 
 def run_tasks(
-    tasks: Iterable[Task], store: Store, *, jobs: int = 1, progress: Progress | None = None
+    tasks: Iterable[Task],
+    store: Store,
+    *,
+    jobs: int = 1,
+    dask: str | None = None,
+    progress: Progress | None = None,
 ) -> list[Row]:
     """Run the tasks that the store lacks, and return all rows in order.
 
-    joblib runs ``jobs`` at a time.
+    joblib runs ``jobs`` at a time in processes of their own, or the scheduler at the address
+    ``dask`` runs them on its workers.
     """
     wanted = list(tasks)
     missing = [task for task in wanted if task.key not in store.rows]
     done = len(wanted) - len(missing)
-    for row in _results(missing, jobs):
+    found = _results(missing, jobs) if dask is None else _on_cluster(missing, dask)
+    for row in found:
         store.add(row)
         done += 1
         if progress is not None:
@@ -101,6 +110,19 @@ def _results(tasks: list[Task], jobs: int) -> Iterator[Row]:
     yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(
         delayed(_run)(task) for task in tasks
     )
+
+
+def _on_cluster(tasks: list[Task], address: str) -> Iterator[Row]:
+    """Run tasks on a Dask cluster; those of a worker that is lost run again on another."""
+    try:
+        distributed = importlib.import_module("distributed")
+    except ImportError:
+        raise AnalysisError("Dask is not installed: pip install 'topkapi[dask]'") from None
+    with distributed.Client(address) as client:
+        futures = [client.submit(_run, task, pure=False, retries=RETRIES) for task in tasks]
+        for future in distributed.as_completed(futures):
+            yield future.result()
+            future.release()
 
 
 def _run(task: Task) -> Row:

@@ -1,22 +1,37 @@
 """Fit a model with its settings chosen on validation data."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import process_time
+from typing import Any
 
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.experiments.grids import FIXED, GRIDS, Grid, Settings, accepts
+from topkapi.analysis.errors import AnalysisError
+from topkapi.analysis.experiments.grids import (
+    EXTENSIONS,
+    FIXED,
+    GRIDS,
+    PENALTIES,
+    Grid,
+    Settings,
+    accepts,
+)
 from topkapi.analysis.metrics import LOSSES, Gains, evaluate
 from topkapi.analysis.models import Ranker, model_class
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """A fitted model, the settings that won, their validation score, and processor seconds."""
+    """A fitted model, the settings that won, their validation score, and processor seconds.
+
+    ``at_edge`` names the penalties that are at an end of their extended grid.
+    """
 
     model: Ranker
     settings: Settings
     score: float
     seconds: float
+    at_edge: tuple[str, ...] = ()
 
 
 def tune(
@@ -32,21 +47,51 @@ def tune(
     """Choose each tuned setting in turn by ``measure`` on validation data.
 
     ``given`` settings are fixed, and not tuned; ``grid`` replaces the model's own;
-    ``gains`` are learned ones for NDCG.
+    ``gains`` are learned ones for NDCG. Where the best penalty is at an end of its grid, the grid
+    is extended by up to ``EXTENSIONS`` values.
     """
     start = process_time()
     base = _base(name, measure, given or {})
     steps = GRIDS.get(name, []) if grid is None else grid
     best = None
+    at_edge: list[str] = []
     for setting, values in [step for step in steps if step[0] not in (given or {})]:
         kept = base if best is None else best.settings
-        tried = [
-            _attempt(name, {**kept, setting: value}, train, validation, measure, gains)
-            for value in values
-        ]
-        best = max(tried, key=lambda attempt: attempt.score)
+
+        def attempt(value: Any, setting: str = setting, kept: Settings = kept) -> Tuned:
+            return _attempt(name, {**kept, setting: value}, train, validation, measure, gains)
+
+        best, ends = _best_of([attempt(value) for value in values], setting, values, attempt)
+        at_edge += [setting] * ends
     best = best or _attempt(name, base, train, validation, measure, gains)
-    return Tuned(best.model, best.settings, best.score, process_time() - start)
+    return Tuned(best.model, best.settings, best.score, process_time() - start, tuple(at_edge))
+
+
+def _best_of(
+    tried: list[Tuned], setting: str, values: list[Any], attempt: Callable[[Any], Tuned]
+) -> tuple[Tuned, bool]:
+    """Return the best attempt, extending the grid of a penalty at whose end it is.
+
+    Also tells whether it is at an end still.
+    """
+    best = max(tried, key=lambda each: each.score)
+    if setting not in PENALTIES or len(values) < 2:
+        return best, False
+    for _ in range(EXTENSIONS):
+        value = best.settings[setting]
+        if value not in (values[0], values[-1]):
+            return best, False
+        first = value == values[0]
+        fresh = values[0] ** 2 / values[1] if first else values[-1] ** 2 / values[-2]
+        values = [fresh, *values] if first else [*values, fresh]
+        try:
+            further = attempt(fresh)
+        except AnalysisError:
+            return best, True
+        if further.score <= best.score:
+            return best, False
+        best = further
+    return best, True
 
 
 def _base(name: str, measure: str, given: Settings) -> Settings:

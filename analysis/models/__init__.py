@@ -21,6 +21,7 @@ from topkapi.analysis.models.svm_map import SVMMAP
 from topkapi.analysis.models.top_margin import TopMargin
 from topkapi.analysis.models.top_rank import TopRank
 from topkapi.analysis.models.top_slack import TopSlack
+from topkapi.analysis.models.xgboost import XGBoost
 
 MODELS: dict[str, type[Ranker]] = {
     model.name: model
@@ -44,6 +45,7 @@ MODELS: dict[str, type[Ranker]] = {
         TopSlack,
         TopRank,
         LightGBM,
+        XGBoost,
     )
 }
 """Every model by its name."""
@@ -123,6 +125,7 @@ __all__ = [
     "TopMargin",
     "TopRank",
     "TopSlack",
+    "XGBoost",
     "load_model",
     "model_class",
 ]

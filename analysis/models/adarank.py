@@ -29,10 +29,11 @@ def choose(edges: FloatArray, last: int | None) -> int:
 class AdaRank(LinearRanker):
     r"""AdaRank ([XL07]_) with features as weak rankers.
 
-    Each round takes the feature with the largest r = sum P_i E_i and adds it with weight 1/2
-    ln((1+r)/(1-r)). The original update P_i ~ exp(-E_i(all so far)) locks on one feature, so the
-    default multiplies P_i by exp(-alpha E_i(feature)), as boosting does elsewhere, and skips the
-    feature of the round before. Queries without preferences are left out.
+    Each round takes the feature, or negated feature, with the largest r = sum P_i E_i and adds it
+    with weight 1/2 ln((1+r)/(1-r)); as printed, features that fall with relevance are of no use.
+    The original update P_i ~ exp(-E_i(all so far)) locks on one feature, so the default multiplies
+    P_i by exp(-alpha E_i(feature)), as boosting does elsewhere, and skips the feature of the round
+    before. Queries without preferences are left out.
 
     Parameters
     ----------
@@ -65,8 +66,9 @@ class AdaRank(LinearRanker):
             last = choose(edges, last if self.update == "multiplicative" else None)
             alpha = vote(float(edges[last]))
             weights[turn + 1] = weights[turn]
-            weights[turn + 1, last] += alpha
-            staging.add(partial(_weak, feature=last, alpha=alpha))
+            feature, signed = last % data.n_features, alpha if last < data.n_features else -alpha
+            weights[turn + 1, feature] += signed
+            staging.add(partial(_weak, feature=feature, alpha=signed))
             chances = self._update(chances, data, weights[turn + 1], alpha * quality[last])
         self.coef_ = weights[staging.best(self.rounds)]
         return self

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from topkapi.analysis.experiments.compare import CUTS, Entry, gather, mean_over_folds
-from topkapi.analysis.experiments.folds import Truth
+from topkapi.analysis.experiments.folds import FoldSet, Truth, with_truth
 from topkapi.analysis.experiments.grids import title
 from topkapi.analysis.experiments.significance import holm, randomisation_test
 from topkapi.analysis.experiments.store import Row
 from topkapi.analysis.experiments.tables import Table
+from topkapi.analysis.metrics import evaluate
 
 PARENTS = {
     "focused-svm": ("svm-map", "ranksvm"),
@@ -66,12 +67,45 @@ def comparison_table(
     lines: list[tuple[str, list[float | None]]] = [
         (shown, [*row]) for shown, row in zip(names, means, strict=True)
     ]
-    return Table(name, list(columns), lines, frozenset(marks), note if marks else "")
+    failed = _failures(rows, truth)
+    notes = [note] * bool(marks) + [f"empty: could not be fitted ({failed})"] * bool(failed)
+    return Table(name, list(columns), lines, frozenset(marks), "; ".join(notes))
+
+
+def reach_note(fold_set: FoldSet, k: int, seed: int, measure: str = "kappa-ndcg@10") -> str:
+    """Tell what random scores and perfect grades reach on the top-k ground truth of graded data.
+
+    Equal grades are ordered at random in the truth, so not even the grades themselves reach 1.
+    """
+    floors: list[float] = []
+    ceilings: list[float] = []
+    for fold in fold_set.folds:
+        truth = with_truth(fold, "topk", k, seed).test
+        for scores, found in (
+            (np.zeros(truth.n_rows), floors),
+            (fold.test.labels, ceilings),
+        ):
+            values = evaluate(truth, scores, [measure], ties="expected")
+            found.append(values[measure])
+    low, high = float(np.mean(floors)), float(np.mean(ceilings))
+    return f"{measure} of random scores {low:.3f}, of perfect grades {high:.3f}"
+
+
+def _failures(rows: Sequence[Row], truth: Truth) -> str:
+    """Return the models that could not be fitted, each with its first reason."""
+    reasons: dict[str, str] = {}
+    for row in rows:
+        if row["truth"] == truth and "failed" in row:
+            reasons.setdefault(title(row["model"], row["model_k"]), row["failed"])
+    return "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
 
 
 def _beaten(
-    column: list[tuple[str, float, list[list[float]]]], heading: str
+    found: list[tuple[str, float | None, list[list[float]]]], heading: str
 ) -> set[tuple[str, str]]:
+    column = [(name, mean, values) for name, mean, values in found if mean is not None]
+    if not column:
+        return set()
     best = max(column, key=lambda cell: cell[1])
     others = [cell for cell in column if cell[0] != best[0]]
     flat = np.concatenate([np.asarray(part) for part in best[2]])
@@ -89,7 +123,8 @@ def parents_table(rows: Sequence[Row], truth: Truth, measures: dict[str, str], n
 
     The p values of the paired randomisation test are corrected.
     """
-    have = {row["model"] for row in rows}
+    failed = {row["model"] for row in rows if row["truth"] == truth and "failed" in row}
+    have = {row["model"] for row in rows} - failed
     pairs = [
         (child, parent)
         for child, parents in PARENTS.items()
@@ -103,7 +138,7 @@ def parents_table(rows: Sequence[Row], truth: Truth, measures: dict[str, str], n
         for child, parent in pairs:
             first = gather(rows, truth, Entry(child), measure)
             second = gather(rows, truth, Entry(parent), measure)
-            gains.append(mean_over_folds(first) - mean_over_folds(second))
+            gains.append((mean_over_folds(first) or 0.0) - (mean_over_folds(second) or 0.0))
             chances.append(randomisation_test(np.concatenate(first), np.concatenate(second)))
         columns += [heading, f"p ({heading})"]
         for line, gain, chance in zip(cells, gains, holm(chances), strict=True):
@@ -126,6 +161,7 @@ def seconds_table(rows: Sequence[Row], entries: Sequence[Entry], name: str) -> T
                 row["seconds"]
                 for row in rows
                 if (row["model"], row["model_k"], row["truth"]) == (entry.model, entry.k, truth)
+                and "failed" not in row
             ]
             line.append(float(np.mean(seconds)) if seconds else None)
         lines.append((title(entry.model, entry.k), line))

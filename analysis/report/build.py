@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from topkapi.analysis.aggregation import Method
 from topkapi.analysis.agreement import (
     ErrorRates,
     ListSimilarity,
@@ -58,7 +59,9 @@ class _Compared:
     lists: ListSimilarity | None
 
 
-def build_report(study: StudyData, options: Options | None = None) -> Report:
+def build_report(
+    study: StudyData, options: Options | None = None, *, method: Method | None = None
+) -> Report:
     """Compute every figure of a study.
 
     Parameters
@@ -67,6 +70,8 @@ def build_report(study: StudyData, options: Options | None = None) -> Report:
         Labels, raw answers and times of each tool.
     options
         Number of resamples, seed and level of the intervals.
+    method
+        Method of the consensus; Bradley-Terry where there are raw answers if None.
 
     Returns
     -------
@@ -81,7 +86,7 @@ def build_report(study: StudyData, options: Options | None = None) -> Report:
         version=VERSION,
         study=_summary(study),
         settings=chosen,
-        tools=tuple(_tool(study, tool, found, chosen) for tool, found in tools),
+        tools=tuple(_tool(study, tool, found, chosen, method) for tool, found in tools),
         comparison=_comparison(study, counted, chosen),
     )
 
@@ -105,7 +110,13 @@ def _count(study: StudyData, tool: ToolData, options: Options) -> _Compared:
     return _Compared(preferences, pair_tables(preferences), lists)
 
 
-def _tool(study: StudyData, tool: ToolData, found: _Compared, options: Options) -> ToolReport:
+def _tool(
+    study: StudyData,
+    tool: ToolData,
+    found: _Compared,
+    options: Options,
+    method: Method | None,
+) -> ToolReport:
     tables = found.tables
     drawn = options.resamples(
         np.bincount(tables.query, minlength=len(study.queries)), tables.strata()
@@ -114,6 +125,7 @@ def _tool(study: StudyData, tool: ToolData, found: _Compared, options: Options) 
     asked = _resampled_answers(quality, len(study.queries), options)
     active = _active(found.preferences, tool)
     rates = _error_rates(tool, found, options)
+    orders = consensus(study, tool, found.preferences, tables, method)
     return ToolReport(
         tool=tool.name,
         title=tool.title,
@@ -122,10 +134,10 @@ def _tool(study: StudyData, tool: ToolData, found: _Compared, options: Options) 
         agreement=pooled(tables, rating_sums(found.preferences), found.lists, drawn),
         pairs=pair_rows(tables, found.lists, drawn, study.assessors),
         answers=_answers(quality, asked),
-        people=people(tables, rates, quality, study.assessors, drawn, asked, active),
+        people=people(tables, rates, quality, study.assessors, drawn, active),
         queries_by_disagreement=query_rows(study, found.preferences, tables, found.lists),
         effort=effort_of(study, tool, options),
-        consensus=consensus_section(study, consensus(study, found.preferences, tables)),
+        consensus=consensus_section(study, orders),
     )
 
 

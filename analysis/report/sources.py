@@ -2,7 +2,8 @@
 
 - ``pairs``: tab-separated ``query a b preference assessor`` with that header (Topkapi's
   ``pairs.tsv``, ``a`` on the left); a preference is ``a``, ``b`` or ``tie`` (also ``left`` and
-  ``right``, ``>``, ``<`` and ``=``, 1, -1 and 0, or the preferred document's id).
+  ``right``, ``>``, ``<`` and ``=``, 1, -1 and 0), or in the whole file the preferred document's id;
+  a file that can be read both ways is refused unless ``preference`` decides.
 - ``topk``: Topkapi's ``topk.jsonl``; the lists are compared, and a ``pairs.tsv`` named beside it
   gives the raw answers.
 - ``judgments``: Topkapi's ``judgments.jsonl``: the raw answers with their times; beside it
@@ -32,6 +33,11 @@ from topkapi.analysis.report.study import StudyData
 
 HEADER = ("query", "a", "b", "preference", "assessor")
 SEEN = 50  # lines that distinguish qrels from winners
+EXPECTED = {
+    "codes": "a, b or tie",
+    "ids": "one of the two documents or tie",
+    "either": "a, b, tie or one of the two documents",
+}
 ANSWER_CODES = {
     **dict.fromkeys(("a", "left", ">", "1"), 1),
     **dict.fromkeys(("b", "right", "<", "-1"), -1),
@@ -40,7 +46,11 @@ ANSWER_CODES = {
 
 
 def read_preferences(
-    paths: Sequence[Path], *, format: str | None = None, k: int | None = None
+    paths: Sequence[Path],
+    *,
+    format: str | None = None,
+    k: int | None = None,
+    preference: str | None = None,
 ) -> StudyData:
     """Read preference files as one study.
 
@@ -52,6 +62,9 @@ def read_preferences(
         Name of the format; detected from the content if None.
     k
         Length of the consensus lists; all documents if None.
+    preference
+        Whether preferences of ``pairs`` files are ``codes`` or document ``ids``; None lets each
+        file decide.
 
     Returns
     -------
@@ -65,6 +78,8 @@ def read_preferences(
     """
     if not paths:
         raise BadData("no preference file was given")
+    if preference not in (None, "codes", "ids"):
+        raise BadData(f"--preference: {preference!r} is neither codes nor ids")
     named = [_name(path) for path in paths]
     if len(set(named)) < len(named):
         raise BadData(f"two files have the same name ({', '.join(named)}): rename one")
@@ -83,6 +98,8 @@ def read_preferences(
             entries.extend(read_judgments(path))
         elif kind == "qrels":
             grades[name] = read_qrels(path)
+        elif kind == "pairs":
+            rows.extend(_pair_rows(path, preference))
         elif kind in READERS:
             rows.extend(READERS[kind](lines, path, name))
         else:
@@ -175,11 +192,41 @@ def _name(path: Path) -> str:
 
 
 def _pairs(_lines: Sequence[str], path: Path, _: str) -> Iterator[Row]:
-    for location, (query, a, b, preference, assessor) in read_tsv(path, HEADER):
-        answer = {a: 1, b: -1}.get(preference, ANSWER_CODES.get(preference.lower()))
+    """Read a file of pairs whose preferences are codes or ids, whichever fits the whole file."""
+    return _pair_rows(path, None)
+
+
+def _pair_rows(path: Path, preference: str | None) -> Iterator[Row]:
+    rows = list(read_tsv(path, HEADER))
+    meaning = preference or _meaning(rows)
+    for location, (query, a, b, given, assessor) in rows:
+        code, named = _readings(a, b, given)
+        answer = {"codes": code, "ids": named}.get(meaning, named if code is None else code)
         if answer is None:
-            raise BadData(f"{location}: preference {preference!r} is not a, b or tie")
+            raise BadData(f"{location}: preference {given!r} is not {EXPECTED[meaning]}")
         yield _distinct(Row(query, a, b, answer, assessor), location)
+
+
+def _readings(a: str, b: str, given: str) -> tuple[int | None, int | None]:
+    """Return the answer if ``given`` is a code, and if it is the id of a document or a tie."""
+    named = 0 if given.lower() in ("tie", "=") and given not in (a, b) else None
+    return ANSWER_CODES.get(given.lower()), {a: 1, b: -1}.get(given, named)
+
+
+def _meaning(rows: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """Decide whether preferences are codes or ids; refuse a file in which both can be meant."""
+    readings = [_readings(*cells[1:4]) for _, cells in rows]
+    codes = all(code is not None for code, _ in readings)
+    ids = all(named is not None for _, named in readings)
+    if codes != ids:
+        return "codes" if codes else "ids"
+    for (location, cells), (code, named) in zip(rows, readings, strict=True):
+        if code is not None and named is not None and code != named:
+            raise BadData(
+                f"{location}: preference {cells[3]!r} can be a code or the id of a document, which "
+                "mean different answers: choose with --preference codes or --preference ids"
+            )
+    return "either"
 
 
 def _winners(lines: Sequence[str], path: Path, name: str) -> Iterator[Row]:

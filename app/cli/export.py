@@ -41,10 +41,17 @@ def export(
     pseudonyms: Annotated[
         bool, typer.Option("--pseudonyms", help="Write assessor-01 ... instead of e-mails.")
     ] = False,
+    consensus: Annotated[
+        str | None,
+        typer.Option(
+            help="How consensus.jsonl, qrels and letor join assessors: bradley-terry over their "
+            "answers (the default), or supervised-kemeny over their lists."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write the results of a study; report unfinished work on standard error."""
-    options = ExportOptions(assessor, pseudonyms)
+    options = ExportOptions(assessor, pseudonyms, consensus)
     with (
         open_sessions() as sessions,
         export_session(sessions) as session,

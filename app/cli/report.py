@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from topkapi.analysis.aggregation import METHODS, Method
 from topkapi.analysis.errors import AnalysisError
 from topkapi.analysis.report import Options, Report, build_report
 from topkapi.analysis.report.files import write_report
@@ -48,6 +49,13 @@ def report(
         int | None,
         typer.Option(min=1, help="Length of the consensus lists from files; all if omitted."),
     ] = None,
+    preference: Annotated[
+        str | None,
+        typer.Option(
+            help="In files of pairs, preferences are codes (a, b, tie, 1, -1, ...) or ids of "
+            "documents; decided by the file if omitted."
+        ),
+    ] = None,
     pseudonyms: Annotated[
         bool, typer.Option("--pseudonyms", help="Write assessor-01 ... instead of a study's names.")
     ] = False,
@@ -58,6 +66,13 @@ def report(
             help="Also each list's confidence; adds a third of a second per session.",
         ),
     ] = False,
+    consensus: Annotated[
+        str | None,
+        typer.Option(
+            help="bradley-terry over answers (the default where there are answers), or "
+            "supervised-kemeny over lists."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed for resampling queries.")] = 0,
     draws: Annotated[int, typer.Option(min=100, help="Resamples for the intervals.")] = 2000,
     plots: Annotated[bool, typer.Option(help="Also draw plots as PNG and SVG.")] = True,
@@ -69,6 +84,7 @@ def report(
     lists into a folder.
     """
     options = Options(seed=seed, draws=draws)
+    method = _method(consensus)
     try:
         if source:
             _refuse(pseudonyms, "--pseudonyms works only for a study, not for files")
@@ -76,12 +92,14 @@ def report(
                 confidence,
                 "--confidence works only for a study: files do not record how they were judged",
             )
-            found = _of_files([*source, *(Path(name) for name in names or [])], format, k, options)
+            paths = [*source, *(Path(name) for name in names or [])]
+            found = _of_files(paths, format, k, preference, options, method)
         else:
             _refuse(
-                format is not None or k is not None, "--format and --k work only for files (--from)"
+                not (format is None and k is None and preference is None),
+                "--format, --preference and --k work only for files (--from)",
             )
-            found = _of_study(names or [], pseudonyms, confidence, options)
+            found = _of_study(names or [], pseudonyms, confidence, options, method)
         with _progress("Writing the report ..."):
             written = write_report(found, out, plots=plots)
     except AnalysisError as error:
@@ -94,19 +112,41 @@ def _refuse(wrong: bool, message: str) -> None:
         raise Refused(message)
 
 
-def _of_files(paths: list[Path], format: str | None, k: int | None, options: Options) -> Report:
+def _of_files(
+    paths: list[Path],
+    format: str | None,
+    k: int | None,
+    preference: str | None,
+    options: Options,
+    method: Method | None,
+) -> Report:
     with _progress("Counting votes and resampling queries ..."):
-        return build_report(read_preferences(paths, format=format, k=k), options)
+        study = read_preferences(paths, format=format, k=k, preference=preference)
+        return build_report(study, options, method=method)
 
 
-def _of_study(names: list[str], pseudonyms: bool, confidence: bool, options: Options) -> Report:
+def _method(name: str | None) -> Method | None:
+    for each in METHODS:
+        if name == each:
+            return each
+    _refuse(name is not None, f"--consensus: {name!r} is not one of {', '.join(METHODS)}")
+    return None
+
+
+def _of_study(
+    names: list[str],
+    pseudonyms: bool,
+    confidence: bool,
+    options: Options,
+    method: Method | None,
+) -> Report:
     if len(names) != 1:
         raise Refused("give the slug of one study, or files of preferences with --from")
     with open_sessions() as sessions, export_session(sessions) as session, late_bar() as bar:
         source = StudySource(
             session,
             names[0],
-            ExportOptions(pseudonyms=pseudonyms),
+            ExportOptions(pseudonyms=pseudonyms, consensus=method),
             lambda _doing, done, total: bar("reading", done, total),
         )
         return make_report(source, pseudonyms=pseudonyms, confidence=confidence, options=options)

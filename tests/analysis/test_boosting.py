@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from topkapi.analysis.data import RankingData, to_topk
-from topkapi.analysis.models import AdaRank, FocusedBoost, RankBoost
+from topkapi.analysis.metrics import evaluate
+from topkapi.analysis.models import MODELS, AdaRank, FocusedBoost, RankBoost
 from topkapi.analysis.models.boosting.pair_weights import FactoredPairs
 from topkapi.analysis.models.boosting.weak_rankers import FeatureFamily, StumpFamily
 from topkapi.analysis.models.focused_boost import Rounds
@@ -170,3 +171,15 @@ def test_validation_keeps_the_round_with_the_best_measure() -> None:
     kept = RankBoost(rounds=40).fit(data, other)
     assert 0 < kept.alphas_.size <= 40
     np.testing.assert_allclose(whole.alphas_[: kept.alphas_.size], kept.alphas_)
+
+
+@pytest.mark.parametrize("name", ["adarank", "focused-boost"])
+def test_a_feature_that_falls_with_relevance_is_used(name: str) -> None:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 4, 200).astype(float)
+    features = np.stack([rng.random(200), -labels + 0.1 * rng.random(200)], axis=1)
+    data = RankingData(features, labels, np.arange(0, 201, 10))
+    given = {"weak": "features"} if name == "focused-boost" else {}
+    learn = to_topk(data, 5) if name == "focused-boost" else data
+    model = MODELS[name](rounds=5, **given).fit(learn)
+    assert evaluate(data, model.predict(data), ["ndcg@10"])["ndcg@10"] > 0.95

@@ -11,7 +11,7 @@ from scipy.stats import permutation_test
 
 from topkapi.analysis.data import RankingData, make_folds, write_letor
 from topkapi.analysis.data.keyed import shuffled
-from topkapi.analysis.errors import BadData
+from topkapi.analysis.errors import BadData, DidNotConverge
 from topkapi.analysis.experiments.compare import Entry, compare_tasks, gather, mean_over_folds
 from topkapi.analysis.experiments.folds import FoldSet, fold_set_of, load_fold_set, with_truth
 from topkapi.analysis.experiments.grids import GRIDS, TABLE_ORDER, TITLES
@@ -25,19 +25,27 @@ from topkapi.analysis.experiments.tables import (
     as_markdown,
     as_text,
 )
-from topkapi.analysis.experiments.tuning import tune
+from topkapi.analysis.experiments.tuning import Tuned, _best_of, tune
 from topkapi.analysis.metrics import evaluate
+from topkapi.analysis.models import RankNet
 from topkapi.analysis.papers.bounds import check_bounds, counterexample, lemma_1, query_bounds
 from topkapi.analysis.papers.comparison import (
     comparison_table,
     niu_columns,
     parents_table,
+    reach_note,
     seconds_table,
 )
 from topkapi.analysis.papers.findings import beats, interior_beta, plateau
 from topkapi.analysis.papers.sweep_plots import beta_figure, k_figure, save
 from topkapi.analysis.papers.sweep_tables import beta_table, k_table
-from topkapi.analysis.papers.sweeps import BETAS, beta_tasks, k_tasks, synthetic_fold_set
+from topkapi.analysis.papers.sweeps import (
+    BETA_MEASURES,
+    BETAS,
+    beta_tasks,
+    k_tasks,
+    synthetic_fold_set,
+)
 
 
 def graded(seed: int = 0, n_queries: int = 30) -> RankingData:
@@ -206,7 +214,7 @@ def test_findings_say_what_was_found() -> None:
     (down,) = beats(rows, [("ranknet", "focused-net")], "topk", "kappa-err")
     assert up.confirmed
     assert not down.confirmed
-    assert "Not confirmed" in down.line
+    assert "Not shown" in down.line
 
 
 def test_every_model_of_the_tables_has_a_title() -> None:
@@ -261,3 +269,95 @@ def test_the_printed_theorem_2_2_has_its_counterexample_and_lemma_1_holds() -> N
     shares = {bound.name: bound.holds for bound in check_bounds(data, scores, 3)}
     assert all(share == 1.0 for name, share in shares.items() if "as printed" not in name)
     json.dumps(shares)
+
+
+def test_the_best_of_many_equal_points_is_no_finding() -> None:
+    """Check that an argmax inside, which chance alone gives, is not called confirmed."""
+    rng = np.random.default_rng(1)
+    measures = ("kappa-ndcg@1", "kappa-ndcg@5", "kappa-ndcg@10", "kappa-err")
+
+    def rows(gain: float) -> list[Row]:
+        bump = gain * np.sin(np.pi * np.linspace(0, 1, len(BETAS)))
+        return [
+            {
+                "data": "x",
+                "truth": "topk",
+                "model": "focused-net",
+                "fold": f"Fold{fold}",
+                "values": {
+                    name: (0.5 + bump + 0.01 * rng.normal(size=len(BETAS))).tolist()
+                    for name in {*measures, *BETA_MEASURES["topk"]}
+                },
+            }
+            for fold in range(5)
+        ]
+
+    assert not any(each.confirmed for each in interior_beta(rows(0.0), "topk"))
+    assert all(each.verdict == "Not shown" for each in interior_beta(rows(0.0), "topk"))
+    assert all(each.confirmed for each in interior_beta(rows(0.1), "topk"))
+
+
+@pytest.mark.parametrize(("full", "confirmed"), [(0.60, True), (0.65, False)])
+def test_a_plateau_below_the_full_order_is_not_confirmed(full: float, confirmed: bool) -> None:
+    curve = {1: 0.4, 5: 0.59, 10: 0.6, 100: 0.6, None: full}
+    rng = np.random.default_rng(2)
+    rows = [
+        {
+            "data": "x",
+            "model": "rankboost",
+            "k": k,
+            "fold": f"Fold{fold}",
+            "values": {"ndcg@10": value + 0.002 * rng.normal()},
+        }
+        for fold in range(5)
+        for k, value in curve.items()
+    ]
+    (found,) = plateau(rows, "ndcg@10")
+    assert found.confirmed == confirmed
+
+
+def test_a_model_that_fails_is_marked_and_the_others_are_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fold_set = FoldSet("small", small_fold_set().folds[:1], "x")
+    entries = [Entry("ranknet"), Entry("regression")]
+
+    def fail(*_: object, **__: object) -> None:
+        raise DidNotConverge("the loss left the finite numbers")
+
+    monkeypatch.setattr(RankNet, "fit", fail)
+    rows = run_tasks(compare_tasks(fold_set, entries, ["graded"]), Store())
+    assert rows[0]["failed"] == "the loss left the finite numbers"
+    table = comparison_table(rows, entries, "graded", niu_columns("graded", "standard"), "t")
+    assert table.rows[0][1] == [None] * len(table.columns)
+    assert None not in table.rows[1][1]
+    assert "RankNet: the loss left the finite numbers" in table.note
+    assert "seconds" not in rows[0]
+    assert seconds_table(rows, entries, "s").rows[0][1] == [None]
+
+
+def test_a_penalty_at_the_end_of_its_grid_extends_the_grid() -> None:
+    fold = small_fold_set().folds[0]
+    scores = {100.0: 0.1, 10.0: 0.2, 1.0: 0.3, 0.1: 0.5, 0.01: 0.4}
+
+    def attempt(value: float) -> Tuned:
+        return Tuned(RankNet(), {"l2": value}, scores.get(round(value, 9), 0.9), 0.0)
+
+    values = [100.0, 10.0, 1.0]
+    found, at_edge = _best_of([attempt(value) for value in values], "l2", values, attempt)
+    assert (found.settings["l2"], at_edge) == (pytest.approx(0.1), False)
+    scores[0.01] = 0.6
+    found, at_edge = _best_of([attempt(value) for value in values], "l2", values, attempt)
+    assert at_edge  # still rising after three more values
+    tuned = tune("ranknet", fold.train, fold.validation, "ndcg@10", grid=[("l2", [1e9, 1e8])])
+    assert tuned.settings["l2"] < 1e9 or tuned.at_edge == ()
+
+
+def test_the_floor_and_the_ceiling_of_a_topk_table_are_stated() -> None:
+    note = reach_note(small_fold_set(), 3, 0)
+    low, high = (float(part.split()[-1]) for part in note.split(", of perfect"))
+    assert 0 < low < high < 1
+    data = graded()
+    perfect = data.with_labels(np.arange(data.n_rows) * 1.0)  # no equal grades
+    folds = fold_set_of("strict", list(make_folds(perfect, 3)))
+    assert reach_note(folds, 3, 0).endswith("perfect grades 1.000")

@@ -27,6 +27,7 @@ from topkapi.analysis.typing import FloatArray
 
 QUICK: dict[str, dict[str, Any]] = {
     "lightgbm": {"trees": 10, "leaves": 4},
+    "xgboost": {"trees": 10, "depth": 2},
     "rankboost": {"rounds": 30},
     "focused-boost": {"rounds": 30},
 }
@@ -78,7 +79,7 @@ def test_float32_features_give_nearly_the_same_scores(name: str) -> None:
     wide = MODELS[name](**QUICK.get(name, {})).fit(data).predict(data)
     found = MODELS[name](**QUICK.get(name, {})).fit(narrow).predict(narrow)
     if name.startswith("top-") or name in (
-        *("rankboost", "focused-boost", "lightgbm", "svm-map", "focused-svm", "toprank"),
+        *("rankboost", "focused-boost", "lightgbm", "xgboost", "svm-map", "focused-svm", "toprank"),
     ):
         assert np.corrcoef(wide, found)[0, 1] > 0.98  # a rounded value may cross a threshold
     else:

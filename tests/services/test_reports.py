@@ -209,7 +209,9 @@ def test_a_report_is_kept_until_the_study_changes(
 ) -> None:
     numbers = count(1)
     empty = build_report(StudyData("", (), (), (), ()))
-    monkeypatch.setattr(service, "build_report", lambda *_: replace(empty, version=next(numbers)))
+    monkeypatch.setattr(
+        service, "build_report", lambda *_, **__: replace(empty, version=next(numbers))
+    )
     cache = ReportCache()
 
     def ask(**options: bool) -> Any:
@@ -238,7 +240,7 @@ def test_reports_with_other_options_are_made_at_the_same_time(
     both_are_made = Barrier(2, timeout=20)  # with one lock for all, nobody would pass it
     empty = build_report(StudyData("", (), (), (), ()))
 
-    def build(*_: Any) -> Any:
+    def build(*_: Any, **__: Any) -> Any:
         both_are_made.wait()
         return empty
 

@@ -24,7 +24,9 @@ from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 LEVELS = 6  # classes of difficulty
 GAMMAS: FloatArray = np.linspace(0, 1, 5)
-START, SETTLE = 100, 50  # sweeps before the design effect is measured, and after
+START, SETTLE = 60, 40  # sweeps before the design effect is measured, and after
+LEAST_SWEEPS, SWEPT = 150, 15_000_000  # kept sweeps of large studies: votes x sweeps at most
+GAMMA_EVERY = 4  # sweeps
 MOST_COLLAPSED = 16  # assessors of a query up to which equal columns of votes are counted once
 LEAST_WRONG = 1e-9  # probability
 
@@ -44,7 +46,7 @@ class _Votes:
 
 
 def errors_of_answers(
-    preferences: Preferences, *, seed: int = 0, level: float = 0.95, sweeps: int = 400
+    preferences: Preferences, *, seed: int = 0, level: float = 0.95, sweeps: int | None = None
 ) -> ErrorRates:
     """Estimate every assessor's share of wrong answers.
 
@@ -57,7 +59,7 @@ def errors_of_answers(
     level
         Level of the intervals.
     sweeps
-        Draws that are kept.
+        Draws that are kept; 400, or fewer of very many votes, if None.
 
     Returns
     -------
@@ -72,6 +74,8 @@ def errors_of_answers(
     for _ in range(START):
         sampler.sweep()
     sampler.effect = sampler.design_effect(preferences.n_queries)
+    if sweeps is None:
+        sweeps = max(LEAST_SWEEPS, min(400, SWEPT // votes.item.size))
     draws = np.empty((sweeps, preferences.n_assessors))
     for number in range(-SETTLE, sweeps):
         sampler.sweep()
@@ -135,17 +139,16 @@ class _Sampler:
         self.gamma, self.effect = GAMMAS.size // 2, 1.0
         self.active = np.bincount(votes.assessor, minlength=n_assessors) > 0
         self.wrong: FloatArray = np.zeros(votes.item.size)
-        self._found = self._likelihood(self.gamma)
+        self._swept = 0
 
     def sweep(self) -> None:
         """Draw gamma, truth and difficulty of every item, then all rates and their prior."""
-        chances = self._draw_gamma()
+        chances = self._draw_gamma(self._likelihood(self.gamma))
         counts = self._draw_items(chances)
         table = _wrong()[self.gamma]
         known = counts[0] @ table[0] + counts[1] @ table[1]
         self.rates = self.population.draw_rates(known / self.effect)
         self.population.update(self.rates[self.active])
-        self._found = self._likelihood(self.gamma)
 
     def _likelihood(self, gamma: int) -> FloatArray:
         """Return the log-likelihood of every item by truth and level, (2 levels, items)."""
@@ -158,9 +161,12 @@ class _Sampler:
             found[LEVELS + level] = np.bincount(votes.item, np.where(votes.plus, wrong, right), n)
         return found
 
-    def _draw_gamma(self) -> FloatArray:
-        """Take a Metropolis step on gamma; return the chances of truth and level, normalised."""
-        chances, evidence = self._chances(self._found)
+    def _draw_gamma(self, found: FloatArray) -> FloatArray:
+        """Take a Metropolis step on gamma now and then; return the chances of truth and level."""
+        chances, evidence = self._chances(found)
+        self._swept += 1
+        if self._swept % GAMMA_EVERY:
+            return chances
         other = self.gamma + (1 if self.rng.random() < 0.5 else -1)
         if not 0 <= other < GAMMAS.size:
             return chances

@@ -42,12 +42,12 @@ class Family(ABC):
 
 
 class FeatureFamily(Family):
-    """Every feature as it is (divided by its range if that is over 1)."""
+    """Every feature as it is (divided by its range if that is over 1), then every one negated."""
 
     def __init__(self, data: RankingData, features: FloatArray, labels: FloatArray) -> None:
         self.spans = np.maximum(np.ptp(features, axis=0), 1.0)
         self.scaled = features / self.spans
-        self.size = data.n_features
+        self.size = 2 * data.n_features
         lists = _lists_of(data, features, labels)
         self.n_lists = 0 if lists is None else lists.n_queries
         self.table = np.zeros((self.size, 0)) if lists is None else feature_quality(lists, "ndcg")
@@ -60,12 +60,13 @@ class FeatureFamily(Family):
     def pair_edges(self, potentials: FloatArray) -> FloatArray:
         """Return the weighted mean difference of every feature over pairs."""
         edges: FloatArray = self.scaled.T @ potentials
-        return edges
+        return np.concatenate([edges, -edges])
 
     def values(self, index: int) -> FloatArray:
-        """Return the feature of every document."""
-        values: FloatArray = self.scaled[:, index]
-        return values
+        """Return the feature of every document, one less it where it is negated."""
+        feature, negated = self._feature(index)
+        values: FloatArray = self.scaled[:, feature]
+        return 1.0 - values if negated else values
 
     def quality(self, index: int) -> FloatArray:
         """Return the kappa-NDCG of the feature on each list."""
@@ -74,7 +75,13 @@ class FeatureFamily(Family):
 
     def weak(self, index: int, alpha: float) -> Stump:
         """Return the feature itself, without a threshold."""
-        return Stump(index, None, alpha / float(self.spans[index]))
+        feature, negated = self._feature(index)
+        weight = alpha / float(self.spans[feature])
+        return Stump(feature, None, -weight if negated else weight)
+
+    def _feature(self, index: int) -> tuple[int, bool]:
+        half = self.size // 2
+        return index % half, index >= half
 
 
 def _lists_of(data: RankingData, features: FloatArray, labels: FloatArray) -> RankingData | None:

@@ -96,9 +96,9 @@ EXPLANATIONS = {
     ),
     "consensus": Explanation(
         "Consensus",
-        "Supervised Kemeny ranking, started from Borda's order: the order that contradicts the "
-        "fewest weighted votes. The weight of a vote is its assessor's mean agreement with the "
-        "others.",
+        "Where there are answers to pairs, the order of Bradley-Terry worths (with ties, ridge .3) "
+        "fitted to them. Otherwise Supervised Kemeny: the order that contradicts the fewest votes, "
+        "weighted by each assessor's mean agreement with the others. The files name the method.",
     ),
     "lists-systems": Explanation(
         "Which systems win",
@@ -118,8 +118,9 @@ EXPLANATIONS = {
     ),
     "lists-discounts": Explanation(
         "What a position is worth",
-        "The discounts of the same weights. If both lists hold the same pages, a constant added to "
-        "a grade at every position has no effect: read both curves together.",
+        "The discounts of the same weights; both curves sum to 1. If both lists hold the same "
+        "pages, a constant added to a grade at every position has no effect: read both curves "
+        "together.",
     ),
     "lists-accuracy": Explanation(
         "Accuracy on held-out preferences",

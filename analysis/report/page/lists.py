@@ -135,6 +135,7 @@ def _gains(learned: Learned) -> Markup:
 def _discounts(learned: Learned) -> Markup:
     found = learned.model.gains_.discounts.tolist()
     usual = [1 / log2(position + 1) for position in range(1, len(found) + 1)]
+    usual = [each / sum(usual) for each in usual]
     bounds = None if learned.intervals is None else _bounds(learned.intervals.discounts)
     curves = [Curve("learned", found, bounds), Curve("usual", usual)]
     return lines(_title("lists-discounts"), list(range(1, len(found) + 1)), curves, "position")

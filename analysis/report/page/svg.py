@@ -169,6 +169,31 @@ def forest(people: Sequence[Person]) -> Markup:
     return _svg(bottom + 32, f"Estimated error rate by assessor: {summary}", parts)
 
 
+def histogram(title: str, shares: Sequence[float], bars: int = 20) -> Markup:
+    """Draw how many assessors have which share, in bars of equal width from 0 to 100 %."""
+    counts = [0] * bars
+    for share in shares:
+        counts[min(int(share * bars), bars - 1)] += 1
+    up = ticks(max(counts), 4)
+    x, y = Scale(0, 100, 44, WIDTH - 24.0), Scale(0, up[-1], 216, 14)
+    parts = [
+        _line("rule", 44, y(m), WIDTH - 24.0, y(m)) + _words(36, y(m) + 4, f"{m:g}", "end")
+        for m in up
+    ]
+    parts += [_words(x(m), 236, f"{m} %") for m in range(0, 101, 20)]
+    wide = 100 / bars
+    for number, count in enumerate(counts):
+        left, right, top = x(number * wide), x((number + 1) * wide), y(count)
+        parts.append(
+            f'<rect class="band-a" x="{left:.1f}" y="{top:.1f}" width="{right - left - 1:.1f}" '
+            f'height="{216 - top:.1f}"/>'
+        )
+    ordered = sorted(shares)
+    low, middle, high = (ordered[int(q * (len(ordered) - 1))] for q in (0.1, 0.5, 0.9))
+    summary = f"median {percent(middle)}, 80 % between {percent(low)} and {percent(high)}"
+    return _svg(246, f"{title} of {len(shares)} assessors: {summary}", parts)
+
+
 @dataclass(frozen=True, slots=True)
 class Curve:
     """A named line with a value per position, and bounds around it if they are known."""

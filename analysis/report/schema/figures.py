@@ -12,7 +12,7 @@ class Reason(StrEnum):
     NOTHING_SHARED = "no two assessors judged the same pair"
     ONE_CATEGORY = "every vote is the same, so chance explains all of it"
     NO_PREFERENCE = "on no pair did both assessors express a preference"
-    ALL_TIED = "in every shared query one of the two tied everything"
+    ALL_TIED = "in every shared query one of the two tied everything or too few pairs are shared"
     NO_LISTS = "the source has no ranked lists, only single pairs"
     NOT_IDENTIFIED = "the shared judgments cannot tell this assessor's errors from the others'"
     NO_REPEATS = "no pair was asked twice"
@@ -30,6 +30,8 @@ class Reason(StrEnum):
     ONE_TOOL = "fewer than two tools have shared judgments"
     NOT_COMPARED = "it was not compared"
     ONE_QUERY = "one query: nothing to resample"
+    FEW_QUERIES = "fewer than five queries: too few for an interval"
+    NO_SPREAD = "all queries are alike, so they do not tell how far others may be"
     FEW_DEFINED = "undefined in more than half of the resamples"
 
 

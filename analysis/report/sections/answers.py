@@ -1,6 +1,7 @@
 """Quality of raw answers to pairs: self-consistency, sides, intransitive triads."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -22,10 +23,17 @@ from topkapi.analysis.report.schema import (
     Reason,
     SelfConsistency,
 )
-from topkapi.analysis.report.sections.figures import figure, why_none
+from topkapi.analysis.report.sections.figures import (
+    OVERALL,
+    Measure,
+    figure,
+    group_figures,
+    why_none,
+)
 from topkapi.analysis.report.sections.pooled import nested
 from topkapi.analysis.report.study import ToolData
-from topkapi.analysis.typing import BoolArray, IntArray
+
+BROKEN = Measure(lambda sums: ratio(sums[..., 0], sums[..., 1]), Reason.NO_TRIPLES, "share")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,31 +54,60 @@ def answer_quality(tool: ToolData) -> AnswerQuality:
     return AnswerQuality(asked, tool.sides, repeated(asked), count_triads(asked))
 
 
-def self_consistency(
-    quality: AnswerQuality, drawn: Resamples, assessor: int | None = None
-) -> SelfConsistency:
-    """Return the share of repeated pairs answered alike, by one assessor or by all."""
+def self_consistency(quality: AnswerQuality, drawn: Resamples) -> SelfConsistency:
+    """Return the share of repeated pairs answered alike by all assessors."""
     if quality.repeats is None:
         return SelfConsistency(Figure(None, Reason.NO_ANSWERS), asked=0)
-    mine = _mine(quality.repeats.assessor, assessor)
-    if not mine.any():
+    table = quality.repeats.counts.sum(axis=0)
+    if not table.any():
         return SelfConsistency(Figure(None, Reason.NO_REPEATS), asked=0)
-    counts = quality.repeats.counts[mine]
     sums = np.zeros((drawn.weights.shape[1], 9))
-    np.add.at(sums, quality.repeats.query[mine], counts.reshape(-1, 9))
+    np.add.at(sums, quality.repeats.query, quality.repeats.counts.reshape(-1, 9))
     ends = drawn.interval(sums, lambda drawn: agreement(drawn.reshape(-1, 3, 3)))
-    table = counts.sum(axis=0)
     found = figure(agreement(table), ends=ends, no_interval=why_none(drawn))
-    return SelfConsistency(found, asked=int(mine.sum()), counts=nested(table))
+    return SelfConsistency(found, asked=int(table.sum()), counts=nested(table))
 
 
-def left_share(quality: AnswerQuality, assessor: int | None = None) -> LeftShare:
-    """Return the share of answers for the left page, by one assessor or by all."""
+def self_consistencies(
+    quality: AnswerQuality, n_assessors: int, drawn: Resamples
+) -> list[SelfConsistency]:
+    """Return the same for every assessor."""
+    repeats = quality.repeats
+    if repeats is None:
+        return [SelfConsistency(Figure(None, Reason.NO_ANSWERS), asked=0)] * n_assessors
+    rows = repeats.counts.reshape(-1, 9).astype(float)
+    found = group_figures(OVERALL, repeats.query, repeats.assessor, rows, n_assessors, drawn)
+    tables = np.zeros((n_assessors, 3, 3), dtype=np.int64)
+    np.add.at(tables, repeats.assessor, repeats.counts)
+    return [
+        SelfConsistency(each, asked=int(table.sum()), counts=nested(table))
+        if table.any()
+        else SelfConsistency(Figure(None, Reason.NO_REPEATS), asked=0)
+        for each, table in zip(found, tables, strict=True)
+    ]
+
+
+def left_share(quality: AnswerQuality) -> LeftShare:
+    """Return the share of answers for the left page by all assessors."""
     if quality.judgments is None:
         return LeftShare(Figure(None, Reason.NO_ANSWERS))
-    if not quality.sides:
+    return _left_share(quality.judgments, quality.sides)
+
+
+def left_shares(quality: AnswerQuality, n_assessors: int) -> list[LeftShare]:
+    """Return the same for every assessor."""
+    asked = quality.judgments
+    if asked is None:
+        return [LeftShare(Figure(None, Reason.NO_ANSWERS))] * n_assessors
+    order = np.argsort(asked.assessor, kind="stable")
+    borders = np.searchsorted(asked.assessor[order], np.arange(n_assessors + 1))
+    return [_left_share(asked.take(order[a:b]), quality.sides) for a, b in pairwise(borders)]
+
+
+def _left_share(asked: Judgments, sides: bool) -> LeftShare:
+    if not sides:
         return LeftShare(Figure(None, Reason.NO_SIDES))
-    found = left_bias(quality.judgments.take(_mine(quality.judgments.assessor, assessor)))
+    found = left_bias(asked)
     return LeftShare(
         figure(found.share, reason=Reason.ONLY_TIES),
         left=found.left,
@@ -80,28 +117,40 @@ def left_share(quality: AnswerQuality, assessor: int | None = None) -> LeftShare
     )
 
 
-def intransitive_triads(
-    quality: AnswerQuality, drawn: Resamples, assessor: int | None = None
-) -> IntransitiveTriads:
-    """Return the share of triples whose answers fit no order, of one assessor or of all."""
-    if quality.triads is None:
-        return IntransitiveTriads(Figure(None, Reason.NO_ANSWERS))
+def intransitive_triads(quality: AnswerQuality, drawn: Resamples) -> IntransitiveTriads:
+    """Return the share of triples whose answers fit no order, of all assessors."""
     found = quality.triads
-    mine = _mine(found.assessor, assessor)
-    columns = [found.broken[mine], found.triples[mine], found.cycles[mine]]
+    if found is None:
+        return IntransitiveTriads(Figure(None, Reason.NO_ANSWERS))
     sums = np.zeros((drawn.weights.shape[1], 2))
-    np.add.at(sums, found.query[mine], np.stack(columns[:2], axis=1))
-    broken, triples, cycles = (int(column.sum()) for column in columns)
-    ends = drawn.interval(sums, lambda drawn: ratio(drawn[:, 0], drawn[:, 1]))
+    np.add.at(sums, found.query, np.stack([found.broken, found.triples], axis=1))
+    ends = drawn.interval(sums, BROKEN.of)
     share = figure(
-        ratio(broken, triples),
+        BROKEN.of(sums.sum(axis=0)),
         reason=Reason.NO_TRIPLES,
         ends=ends,
         no_interval=why_none(drawn),
     )
-    return IntransitiveTriads(share, broken, cycles, triples)
+    counts = (int(each.sum()) for each in (found.broken, found.cycles, found.triples))
+    return IntransitiveTriads(share, *counts)
 
 
-def _mine(who: IntArray, assessor: int | None) -> BoolArray:
-    mine: BoolArray = np.ones(who.shape, dtype=bool) if assessor is None else who == assessor
-    return mine
+def triads_by_assessor(
+    quality: AnswerQuality, n_assessors: int, drawn: Resamples
+) -> list[IntransitiveTriads]:
+    """Return the same for every assessor."""
+    found = quality.triads
+    if found is None:
+        return [IntransitiveTriads(Figure(None, Reason.NO_ANSWERS))] * n_assessors
+    kept = found.triples > 0
+    rows = np.stack([found.broken, found.triples], axis=1)[kept].astype(float)
+    shares = group_figures(
+        BROKEN, found.query[kept], found.assessor[kept], rows, n_assessors, drawn
+    )
+    columns = (found.broken, found.cycles, found.triples)
+    counts = [np.bincount(found.assessor, column, n_assessors).astype(int) for column in columns]
+    broken, cycles, triples = (each.tolist() for each in counts)
+    return [
+        IntransitiveTriads(share if n else Figure(None, Reason.NO_TRIPLES), b, c, n)
+        for share, b, c, n in zip(shares, broken, cycles, triples, strict=True)
+    ]

@@ -1,12 +1,34 @@
 """The consensus lists of one tool, and which assessors they depart from."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 
-from topkapi.analysis.aggregation import Consensus, consensus_lists, consensus_of
-from topkapi.analysis.agreement import PairTables, Preferences, agreement, rest_counts
+from topkapi.analysis.aggregation import (
+    BRADLEY_TERRY,
+    KEMENY,
+    Consensus,
+    Method,
+    bradley_terry_consensus,
+    consensus_lists,
+    consensus_of,
+)
+from topkapi.analysis.agreement import (
+    BETTER,
+    MISSING,
+    TIE,
+    WORSE,
+    Block,
+    PairTables,
+    Preferences,
+    agreement,
+    from_judgments,
+    rest_counts,
+)
 from topkapi.analysis.report.schema import Departure, Reason, ToolConsensus
 from topkapi.analysis.report.sections.figures import figure
-from topkapi.analysis.report.study import StudyData
+from topkapi.analysis.report.study import StudyData, ToolData
 from topkapi.analysis.typing import FloatArray
 
 
@@ -21,11 +43,59 @@ def agreement_weights(tables: PairTables) -> FloatArray:
     return agreement(sums.reshape(-1, 3, 3))
 
 
-def consensus(study: StudyData, preferences: Preferences, tables: PairTables) -> list[Consensus]:
-    """Compute supervised Kemeny of every judged query, queries in study order."""
-    weights = agreement_weights(tables)
+def consensus(
+    study: StudyData,
+    tool: ToolData,
+    preferences: Preferences,
+    tables: PairTables,
+    method: Method | None = None,
+) -> list[Consensus]:
+    """Compute the consensus of every judged query, queries in study order.
+
+    Without a ``method`` it is Bradley-Terry where the tool has raw answers, else Supervised Kemeny.
+    """
     blocks = sorted(preferences.blocks, key=lambda block: block.query)
-    return [consensus_of(b, len(study.documents[b.query]), weights) for b in blocks]
+    if (method or default_method(tool)) == KEMENY:
+        weights = agreement_weights(tables)
+        return [consensus_of(b, len(study.documents[b.query]), weights) for b in blocks]
+    asked = _answers(study, tool, preferences)
+    return [_by_worth(b, len(study.documents[b.query]), asked, tool) for b in blocks]
+
+
+def default_method(tool: ToolData) -> Method:
+    """Return Bradley-Terry for a tool with raw answers, else Supervised Kemeny."""
+    return BRADLEY_TERRY if tool.judgments is not None and len(tool.judgments) else KEMENY
+
+
+def _by_worth(block: Block, n: int, asked: Mapping[int, Block], tool: ToolData) -> Consensus:
+    """Fit worths to the answers of a query, or else to what its lists say."""
+    if block.query in asked:
+        lists = block if tool.scores else None
+        return bradley_terry_consensus(asked[block.query], n, lists=lists)
+    return bradley_terry_consensus(_stated(block) if tool.name == "pairs" else block, n)
+
+
+def _answers(study: StudyData, tool: ToolData, preferences: Preferences) -> dict[int, Block]:
+    """Return the raw answers by query, of finished sessions where the tool has lists."""
+    asked = tool.judgments
+    if asked is None or not len(asked):
+        return {}
+    if tool.scores:
+        width = len(study.queries)
+        done = [block.assessors * width + block.query for block in preferences.blocks]
+        asked = asked.take(np.isin(asked.assessor * width + asked.query, np.concatenate(done)))
+    found = from_judgments(asked, len(study.assessors), len(study.queries))
+    return {block.query: block for block in found.blocks}
+
+
+def _stated(block: Block) -> Block:
+    """Drop ties of lists in which neither document beats any other: both are outside the list."""
+    won = np.zeros((block.assessors.size, int(block.second.max(initial=0)) + 1), dtype=bool)
+    for row, votes in zip(won, block.votes, strict=True):
+        row[block.first[votes == BETTER]] = True
+        row[block.second[votes == WORSE]] = True
+    outside = ~won[:, block.first] & ~won[:, block.second] & (block.votes == TIE)
+    return replace(block, votes=np.where(outside, MISSING, block.votes).astype(np.int8))
 
 
 def consensus_section(study: StudyData, found: list[Consensus]) -> ToolConsensus:

@@ -69,8 +69,8 @@ def _spread(found: MeasuredSpread, drawn: Resamples, reason: Reason) -> Spread:
     median = (found.median_low, found.median_high)
     return Spread(
         count=found.count,
-        mean=figure(found.mean, reason=reason, ends=mean, no_interval=why),
-        median=figure(found.median, reason=reason, ends=median, no_interval=why),
+        mean=figure(found.mean, reason=reason, ends=mean, no_interval=why, flat=True),
+        median=figure(found.median, reason=reason, ends=median, no_interval=why, flat=True),
         quartiles=numbers([found.lower, found.upper]),
         range=numbers([found.least, found.most]),
     )

@@ -13,11 +13,15 @@ from topkapi.analysis.agreement import (
     cohen_kappa,
     gwet_ac1_of_table,
 )
+from topkapi.analysis.jackknife import Scale, jackknife
 from topkapi.analysis.report.schema import Figure, Interval, Reason
-from topkapi.analysis.typing import FloatArray
+from topkapi.analysis.resampling import LEAST_QUERIES
+from topkapi.analysis.typing import FloatArray, IntArray
 
 UNDEFINED = (np.nan, np.nan)
 """Ends of an interval that is undefined."""
+
+LEAST_WIDTH = 1e-9  # of an interval: where all queries are alike, none can be computed from them
 
 
 def number(value: ArrayLike) -> float | None:
@@ -37,6 +41,7 @@ def figure(
     reason: Reason = Reason.UNDEFINED,
     ends: tuple[ArrayLike, ArrayLike] | None = None,
     no_interval: Reason = Reason.FEW_DEFINED,
+    flat: bool = False,
 ) -> Figure:
     """Make a figure of a value and, where it has one, the ends of its interval.
 
@@ -50,6 +55,8 @@ def figure(
         Low and high end, NaN where undefined; None where no interval is computed.
     no_interval
         Why the interval is undefined, if it is.
+    flat
+        Whether an interval of no width is shown, as of counts.
     """
     found = number(value)
     if found is None:
@@ -59,23 +66,29 @@ def figure(
     low, high = number(ends[0]), number(ends[1])
     if low is None or high is None:
         return Figure(found, no_interval=no_interval)
+    if high - low < LEAST_WIDTH and not flat:
+        return Figure(found, no_interval=Reason.NO_SPREAD)
     return Figure(found, interval=Interval(low, high))
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A measure of sums: how to compute it from (..., width), why it may be undefined."""
+    """A measure of sums: how to compute it from (..., width), why it may be undefined.
+
+    ``scale`` is ``share`` for figures of 0 to 1, ``coefficient`` for those of -1 to 1.
+    """
 
     of: Callable[[FloatArray], FloatArray]
     reason: Reason
+    scale: Scale = "coefficient"
 
 
 def _of_table(function: Callable[[FloatArray], FloatArray]) -> Callable[[FloatArray], FloatArray]:
     return lambda sums: function(sums.reshape((*sums.shape[:-1], 3, 3)))
 
 
-OVERALL = Measure(_of_table(agreement), Reason.NOTHING_SHARED)
-WITHOUT_TIES = Measure(_of_table(lambda t: agreement(t, ties=False)), Reason.NO_PREFERENCE)
+OVERALL = Measure(_of_table(agreement), Reason.NOTHING_SHARED, "share")
+WITHOUT_TIES = Measure(_of_table(lambda t: agreement(t, ties=False)), Reason.NO_PREFERENCE, "share")
 COHEN_KAPPA = Measure(_of_table(cohen_kappa), Reason.ONE_CATEGORY)
 ALPHA = Measure(_of_table(alpha_of_table), Reason.ONE_CATEGORY)
 GWET_AC1 = Measure(_of_table(gwet_ac1_of_table), Reason.ONE_CATEGORY)
@@ -92,4 +105,30 @@ def measured(measure: Measure, sums: FloatArray, drawn: Resamples) -> Figure:
 def why_none(drawn: Resamples, shared: int | None = None) -> Reason:
     """Return why an interval is missing; ``shared`` limits the queries that inform it."""
     used = drawn.n_used if shared is None else min(shared, drawn.n_used)
-    return Reason.ONE_QUERY if used < 2 else Reason.FEW_DEFINED
+    if used < 2:
+        return Reason.ONE_QUERY
+    return Reason.FEW_QUERIES if used < LEAST_QUERIES else Reason.FEW_DEFINED
+
+
+def group_figures(
+    measure: Measure,
+    query: IntArray,
+    group: IntArray,
+    values: FloatArray,
+    n_groups: int,
+    drawn: Resamples,
+) -> list[Figure]:
+    """Return the figure of every group of rows, with an interval over the group's queries."""
+    found = jackknife(
+        query, group, values, n_groups, measure.of, scale=measure.scale, level=drawn.level
+    )
+    columns = (column.tolist() for column in found)
+    return [
+        figure(
+            value,
+            reason=measure.reason if queries else Reason.NOTHING_SHARED,
+            ends=(low, high),
+            no_interval=why_none(drawn, queries),
+        )
+        for value, low, high, queries in zip(*columns, strict=True)
+    ]

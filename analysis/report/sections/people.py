@@ -1,33 +1,23 @@
 """Each assessor: agreement with the rest, estimated error rate, quality of raw answers."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from topkapi.analysis.agreement import (
-    ErrorRates,
-    PairTables,
-    Resamples,
-    grouped_sums,
-    rest_counts,
-)
+from topkapi.analysis.agreement import ErrorRates, PairTables, Resamples, rest_counts
 from topkapi.analysis.report.schema import Figure, Person, Reason
 from topkapi.analysis.report.sections.answers import (
     AnswerQuality,
-    intransitive_triads,
-    left_share,
-    self_consistency,
+    left_shares,
+    self_consistencies,
+    triads_by_assessor,
 )
 from topkapi.analysis.report.sections.figures import (
     COHEN_KAPPA,
     OVERALL,
-    UNDEFINED,
     WITHOUT_TIES,
-    Measure,
     figure,
-    why_none,
+    group_figures,
 )
-from topkapi.analysis.typing import FloatArray, IntArray
+from topkapi.analysis.typing import IntArray
 
 
 def people(
@@ -36,7 +26,6 @@ def people(
     quality: AnswerQuality,
     names: tuple[str, ...],
     drawn: Resamples,
-    asked: Resamples,
     active: IntArray,
 ) -> tuple[Person, ...]:
     """Return one row for each assessor in ``active``.
@@ -52,58 +41,35 @@ def people(
     names
         Names of all assessors.
     drawn
-        Resamples of queries with shared votes.
-    asked
-        Resamples of queries with raw answers.
+        Resamples of queries with shared votes; its level is that of the intervals.
     active
         Indices of the assessors to report.
     """
-    rest = _rest(tables, drawn)
+    query, who, counts = rest_counts(tables)
+    votes = counts.astype(float)
+    of = (query, who, votes, len(names), drawn)
+    overall, without_ties, kappa = (
+        group_figures(measure, *of) for measure in (OVERALL, WITHOUT_TIES, COHEN_KAPPA)
+    )
+    pairs = np.unique(who * tables.n_queries + query) // max(tables.n_queries, 1)
+    shared = np.bincount(pairs, minlength=len(names))
+    consistency = self_consistencies(quality, len(names), drawn)
+    left = left_shares(quality, len(names))
+    triads = triads_by_assessor(quality, len(names), drawn)
     return tuple(
         Person(
             assessor=names[a],
-            shared_queries=int(rest.shared[a]),
-            overall=_with_rest(rest, OVERALL, a, drawn),
-            without_ties=_with_rest(rest, WITHOUT_TIES, a, drawn),
-            cohen_kappa=_with_rest(rest, COHEN_KAPPA, a, drawn),
+            shared_queries=int(shared[a]),
+            overall=overall[a],
+            without_ties=without_ties[a],
+            cohen_kappa=kappa[a],
             error_rate=_error_rate(rates, a),
-            self_consistency=self_consistency(quality, asked, a),
-            left=left_share(quality, a),
-            triads=intransitive_triads(quality, asked, a),
+            self_consistency=consistency[a],
+            left=left[a],
+            triads=triads[a],
         )
         for a in active.tolist()
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Rest:
-    """Votes of each assessor against those of the rest.
-
-    ``sums`` (n_assessors, 9), the same in every resample (draws, n_assessors, 9), and the number
-    of ``shared`` queries (n_assessors,).
-    """
-
-    sums: FloatArray
-    draws: FloatArray
-    shared: IntArray
-
-
-def _rest(tables: PairTables, drawn: Resamples) -> _Rest:
-    query, who, counts = rest_counts(tables)
-    sums = np.zeros((tables.n_assessors, 9))
-    np.add.at(sums, who, counts)
-    draws = grouped_sums(drawn.weights, query, who, counts.astype(float), tables.n_assessors)
-    shared = np.zeros((tables.n_assessors, tables.n_queries), dtype=bool)
-    shared[who, query] = True
-    return _Rest(sums, draws, shared.sum(axis=1))
-
-
-def _with_rest(rest: _Rest, measure: Measure, assessor: int, drawn: Resamples) -> Figure:
-    sums, shared = rest.sums[assessor], int(rest.shared[assessor])
-    several = shared > 1  # one query is always drawn the same
-    ends = drawn.ends(measure.of(rest.draws[:, assessor])) if several else UNDEFINED
-    reason = measure.reason if sums.any() else Reason.NOTHING_SHARED
-    return figure(measure.of(sums), reason=reason, ends=ends, no_interval=why_none(drawn, shared))
 
 
 def _error_rate(rates: ErrorRates, assessor: int) -> Figure:

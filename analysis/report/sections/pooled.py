@@ -25,6 +25,7 @@ from topkapi.analysis.report.sections.figures import (
 )
 from topkapi.analysis.typing import FloatArray, IntArray
 
+LEAST_PAIRS = 3  # page pairs, as of three pages: fewer are no ranking to correlate
 FLEISS_KAPPA = Measure(lambda sums: fleiss_kappa(RatingSums(sums)), Reason.ONE_CATEGORY)
 ALPHA = Measure(lambda sums: krippendorff_alpha(RatingSums(sums)), Reason.ONE_CATEGORY)
 GWET_AC1 = Measure(lambda sums: gwet_ac1(RatingSums(sums)), Reason.ONE_CATEGORY)
@@ -69,12 +70,18 @@ def _similarity(
     tables: PairTables, lists: ListSimilarity | None, drawn: Resamples
 ) -> tuple[Figure, Figure]:
     """Return mean tau-b and rank-biased overlap over queries and pairs of assessors."""
-    sums = mean_sums(tables.query, tau_b(tables.counts), tables.n_queries)
+    sums = mean_sums(tables.query, supported_tau(tables), tables.n_queries)
     tau = measured(Measure(mean_of, Reason.ALL_TIED), sums, drawn)
     if lists is None:
         return tau, Figure(None, Reason.NO_LISTS)
     overlaps = mean_sums(lists.query, lists.rbo, tables.n_queries)
     return tau, measured(Measure(mean_of, Reason.NOTHING_SHARED), overlaps, drawn)
+
+
+def supported_tau(tables: PairTables) -> FloatArray:
+    """Return tau-b of every row of ``tables``, NaN where fewer than ``LEAST_PAIRS`` are shared."""
+    shared = tables.counts.sum(axis=(1, 2))
+    return np.where(shared >= LEAST_PAIRS, tau_b(tables.counts), np.nan)
 
 
 def mean_sums(query: IntArray, values: FloatArray, n_queries: int) -> FloatArray:

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from topkapi.analysis.agreement import ListSimilarity, PairTables, Preferences, agreement, tau_b
+from topkapi.analysis.agreement import ListSimilarity, PairTables, Preferences, agreement
 from topkapi.analysis.report.schema import QueryRow, Reason
 from topkapi.analysis.report.sections.figures import figure
-from topkapi.analysis.report.sections.pooled import mean_of, mean_sums, nested
+from topkapi.analysis.report.sections.pooled import mean_of, mean_sums, nested, supported_tau
 from topkapi.analysis.report.study import StudyData
 
 
@@ -17,7 +17,7 @@ def query_rows(
     Queries that are not shared come last.
     """
     counts = tables.by_query()
-    tau = mean_of(mean_sums(tables.query, tau_b(tables.counts), tables.n_queries))
+    tau = mean_of(mean_sums(tables.query, supported_tau(tables), tables.n_queries))
     overlap = None if lists is None else mean_sums(lists.query, lists.rbo, tables.n_queries)
     rbo = np.full(tables.n_queries, np.nan) if overlap is None else mean_of(overlap)
     overall, strict = agreement(counts), agreement(counts, ties=False)

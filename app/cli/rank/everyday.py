@@ -25,7 +25,14 @@ from topkapi.analysis.papers.bounds import check_bounds, counterexample, lemma_1
 from topkapi.analysis.typing import FloatArray
 from topkapi.app.cli.common import AsJson, say
 from topkapi.app.cli.failures import Refused
-from topkapi.app.cli.rank.sources import Assessor, Study, StudyLabels, one_source, study_data
+from topkapi.app.cli.rank.sources import (
+    Assessor,
+    ConsensusMethod,
+    Study,
+    StudyLabels,
+    one_source,
+    study_data,
+)
 
 Measures = Annotated[
     str, typer.Option(help="Measures, comma-separated, such as ndcg@10,kappa-err.")
@@ -60,6 +67,7 @@ def train(
     study: Study = None,
     assessor: Assessor = None,
     truth: StudyLabels = None,
+    consensus: ConsensusMethod = None,
     validation: Annotated[
         Path | None, typer.Option(help="LETOR file to choose settings and rounds by.")
     ] = None,
@@ -75,7 +83,7 @@ def train(
     given = _settings(model, settings or [])
     if study is not None and validation is not None:
         raise Refused("--validation needs a file of data; to tune on a study, use rank compare")
-    learn = _labelled(data, study, assessor, truth, topk, normalise)
+    learn = _labelled(data, study, assessor, truth, topk, normalise, consensus=consensus)
     if study is not None and learn.topk is not None and model.startswith(("topk-", "focused-")):
         given = {"k": learn.topk, **given}
     if validation is None:
@@ -96,6 +104,7 @@ def score(
     study: Study = None,
     assessor: Assessor = None,
     truth: StudyLabels = None,
+    consensus: ConsensusMethod = None,
     model: Annotated[Path | None, typer.Option(help="Model file written by rank train.")] = None,
     run: Annotated[Path | None, typer.Option(help="TREC run to score instead.")] = None,
     measures: Measures = "ndcg@10,map,err",
@@ -120,12 +129,12 @@ def score(
         raise Refused("give either --model to score a model or --run to score a run")
     if run is not None:
         one_source(data, study, assessor)
-        rows, scores = _of_run(data, run, study, assessor, truth, topk)
+        rows, scores = _of_run(data, run, study, assessor, truth, topk, consensus)
     else:
         assert model is not None
         ranker = load_model(model)
         width = getattr(ranker, "n_features_", None)
-        rows = _labelled(data, study, assessor, truth, topk, normalise, width)
+        rows = _labelled(data, study, assessor, truth, topk, normalise, width, consensus=consensus)
         scores = ranker.predict(rows)
     names = [name.strip() for name in measures.split(",")]
     ties: Ties = "expected" if expected else "stable"
@@ -185,11 +194,13 @@ def _labelled(
     topk: int | None,
     normalise: bool,
     width: int | None = None,
+    *,
+    consensus: str | None = None,
 ) -> RankingData:
     """Return the labels and features of a file or of a study."""
-    one_source(data, study, assessor)
+    one_source(data, study, assessor, consensus)
     if study is not None:
-        return study_data(study, assessor, truth, topk)
+        return study_data(study, assessor, truth, topk, consensus)
     assert data is not None
     if truth is not None:
         raise Refused("--truth chooses labels of a study; for a file, use --topk")
@@ -208,6 +219,7 @@ def _of_run(
     assessor: str | None,
     truth: str | None,
     topk: int | None,
+    consensus: str | None,
 ) -> tuple[RankingData, FloatArray]:
     """Return labels and scores of the documents that are judged or that the run retrieved."""
     ranking = read_run(run)
@@ -217,7 +229,7 @@ def _of_run(
             labels.setdefault(label.query, {})[label.document] = label.label
         rows = data_of_judgments(labels, ranking)
     else:
-        known = _labelled(data, study, assessor, truth, topk, normalise=False)
+        known = _labelled(data, study, assessor, truth, topk, False, consensus=consensus)
         rows = data_of_judgments(judgments_of(known), ranking, topk=known.topk)
     return rows, run_scores(rows, ranking)
 

@@ -1,16 +1,23 @@
 """`topkapi rank compare`, `sweep-beta` and `sweep-k`: the papers' experiments, resumable."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from topkapi.analysis.experiments.compare import Entry, compare_tasks
-from topkapi.analysis.experiments.folds import FoldSet, Truth, load_fold_set
-from topkapi.analysis.experiments.grids import TABLE_ORDER
+from topkapi.analysis.experiments.folds import (
+    FoldSet,
+    Truth,
+    load_fold_set,
+    needs_scaling,
+    normalised,
+)
+from topkapi.analysis.experiments.grids import TABLE_ORDER, title
 from topkapi.analysis.experiments.store import Progress, Row, Store, Task, run_tasks
 from topkapi.analysis.experiments.tables import FORMATS, Table
 from topkapi.analysis.metrics import load_gains
@@ -19,6 +26,7 @@ from topkapi.analysis.papers.comparison import (
     comparison_table,
     niu_columns,
     parents_table,
+    reach_note,
     seconds_table,
     xia_columns,
 )
@@ -28,7 +36,14 @@ from topkapi.analysis.papers.sweeps import KS, beta_tasks, k_tasks, synthetic_fo
 from topkapi.analysis.papers.toprank import toprank_tables, toprank_tasks
 from topkapi.app.cli.common import AsJson, say
 from topkapi.app.cli.failures import Refused
-from topkapi.app.cli.rank.sources import Assessor, Study, first_folds, fold_sets_by_truth, truths_of
+from topkapi.app.cli.rank.sources import (
+    Assessor,
+    ConsensusMethod,
+    Study,
+    first_folds,
+    fold_sets_by_truth,
+    truths_of,
+)
 
 Data = Annotated[
     str, typer.Argument(help="Folder with Fold1, Fold2, ..., or one LETOR file (split by query).")
@@ -39,6 +54,10 @@ Out = Annotated[
 ]
 Format = Annotated[str, typer.Option("--format", help=f"{', '.join(FORMATS)}.")]
 Jobs = Annotated[int, typer.Option(min=1, help="Number of parallel processes.")]
+Dask = Annotated[
+    str | None,
+    typer.Option(help="Address of a Dask scheduler whose workers run the experiment."),
+]
 Seed = Annotated[int, typer.Option(help="Seed for ties, folds and models.")]
 Truths = Annotated[str, typer.Option("--truth", help="graded, topk, or both, comma-separated.")]
 
@@ -67,6 +86,10 @@ def compare(
     ] = None,
     study: Study = None,
     assessor: Assessor = None,
+    consensus: ConsensusMethod = None,
+    normalise: Annotated[
+        bool, typer.Option("--normalise", help="First scale features to 0..1 within each query.")
+    ] = False,
     models: Annotated[str, typer.Option(help="Models, comma-separated, or all.")] = "all",
     k: Annotated[
         str | None,
@@ -93,6 +116,7 @@ def compare(
     out: Out = None,
     form: Format = "text",
     jobs: Jobs = 1,
+    dask: Dask = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -103,8 +127,23 @@ def compare(
     entries = _entries_by_k(models, k or "") if by_k else [Entry(name) for name in _models(models)]
     size = None if k is None or by_k else _whole(k)
     fold_set = fold_sets_by_truth(
-        data, study, assessor, "graded" if by_k else truth, folds=folds, seed=seed, k=size
+        data,
+        study,
+        assessor,
+        "graded" if by_k else truth,
+        folds=folds,
+        seed=seed,
+        k=size,
+        consensus=consensus,
     )
+    if normalise:
+        fold_set = {each: normalised(of) for each, of in fold_set.items()}
+    elif data is not None and needs_scaling(next(iter(fold_set.values()))):
+        typer.echo(
+            f"{data}: features range over several orders of magnitude; linear models may not "
+            "converge: consider --normalise",
+            err=True,
+        )
     learned = None if gains is None else load_gains(gains)
     length = size or _length(fold_set)
     tasks = [
@@ -113,7 +152,7 @@ def compare(
         for task in compare_tasks(of, entries, [each], k=length, seed=seed, gains=learned)
     ]
     name = f"compare-{next(iter(fold_set.values())).name}"
-    rows = _run(tasks, out, name, jobs)
+    rows = _run(tasks, out, name, jobs, dask)
     tables = [
         comparison_table(
             rows,
@@ -124,9 +163,26 @@ def compare(
         )
         for each, of in fold_set.items()
     ]
+    if "topk" in fold_set:
+        reach = reach_note(fold_set["topk"], length, seed)
+        tables = [
+            replace(table, note="; ".join(filter(None, [table.note, reach])))
+            if each == "topk"
+            else table
+            for each, table in zip(fold_set, tables, strict=True)
+        ]
     tables += _parents(rows, list(fold_set))
     tables.append(seconds_table(rows, entries, "Seconds per fold, tuning included"))
+    _print_failures(rows)
     _show(tables, rows, out, name, form, as_json)
+
+
+def _print_failures(rows: Sequence[Row]) -> None:
+    """Print on standard error which cells failed, and why."""
+    for row in rows:
+        if "failed" in row:
+            where = f"{title(row['model'], row['model_k'])}, {row['truth']}, {row['fold']}"
+            typer.echo(f"failed: {where}: {row['failed']}", err=True)
 
 
 def _length(fold_set: Mapping[Truth, FoldSet]) -> int:
@@ -151,13 +207,14 @@ def sweep_beta(
     out: Out = None,
     form: Format = "text",
     jobs: Jobs = 1,
+    dask: Dask = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Train FocusedRank at beta 0 to 1 by .05 (Niu et al., Figures 1 and 2)."""
     fold_set, truths = _fold_set(data, folds, seed), truths_of(truth)
     name = f"sweep-beta-{fold_set.name}"
-    rows = _run(list(beta_tasks(fold_set, truths, k=k, seed=seed)), out, name, jobs)
+    rows = _run(list(beta_tasks(fold_set, truths, k=k, seed=seed)), out, name, jobs, dask)
     tables = [beta_table(rows, each, _caption(each, fold_set, k, "standard")) for each in truths]
     if out is not None:
         for each in truths:
@@ -180,6 +237,7 @@ def sweep_k(
     out: Out = None,
     form: Format = "text",
     jobs: Jobs = 1,
+    dask: Dask = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -192,7 +250,7 @@ def sweep_k(
     name = f"sweep-k-{fold_set.name}".replace(" ", "-")
     sizes = [_whole(word) for word in ks.split(",")]
     tasks = list(k_tasks(fold_set, _models(models), sizes, seed=seed))
-    rows = _run(tasks, out, name, jobs)
+    rows = _run(tasks, out, name, jobs, dask)
     if out is not None:
         save(k_figure(rows, f"{fold_set.name}, full order"), out / f"{name}.svg")
     tables = [
@@ -211,13 +269,14 @@ def toprank_study(
     out: Out = None,
     form: Format = "text",
     jobs: Jobs = 1,
+    dask: Dask = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Compare TopMargin, TopSlack, TopRank and its baselines (Cheng et al., section 4.2)."""
     fold_set = _fold_set(data, folds, seed)
     name = f"toprank-{fold_set.name}" + (f"-n{n}" if n != 10 else "")
-    rows = _run(list(toprank_tasks(fold_set, n=n, seed=seed)), out, name, jobs)
+    rows = _run(list(toprank_tasks(fold_set, n=n, seed=seed)), out, name, jobs, dask)
     _show(toprank_tables(rows, fold_set.name), rows, out, name, form, as_json)
 
 
@@ -265,10 +324,10 @@ def _caption(truth: Truth, fold_set: FoldSet, k: int, rule: str) -> str:
     return f"Graded {fold_set.name}" + (" (LETOR 4.0 rule)" if rule == "letor4" else "")
 
 
-def _run(tasks: list[Task], out: Path | None, name: str, jobs: int) -> list[Row]:
+def _run(tasks: list[Task], out: Path | None, name: str, jobs: int, dask: str | None) -> list[Row]:
     store = Store(None if out is None else out / f"{name}.jsonl")
     with _bar(tasks, store) as progress:
-        return run_tasks(tasks, store, jobs=jobs, progress=progress)
+        return run_tasks(tasks, store, jobs=jobs, dask=dask, progress=progress)
 
 
 @contextmanager

@@ -22,6 +22,14 @@ StudyLabels = Annotated[
     str | None,
     typer.Option("--truth", help="Labels of the study: topk (pairs; the default) or graded."),
 ]
+ConsensusMethod = Annotated[
+    str | None,
+    typer.Option(
+        "--consensus",
+        help="How a study's assessors are joined: bradley-terry over their answers (the default), "
+        "or supervised-kemeny over their lists.",
+    ),
+]
 FOLDS = 5
 _NAMED = 10  # most queries without labels to name
 
@@ -35,14 +43,15 @@ def fold_sets_by_truth(
     folds: int | None,
     seed: int,
     k: int | None = None,
+    consensus: str | None = None,
 ) -> Mapping[Truth, FoldSet]:
     """Return the folds of each requested ground truth, or of all available ones."""
-    one_source(data, study, assessor)
+    one_source(data, study, assessor, consensus)
     if study is None:
         assert data is not None
         fold_set = first_folds(load_fold_set(data, seed=seed), folds)
         return dict.fromkeys(truths_of(truth or "graded,topk"), fold_set)
-    ranking = read_study(study, assessor)
+    ranking = read_study(study, assessor, consensus)
     truths: list[Truth] = list(ranking.data) if truth is None else truths_of(truth)
     for each in truths:
         ranking.under(each, k)  # raises if k is larger than the lists are long
@@ -52,25 +61,29 @@ def fold_sets_by_truth(
 
 
 def study_data(
-    study: str, assessor: str | None, truth: str | None, topk: int | None
+    study: str,
+    assessor: str | None,
+    truth: str | None,
+    topk: int | None,
+    consensus: str | None = None,
 ) -> RankingData:
     """Return all labelled queries of a study under one ground truth."""
     truths = truths_of(truth or "topk")
     if len(truths) != 1:
         raise Refused("--truth: give either graded or topk")
-    ranking = read_study(study, assessor)
+    ranking = read_study(study, assessor, consensus)
     data = ranking.under(truths[0], topk)
     print_coverage(ranking, truths)
     return data
 
 
-def read_study(study: str, assessor: str | None) -> StudyRanking:
+def read_study(study: str, assessor: str | None, consensus: str | None = None) -> StudyRanking:
     """Read a study of the database; raise while nothing of it is finished."""
     with open_sessions() as sessions, export_session(sessions) as session, late_bar() as bar:
         source = StudySource(
             session,
             study,
-            ExportOptions(assessor=assessor),
+            ExportOptions(assessor=assessor, consensus=consensus),
             lambda _doing, done, total: bar("reading", done, total),
         )
         ranking = ranking_of(source)
@@ -102,12 +115,16 @@ def _some(names: tuple[str, ...]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def one_source(data: object, study: str | None, assessor: str | None) -> None:
-    """Require exactly one of ``study`` and ``data``; ``assessor`` needs ``study``."""
+def one_source(
+    data: object, study: str | None, assessor: str | None, consensus: str | None = None
+) -> None:
+    """Require exactly one of ``study`` and ``data``; the other options need ``study``."""
     if (data is None) == (study is None):
         raise Refused("give either a file or folder of data, or a study with --study")
     if study is None and assessor is not None:
         raise Refused("--assessor needs --study")
+    if consensus is not None and (study is None or assessor is not None):
+        raise Refused("--consensus needs --study, without --assessor")
 
 
 def first_folds(fold_set: FoldSet, folds: int | None) -> FoldSet:

@@ -165,14 +165,15 @@ def test_left_and_right_may_change_places() -> None:
 def test_gains_and_discounts_of_an_outer_product_are_its_factors() -> None:
     truth = true_gains(2)
     found, share = rank_one(truth.table - truth.table[:, :1])
-    np.testing.assert_allclose(found.discounts, truth.discounts / truth.discounts[0])
-    np.testing.assert_allclose(found.gains, (truth.gains - 1.0) * truth.discounts[0], atol=1e-12)
+    whole = truth.discounts.sum()
+    np.testing.assert_allclose(found.discounts, truth.discounts / whole)
+    np.testing.assert_allclose(found.gains, (truth.gains - 1.0) * whole, atol=1e-12)
     assert share == pytest.approx(1.0)
 
 
-def test_a_first_position_without_weight_scales_by_the_largest_discount() -> None:
+def test_discounts_sum_to_1_also_without_weight_at_the_first_position() -> None:
     found, _ = rank_one(np.array([[0.0, 0.0], [0.0, 4.0], [0.0, 2.0]]))
-    assert found.discounts.tolist() == pytest.approx([0.0, 1.0, 0.5])
+    assert found.discounts.tolist() == pytest.approx([0.0, 2 / 3, 1 / 3])
     assert found.gains.tolist() == pytest.approx([0.0, 4.0])
 
 

@@ -46,8 +46,8 @@ def scores(seed: int, query: int, assessors: int, documents: int, gaps: float = 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_pooled_figures_equal_plain_counts(seed: int) -> None:
-    graded = ToolData("grades", "T2", tuple(scores(seed, q, 4, 7) for q in range(3)))
-    made = study((graded,), 4, 3, 7)
+    graded = ToolData("grades", "T2", tuple(scores(seed, q, 4, 7) for q in range(6)))
+    made = study((graded,), 4, 6, 7)
     found = record_of(build_report(made, FEW))["tools"][0]["agreement"]
     votes = made.preferences(graded)
     pooled = np.sum(list(brute.tables(votes).values()), axis=0)
@@ -76,12 +76,18 @@ def test_each_pair_of_assessors_has_its_own_table_and_interval() -> None:
         assert row["overall"]["low"] <= row["overall"]["value"] <= row["overall"]["high"]
 
 
-def test_many_pairs_in_chunks_give_what_one_chunk_gives(monkeypatch: pytest.MonkeyPatch) -> None:
-    graded = ToolData("grades", "T2", tuple(scores(2, q, 6, 5) for q in range(4)))
-    made = study((graded,), 6, 4, 5)
-    whole = record_of(build_report(made, FEW))["tools"][0]["pairs"]
-    monkeypatch.setattr("topkapi.analysis.report.sections.pairs.CELLS", 2000)
-    assert record_of(build_report(made, FEW))["tools"][0]["pairs"] == whole
+def test_of_very_many_pairs_those_who_share_most_are_listed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    few = [scores(2, q, 3, 5) for q in range(6)]
+    graded = ToolData("grades", "T2", (*few, scores(2, 6, 6, 5)))
+    made = study((graded,), 6, 7, 5)
+    whole = record_of(build_report(made, FEW))["tools"][0]
+    monkeypatch.setattr("topkapi.analysis.report.sections.pairs.MOST_PAIRS", 3)
+    found = record_of(build_report(made, FEW))["tools"][0]
+    assert found["agreement"] == whole["agreement"]
+    assert whole["agreement"]["assessor_pairs"] == len(whole["pairs"]) > 3
+    assert found["pairs"] == [row for row in whole["pairs"] if row["queries"] == 7]
 
 
 def degenerate() -> Iterator[tuple[str, StudyData]]:

@@ -24,7 +24,7 @@ def paths(value: Any, prefix: str = "") -> Iterator[str]:
 
 
 def test_keys_and_their_order_are_kept() -> None:
-    study = simulated_study([0.02, 0.1, 0.2, 0.1, 0.05], queries=10, documents=15)
+    study = simulated_study([0.02, 0.1, 0.2, 0.1, 0.05], queries=40, documents=15)
     report = build_report(study, Options(draws=100, exchanges=199))
     found = dict.fromkeys(paths(json.loads(to_json(report))))
     assert list(found) == KEYS.read_text(encoding="utf-8").splitlines()

@@ -206,3 +206,33 @@ def test_escaped_cells_are_read_as_they_were(tmp_path: Path) -> None:
     answer = PairAnswer("q 1", "=a", "b\tc", "tie", "Bao")
     path = write(tmp_path / "pairs.tsv", "".join(pair_lines([answer])))
     assert read_preferences([path]).documents[0] == ("=a", "b\tc")
+
+
+def pairs_file(folder: Path, *rows: str) -> Path:
+    path = folder / "pairs.tsv"
+    lines = ["query a b preference assessor", *rows]
+    path.write_text("".join("\t".join(line.split()) + "\n" for line in lines))
+    return path
+
+
+def answers_of(path: Path, preference: str | None = None) -> list[int]:
+    asked = read_preferences([path], preference=preference).tools[0].judgments
+    assert asked is not None
+    return [int(each) for each in asked.answer]
+
+
+def test_ids_that_look_like_codes_are_refused_unless_an_option_decides(tmp_path: Path) -> None:
+    path = pairs_file(tmp_path, "q 2 1 1 x")
+    with pytest.raises(BadData, match="line 2: preference '1' can be a code or the id"):
+        read_preferences([path])
+    assert answers_of(path, "codes") == [1]
+    assert answers_of(path, "ids") == [-1]
+    with pytest.raises(BadData, match="neither codes nor ids"):
+        read_preferences([path], preference="other")
+
+
+def test_the_whole_file_decides_what_a_preference_is(tmp_path: Path) -> None:
+    assert answers_of(pairs_file(tmp_path, "q 2 1 1 x", "q 2 3 -1 x")) == [1, -1]
+    assert answers_of(pairs_file(tmp_path, "q 2 1 1 x", "q 2 3 3 x", "q 3 1 tie x")) == [-1, -1, 0]
+    assert answers_of(pairs_file(tmp_path, "q b a a x", "q b c tie x"), "codes") == [1, 0]
+    assert answers_of(pairs_file(tmp_path, "q a b a x")) == [1]  # both readings mean the same

@@ -1,4 +1,4 @@
-"""The consensus of a study's top-k lists: Supervised Kemeny over all finished sessions."""
+"""The consensus of a study: Bradley-Terry over answers, or Supervised Kemeny over lists."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,10 +26,10 @@ def consensus_lists(source: StudySource) -> Iterator[ConsensusList]:
     from topkapi.analysis.report.sections.consensus import consensus
     from topkapi.app.services.results.exports.gathering import gather
 
-    study = gather(source, tools=(Tool.PAIRS,), logs=False)
+    study = gather(source, tools=(Tool.PAIRS,), logs=source.consensus != "supervised-kemeny")
     votes = study.preferences(study.tools[0])
     found = lists_of(
-        consensus(study, votes, pair_tables(votes)),
+        consensus(study, study.tools[0], votes, pair_tables(votes), source.consensus),
         k=study.k or 1,
         queries=study.queries,
         documents=study.documents,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy.orm import Session
 
@@ -10,8 +10,11 @@ from topkapi.app.db.models import Assignment, JudgmentRow, Study
 from topkapi.app.db.queries.results import exports as queries
 from topkapi.app.db.queries.studies.studies import study_of_slug
 from topkapi.app.domain.enums import Tool
-from topkapi.app.domain.errors import NotFound
+from topkapi.app.domain.errors import Invalid, NotFound
 from topkapi.app.services.results.exports.assessors import Assessors
+
+if TYPE_CHECKING:
+    from topkapi.analysis.aggregation import Method
 
 Progress = Callable[[str, int, int], None]
 _SESSIONS = 20  # whose logs are in memory at once
@@ -19,10 +22,14 @@ _SESSIONS = 20  # whose logs are in memory at once
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """One assessor only, by e-mail, name or pseudonym; pseudonyms instead of e-mails."""
+    """One assessor only, by e-mail, name or pseudonym; pseudonyms instead of e-mails.
+
+    ``consensus`` is the method of the consensus; None is Bradley-Terry.
+    """
 
     assessor: str | None = None
     pseudonyms: bool = False
+    consensus: str | None = None
 
 
 class QueryHead(NamedTuple):
@@ -54,6 +61,17 @@ def no_progress(_doing: str, _done: int, _total: int) -> None:
     """Ignore progress."""
 
 
+def _method(name: str | None) -> "Method | None":
+    """Return the method of a consensus; raise Invalid with the known names."""
+    match name:
+        case None | "bradley-terry" | "supervised-kemeny":
+            return name
+    raise Invalid(
+        f"There is no consensus {name!r}: choose bradley-terry or supervised-kemeny.",
+        field="consensus",
+    )
+
+
 class StudySource:
     """The study ``slug`` in one transaction; nothing of it is kept in memory."""
 
@@ -71,6 +89,7 @@ class StudySource:
         self.study: Study = study
         self.session = session
         self.assessors = Assessors(session, study.id, pseudonyms=options.pseudonyms)
+        self.consensus = _method(options.consensus)
         wanted = options.assessor
         self.only = None if wanted is None else self.assessors.find(wanted).user_id
         self._progress = progress

@@ -1,0 +1,66 @@
+"""Experiments on a real local Dask cluster: the same numbers, and a lost worker loses nothing."""
+
+import importlib
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from topkapi.analysis.data import RankingData, make_folds
+from topkapi.analysis.experiments.compare import Entry, compare_tasks
+from topkapi.analysis.experiments.folds import fold_set_of
+from topkapi.analysis.experiments.store import Row, Store, Task, run_tasks
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    make: Any = importlib.import_module("distributed").LocalCluster
+    with make(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        yield cluster
+
+
+def tasks() -> list[Task]:
+    rng = np.random.default_rng(0)
+    features = rng.random((120, 3))
+    labels = np.digitize(features[:, 0] + 0.2 * rng.normal(size=120), [0.4, 0.8]).astype(float)
+    data = RankingData(features, labels, np.arange(0, 121, 6))
+    folds = fold_set_of("small", list(make_folds(data, 3)))
+    return list(compare_tasks(folds, [Entry("regression"), Entry("listnet")], ["graded"]))
+
+
+def without_times(rows: list[Row]) -> list[Row]:
+    return [{key: value for key, value in row.items() if key != "seconds"} for row in rows]
+
+
+def test_a_cluster_gives_the_rows_of_one_process(cluster: Any) -> None:
+    here = run_tasks(tasks(), Store())
+    there = run_tasks(tasks(), Store(), dask=cluster.scheduler_address)
+    assert without_times(there) == without_times(here)
+
+
+def end_once(number: int, mark: str) -> Row:
+    """End the worker the first time that task 2 runs."""
+    if number == 2 and not Path(mark).exists():
+        Path(mark).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.01)
+    return {"value": number**2}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_lost_worker_loses_nothing(cluster: Any, tmp_path: Path) -> None:
+    mark = tmp_path / "ended"
+    work = [
+        Task({"number": number}, end_once, {"number": number, "mark": str(mark)})
+        for number in range(8)
+    ]
+    store = Store(tmp_path / "rows.jsonl")
+    rows = run_tasks(work, store, dask=cluster.scheduler_address)
+    assert mark.exists()
+    assert [row["value"] for row in rows] == [number**2 for number in range(8)]
+    assert len(Store(tmp_path / "rows.jsonl").rows) == 8
