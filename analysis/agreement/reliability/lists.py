@@ -92,11 +92,7 @@ def _observed(tables: PairTables, tau: FloatArray, curve: _Curve) -> tuple[_Pair
     known = ~np.isnan(tau)
     queries = np.bincount(row[known], minlength=first.size)
     judges = 0.5 + np.sqrt(0.25 + 2 * np.bincount(tables.query)[tables.query])
-<<<<<<< HEAD
-    worth = np.bincount(row[known], 2 / judges[known], first.size).astype(float)
-=======
     worth: FloatArray = np.bincount(row[known], 2 / judges[known], first.size).astype(float)
->>>>>>> numbers
     sums = np.bincount(row[known], tau[known], first.size)
     kept = queries > 0
     mean = sums / np.maximum(queries, 1)

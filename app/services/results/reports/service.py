@@ -27,13 +27,8 @@ def make_report(
     study = gather(source, tools=_tools(source), people=people)
     state = completeness(source)
     return replace(
-<<<<<<< HEAD
-        build_report(study, options),
-        notes=tuple(notes_on(study, state.of(TITLES), state.of({Tool.LISTS}))),
-=======
         build_report(study, options, method=source.consensus),
-        notes=tuple(notes_on(study, completeness(source).of(TITLES))),
->>>>>>> numbers
+        notes=tuple(notes_on(study, state.of(TITLES), state.of({Tool.LISTS}))),
         confidence=confidence_section(source, people) if confidence else None,
     )
 
