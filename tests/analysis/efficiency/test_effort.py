@@ -17,6 +17,7 @@ from topkapi.analysis.efficiency import (
     spread,
 )
 from topkapi.analysis.errors import BadData
+from topkapi.analysis.resampling import LEAST_QUERIES
 
 
 def two_sessions() -> tuple[Timings, Sessions]:
@@ -67,7 +68,7 @@ def test_nothing_timed_is_undefined_not_zero() -> None:
 
 @given(
     answers=st.lists(st.tuples(st.integers(0, 8), st.integers(0, 4)), min_size=1, max_size=20),
-    queries=st.integers(2, 5),
+    queries=st.integers(LEAST_QUERIES, LEAST_QUERIES + 3),
     seed=st.integers(0, 10**6),
 )
 def test_resampled_medians_and_means_equal_plain_resampling(
