@@ -65,7 +65,7 @@ ASSESSORS = (
             lapse=0.01,
             width=0.12,
             tie_ratio=0.9,
-            severity=0.1,
+            severity=0.2,
             notes=0.06,
             second_thoughts=0.02,
             seconds=24,
@@ -81,7 +81,7 @@ ASSESSORS = (
             lapse=0.05,
             width=0.25,
             tie_ratio=0.3,
-            severity=-0.4,
+            severity=-0.5,
             notes=0.03,
             second_thoughts=0.03,
             seconds=15,
@@ -97,7 +97,7 @@ ASSESSORS = (
             lapse=0.02,
             width=0.18,
             tie_ratio=1.0,
-            severity=0.3,
+            severity=0.45,
             notes=0.08,
             second_thoughts=0.04,
             seconds=31,
@@ -113,7 +113,7 @@ ASSESSORS = (
             lapse=0.12,
             width=0.35,
             tie_ratio=0.2,
-            severity=-0.2,
+            severity=-0.3,
             notes=0.02,
             second_thoughts=0.02,
             seconds=11,
@@ -129,7 +129,7 @@ ASSESSORS = (
             lapse=0.02,
             width=0.16,
             tie_ratio=0.5,
-            severity=0.0,
+            severity=0.1,
             notes=0.05,
             second_thoughts=0.02,
             seconds=20,
@@ -158,6 +158,7 @@ class Judge:
             name: -normal.inv_cdf((rank + 0.5) / len(order)) for rank, name in enumerate(order)
         }
         self._grades = grades
+        self._levels = _levels(order, grades)
         self._scale = scale
         self._random = random
         self._seen: set[str] = set()
@@ -209,7 +210,8 @@ class Judge:
         true = self._grades[page]
         if true == 0 and self._happens(0.06):
             return UNJUDGEABLE
-        seen = true - self.habits.severity + self._random.gauss(0, self.habits.width)
+        noise = self._random.gauss(0, 0.2 + self.habits.width)
+        seen = self._levels[page] - self.habits.severity + noise
         return self._scale[min(max(round(seen), 0), len(self._scale) - 1)]
 
     def thinks_again(self) -> bool:
@@ -242,3 +244,13 @@ class Judge:
 
     def _happens(self, probability: float) -> bool:
         return self._random.random() < probability
+
+
+def _levels(order: Sequence[str], grades: Mapping[str, int]) -> dict[str, float]:
+    """Return the grade of each page with its place among pages of the grade: from -.5 to .5."""
+    levels = {}
+    for grade in set(grades.values()):
+        alike = [name for name in order if grades[name] == grade]
+        for index, name in enumerate(alike):
+            levels[name] = grade + 0.5 - (index + 0.5) / len(alike)
+    return levels
