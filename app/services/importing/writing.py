@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.base import Base
 from topkapi.app.db.models import Candidate, Content, Document, Query, Ranking, Study, StudyFile
 from topkapi.app.db.queries.studies import importing as stored
+from topkapi.app.db.search import index_documents
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.services.guideline_history import record_version
 from topkapi.app.services.importing.checking import Checked, document_digest
@@ -42,6 +43,7 @@ def write_study(
     writer = _Writer(session, reader, checked, changes, study.id)
     writer.queries()
     writer.documents()
+    index_documents(session, study.id)
     writer.files()
     writer.candidates()
     writer.rankings()
