@@ -1,13 +1,15 @@
 """Full-text search of documents: FTS5 on SQLite, a generated ``tsvector`` on PostgreSQL.
 
 Both index whole words in lower case and are asked for words that begin with what was typed. These
-tables, columns and indexes are not part of the models; migrations create them.
+tables, columns and indexes are not part of the models; migrations create them. On SQLite code that
+writes documents calls `index_documents`: a trigger per row takes eight times as long, because FTS5
+writes its buffer to disk after each statement of a trigger.
 """
 
 import re
 from typing import Any
 
-from sqlalchemy import ColumnElement, column, func, literal_column, select, table
+from sqlalchemy import ColumnElement, column, func, literal_column, select, table, text
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Content, Document
@@ -42,3 +44,39 @@ def matching_documents(session: Session, typed: str) -> ColumnElement[bool] | No
     vector: ColumnElement[Any] = literal_column(f"contents.{COLUMN}")
     hashes = select(Content.hash).where(vector.op("@@")(func.to_tsquery("simple", asked)))
     return Document.content_hash.in_(hashes)
+
+
+def index_documents(session: Session, study_id: int | None = None) -> None:
+    """Index the documents of a study, or all, that are not indexed yet (SQLite)."""
+    if session.get_bind().dialect.name == "sqlite":
+        _run(
+            session,
+            f"INSERT INTO {TABLE}(rowid, body) SELECT documents.id, contents.text",
+            "NOT",
+            study_id,
+        )
+
+
+def unindex_documents(session: Session, study_id: int) -> None:
+    """Remove the documents of a study from the index (SQLite), before they are deleted."""
+    if session.get_bind().dialect.name == "sqlite":
+        columns = f"{TABLE}({TABLE}, rowid, body)"
+        _run(
+            session,
+            f"INSERT INTO {columns} SELECT 'delete', documents.id, contents.text",
+            "",
+            study_id,
+        )
+
+
+def _run(session: Session, change: str, negated: str, study_id: int | None) -> None:
+    """Apply a change to the index for those documents that it has, or has not."""
+    session.flush()
+    session.execute(
+        text(
+            f"{change} FROM documents JOIN contents ON contents.hash = documents.content_hash "
+            f"WHERE documents.id {negated} IN (SELECT id FROM {TABLE}_docsize) "
+            "AND (:study IS NULL OR documents.study_id = :study)"
+        ),
+        {"study": study_id},
+    )

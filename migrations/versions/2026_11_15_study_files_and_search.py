@@ -1,8 +1,7 @@
 """Full-text search of documents; history of guidelines; what a study was imported with.
 
-SQLite searches an FTS5 index that triggers on ``documents`` maintain; PostgreSQL searches a
-generated ``tsvector`` column. A later migration that rebuilds ``documents`` on SQLite drops the
-triggers: drop the view and the index before, and run ``SQLITE`` again after.
+SQLite searches an FTS5 index of the documents, without their contents; `topkapi.app.db.search`
+maintains it. PostgreSQL searches a generated ``tsvector`` column of the contents.
 """
 
 import sqlalchemy as sa
@@ -15,42 +14,18 @@ _EDITS = ("study.settings", "study.guidelines")
 _IMPORTS = ("study.create", "study.extend")
 
 
-def _trigger(name: str, when: str, action: str) -> str:
-    return f"CREATE TRIGGER document_search_{name} {when} ON documents BEGIN {action}; END"
-
-
-_ADD = (
-    "INSERT INTO document_search(rowid, body) SELECT id, body FROM document_texts WHERE id = new.id"
-)
-_REMOVE = (
-    "INSERT INTO document_search(document_search, rowid, body) "
-    "SELECT 'delete', id, body FROM document_texts WHERE id = old.id"
-)
 SQLITE = (
-    "CREATE VIEW document_texts AS SELECT documents.id AS id, coalesce(contents.text, '') AS body "
-    "FROM documents JOIN contents ON contents.hash = documents.content_hash",
     "CREATE VIRTUAL TABLE document_search USING fts5("
-    "body, content='document_texts', content_rowid='id', "
-    "tokenize='unicode61 remove_diacritics 0', detail='none', columnsize=0)",
-    _trigger("added", "AFTER INSERT", _ADD),
-    _trigger("removed", "BEFORE DELETE", _REMOVE),
-    _trigger("changing", "BEFORE UPDATE OF content_hash", _REMOVE),
-    _trigger("changed", "AFTER UPDATE OF content_hash", _ADD),
-    "INSERT INTO document_search(document_search) VALUES ('rebuild')",
+    "body, content='', detail='none', tokenize='unicode61 remove_diacritics 0')",
+    "INSERT INTO document_search(rowid, body) SELECT documents.id, contents.text FROM documents "
+    "JOIN contents ON contents.hash = documents.content_hash",
 )
 POSTGRESQL = (
     "ALTER TABLE contents ADD COLUMN search tsvector GENERATED ALWAYS AS (to_tsvector("
     "'simple', regexp_replace(left(text, 200000), '[^[:alnum:]]+', ' ', 'g'))) STORED",
     "CREATE INDEX ix_contents_search ON contents USING gin (search)",
 )
-SQLITE_DROPS = (
-    *(
-        f"DROP TRIGGER document_search_{name}"
-        for name in ("added", "removed", "changing", "changed")
-    ),
-    "DROP TABLE document_search",
-    "DROP VIEW document_texts",
-)
+SQLITE_DROPS = ("DROP TABLE document_search",)
 POSTGRESQL_DROPS = (
     "DROP INDEX ix_contents_search",
     "ALTER TABLE contents DROP COLUMN search",

@@ -4,15 +4,17 @@ import random
 from pathlib import Path
 
 import pytest
-from sqlalchemy import delete, select
+from sqlalchemy import Engine, select, text
 from sqlalchemy.orm import Session
 
 from tests.factories import make_content, make_study
-from tests.studies import small_study, write_jsonl
+from tests.studies import append, small_study, write_jsonl
 from topkapi.app.db import migrations
-from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 from topkapi.app.db.models import Document, Study
 from topkapi.app.db.queries.studies.study_pages import documents_page
+from topkapi.app.db.search import index_documents
+from topkapi.app.services.backups import read_backup, write_backup
 from topkapi.app.services.importing import import_study, open_source
 from topkapi.app.services.studies import lifecycle
 
@@ -71,33 +73,50 @@ def test_only_documents_of_the_study_are_found(session: Session, study: Study) -
     other = make_study(session, slug="other", queries=1, documents=2)
     content = make_content(session, TEXTS["d0"])
     session.add(Document(study_id=other.id, external_id="x", content_hash=content.hash))
-    session.flush()
+    index_documents(session, other.id)
     assert found(session, other, "weed") == ["x"]
     assert found(session, study, "weed") == ["d0", "d1", "d3"]
 
 
-def test_the_index_follows_changes_and_deletions(session: Session, study: Study) -> None:
-    first, second = session.scalars(select(Document).order_by(Document.id)).all()[:2]
-    first.content_hash = make_content(session, "All about moss.").hash
-    session.flush()
-    assert found(session, study, "weed") == ["d1", "d3"]
-    assert found(session, study, "moss") == ["d0"]
-    assert session.connection().scalar(select(Document.id).where(Document.id == second.id))
+def test_the_index_follows_imports_and_deletions(
+    session: Session, study: Study, tmp_path: Path
+) -> None:
+    append(tmp_path / "study/documents.jsonl", '{"id": "d9", "text": "Moss, not weeds."}\n')
+    with open_source(tmp_path / "study") as source:
+        import_study(session, source)
+    assert found(session, study, "weed") == ["d0", "d1", "d3", "d9"]
     lifecycle.archive(session, study)
     lifecycle.delete_study(session, study, confirm=study.slug)
+    if session.get_bind().dialect.name == "sqlite":
+        left = session.execute(text("SELECT count(*) FROM document_search_docsize")).scalar_one()
+        assert left == 0
     again = make_study(session, slug="again", queries=1, documents=1)
+    index_documents(session)
     assert found(session, again, "moss") == []
     assert found(session, again, "wrap") == ["q0-d0"]
-    session.execute(delete(Document).where(Document.external_id == "none"))
+
+
+def test_a_restored_backup_is_searched(
+    engine: Engine, sessions: Sessions, empty_database_url: str, tmp_path: Path
+) -> None:
+    with sessions.write.begin() as session, open_source(small_study(tmp_path / "s")) as source:
+        import_study(session, source)
+    write_backup(engine, migrations.head_revision(), tmp_path / "backup.zip")
+    migrations.upgrade(empty_database_url)
+    other = make_engine(empty_database_url)
+    read_backup(other, migrations.head_revision(), tmp_path / "backup.zip")
+    with make_sessions(other).read() as session:
+        assert found(session, session.scalars(select(Study)).one(), "times 4") == ["d4"]
+    other.dispose()
 
 
 def test_a_page_of_any_size_is_stored(session: Session, study: Study) -> None:
     draw = random.Random(1)
     words = ["".join(chr(draw.randrange(0x4E00, 0x9FFF)) for _ in range(3)) for _ in range(90_000)]
-    for name, text in (("many", " ".join(words)), ("long", "x" * 3_000_000)):
-        content = make_content(session, text)
+    for name, page in (("many", " ".join(words)), ("long", "x" * 3_000_000)):
+        content = make_content(session, page)
         session.add(Document(study_id=study.id, external_id=name, content_hash=content.hash))
-    session.flush()
+    index_documents(session, study.id)
     assert found(session, study, words[0]) == ["many"]
 
 

@@ -155,7 +155,7 @@ def test_a_copy_comes_back_after_the_study_was_deleted(session: Session, tmp_pat
     again = lifecycle.required_study(session, "tulips")
     assert facts(session, again) == before
     assert (report.slug, report.action, report.queries) == ("tulips", "restore", 2)
-    assert report.notes == ("2 assignments with 2 log entries were restored",)
+    assert report.notes == ("2 assignments with 2 log entries restored",)
     event = session.scalars(select(AuditEvent).where(AuditEvent.action == "study.restore")).one()
     assert event.subject == "tulips"
 
@@ -187,7 +187,7 @@ def test_a_copy_is_read_on_the_other_database(
             assert facts(other, lifecycle.required_study(other, "tulips")) == before
             person = other.scalars(select(User).where(User.email == "ansa@lehto.example")).one()
             assert person.password_hash is None
-            assert "1 accounts were created without a password" in report.notes[1]
+            assert "1 account created without a password" in report.notes[1]
         engine.dispose()
 
     if session.get_bind().dialect.name == "sqlite":

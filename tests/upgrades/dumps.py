@@ -9,6 +9,8 @@ from typing import Any
 
 from sqlalchemy import JSON, Column, DateTime, Engine, LargeBinary, MetaData, select
 
+from topkapi.app.db.search import is_search_object
+
 STORED = Path(__file__).parent / "stored"
 Dump = dict[str, Any]
 
@@ -61,9 +63,11 @@ def fill(engine: Engine, rows: dict[str, list[dict[str, Any]]]) -> None:
 
 def _tables(engine: Engine) -> MetaData:
     metadata = MetaData()
-    metadata.reflect(engine)
+    metadata.reflect(engine, only=lambda name, _: not is_search_object(name, "table"))
     metadata.remove(metadata.tables["alembic_version"])
     for table in metadata.tables.values():
+        for column in [column for column in table.columns if column.computed is not None]:
+            table._columns.remove(column)  # the search of PostgreSQL
         for column in table.columns:
             if isinstance(column.type, JSON):
                 column.type.none_as_null = True

@@ -12,8 +12,10 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
 from sqlalchemy import Connection, Engine, Table, func, insert, select
 from sqlalchemy.exc import DataError, IntegrityError
+from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Base
+from topkapi.app.db.search import index_documents
 from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.services.backups.manifest import FORMAT, MANIFEST, Manifest, member
 from topkapi.app.services.backups.numbering import continue_numbering
@@ -36,6 +38,8 @@ def read_backup(engine: Engine, revision: str, path: Path) -> dict[str, int]:
                 _refuse_unless_empty(connection)
                 for table in Base.metadata.sorted_tables:
                     _read_table(connection, table, archive, manifest)
+                with Session(connection) as session:
+                    index_documents(session)
                 continue_numbering(connection, manifest.last_ids)
         except _DAMAGE as error:
             raise _damaged(path, str(error)) from error

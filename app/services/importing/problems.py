@@ -52,7 +52,7 @@ class StudyRefused(Invalid):
         self.more = more
         self.read: dict[str, int] = {}
         self.causes: tuple[Problem, ...] = ()
-        count = f"the first {len(problems)} problems" if more else _counted(len(problems))
+        count = f"the first {len(problems)} problems" if more else counted(len(problems), "problem")
         lines = "".join(f"\n- {problem}" for problem in problems)
         super().__init__(f"The study was not imported; {count} to fix:{lines}")
 
@@ -65,8 +65,9 @@ class StudyRefused(Invalid):
         return [(causes.get(file), problems) for file, problems in found.items()]
 
 
-def _counted(number: int) -> str:
-    return "1 problem" if number == 1 else f"{number} problems"
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Return a number with its noun."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 class Problems:

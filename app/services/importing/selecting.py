@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from topkapi.app.services.importing.bundle import Bundle, Part
 from topkapi.app.services.importing.options import ReadOptions
+from topkapi.app.services.importing.problems import counted
 from topkapi.app.services.importing.sources.reader import Reader
 
 
@@ -34,7 +35,8 @@ def part_notes(part: Part) -> Iterator[str]:
     if taken < part.judged:
         yield f"{taken:,} of {part.judged:,} queries with candidates were taken, in file order"
     if part.judged < part.asked:
-        yield f"{part.asked - part.judged:,} queries without candidates were left out"
+        left = counted(part.asked - part.judged, "query", "queries")
+        yield f"{left} without candidates left out"
     yield "documents that are candidates of no query were left out"
 
 

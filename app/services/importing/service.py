@@ -15,7 +15,7 @@ from topkapi.app.services.importing.comparing import Changes, compare
 from topkapi.app.services.importing.edit_messages import described_edits
 from topkapi.app.services.importing.edits import KEEP_EDITS, EditPolicy
 from topkapi.app.services.importing.options import WHOLE, ReadOptions
-from topkapi.app.services.importing.problems import Problems
+from topkapi.app.services.importing.problems import Problems, counted
 from topkapi.app.services.importing.sources.folders import Source
 from topkapi.app.services.importing.sources.reader import Progress, Reader, no_progress
 from topkapi.app.services.importing.writing import lock_imports, write_study
@@ -158,9 +158,9 @@ def _notes(checked: Checked) -> Iterator[str]:
         yield "there is no study.toml; the settings are the defaults, and can be changed"
     yield from checked.notes
     for kind, count in checked.duplicates.items():
-        yield f"{count:,} identical duplicate lines of {kind} were merged"
+        yield f"{counted(count, 'identical duplicate line')} of {kind} merged"
     for file, names in checked.unread.items():
-        yield f"{file}: fields that are not read: {', '.join(sorted(names)[:10])}"
+        yield f"fields of {file} that are not read: {', '.join(sorted(names)[:10])}"
 
 
 def _decisions(report: ImportReport) -> dict[str, str]:

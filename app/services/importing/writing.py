@@ -20,6 +20,7 @@ from topkapi.app.db.models import (
     StudyFile,
 )
 from topkapi.app.db.queries.studies import importing as stored
+from topkapi.app.db.search import index_documents
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.services.guideline_history import record_version
 from topkapi.app.services.importing.checking import Checked, document_digest
@@ -53,6 +54,7 @@ def write_study(
     writer = _Writer(session, reader, checked, changes, study.id)
     writer.queries()
     writer.documents()
+    index_documents(session, study.id)
     writer.files()
     writer.candidates()
     writer.rankings()

@@ -22,13 +22,14 @@ from topkapi.app.db.base import Base
 from topkapi.app.db.models import Assignment, Content, Study, User
 from topkapi.app.db.queries.studies import study_tables
 from topkapi.app.db.queries.studies.studies import study_of_slug
+from topkapi.app.db.search import index_documents
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services import audit
 from topkapi.app.services.backups.rows import row_of
 from topkapi.app.services.importing import ImportReport
-from topkapi.app.services.importing.problems import Location, StudyRefused, refusal
+from topkapi.app.services.importing.problems import Location, StudyRefused, counted, refusal
 from topkapi.app.services.importing.writing import lock_imports, new_contents
 from topkapi.app.services.studies.copy_ids import Ids, renumbered, renumbered_rotations
 from topkapi.app.services.studies.full_copy import FORMAT, HEADER, PEOPLE
@@ -170,7 +171,7 @@ class _CopyReader:
     def _finish(self, actor_id: int | None) -> ImportReport:
         study = self.session.get_one(Study, next(iter(self.ids[Study.__tablename__].values())))
         study.rotations = renumbered_rotations(self._rotations, self.ids)
-        self.session.flush()
+        index_documents(self.session, study.id)
         facts = {name: count for name, count in self.counts.items() if count}
         audit.record(self.session, actor_id, "study.restore", study.slug, **facts)
         return self._report(study)
@@ -203,12 +204,12 @@ class _CopyReader:
 
     def _notes(self) -> Iterator[str]:
         yield (
-            f"{self.counts['assignments']:,} assignments with {self.counts['judgments']:,} log "
-            "entries were restored"
+            f"{counted(self.counts['assignments'], 'assignment')} with "
+            f"{counted(self.counts['judgments'], 'log entry', 'log entries')} restored"
         )
         if self.new_people:
             yield (
-                f"{self.new_people:,} accounts were created without a password; invite these "
+                f"{counted(self.new_people, 'account')} created without a password; invite these "
                 "people before they continue"
             )
 

@@ -86,8 +86,8 @@ def test_antique_becomes_a_study_of_20_queries_with_30_candidates(
     assert "antique-train.qrel" in report.ignored
     notes = "\n".join(report.notes)
     assert "20 of 200 queries with candidates were taken, in file order" in notes
-    assert "1 queries without candidates were left out" in notes
-    assert "20 identical duplicate lines of candidates were merged" in notes
+    assert "1 query without candidates left out" in notes
+    assert "20 identical duplicate lines of candidates merged" in notes
     assert "there is no study.toml" in notes
 
 
@@ -137,7 +137,7 @@ def test_a_beir_folder_becomes_a_study(session: Session, tmp_path: Path, packed:
     assert offered(session) == [("q1", "d1", 2), ("q1", "d2", 0)]
     assert texts(session) == {"d1": "Pull them.", "d2": "Only a title"}
     assert report.read_from["candidates"] == "qrels/test.tsv (tsv)"
-    assert "corpus.jsonl: fields that are not read: metadata" in report.notes
+    assert "fields of corpus.jsonl that are not read: metadata" in report.notes
 
 
 RECORDS: dict[str, list[dict[str, Any]]] = {
@@ -241,9 +241,9 @@ def test_identical_duplicates_are_merged_with_a_count(session: Session, tmp_path
     report = load(session, folder)
     assert len(offered(session)) == 6
     assert [note for note in report.notes if "merged" in note] == [
-        "1 identical duplicate lines of queries were merged",
-        "1 identical duplicate lines of documents were merged",
-        "1 identical duplicate lines of candidates were merged",
+        "1 identical duplicate line of queries merged",
+        "1 identical duplicate line of documents merged",
+        "1 identical duplicate line of candidates merged",
     ]
     assert session.scalar(select(func.count(Document.id))) == 6
 
