@@ -112,11 +112,11 @@ def test_from_the_dashboard_to_void_work(
     card = page.locator("section.card", has=page.get_by_role("link", name=name))
     expect(card).to_contain_text("12 of 16")
     expect(card).to_contain_text("Expected end")
-    person = f"Dora Kiss {slug}"
-    line = page.get_by_role("row").filter(has_text=person)
+    dora = f"Dora Kiss {slug}"
+    line = page.get_by_role("row").filter(has_text=dora)
     expect(line).to_contain_text("very fast")
     looks_right(page)
-    line.get_by_role("link", name=f"Look at the work of {person}").click()
+    line.get_by_role("link", name=f"Look at the work of {dora}").click()
 
     page.get_by_label("All 3 that match the filters").check()
     page.get_by_label("Reason to void").fill("Answers within two seconds")
