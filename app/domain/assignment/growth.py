@@ -113,11 +113,13 @@ def _ruled(
     met = {query: set(people) for query, people in existing.met.items()}
     for step in earlier:
         most = min(rounds, legal_rounds(len(step.people), len(tools)))
-        if not most or not any(slot[0] in set(step.queries) for slot in open_slots):
+        if not most or {slot[0] for slot in open_slots}.isdisjoint(step.queries):
             continue
         for work in rotation(step.queries, step.people, tools, rounds=most, seed=step.seed):
             slot = work.query, work.tool, work.round
-            if slot in open_slots and work.assessor in chosen - met.get(work.query, set()):
+            if slot not in open_slots or work.assessor not in chosen:
+                continue
+            if work.assessor not in met.get(work.query, ()):
                 open_slots.remove(slot)
                 met.setdefault(work.query, set()).add(work.assessor)
                 yield work

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Assignment, Query, Study, User
 from topkapi.app.db.queries.assignments import assignments as queries
+from topkapi.app.db.queries.assignments.assignments import WorkRow
 from topkapi.app.domain.assignment.growth import NobodyFree, fill
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
@@ -67,10 +68,10 @@ def fill_gaps(
     return manual_assignment.give(session, study, planned.work, actor_id=actor_id)
 
 
-def _lost(rows: Sequence[Assignment]) -> list[Assignment]:
+def _lost(rows: Sequence[WorkRow]) -> list[WorkRow]:
     """Return one withdrawn assignment for each slot that nobody has now, the latest."""
     held = {(row.query_id, row.tool, row.round) for row in rows if row.withdrawn_at is None}
-    latest: dict[tuple[int, Tool, int], Assignment] = {}
+    latest: dict[tuple[int, Tool, int], WorkRow] = {}
     for row in sorted((row for row in rows if row.withdrawn_at), key=_withdrawn_at):
         slot = row.query_id, row.tool, row.round
         if slot not in held:
@@ -78,7 +79,7 @@ def _lost(rows: Sequence[Assignment]) -> list[Assignment]:
     return sorted(latest.values(), key=lambda row: (row.query_id, row.tool, row.round))
 
 
-def _withdrawn_at(row: Assignment) -> tuple[str, int]:
+def _withdrawn_at(row: WorkRow) -> tuple[str, int]:
     return row.withdrawn_at.isoformat() if row.withdrawn_at else "", row.id
 
 
@@ -86,7 +87,7 @@ def _filled(
     session: Session,
     slots: Sequence[tuple[int, Tool, int]],
     user_ids: Sequence[int],
-    rows: Sequence[Assignment],
+    rows: Sequence[WorkRow],
     tools: Sequence[Tool],
 ) -> tuple[list[Spec], str | None]:
     """Fill the slots; a query for which too few people are free stays open."""
@@ -103,7 +104,7 @@ def _filled(
 
 
 def _gap(
-    row: Assignment,
+    row: WorkRow,
     query: Query,
     people: dict[int, User],
     takers: dict[tuple[int, Tool, int], User],

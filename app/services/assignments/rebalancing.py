@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Assignment, Study, User
 from topkapi.app.db.queries.assignments import assignments as queries
+from topkapi.app.db.queries.assignments.assignments import WorkRow
 from topkapi.app.domain.assignment.growth import rebalance
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict
@@ -88,7 +89,7 @@ def apply_rebalancing(
 
 
 def _loads(
-    people: dict[int, User], unfinished: Sequence[Assignment], shifts: Sequence[Shift]
+    people: dict[int, User], unfinished: Sequence[WorkRow], shifts: Sequence[Shift]
 ) -> list[Load]:
     before = Counter(row.user_id for row in unfinished)
     change = Counter(shift.taker.id for shift in shifts)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from topkapi.app.db.models import Assignment, Study
+from topkapi.app.db.queries.assignments.assignments import WorkRow
 from topkapi.app.domain.assignment.growth import Existing, Step
 from topkapi.app.domain.assignment.rotation import AssignmentSpec
 from topkapi.app.domain.enums import Tool
@@ -11,12 +12,12 @@ RULED_ROTATION, LISTS_ROTATION = "ruled", "lists"  # keys of `Study.rotations`
 Spec = AssignmentSpec[int, int]  # by the ids of user and query
 
 
-def spec_of(row: Assignment) -> Spec:
+def spec_of(row: Assignment | WorkRow) -> Spec:
     """Return who judges which query with which tool in which round."""
     return AssignmentSpec(row.user_id, row.query_id, row.tool, row.round)
 
 
-def existing_work(rows: Iterable[Assignment], tools: Sequence[Tool]) -> Existing[int, int]:
+def existing_work(rows: Iterable[WorkRow], tools: Sequence[Tool]) -> Existing[int, int]:
     """Return the assignments of ``tools``, and everyone who was ever assigned each query."""
     mine = [row for row in rows if row.tool in tools]
     met: dict[int, set[int]] = {}

@@ -1,17 +1,35 @@
 """Data for assigning: existing assignments, people, queries and their candidates."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Assignment, Candidate, Query, User
+from topkapi.app.domain.enums import Tool
 
 
-def assignments_of_study(session: Session, study_id: int) -> Sequence[Assignment]:
+class WorkRow(NamedTuple):
+    """What assigning reads of an assignment: thousands are read at once, without their plans."""
+
+    id: int
+    user_id: int
+    query_id: int
+    tool: Tool
+    round: int
+    withdrawn_at: datetime | None
+    finished_at: datetime | None
+    last_entry_at: datetime | None
+
+
+def assignments_of_study(session: Session, study_id: int) -> list[WorkRow]:
     """Return all assignments of a study, including withdrawn ones."""
-    statement = select(Assignment).join(Query, Query.id == Assignment.query_id)
-    return session.scalars(statement.where(Query.study_id == study_id)).all()
+    columns = [getattr(Assignment, name) for name in WorkRow._fields]
+    statement = select(*columns).join(Query, Query.id == Assignment.query_id)
+    found = session.execute(statement.where(Query.study_id == study_id).order_by(Assignment.id))
+    return [WorkRow._make(row) for row in found]
 
 
 def queries_of_study(session: Session, study_id: int) -> Sequence[Query]:
