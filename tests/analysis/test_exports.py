@@ -256,7 +256,7 @@ def test_unfinished_work_can_be_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("lines", [exports.qrels_lines([Label("q 1", "d", 1)])])
 def test_an_id_with_a_blank_is_refused_where_blanks_separate(lines: Iterator[str]) -> None:
-    with pytest.raises(BadData, match="'q 1' holds a blank"):
+    with pytest.raises(BadData, match="'q 1' contains a blank"):
         list(lines)
 
 
