@@ -169,12 +169,12 @@ def test_tabs_workers_and_repetitions_leave_one_log(sessions: Sessions) -> None:
     )
 
 
-def second_query(desk: AssignedWork) -> AssignedWork:
-    """Return the desk of the same person with the next query of the study."""
-    later = copy(desk)
+def second_query(assigned: AssignedWork) -> AssignedWork:
+    """Return the assigned of the same person with the next query of the study."""
+    later = copy(assigned)
     later.live = LiveSessions()
-    with desk.sessions.write.begin() as session:
-        first = session.get_one(Assignment, desk.assignment_id)
+    with assigned.sessions.write.begin() as session:
+        first = session.get_one(Assignment, assigned.assignment_id)
         one = session.get_one(Query, first.query_id)
         other = Query(study_id=one.study_id, external_id="next", text="next", position=1)
         session.add(other)
@@ -187,19 +187,19 @@ def second_query(desk: AssignedWork) -> AssignedWork:
     return later
 
 
-def test_an_earlier_query_informs_the_next_once_and_for_all(desk: AssignedWork) -> None:
+def test_an_earlier_query_informs_the_next_once_and_for_all(assigned: AssignedWork) -> None:
     for _ in range(8):
-        desk.answer(Answer.LEFT)
-    later = second_query(desk)
+        assigned.answer(Answer.LEFT)
+    later = second_query(assigned)
     later.answer(Answer.LEFT)
     offered = stored(later)
     assert offered is not None
-    ended = stored(desk)
+    ended = stored(assigned)
     assert ended is not None
     means, variances = ended["confidence"]["error_model"]
     assert offered["prior"] == [list(each) for each in prior_from([(means, variances)]) or ()]
-    with desk.sessions.write.begin() as session:
-        session.get_one(Assignment, desk.assignment_id).finished_at = None
+    with assigned.sessions.write.begin() as session:
+        session.get_one(Assignment, assigned.assignment_id).finished_at = None
     for number in range(7):
         worker = LiveSessions() if number % 2 else later.live
         shown_now = later.look(worker)
@@ -209,8 +209,8 @@ def test_an_earlier_query_informs_the_next_once_and_for_all(desk: AssignedWork) 
         assert kept["prior"] == offered["prior"], "it is never computed again"
 
 
-def test_the_first_query_of_a_person_has_no_prior(desk: AssignedWork) -> None:
-    desk.answer(Answer.LEFT)
-    offered = stored(desk)
+def test_the_first_query_of_a_person_has_no_prior(assigned: AssignedWork) -> None:
+    assigned.answer(Answer.LEFT)
+    offered = stored(assigned)
     assert offered is not None
     assert "prior" not in offered

@@ -6,9 +6,12 @@ Markdown use the reading style, which depends on theme and size.
 
 import re
 from collections.abc import Sequence
-from html import escape, unescape
+from html import escape
+
+from turbohtml import Token, TokenType
 
 from topkapi.app.services.pages.rendering import rendered_html
+from topkapi.app.services.pages.tokens import page_tokens
 from topkapi.app.web.common.markdown import to_html
 from topkapi.app.web.common.templates import static_url
 from topkapi.app.web.judging.page_links import PageLink
@@ -24,8 +27,7 @@ _EMPTY = (
     "“Cannot judge”.</p>"
 )
 _SEEN = re.compile(r"<(?:img|svg|picture|video|audio|object|embed|canvas|input|button)\b", re.I)
-_UNSEEN = re.compile(r"<(style|title|script|template)\b[^>]*+>.*?</\1\s*+>", re.I | re.S)
-_MARKUP = re.compile(r"<[^>]*+>")
+_UNSEEN = frozenset(("style", "title"))
 _ZOOM = {1: ".82", 2: ".91", 4: "1.12", 5: "1.3"}
 # Embedded pages, films and pictures from elsewhere are not loaded: a hatched box marks the place.
 _LABEL = (
@@ -62,7 +64,12 @@ def _is_blank(page: str) -> bool:
     """Return whether a page has neither text nor pictures; a long one is taken to have some."""
     if len(page) > _BLANK_LIMIT or _SEEN.search(page):
         return False
-    return not unescape(_MARKUP.sub("", _UNSEEN.sub("", page))).strip()
+    return not any(_is_visible(token, raw) for token, raw in page_tokens(page))
+
+
+def _is_visible(token: Token, raw: str) -> bool:
+    is_text = token.type is TokenType.TEXT and raw not in _UNSEEN
+    return is_text and bool((token.data or "").strip())
 
 
 def around_body(media_type: str, *, title: str, link: PageLink) -> tuple[bytes, bytes]:

@@ -37,8 +37,9 @@ def consensus_lists(source: StudySource) -> Iterator[ConsensusList]:
     )
     asked = {study.queries[scores.query]: _asked(study, scores) for scores in study.tools[0].scores}
     for each in found:
-        rest = tuple(page for page in each.rest if page in asked[each.query])
-        yield replace(each, rest=rest, study=source.study.slug)
+        if each.query in asked:
+            rest = tuple(page for page in each.rest if page in asked[each.query])
+            yield replace(each, rest=rest, study=source.study.slug)
 
 
 def consensus(source: StudySource) -> Iterator[str]:
