@@ -174,7 +174,7 @@ def test_gains_and_discounts_of_an_outer_product_are_its_factors() -> None:
 def test_discounts_sum_to_1_also_without_weight_at_the_first_position() -> None:
     found, _ = rank_one(np.array([[0.0, 0.0], [0.0, 4.0], [0.0, 2.0]]))
     assert found.discounts.tolist() == pytest.approx([0.0, 2 / 3, 1 / 3])
-    assert found.gains.tolist() == pytest.approx([0.0, 4.0])
+    assert found.gains.tolist() == pytest.approx([0.0, 6.0])
 
 
 def test_offsets_change_no_similarity_that_ignores_them() -> None:
