@@ -13,6 +13,7 @@ import csv
 import gzip
 import json
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +21,11 @@ from scipy import stats
 
 from topkapi.analysis.aggregation import bradley_terry, pair_counts
 from topkapi.analysis.agreement import from_judgments
-from topkapi.analysis.data import RankingData, make_folds
+from topkapi.analysis.data import RankingData, make_folds, to_topk
 from topkapi.analysis.data.normalise import normalise_by_query
 from topkapi.analysis.data.text_features import text_features
 from topkapi.analysis.experiments.compare import Entry, compare_tasks
-from topkapi.analysis.experiments.folds import fold_set_of
+from topkapi.analysis.experiments.folds import fold_set_of, load_fold_set
 from topkapi.analysis.experiments.store import Store, run_tasks
 from topkapi.analysis.papers.comparison import PARENTS
 from topkapi.analysis.report.sources import read_preferences
@@ -109,11 +110,27 @@ def effect(differences: FloatArray) -> dict[str, float | int | None]:
     return {"difference": round(mean, 4), **ends, "queries_needed": needed}
 
 
+def equal_grades(k: int = 10) -> float:
+    """Return the share of pairs between list and rest of MQ2008 that have equal grades."""
+    equal = total = 0
+    for fold in load_fold_set(DATA / "MQ2008").folds:
+        truth = to_topk(fold.test, k, seed=0)
+        for start, stop in pairwise(fold.test.offsets.tolist()):
+            grades, inside = fold.test.labels[start:stop], truth.labels[start:stop] > 0
+            equal += int((grades[inside][:, None] == grades[~inside]).sum())
+            total += int(inside.sum() * (~inside).sum())
+    return equal / total
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--k", type=int, default=5)
+    parser.add_argument("--mq2008", action="store_true")
     given = parser.parse_args()
+    if given.mq2008:
+        print(json.dumps({"equal_grades": round(equal_grades(), 3)}))
+        return
     data = read_data(given.k)
     size = {"topics": data.n_queries, "documents": data.n_rows, "features": data.n_features}
     print(json.dumps({"k": given.k, "repeats": given.repeats, **size}), flush=True)
