@@ -8,7 +8,8 @@ from scipy import sparse, stats
 
 from topkapi.analysis.typing import FloatArray, IntArray
 
-LEAST_QUERIES = 5  # below, no interval
+LEAST_QUERIES = 5  # of a group, such as an assessor: below, no interval
+LEAST_RESAMPLED = 4  # queries of a whole study: below, no interval
 LEAST_STRATUM = 4  # queries
 LEAST_DEFINED = 0.5  # share of resamples in which a figure must be defined to have an interval
 
@@ -22,7 +23,7 @@ class Resamples:
     weights
         Weight of each query in each resample, (draws, n_queries).
     n_used
-        Queries that take part; with fewer than ``LEAST_QUERIES`` every interval is NaN.
+        Queries that take part; with fewer than ``LEAST_RESAMPLED`` every interval is NaN.
     level
         Level of the intervals.
     freedom
@@ -51,7 +52,7 @@ class Resamples:
         """Compute the interval of figures (draws, ...) of every resample."""
         values = np.asarray(values, dtype=float)
         shape = values.shape[1:]
-        if self.n_used < LEAST_QUERIES:
+        if self.n_used < LEAST_RESAMPLED:
             return np.full(shape, np.nan), np.full(shape, np.nan)
         beyond = (1 - self.level) / 2
         far = float(stats.norm.cdf(stats.t.ppf(beyond, self.freedom))) if self.freedom else beyond

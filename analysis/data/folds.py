@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from topkapi.analysis.data.letor import read_letor
+from topkapi.analysis.data.letor import Null, read_letor
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.errors import BadData
 
@@ -59,7 +59,9 @@ def make_folds(data: RankingData, n_folds: int = 5, *, seed: int = 0) -> Iterato
         )
 
 
-def read_folds(folder: str | Path, *, topk: int | None = None) -> Iterator[Fold]:
+def read_folds(
+    folder: str | Path, *, topk: int | None = None, null: Null | None = None
+) -> Iterator[Fold]:
     """Read Fold1, Fold2, ... of a LETOR folder.
 
     Each has train, vali and test (.txt or .txt.gz). The three parts of a fold get one width, and a
@@ -71,19 +73,22 @@ def read_folds(folder: str | Path, *, topk: int | None = None) -> Iterator[Fold]
         Folder that holds Fold1, Fold2, ...
     topk
         k of a top-k ground truth; None where labels are grades.
+    null
+        What ``NULL`` features become, as in ``read_letor``.
     """
     found = sorted(path for path in Path(folder).glob("Fold*") if path.is_dir())
     if not found:
         raise BadData(f"{folder}: no folder named Fold1")
     for path in found:
-        yield _read_fold(path, topk)
+        yield _read_fold(path, topk, null)
 
 
-def _read_fold(path: Path, topk: int | None) -> Fold:
-    parts = [read_letor(_part(path, name), topk=topk) for name in ("train", "vali", "test")]
+def _read_fold(path: Path, topk: int | None, null: Null | None) -> Fold:
+    names = ("train", "vali", "test")
+    parts = [read_letor(_part(path, name), topk=topk, null=null) for name in names]
     width = max(part.n_features for part in parts)
-    names = [set(part.query_ids) for part in parts]
-    shared = (names[0] & names[1]) | (names[0] & names[2]) | (names[1] & names[2])
+    ids = [set(part.query_ids) for part in parts]
+    shared = (ids[0] & ids[1]) | (ids[0] & ids[2]) | (ids[1] & ids[2])
     if shared:
         raise BadData(f"{path}: query {min(shared)} is in two parts: results would leak")
     return Fold(path.name, *(_widen(part, width) for part in parts))

@@ -8,6 +8,7 @@ import gzip
 import re
 import zlib
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -24,12 +25,19 @@ _INDENT = re.compile(rb"^\s+", re.MULTILINE)
 _PAIR = re.compile(r"(\d+):(\S+)")
 
 
+_NULL = re.compile(rb":NULL\b", re.IGNORECASE)
+_UNKNOWN = 9e307  # stands for NULL while a text is parsed
+
+Null = Literal["zero", "minimum"]
+
+
 def read_letor(
     path: str | Path,
     *,
     n_features: int | None = None,
     topk: int | None = None,
     dtype: DTypeLike = np.float64,
+    null: Null | None = None,
 ) -> RankingData:
     """Read one LETOR file, plain or gzip.
 
@@ -45,6 +53,9 @@ def read_letor(
         k if labels are k + 1 - rank of a top-k ground truth; None where they are grades.
     dtype
         float64 or float32.
+    null
+        What ``NULL`` features become: ``zero``, or ``minimum``, the least value of the feature in
+        the query (0 where the query has none). None refuses them.
 
     Raises
     ------
@@ -53,7 +64,7 @@ def read_letor(
     """
     raw = read_bytes(path)
     try:
-        return parse_letor(raw, n_features=n_features, topk=topk, dtype=dtype)
+        return parse_letor(raw, n_features=n_features, topk=topk, dtype=dtype, null=null)
     except BadData as error:
         raise BadData(f"{path}: {error}") from None
 
@@ -74,6 +85,7 @@ def parse_letor(
     n_features: int | None = None,
     topk: int | None = None,
     dtype: DTypeLike = np.float64,
+    null: Null | None = None,
 ) -> RankingData:
     r"""Parse LETOR text.
 
@@ -87,6 +99,8 @@ def parse_letor(
         k if labels are k + 1 - rank of a top-k ground truth; None where they are grades.
     dtype
         float64 or float32.
+    null
+        What ``NULL`` features become, as in :func:`read_letor`.
 
     Examples
     --------
@@ -96,6 +110,8 @@ def parse_letor(
     """
     text = raw.replace(b"\r", b"") if b"\r" in raw else raw
     text = text if text.endswith(b"\n") else text + b"\n"
+    if null is not None:
+        text = _NULL.sub(b":0" if null == "zero" else b":9e307", text)
     body = _COMMENT.sub(b"", text)
     if body[:1].isspace() or b"\n\n" in body or b"\n " in body or b"\n\t" in body:
         body = _INDENT.sub(b"", body)  # blank lines, comment lines, leading blanks
@@ -103,9 +119,12 @@ def parse_letor(
     rows = read_rows(body, len(names))
     if rows is None:
         raise BadData(_first_fault(text))
-    features = _matrix(rows, n_features, text).astype(dtype, copy=False)
+    features = _matrix(rows, n_features, text)
     offsets, query_ids = _borders(names, text)
     documents = _documents(text, len(names))
+    if null == "minimum":
+        features = _filled(features, offsets)
+    features = features.astype(dtype, copy=False)
     return RankingData(features, rows.labels, offsets, query_ids, documents, topk)
 
 
@@ -240,3 +259,13 @@ def write_letor(data: RankingData, path: str | Path) -> None:
     """
     text = format_letor(data).encode()
     Path(path).write_bytes(gzip.compress(text) if str(path).endswith(".gz") else text)
+
+
+def _filled(features: FloatArray, offsets: IntArray) -> FloatArray:
+    """Replace unknown features by the least known one of their query, 0 if there is none."""
+    least = np.minimum.reduceat(features, offsets[:-1], axis=0)
+    least = np.where(least == _UNKNOWN, 0.0, least)
+    filled: FloatArray = np.where(
+        features == _UNKNOWN, np.repeat(least, np.diff(offsets), axis=0), features
+    )
+    return filled

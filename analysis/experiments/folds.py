@@ -6,18 +6,16 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
 from topkapi.analysis.data.folds import Fold, make_folds, read_folds
 from topkapi.analysis.data.keyed import shuffled
-from topkapi.analysis.data.letor import read_letor
+from topkapi.analysis.data.letor import Null, read_letor
 from topkapi.analysis.data.normalise import normalise_by_query
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.data.topk import full_order, to_topk
 from topkapi.analysis.errors import BadData
 
 Truth = Literal["graded", "topk", "full"]
-WIDEST = 100.0  # deviation of a feature over the median one, above which scaling is advised
+WIDEST = 100.0  # deviation of a feature above which scaling is advised
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class FoldSet:
     digest: str
 
 
-def load_fold_set(path: str | Path, *, seed: int = 0) -> FoldSet:
+def load_fold_set(path: str | Path, *, seed: int = 0, null: Null | None = None) -> FoldSet:
     """Load the official folds of a LETOR folder, or five seeded folds of a LETOR file.
 
     The documents of a query are shuffled by ``seed``: OHSUMED's files have relevant documents
@@ -38,7 +36,10 @@ def load_fold_set(path: str | Path, *, seed: int = 0) -> FoldSet:
     path = Path(path).resolve()
     if not path.exists():
         raise BadData(f"{path}: no such file or folder")
-    folds = list(read_folds(path) if path.is_dir() else make_folds(read_letor(path), seed=seed))
+    if path.is_dir():
+        folds = list(read_folds(path, null=null))
+    else:
+        folds = list(make_folds(read_letor(path, null=null), seed=seed))
     return fold_set_of(path.name, [_shuffled(fold, seed) for fold in folds])
 
 
@@ -57,10 +58,9 @@ def normalised(fold_set: FoldSet) -> FoldSet:
 
 
 def needs_scaling(fold_set: FoldSet) -> bool:
-    """Tell whether features differ so much in size that linear models may not converge."""
+    """Tell whether a feature varies so widely that linear models may not converge."""
     spread = fold_set.folds[0].train.features.std(axis=0)
-    used = spread[spread > 0]
-    return bool(used.size and used.max() > WIDEST * np.median(used))
+    return bool(spread.max(initial=0.0) > WIDEST)
 
 
 def fold_set_of(name: str, folds: list[Fold]) -> FoldSet:

@@ -292,8 +292,9 @@ def test_the_best_of_many_equal_points_is_no_finding() -> None:
             for fold in range(5)
         ]
 
-    assert not any(each.confirmed for each in interior_beta(rows(0.0), "topk"))
-    assert all(each.verdict == "Not shown" for each in interior_beta(rows(0.0), "topk"))
+    chance = [each for _ in range(40) for each in interior_beta(rows(0.0), "topk")]
+    assert np.mean([each.confirmed for each in chance]) < 0.12  # the argmax alone: 90 %
+    assert {each.verdict for each in chance if not each.confirmed} == {"Not shown"}
     assert all(each.confirmed for each in interior_beta(rows(0.1), "topk"))
 
 

@@ -137,3 +137,13 @@ def test_real_files_equal_scikit_learn(name: str) -> None:
     np.testing.assert_array_equal(data.labels, labels)
     assert [int(name) for name in data.query_ids] == list(dict.fromkeys(queries.tolist()))
     assert data.document_ids[0]
+
+
+def test_null_features_are_refused_or_become_zero_or_the_least_of_their_query() -> None:
+    text = b"1 qid:1 1:NULL 2:5\n0 qid:1 1:3 2:NULL\n1 qid:2 1:NULL 2:7\n"
+    with pytest.raises(BadData, match="line 1"):
+        parse_letor(text)
+    zero = parse_letor(text, null="zero").features.tolist()
+    assert zero == [[0.0, 5.0], [3.0, 0.0], [0.0, 7.0]]
+    least = parse_letor(text, null="minimum").features.tolist()
+    assert least == [[3.0, 5.0], [3.0, 5.0], [0.0, 7.0]]

@@ -183,3 +183,29 @@ def test_bounds_show_the_printed_inequality_and_its_counterexample(
     assert code == 0
     assert "9 > 3.32" in output
     assert "Lemma 1" in output
+
+
+def test_null_features_and_scaling_are_options_of_compare(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    rows = [
+        f"{d % 3} qid:{q} 1:{d % 3 + 0.1 * q} 2:{1000.0 * d} 3:{'NULL' if d else 1}"
+        for q in range(9)
+        for d in range(6)
+    ]
+    path = tmp_path / "raw.txt"
+    path.write_text("\n".join(rows) + "\n")
+    given = ("compare", str(path), "--models", "regression", "--truth", "graded", "--folds", "1")
+    code, _, wrong = run(capsys, *given)
+    assert code != 0
+    assert "NULL" in wrong
+    code, output, wrong = run(capsys, *given, "--null", "minimum")
+    assert code == 0
+    assert "consider --normalise" in wrong
+    code, output, wrong = run(capsys, *given, "--null", "zero", "--normalise")
+    assert code == 0
+    assert "Regression" in output
+    assert "--normalise" not in wrong
+    assert run(capsys, *given, "--null", "one")[2] == (
+        "topkapi: --null: 'one' is neither zero nor minimum\n"
+    )

@@ -30,7 +30,7 @@ class Reason(StrEnum):
     ONE_TOOL = "fewer than two tools have shared judgments"
     NOT_COMPARED = "it was not compared"
     ONE_QUERY = "one query: nothing to resample"
-    FEW_QUERIES = "fewer than five queries: too few for an interval"
+    FEW_QUERIES = "too few queries for an interval"
     NO_SPREAD = "all queries are alike, so they do not tell how far others may be"
     FEW_DEFINED = "undefined in more than half of the resamples"
 

@@ -28,8 +28,10 @@ from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.rank.sources import (
     Assessor,
     ConsensusMethod,
+    NullFeatures,
     Study,
     StudyLabels,
+    null_of,
     one_source,
     study_data,
 )
@@ -77,19 +79,20 @@ def train(
     ] = None,
     topk: TopK = None,
     normalise: Normalise = False,
+    null: NullFeatures = None,
     as_json: AsJson = False,
 ) -> None:
     """Train a model, tuning its settings if validation data is given."""
     given = _settings(model, settings or [])
     if study is not None and validation is not None:
         raise Refused("--validation needs a file of data; to tune on a study, use rank compare")
-    learn = _labelled(data, study, assessor, truth, topk, normalise, consensus=consensus)
+    learn = _labelled(data, study, assessor, truth, topk, normalise, consensus=consensus, null=null)
     if study is not None and learn.topk is not None and model.startswith(("topk-", "focused-")):
         given = {"k": learn.topk, **given}
     if validation is None:
         fitted = model_class(model)(**given).fit(learn)
     else:
-        choose = _read(validation, topk, normalise, learn.n_features)
+        choose = _read(validation, topk, normalise, learn.n_features, null)
         fitted = tune(model, learn, choose, measure, given=given).model
     fitted.save(out)
     facts = {"model": model, "settings": fitted.settings(), "out": str(out)}
@@ -122,6 +125,7 @@ def score(
     per_query: Annotated[bool, typer.Option("--per-query", help="One line per query.")] = False,
     topk: TopK = None,
     normalise: Normalise = False,
+    null: NullFeatures = None,
     as_json: AsJson = False,
 ) -> None:
     """Score a model, or another system's TREC run, by any measures."""
@@ -134,7 +138,9 @@ def score(
         assert model is not None
         ranker = load_model(model)
         width = getattr(ranker, "n_features_", None)
-        rows = _labelled(data, study, assessor, truth, topk, normalise, width, consensus=consensus)
+        rows = _labelled(
+            data, study, assessor, truth, topk, normalise, width, consensus=consensus, null=null
+        )
         scores = ranker.predict(rows)
     names = [name.strip() for name in measures.split(",")]
     ties: Ties = "expected" if expected else "stable"
@@ -196,6 +202,7 @@ def _labelled(
     width: int | None = None,
     *,
     consensus: str | None = None,
+    null: str | None = None,
 ) -> RankingData:
     """Return the labels and features of a file or of a study."""
     one_source(data, study, assessor, consensus)
@@ -204,11 +211,13 @@ def _labelled(
     assert data is not None
     if truth is not None:
         raise Refused("--truth chooses labels of a study; for a file, use --topk")
-    return _read(data, topk, normalise, width)
+    return _read(data, topk, normalise, width, null)
 
 
-def _read(path: Path, topk: int | None, normalise: bool, width: int | None = None) -> RankingData:
-    data = read_letor(path, topk=topk, n_features=width)
+def _read(
+    path: Path, topk: int | None, normalise: bool, width: int | None, null: str | None
+) -> RankingData:
+    data = read_letor(path, topk=topk, n_features=width, null=null_of(null))
     return normalise_by_query(data) if normalise else data
 
 

@@ -39,6 +39,7 @@ from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.rank.sources import (
     Assessor,
     ConsensusMethod,
+    NullFeatures,
     Study,
     first_folds,
     fold_sets_by_truth,
@@ -90,6 +91,7 @@ def compare(
     normalise: Annotated[
         bool, typer.Option("--normalise", help="First scale features to 0..1 within each query.")
     ] = False,
+    null: NullFeatures = None,
     models: Annotated[str, typer.Option(help="Models, comma-separated, or all.")] = "all",
     k: Annotated[
         str | None,
@@ -135,13 +137,14 @@ def compare(
         seed=seed,
         k=size,
         consensus=consensus,
+        null=null,
     )
     if normalise:
         fold_set = {each: normalised(of) for each, of in fold_set.items()}
     elif data is not None and needs_scaling(next(iter(fold_set.values()))):
         typer.echo(
-            f"{data}: features range over several orders of magnitude; linear models may not "
-            "converge: consider --normalise",
+            f"{data}: some features vary by more than 100, and linear models may not converge: "
+            "consider --normalise",
             err=True,
         )
     learned = None if gains is None else load_gains(gains)

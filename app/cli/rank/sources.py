@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from topkapi.analysis.data import RankingData
+from topkapi.analysis.data.letor import Null
 from topkapi.analysis.experiments.folds import FoldSet, Truth, load_fold_set
 from topkapi.app.cli.bars import late_bar
 from topkapi.app.cli.common import open_sessions
@@ -30,6 +31,14 @@ ConsensusMethod = Annotated[
         "or supervised-kemeny over their lists.",
     ),
 ]
+NullFeatures = Annotated[
+    str | None,
+    typer.Option(
+        "--null",
+        help="What NULL features of a file become: zero, or minimum (the least of the feature in "
+        "the query). Refused if omitted.",
+    ),
+]
 FOLDS = 5
 _NAMED = 10  # most queries without labels to name
 
@@ -44,12 +53,13 @@ def fold_sets_by_truth(
     seed: int,
     k: int | None = None,
     consensus: str | None = None,
+    null: str | None = None,
 ) -> Mapping[Truth, FoldSet]:
     """Return the folds of each requested ground truth, or of all available ones."""
     one_source(data, study, assessor, consensus)
     if study is None:
         assert data is not None
-        fold_set = first_folds(load_fold_set(data, seed=seed), folds)
+        fold_set = first_folds(load_fold_set(data, seed=seed, null=null_of(null)), folds)
         return dict.fromkeys(truths_of(truth or "graded,topk"), fold_set)
     ranking = read_study(study, assessor, consensus)
     truths: list[Truth] = list(ranking.data) if truth is None else truths_of(truth)
@@ -125,6 +135,14 @@ def one_source(
         raise Refused("--assessor needs --study")
     if consensus is not None and (study is None or assessor is not None):
         raise Refused("--consensus needs --study, without --assessor")
+
+
+def null_of(name: str | None) -> Null | None:
+    """Parse the option ``--null``."""
+    match name:
+        case None | "zero" | "minimum":
+            return name
+    raise Refused(f"--null: {name!r} is neither zero nor minimum")
 
 
 def first_folds(fold_set: FoldSet, folds: int | None) -> FoldSet:
