@@ -4,7 +4,7 @@ const SCREEN = 0.88; // a screen, with two lines of overlap
 const stage = document.getElementById("main");
 const panes = [...stage.querySelectorAll(".pane")];
 const form = document.getElementById("answers");
-const actions = new Map(Object.entries(JSON.parse(form.dataset.keys)).map(([action, key]) => [key, action]));
+const actions = new Map(Object.entries(JSON.parse(form?.dataset.keys ?? "{}")).map(([action, key]) => [key, action]));
 const tops = new WeakMap(); // scrolled element -> scrollTop when it was last seen
 let active = panes[0];
 let switched = () => {};
