@@ -20,9 +20,9 @@ SQLITE = (
     "INSERT INTO document_search(rowid, body) SELECT documents.id, contents.text FROM documents "
     "JOIN contents ON contents.hash = documents.content_hash",
 )
-POSTGRESQL = (
-    "ALTER TABLE contents ADD COLUMN search tsvector GENERATED ALWAYS AS (to_tsvector("
-    "'simple', regexp_replace(left(text, 200000), '[^[:alnum:]]+', ' ', 'g'))) STORED",
+POSTGRESQL = (  # a vector is limited to 1 MB, so only the beginning of a very long page is indexed
+    "ALTER TABLE contents ADD COLUMN search tsvector GENERATED ALWAYS AS "
+    "(to_tsvector('simple', left(text, 200000))) STORED",
     "CREATE INDEX ix_contents_search ON contents USING gin (search)",
 )
 SQLITE_DROPS = ("DROP TABLE document_search",)

@@ -20,7 +20,7 @@ from topkapi.app.services.studies import lifecycle
 
 TEXTS = {
     "d0": "How to kill weeds between stones.",
-    "d1": "Weed-killer is sold in every shop, e.g. at garden.example/weedol.",
+    "d1": "Weed-killer is sold in every shop, also as weedol (new).",
     "d2": "Nothing grows here. Café Ärger; snake_case and C3PO.",
     "d3": "<p>Pulling <b>weed</b>s by hand takes 3.5 hours",
 }
@@ -50,10 +50,8 @@ def study(session: Session, tmp_path: Path) -> Study:
         ("WEED hand", ["d3"]),
         ("killer", ["d1"]),
         ("weedol", ["d1"]),
-        ("example", ["d1"]),
         ("ärger café", ["d2"]),
         ("case", ["d2"]),
-        ("3.5", ["d3"]),
         ("d2", ["d2"]),
         ("d3 or", []),
         ("eeds", []),
