@@ -7,7 +7,7 @@ const ACTIVITY_EVENTS = ["pointerdown", "pointermove", "wheel", "touchmove", "sc
 let hooks = { key() {}, press() {}, focus() {}, wheel() {}, scroll() {}, active() {}, problem() {} };
 
 export function listen(newHooks) {
-  hooks = newHooks;
+  hooks = { ...hooks, ...newHooks };
 }
 
 export const isReady = (frame) => frame.dataset.ready === "1";

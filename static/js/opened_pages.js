@@ -3,5 +3,5 @@ import { listen } from "./frames.js";
 import { onKey } from "./keys.js";
 import { wireReader } from "./reader.js";
 
-listen({ key: onKey, active() {}, problem() {} });
+listen({ key: onKey });
 wireReader(document.getElementById("main"));

@@ -28,8 +28,6 @@ listen({
   wheel: (frame) => panes.activate(panes.paneOf(frame)),
   focus: panes.showFocus,
   scroll: (frame) => panes.follow(panes.paneOf(frame)),
-  active() {},
-  problem() {},
 });
 frames.forEach(adopt);
 const resizeLists = wireReader(stage);
