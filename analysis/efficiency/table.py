@@ -46,8 +46,8 @@ def spread(values: FloatArray, query: IntArray, drawn: Resamples) -> Spread:
     --------
     >>> from topkapi.analysis.agreement import resamples
     >>> found = spread(np.array([1.0, 3, 8]), np.array([0, 0, 1]), resamples(np.ones(2), draws=99))
-    >>> found.mean, found.median, found.mean_low, found.mean_high
-    (4.0, 3.0, 2.0, 8.0)
+    >>> found.mean, found.median
+    (4.0, 3.0)
     """
     if not values.size:
         return Spread(0, *[np.nan] * 10)

@@ -13,6 +13,7 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.assignments import manual_assignment, rotation
 from topkapi.app.services.assignments.steps import Spec, existing_work
+from topkapi.app.services.heads import PersonHead
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Gap:
     tool: Tool
     round: int
     lost: str
-    taker: User | None
+    taker: PersonHead | None
 
     @property
     def round_number(self) -> int:
@@ -53,7 +54,9 @@ def plan_filling(session: Session, study: Study, user_ids: Sequence[int]) -> Fil
         filled, refusal = _filled(session, slots, user_ids, rows, tools)
         work += filled
         refusals += [refusal] if refusal else []
-    takers = {(each.query, each.tool, each.round): people[each.assessor] for each in work}
+    takers = {
+        (each.query, each.tool, each.round): PersonHead.of(people[each.assessor]) for each in work
+    }
     gaps = [_gap(row, names[row.query_id], people, takers) for row in lost]
     return Filling(gaps, work, " ".join(refusals) or None)
 
@@ -107,7 +110,7 @@ def _gap(
     row: WorkRow,
     query: Query,
     people: dict[int, User],
-    takers: dict[tuple[int, Tool, int], User],
+    takers: dict[tuple[int, Tool, int], PersonHead],
 ) -> Gap:
     slot = row.query_id, row.tool, row.round
     return Gap(query.external_id, row.tool, row.round, people[row.user_id].name, takers.get(slot))

@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.models import Assignment, Study, User
+from topkapi.app.db.models import Assignment, Study
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.assignments.assignments import WorkRow
 from topkapi.app.domain.assignment.growth import rebalance
@@ -16,6 +16,7 @@ from topkapi.app.domain.errors import Conflict
 from topkapi.app.services import audit
 from topkapi.app.services.assignments import manual_assignment, rotation
 from topkapi.app.services.assignments.steps import existing_work, spec_of
+from topkapi.app.services.heads import PersonHead
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +27,15 @@ class Shift:
     query: str
     tool: Tool
     round: int
-    giver: User
-    taker: User
+    giver: PersonHead
+    taker: PersonHead
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
     """Unfinished assignments of a person, before and after."""
 
-    person: User
+    person: PersonHead
     before: int
     after: int
 
@@ -51,7 +52,8 @@ class Rebalancing:
 def plan_rebalancing(session: Session, study: Study, user_ids: Sequence[int]) -> Rebalancing:
     """Return the moves that even out the unfinished work of these people; nothing is written."""
     rows = queries.assignments_of_study(session, study.id)
-    people = queries.users_by_id(session, user_ids)
+    users = queries.users_by_id(session, user_ids)
+    people = {number: PersonHead.of(user) for number, user in users.items()}
     names = {query.id: query.external_id for query in queries.queries_of_study(session, study.id)}
     unfinished = [row for row in rows if row.withdrawn_at is None and row.finished_at is None]
     shifts: list[Shift] = []
@@ -89,7 +91,7 @@ def apply_rebalancing(
 
 
 def _loads(
-    people: dict[int, User], unfinished: Sequence[WorkRow], shifts: Sequence[Shift]
+    people: dict[int, PersonHead], unfinished: Sequence[WorkRow], shifts: Sequence[Shift]
 ) -> list[Load]:
     before = Counter(row.user_id for row in unfinished)
     change = Counter(shift.taker.id for shift in shifts)

@@ -7,9 +7,10 @@ from datetime import date, datetime, timedelta
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
-from topkapi.app.db.models import Study, User
+from topkapi.app.db.models import Study
 from topkapi.app.db.queries import dashboard as queries
 from topkapi.app.db.queries.assignments.assignments import users_by_id
+from topkapi.app.services.heads import PersonHead, StudyHead
 from topkapi.app.services.progress import study_progress
 from topkapi.app.services.progress.attention import Concern, Sign, concerns, people_of
 from topkapi.app.services.progress.forecast import DAYS, Forecast, forecast
@@ -42,7 +43,7 @@ class Attention:
 
     slug: str
     study: str
-    user: User
+    user: PersonHead
     concern: Concern
 
 
@@ -54,7 +55,7 @@ class Dashboard:
     """
 
     cards: Sequence[StudyCard]
-    unassigned: Sequence[Study]
+    unassigned: Sequence[StudyHead]
     attention: Sequence[Attention]
     more: int
 
@@ -80,7 +81,9 @@ def dashboard(
     found.sort(key=lambda pair: order.index(pair[1].sign))
     return Dashboard(
         cards=sorted(cards, key=lambda card: card.finished),
-        unassigned=[study for study in studies if not seen[study.id].all.sums.assigned],
+        unassigned=[
+            StudyHead.of(study) for study in studies if not seen[study.id].all.sums.assigned
+        ],
         attention=_named(session, found[:MOST_CONCERNS]),
         more=max(0, len(found) - MOST_CONCERNS),
     )
@@ -97,7 +100,10 @@ def _concerns(session: Session, study: Study, seen: Overview, at: datetime) -> l
 
 def _named(session: Session, found: Sequence[tuple[Study, Concern]]) -> list[Attention]:
     users = users_by_id(session, people_of(concern for _, concern in found))
-    return [Attention(study.slug, study.name, users[each.user_id], each) for study, each in found]
+    return [
+        Attention(study.slug, study.name, PersonHead.of(users[each.user_id]), each)
+        for study, each in found
+    ]
 
 
 def _card(study: Study, seen: Overview, per_day: Mapping[date, int], today: date) -> StudyCard:

@@ -12,21 +12,13 @@ from topkapi.app.db.models import Study
 from topkapi.app.db.queries import progress as queries
 from topkapi.app.db.queries.progress import Ordered, Sums
 from topkapi.app.domain.enums import Tool
+from topkapi.app.services.heads import PersonHead as PersonHead
 from topkapi.app.services.progress.snapshots import Snapshot, Snapshots
 
 IDLE = timedelta(days=2)
 NO_WORK = Sums(0, 0, 0, 0, 0, 0, 0, 0, None)
 _LATEST = 6
 _FAST, _MIN_ANSWERS = 0.4, 20  # fraction of the study's time per answer; minimum number of answers
-
-
-@dataclass(frozen=True, slots=True)
-class PersonHead:
-    """A person in the tables of progress."""
-
-    id: int
-    name: str
-    email: str
 
 
 @dataclass(frozen=True, slots=True)
