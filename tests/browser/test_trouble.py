@@ -196,7 +196,7 @@ def test_work_that_was_withdrawn(assigned: AssignedWork, tab: Page) -> None:
     assigned.change(withdraw)
     tab.keyboard.press("ArrowLeft")
     expect(tab.get_by_text("An administrator has withdrawn this query from you.")).to_be_visible()
-    expect(tab.get_by_role("link", name="Go to your queue")).to_be_visible()
+    expect(tab.get_by_role("link", name="Go to the start page")).to_be_visible()
     assert assigned.log() == []
 
 
