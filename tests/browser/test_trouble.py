@@ -148,17 +148,22 @@ def test_a_reply_that_was_lost_does_no_harm(assigned: AssignedWork, tab: Page) -
 
 
 def test_slow_answers_wait_in_line(assigned: AssignedWork, tab: Page) -> None:
-    waiting: list[Route] = []
-    tab.route("**/judgments", waiting.append)
+    sent: list[Route] = []
+
+    def hold_first(route: Route) -> None:
+        sent.append(route)
+        if len(sent) > 1:
+            route.continue_()
+
+    tab.route("**/judgments", hold_first)
     with tab.expect_request("**/judgments"):
         tab.keyboard.press("ArrowLeft")
     answered(tab, 1)
     tab.keyboard.press("ArrowRight")
     expect(tab.locator(".answer[aria-pressed=true]")).to_have_text("Right is better→")
     expect(tab.get_by_role("button", name="Left is better")).to_be_disabled()
-    assert len(waiting) == 1, "the second answer is sent after the first"
-    tab.unroute("**/judgments")
-    waiting[0].continue_()
+    assert len(sent) == 1, "the second answer is sent after the first"
+    sent[0].continue_()
     answered(tab, 2)
     saved(tab)
     assert assigned.log() == [("answer", "left"), ("answer", "right")]
