@@ -225,10 +225,17 @@ def moved_on(page: Page, before: str) -> None:
 
 
 def settled(page: Page) -> None:
-    """Wait until everything the page has begun had its turn: two frames and a network request."""
+    """Wait until everything the page has begun had its turn: two frames and a network request.
+
+    A tab in the background has no frames; a second has to do for it.
+    """
     page.evaluate(
         """async () => {
-          for (let i = 0; i < 2; i += 1) await new Promise((done) => requestAnimationFrame(done));
+          const frame = () => new Promise((done) => {
+            requestAnimationFrame(done);
+            setTimeout(done, 500);
+          });
+          for (let i = 0; i < 2; i += 1) await frame();
           await fetch('/healthz').catch(() => null);
         }"""
     )
