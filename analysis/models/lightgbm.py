@@ -1,23 +1,19 @@
 """LightGBM's lambdarank behind the same contract; needs the optional extra ``lightgbm``."""
 
-import importlib
 from types import ModuleType
 from typing import Any, Self
 
 import numpy as np
 
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.errors import AnalysisError, BadData
-from topkapi.analysis.metrics import evaluate
+from topkapi.analysis.errors import BadData
 from topkapi.analysis.models.base import Ranker
+from topkapi.analysis.models.boosted_trees import best_length, optional_package
 from topkapi.analysis.typing import FloatArray
 
 
 def _package() -> ModuleType:
-    try:
-        return importlib.import_module("lightgbm")
-    except ImportError:
-        raise AnalysisError("LightGBM is not installed: pip install 'topkapi[lightgbm]'") from None
+    return optional_package("lightgbm", "LightGBM")
 
 
 class LightGBM(Ranker):
@@ -83,14 +79,13 @@ class LightGBM(Ranker):
         return self
 
     def _best_length(self, booster: Any, validation: RankingData) -> int:
-        scores = np.zeros(validation.n_rows)
-        values = []
-        for tree in range(self.trees):
-            scores += booster.predict(
+        def scores_of(tree: int) -> FloatArray:
+            scores: FloatArray = booster.predict(
                 validation.features, start_iteration=tree, num_iteration=1, num_threads=1
             )
-            values.append(evaluate(validation, scores, [self.measure])[self.measure])
-        return int(np.argmax(values)) + 1
+            return scores
+
+        return best_length(self.trees, scores_of, validation, self.measure)
 
     def predict(self, data: RankingData) -> FloatArray:
         """Score every document, (n_rows,)."""

@@ -1,25 +1,20 @@
 """XGBoost's rank:ndcg behind the same contract; needs the optional extra ``xgboost``."""
 
-import importlib
 from types import ModuleType
 from typing import Any, Self
 
 import numpy as np
 
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.errors import AnalysisError
-from topkapi.analysis.metrics import evaluate
 from topkapi.analysis.models.base import Ranker
+from topkapi.analysis.models.boosted_trees import best_length, optional_package
 from topkapi.analysis.typing import FloatArray
 
 MOST_LABEL = 31  # of XGBoost's exponential gains; above, gains are linear
 
 
 def _package() -> ModuleType:
-    try:
-        return importlib.import_module("xgboost")
-    except ImportError:
-        raise AnalysisError("XGBoost is not installed: pip install 'topkapi[xgboost]'") from None
+    return optional_package("xgboost", "XGBoost")
 
 
 class XGBoost(Ranker):
@@ -85,12 +80,14 @@ class XGBoost(Ranker):
 
     def _best_length(self, booster: Any, validation: RankingData) -> int:
         rows = _package().DMatrix(validation.features, nthread=1)
-        scores = np.zeros(validation.n_rows)
-        values = []
-        for tree in range(self.trees):
-            scores += booster.predict(rows, output_margin=True, iteration_range=(tree, tree + 1))
-            values.append(evaluate(validation, scores, [self.measure])[self.measure])
-        return int(np.argmax(values)) + 1
+
+        def scores_of(tree: int) -> FloatArray:
+            scores: FloatArray = booster.predict(
+                rows, output_margin=True, iteration_range=(tree, tree + 1)
+            )
+            return scores
+
+        return best_length(self.trees, scores_of, validation, self.measure)
 
     def predict(self, data: RankingData) -> FloatArray:
         """Score every document, (n_rows,)."""

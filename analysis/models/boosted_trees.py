@@ -1,0 +1,32 @@
+"""What the optional libraries of boosted trees share: their import, and the choice of trees."""
+
+import importlib
+from collections.abc import Callable
+from types import ModuleType
+
+import numpy as np
+
+from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.errors import AnalysisError
+from topkapi.analysis.metrics import evaluate
+from topkapi.analysis.typing import FloatArray
+
+
+def optional_package(name: str, title: str) -> ModuleType:
+    """Import a library that is an optional extra of the same name."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise AnalysisError(f"{title} is not installed: pip install 'topkapi[{name}]'") from None
+
+
+def best_length(
+    trees: int, scores_of: Callable[[int], FloatArray], validation: RankingData, measure: str
+) -> int:
+    """Return the number of trees with the best ``measure``; ``scores_of`` gives those of one."""
+    scores = np.zeros(validation.n_rows)
+    values = []
+    for tree in range(trees):
+        scores += scores_of(tree)
+        values.append(evaluate(validation, scores, [measure])[measure])
+    return int(np.argmax(values)) + 1
