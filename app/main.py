@@ -110,7 +110,7 @@ def _set_state(app: FastAPI, settings: Settings) -> None:
     state.live = LiveSessions(settings.live_megabytes * 2**20)
     state.texts = PageTexts()
     state.pages = ShownPages()
-    state.renderings = CapacityLimiter(2)
+    state.renderings = CapacityLimiter(1)
     state.snapshots = Snapshots()
     state.reports = ReportCache()
     state.list_reports = ListReports()

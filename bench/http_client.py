@@ -84,6 +84,7 @@ async def judge_in_browser(port: int, job: dict[str, Any], answers: int, think: 
     line = await Connection.open(port, {"Cookie": job["cookie"]})
     url = f"/assignments/{job['assignment']}"
     times: list[list[float]] = []
+    active_ms = int(1000 * think)
     await asyncio.sleep(job["delay"] * think)
     text = (await line.send("GET", url)).body.decode()
     line.headers |= {"X-CSRF-Token": job["csrf"], "HX-Request": "true"}
@@ -92,9 +93,9 @@ async def judge_in_browser(port: int, job: dict[str, Any], answers: int, think: 
     while len(times) < answers and _asks(text):
         await asyncio.sleep(think)
         said = dict(_INPUT.findall(_QUESTION.findall(text)[0]))
-        said["answer"] = answer_by_name(said["left"], said["right"])
+        said |= {"answer": answer_by_name(said["left"], said["right"]), "active_ms": active_ms}
         start = time.perf_counter()
-        reply = await line.send("POST", f"{url}/judgments", urlencode({**said, "active_ms": 4000}))
+        reply = await line.send("POST", f"{url}/judgments", urlencode(said))
         assert reply.status == 200, reply
         text = reply.body.decode()
         posted = time.perf_counter() - start
@@ -122,13 +123,14 @@ async def judge_by_program(port: int, job: dict[str, Any], answers: int, think: 
     line = await Connection.open(port, {"Authorization": f"Bearer {job['token']}"})
     url = f"/api/v1/assignments/{job['assignment']}"
     times: list[list[float]] = []
+    active_ms = int(1000 * think)
     state = json.loads((await line.send("GET", url)).body)
     while len(times) < answers and state["state"] == "asking":
         await asyncio.sleep(think)
         sides = {side: state["question"][side]["id"] for side in ("left", "right")}
         said = {"position": state["position"], **sides, "answer": answer_by_name(**sides)}
         start = time.perf_counter()
-        body = json.dumps({**said, "active_ms": 4000})
+        body = json.dumps({**said, "active_ms": active_ms})
         reply = await line.send("POST", f"{url}/judgments", body, "application/json")
         assert reply.status == 200, reply
         state = json.loads(reply.body)

@@ -41,17 +41,17 @@ from topkapi.app.web.training.admin_pages import router as training_admin_pages
 from topkapi.app.web.training.api import router as training_api
 from topkapi.app.web.training.pages import router as training_pages
 
-# The router with most requests comes first.
+# The routers with most requests come first.
 ROUTERS = (
     judging_api,
+    judging_pages,
+    stored_pages,
     health.router,
     account_pages,
     keys_pages,
     own_pages,
     start_pages,
     queue_pages,
-    judging_pages,
-    stored_pages,
     history_pages,
     training_pages,
     flags_pages,

@@ -33,6 +33,7 @@ _OVERLAPS = """() => {
   }
   return found;
 }"""
+_WCAG = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
 _SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 _CUT = """() => [...document.querySelectorAll('.btn, .answer, .chip, .badge')]
   .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
@@ -49,6 +50,12 @@ def barriers(page: Page) -> list[str]:
         if each["impact"] in ("serious", "critical")
         for node in each["nodes"]
     ]
+
+
+def assert_accessible(page: Page) -> None:
+    """Check the page as it is now against WCAG 2.2, levels A and AA."""
+    found = Axe().run(page, options=_WCAG)
+    assert found.violations_count == 0, found.generate_report()
 
 
 def flaws(page: Page) -> list[str]:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import httpx
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 from sqlalchemy import select
 
 from tests.browser.assigned_work import Site
+from tests.browser.looks import assert_accessible
 from tests.factories import make_user
 from tests.judging import Job, answer_to
 from tests.studies import append, small_study, zipped
@@ -18,7 +18,6 @@ from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.services.accounts import tokens
 
 pytestmark = pytest.mark.browser
-RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
 
 
 @pytest.fixture
@@ -54,11 +53,6 @@ def invite(page: Page, site: Site, name: str, email: str) -> str:
     return page.get_by_label(f"Send this link to {email}").input_value()
 
 
-def accessible(page: Page) -> None:
-    found = Axe().run(page, options=RULES)
-    assert found.violations_count == 0, found.generate_report()
-
-
 def test_from_a_zip_to_an_export(
     any_site: Site, admin: User, context: BrowserContext, tmp_path: Path
 ) -> None:
@@ -67,7 +61,7 @@ def test_from_a_zip_to_an_export(
     send(page, any_site, study_zip(tmp_path, slug))
     page.get_by_role("button", name="Import 4 queries").click()
     expect(page.get_by_text("The study was imported.")).to_be_visible()
-    accessible(page)
+    assert_accessible(page)
 
     people = [(f"Person {n} of {slug}", f"p{n}@{slug}.example") for n in range(4)]
     links = [invite(page, any_site, name, email) for name, email in people]
@@ -79,7 +73,7 @@ def test_from_a_zip_to_an_export(
     page.get_by_label("Rounds").fill("2")
     page.get_by_role("button", name="Update preview").click()
     expect(page.locator("td[data-tool]")).to_have_count(16)
-    accessible(page)
+    assert_accessible(page)
     page.get_by_role("button", name="Create 16 assignments").click()
     expect(page.get_by_text("16 assignments created.")).to_be_visible()
 
@@ -92,7 +86,7 @@ def test_from_a_zip_to_an_export(
     expect(page.locator("#p-matrix td[data-state=done]")).to_have_count(1)
     expect(page.locator("#p-latest")).to_contain_text(f"{people[0][0]} finished")
     assert page.evaluate("window.sameDocument") is True, "it was updated, not loaded again"
-    accessible(page)
+    assert_accessible(page)
 
     page.get_by_role("link", name="Exports").click()
     with page.expect_download() as download:
@@ -107,7 +101,7 @@ def accept(context: BrowserContext, link: str, name: str) -> None:
     own = browser.new_context()
     page = own.new_page()
     page.goto(link)
-    accessible(page)
+    assert_accessible(page)
     page.get_by_label("Password").fill("short but long")
     page.get_by_role("button", name="Set password and sign in").click()
     expect(page.get_by_role("heading", name="Your queue")).to_be_visible()
@@ -144,7 +138,7 @@ def test_a_refused_study_says_what_to_mend(
     send(page, site, path)
     expect(page.get_by_role("alert")).to_contain_text("Nothing was imported")
     expect(page.get_by_role("region", name="Problems")).to_contain_text("queries.jsonl")
-    accessible(page)
+    assert_accessible(page)
 
 
 PAGES = ("/studies", "/people", "/audit", "/imports")
@@ -169,7 +163,7 @@ def test_every_page_fits_and_is_accessible(
     for address in addresses:
         page.goto(site.server.url + address)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), address
-        accessible(page)
+        assert_accessible(page)
 
 
 def test_sorting_by_key_turns_the_table_round(site: Site, context: BrowserContext) -> None:

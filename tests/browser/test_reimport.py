@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 from sqlalchemy import select
 
 from tests.browser.assigned_work import Site
+from tests.browser.looks import assert_accessible
 from tests.factories import make_user
 from tests.services.importing.test_collections import antique
 from tests.studies import append, small_study, zipped
@@ -18,13 +18,11 @@ from topkapi.app.services.importing import import_study, open_source
 from topkapi.app.services.studies.edit_study import change_study
 
 pytestmark = pytest.mark.browser
-RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
 
 
 def look(page: Page, name: str) -> None:
     """Check accessibility; keep a screenshot if SCREENSHOTS names a folder."""
-    found = Axe().run(page, options=RULES)
-    assert found.violations_count == 0, found.generate_report()
+    assert_accessible(page)
     if folder := os.environ.get("SCREENSHOTS"):
         page.screenshot(path=f"{folder}/{name}.png", full_page=True)
 

@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 
 from anyio import CapacityLimiter, WouldBlock, fail_after
 
-from topkapi.app.db.engine import POOL_SIZE
 from topkapi.app.web.common.busy import Busy
 
 QUEUE_SECONDS = 3.5  # including the wait for a database lock, no request waits more than 5
@@ -56,12 +55,13 @@ class Lane:
 class TransactionLimits:
     """The lanes of one process. Together they have fewer slots than its pool has connections.
 
-    SQLite allows one writer at a time anyway; here writers queue in order of arrival.
+    SQLite allows one writer at a time anyway; here writers queue in order of arrival. On PostgreSQL
+    two suffice: most of an answer is Python, and more threads only compete for the interpreter.
     """
 
     def __init__(self, dialect: str) -> None:
-        writers = 1 if dialect == "sqlite" else POOL_SIZE // 4
-        self.read = Lane(POOL_SIZE // 3 + 1, longest_queue=500)
+        writers = 1 if dialect == "sqlite" else 2
+        self.read = Lane(4, longest_queue=500)
         self.write = Lane(writers, longest_queue=500)
         self.authentication = Lane(
             2, longest_queue=100

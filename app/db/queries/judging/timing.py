@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
+from topkapi.app.db.engine import connection_of
 from topkapi.app.db.models import JudgmentRow, TimerEvent
 from topkapi.app.db.queries.judging.labeling import AssignmentHead
 from topkapi.app.domain.enums import TimerKind
@@ -24,6 +25,24 @@ _LAST_IDLE = (
 _MOST_ACTIVE = select(func.max(TimerEvent.active_ms)).where(
     *_SINCE_ENTRY, TimerEvent.id >= func.coalesce(_LAST_IDLE, 0)
 )
+_LAST_START = (
+    select(func.max(TimerEvent.created_at).label("at"))
+    .where(
+        TimerEvent.assignment_id == bindparam("assignment_id"),
+        TimerEvent.kind == TimerKind.START,
+        TimerEvent.created_at <= bindparam("until"),
+    )
+    .cte("last_start")
+)
+_UNCLAIMED = select(
+    _LAST_START.c.at,
+    select(func.coalesce(func.sum(JudgmentRow.active_ms), 0))
+    .where(
+        JudgmentRow.assignment_id == bindparam("assignment_id"),
+        JudgmentRow.created_at > _LAST_START.c.at,
+    )
+    .scalar_subquery(),
+)
 
 
 def most_active_ms(session: Session, assignment: AssignmentHead) -> int:
@@ -36,19 +55,9 @@ def most_active_ms(session: Session, assignment: AssignmentHead) -> int:
 
 def unclaimed_ms(session: Session, assignment_id: int, until: datetime) -> int:
     """Return how long the last clock ran before ``until`` without any answer claiming the time."""
-    start = session.scalar(
-        select(func.max(TimerEvent.created_at)).where(
-            TimerEvent.assignment_id == assignment_id,
-            TimerEvent.kind == TimerKind.START,
-            TimerEvent.created_at <= until,
-        )
-    )
-    if start is None:
-        return 0
-    claimed = select(func.coalesce(func.sum(JudgmentRow.active_ms), 0)).where(
-        JudgmentRow.assignment_id == assignment_id, JudgmentRow.created_at > start
-    )
-    return elapsed_ms(start, until) - int(session.scalar(claimed) or 0)
+    where = {"assignment_id": assignment_id, "until": until}
+    start, claimed = connection_of(session).execute(_UNCLAIMED, where).one()
+    return 0 if start is None else elapsed_ms(start, until) - int(claimed)
 
 
 def count_pauses(session: Session, assignment_id: int) -> int:
