@@ -35,8 +35,8 @@ from topkapi.app.web.common.cookies import Cookies
 from topkapi.app.web.common.errors import add_error_handlers
 from topkapi.app.web.common.received import AddressCheck
 from topkapi.app.web.common.templates import Static, make_templates
-from topkapi.app.web.judging import stored_pages
-from topkapi.app.web.judging.page_links import PageLinks
+from topkapi.app.web.pages import stored_pages
+from topkapi.app.web.pages.page_links import PageLinks
 from topkapi.app.web.routers import ROUTERS
 from topkapi.app.web.server.gate import Gate
 from topkapi.app.web.server.headers import Headers

@@ -44,7 +44,7 @@ MATCHED = {  # patterns that are only matched with a whole value, not searched f
     "topkapi.app.services.importing.records.values._ID",
     "topkapi.app.services.importing.settings._SLUG",
     "topkapi.app.services.importing.uploads.store._ID",
-    "topkapi.app.web.judging.display_preferences._VALUE",
+    "topkapi.app.web.pages.display_preferences._VALUE",
     "topkapi.app.web.server.logs._REQUEST_ID",
     "topkapi.app.services.importing.records.queries._LABEL",
     "topkapi.app.services.pages.cleaning._NAME",

@@ -20,7 +20,7 @@ from topkapi.app.web.judging.history_pages import api_router as history_api
 from topkapi.app.web.judging.history_pages import router as history_pages
 from topkapi.app.web.judging.pages import router as judging_pages
 from topkapi.app.web.judging.queue_pages import router as queue_pages
-from topkapi.app.web.judging.stored_pages import router as stored_pages
+from topkapi.app.web.pages.stored_pages import router as stored_pages
 from topkapi.app.web.people.api import router as people_api
 from topkapi.app.web.people.invitation_pages import router as invitation_pages
 from topkapi.app.web.people.own_pages import router as own_pages

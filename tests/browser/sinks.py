@@ -4,7 +4,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
-from topkapi.app.web.judging.stored_pages import CSP
+from topkapi.app.web.pages.stored_pages import CSP
 
 
 class _Elsewhere:

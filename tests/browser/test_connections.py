@@ -17,7 +17,7 @@ from tests.browser.sinks import RawPages, Sink
 from tests.factories import make_content
 from topkapi.app.db.models import Document, StudyFile
 from topkapi.app.secret import load_secret
-from topkapi.app.web.judging.page_links import PageLink, PageLinks
+from topkapi.app.web.pages.page_links import PageLink, PageLinks
 
 pytestmark = pytest.mark.browser
 HINT = '<link rel="preconnect" href="{sink}">'

@@ -2,8 +2,8 @@
 
 import pytest
 
-from topkapi.app.web.judging import page_links
-from topkapi.app.web.judging.page_links import LinkExpired, LinkWrong, PageLink, PageLinks
+from topkapi.app.web.pages import page_links
+from topkapi.app.web.pages.page_links import LinkExpired, LinkWrong, PageLink, PageLinks
 
 LINK = PageLink(1, 2, "light", 4, ("tulip", '<vase> & "more"'))
 

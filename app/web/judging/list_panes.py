@@ -8,9 +8,9 @@ from topkapi.app.domain.lists.session import AskingLists
 from topkapi.app.domain.text.snippets import Parts, snippet, without_markdown
 from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.live_sessions import DocumentHead
-from topkapi.app.web.judging.display_preferences import DisplayPreferences
-from topkapi.app.web.judging.page_html import MARKDOWN, keeps_colours
-from topkapi.app.web.judging.page_links import PageLink, PageLinks, Theme
+from topkapi.app.web.pages.display_preferences import DisplayPreferences
+from topkapi.app.web.pages.page_html import MARKDOWN, keeps_colours
+from topkapi.app.web.pages.page_links import PageLink, PageLinks, Theme
 
 _OTHER = {"left": "right", "right": "left"}
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from starlette.requests import Request
 
 from topkapi.app.services.judging.labeling import AssignmentState
-from topkapi.app.web.judging.display_preferences import display_preferences_of
-from topkapi.app.web.judging.page_html import keeps_colours
-from topkapi.app.web.judging.page_links import PageLink, PageLinks, Theme
+from topkapi.app.web.pages.display_preferences import display_preferences_of
+from topkapi.app.web.pages.page_html import keeps_colours
+from topkapi.app.web.pages.page_links import PageLink, PageLinks, Theme
 
 
 @dataclass(frozen=True, slots=True)

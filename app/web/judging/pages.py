@@ -34,7 +34,6 @@ from topkapi.app.web.common.markdown import to_html
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView
 from topkapi.app.web.judging.answer_names import answer_name
-from topkapi.app.web.judging.display_preferences import display_preferences_of
 from topkapi.app.web.judging.finished_view import finished_view
 from topkapi.app.web.judging.forms import EntryForm, TermsForm, TimerForm
 from topkapi.app.web.judging.list_results import compared_view
@@ -50,6 +49,7 @@ from topkapi.app.web.judging.views import (
     UndoneView,
     WorkView,
 )
+from topkapi.app.web.pages.display_preferences import display_preferences_of
 
 router = APIRouter(prefix="/assignments/{assignment_id}", include_in_schema=False)
 _PAGES = {

@@ -9,10 +9,10 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.session import Progress
 from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.live_sessions import DocumentHead
-from topkapi.app.web.judging.display_preferences import DisplayPreferences
 from topkapi.app.web.judging.list_panes import ListPane, list_panes
-from topkapi.app.web.judging.page_html import keeps_colours
-from topkapi.app.web.judging.page_links import PageLink, PageLinks, Theme
+from topkapi.app.web.pages.display_preferences import DisplayPreferences
+from topkapi.app.web.pages.page_html import keeps_colours
+from topkapi.app.web.pages.page_links import PageLink, PageLinks, Theme
 
 _SIDES = {Tool.PAIRS: ("left", "right"), Tool.GRADES: ("page",)}
 _LABELS = {"left": "Left page", "right": "Right page", "page": "The page"}

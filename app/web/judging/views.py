@@ -10,8 +10,8 @@ from topkapi.app.domain.study import Grade
 from topkapi.app.services.judging.context import JudgingContext
 from topkapi.app.services.judging.live_sessions import QueryHead
 from topkapi.app.services.judging.session_summary import Summary
-from topkapi.app.web.judging.display_preferences import DisplayPreferences
 from topkapi.app.web.judging.question_view import QuestionView
+from topkapi.app.web.pages.display_preferences import DisplayPreferences
 
 # A possible next question, with the answers that lead to it.
 PossibleQuestion = tuple[list[str], QuestionView]

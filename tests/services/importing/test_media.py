@@ -21,7 +21,7 @@ from topkapi.app.services.importing import (
     open_source,
 )
 from topkapi.app.services.pages import pdf_rendering
-from topkapi.app.web.judging.page_links import PageLink
+from topkapi.app.web.pages.page_links import PageLink
 
 GUIDE = pdf_of("Water the tulips daily", "Cut the stems at an angle")
 

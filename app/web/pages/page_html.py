@@ -14,7 +14,7 @@ from topkapi.app.services.pages.rendering import rendered_html
 from topkapi.app.services.pages.tokens import page_tokens
 from topkapi.app.web.common.markdown import to_html
 from topkapi.app.web.common.templates import static_url
-from topkapi.app.web.judging.page_links import PageLink
+from topkapi.app.web.pages.page_links import PageLink
 
 HTML, MARKDOWN, PLAIN = "text/html", "text/markdown", "text/plain"
 PICTURE = "image/"

@@ -15,7 +15,7 @@ from topkapi.app.services.pages.pdf import INDEX, PDF, rendered_folder
 from topkapi.app.services.pages.shown import Body, BodyKey, PageHead, ShownPages
 from topkapi.app.web.access.admission import admit_visitor
 from topkapi.app.web.access.deps import in_transaction
-from topkapi.app.web.judging.page_html import (
+from topkapi.app.web.pages.page_html import (
     HTML,
     MARKDOWN,
     PICTURE,
@@ -26,7 +26,7 @@ from topkapi.app.web.judging.page_html import (
     picture_page,
     problem_page,
 )
-from topkapi.app.web.judging.page_links import LinkExpired, LinkWrong, PageLink, PageLinks
+from topkapi.app.web.pages.page_links import LinkExpired, LinkWrong, PageLink, PageLinks
 
 router = APIRouter(include_in_schema=False)
 
