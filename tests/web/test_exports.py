@@ -85,7 +85,7 @@ def test_refusals_of_the_api_say_what_to_mend(
 ) -> None:
     for path, status, says in (
         (f"{API}/qrels?assessor=eve", 404, "No assessor 'eve'"),
-        (f"{API}/nothing", 404, "Choose one of topk.jsonl, consensus.jsonl"),
+        (f"{API}/nothing", 404, "Choose one of topk.jsonl, topk.parquet, consensus.jsonl"),
         ("/api/v1/studies/roses/exports/qrels", 404, "no study 'roses'"),
         ("/api/v1/studies/roses/exports", 404, "no study 'roses'"),
         ("/api/v1/studies/roses", 404, "no study 'roses'"),

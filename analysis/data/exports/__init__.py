@@ -26,6 +26,7 @@ from topkapi.analysis.data.exports.labels import (
 )
 from topkapi.analysis.data.exports.lists import ListAnswer, list_lines, read_list_answers
 from topkapi.analysis.data.exports.pairs import PairAnswer, pair_lines, read_pairs
+from topkapi.analysis.data.exports.parquet import parquet_chunks
 from topkapi.analysis.data.exports.preferences import Preference, preference_lines, read_preferences
 from topkapi.analysis.data.exports.timers import ClockEvent, read_timers, timer_lines
 from topkapi.analysis.data.exports.topk import TopK, read_topk, topk_lines
@@ -67,6 +68,7 @@ __all__ = [
     "levels_of",
     "list_lines",
     "pair_lines",
+    "parquet_chunks",
     "pref_lines",
     "preference_lines",
     "prefs_lines",

@@ -1,22 +1,26 @@
 """The formats of exports, by name.
 
-A new format is a line in `EXPORTS`: a function from a `StudySource` to lines, made of a pure writer
-in `analysis` and the queries it needs.
+A new format is a line in `EXPORTS`: a function from a `StudySource` to lines (or bytes), made of a
+pure writer in `analysis` and the queries it needs.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from topkapi.analysis.data.exports import (
     ClockEvent,
+    LoggedEntry,
     PairAnswer,
     Preference,
     PreferenceLevel,
+    TopK,
     conversation_lines,
     crowdkit_lines,
     judgment_lines,
     levels_of,
     pair_lines,
+    parquet_chunks,
     pref_lines,
     preference_lines,
     prefs_lines,
@@ -25,8 +29,10 @@ from topkapi.analysis.data.exports import (
     topk_lines,
     triplet_lines,
 )
+from topkapi.analysis.errors import BadData
 from topkapi.app.db.queries.results import exports as queries
 from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.results.exports import confidence, consensus, labels, lists
 from topkapi.app.services.results.exports.records import (
     clock_record,
@@ -38,6 +44,7 @@ from topkapi.app.services.results.exports.records import (
 from topkapi.app.services.results.exports.source import AssignmentRecord, StudySource
 
 _JSONL = "application/jsonl; charset=utf-8"
+_PARQUET = "application/vnd.apache.parquet"
 _TEXT = "text/plain; charset=utf-8"
 _TEXTS = 40  # preferences whose pages are in memory at once
 
@@ -46,25 +53,25 @@ _TEXTS = 40  # preferences whose pages are in memory at once
 class ExportFormat:
     """A format: its content, media type, tools, and writer.
 
-    ``lines`` may refuse a study before it yields the first line, not later.
+    ``write`` may refuse a study before it yields the first line, not later.
     """
 
     name: str
     description: str
     media_type: str
     tools: frozenset[Tool]
-    lines: Callable[[StudySource], Iterator[str]]
+    write: Callable[[StudySource], Iterator[str | bytes]]
     needs_features: bool = False
 
 
-def _topk(source: StudySource) -> Iterator[str]:
+def _topk(source: StudySource) -> Iterator[TopK]:
     logs = source.all_logs(tool=Tool.PAIRS)
-    return topk_lines(topk_record(work, rows) for work, rows in logs)
+    return (topk_record(work, rows) for work, rows in logs)
 
 
-def _judgments(source: StudySource) -> Iterator[str]:
+def _judgments(source: StudySource) -> Iterator[LoggedEntry]:
     logs = source.all_logs(withdrawn=True)
-    return judgment_lines(entry for work, rows in logs for entry in log_records(work, rows))
+    return (entry for work, rows in logs for entry in log_records(work, rows))
 
 
 def _pair_answers(source: StudySource) -> Iterator[PairAnswer]:
@@ -77,6 +84,13 @@ def _levels(source: StudySource) -> Iterator[PreferenceLevel]:
         record = topk_record(work, rows)
         if record.complete:
             yield from levels_of(record)
+
+
+def _parquet(records: Iterator[Any], kind: type[Any]) -> Iterator[bytes]:
+    try:
+        return parquet_chunks(records, kind)
+    except BadData as error:
+        raise Invalid(str(error)) from None
 
 
 def _timers(source: StudySource) -> Iterator[str]:
@@ -128,7 +142,14 @@ EXPORTS: Mapping[str, ExportFormat] = {
             "Top-k ground truth of every assessor and query, with ties, bad pages and times.",
             _JSONL,
             _PAIRS,
-            _topk,
+            lambda source: topk_lines(_topk(source)),
+        ),
+        ExportFormat(
+            "topk.parquet",
+            "The same as a Parquet table.",
+            _PARQUET,
+            _PAIRS,
+            lambda source: _parquet(_topk(source), TopK),
         ),
         ExportFormat(
             "consensus.jsonl",
@@ -192,7 +213,14 @@ EXPORTS: Mapping[str, ExportFormat] = {
             "The whole log: sides, times, notes, checks, undo and redo, including withdrawn work.",
             _JSONL,
             _ALL,
-            _judgments,
+            lambda source: judgment_lines(_judgments(source)),
+        ),
+        ExportFormat(
+            "judgments.parquet",
+            "The same as a Parquet table.",
+            _PARQUET,
+            _ALL,
+            lambda source: _parquet(_judgments(source), LoggedEntry),
         ),
         ExportFormat(
             "pairs.tsv",
@@ -200,6 +228,13 @@ EXPORTS: Mapping[str, ExportFormat] = {
             "text/tab-separated-values; charset=utf-8",
             _PAIRS,
             lambda source: pair_lines(_pair_answers(source)),
+        ),
+        ExportFormat(
+            "pairs.parquet",
+            "The same as a Parquet table.",
+            _PARQUET,
+            _PAIRS,
+            lambda source: _parquet(_pair_answers(source), PairAnswer),
         ),
         ExportFormat(
             "pref",

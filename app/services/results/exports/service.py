@@ -109,7 +109,7 @@ def open_export(
     """Prepare an export of a study; its bytes are generated as they are read."""
     wanted = format_of(format)
     source = StudySource(session, slug, options, progress)
-    chunks = _chunks(wanted.lines(source))
+    chunks = _chunks(wanted.write(source))
     session.info.setdefault(_OPEN, []).append(chunks)
     return Export(
         format=wanted,
@@ -125,12 +125,12 @@ def completeness(source: StudySource) -> Completeness:
     return Completeness(tuple(ToolCount(*row) for row in rows))
 
 
-def _chunks(lines: Iterable[str]) -> Generator[bytes, None, None]:
-    """Yield the lines joined into chunks for sending."""
+def _chunks(pieces: Iterable[str | bytes]) -> Generator[bytes, None, None]:
+    """Yield lines or bytes joined into chunks for sending."""
     held: list[bytes] = []
     size = 0
-    for line in lines:
-        held.append(line.encode())
+    for piece in pieces:
+        held.append(piece.encode() if isinstance(piece, str) else piece)
         size += len(held[-1])
         if size >= _CHUNK:
             yield b"".join(held)
