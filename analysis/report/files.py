@@ -1,7 +1,7 @@
 """Files of a report: JSON, CSV tables, one HTML page, plots, consensus lists."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from topkapi.analysis.aggregation import consensus_qrels
@@ -30,13 +30,17 @@ def write_report(report: Report, folder: Path, *, plots: bool = True) -> list[Pa
         The files written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    for name, text in report_texts(report).items():
-        (folder / name).write_text(text, encoding="utf-8", newline="")
-        written.append(folder / name)
+    written = write_texts(report_texts(report), folder)
     for name in PLOTS if plots else ():
         written += save_plot(report, name, folder)
     return written
+
+
+def write_texts(texts: Mapping[str, str], folder: Path) -> list[Path]:
+    """Write text files by name into a folder; return their paths."""
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="")
+    return [folder / name for name in texts]
 
 
 def report_texts(report: Report) -> dict[str, str]:

@@ -11,13 +11,15 @@ import typer
 from topkapi.analysis.aggregation import METHODS, Method
 from topkapi.analysis.errors import AnalysisError
 from topkapi.analysis.report import Options, Report, build_report
-from topkapi.analysis.report.files import write_report
+from topkapi.analysis.report.files import write_report, write_texts
+from topkapi.analysis.report.methods import methods_texts
 from topkapi.analysis.report.schema import Figure
 from topkapi.analysis.report.serialise import record_of
 from topkapi.analysis.report.sources import FORMATS, read_preferences
 from topkapi.app.cli.bars import late_bar
 from topkapi.app.cli.common import AsJson, open_sessions, say
 from topkapi.app.cli.failures import Refused
+from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
 from topkapi.app.services.results.reports.service import make_report
 
@@ -76,6 +78,10 @@ def report(
     seed: Annotated[int, typer.Option(help="Seed for resampling queries.")] = 0,
     draws: Annotated[int, typer.Option(min=100, help="Resamples for the intervals.")] = 2000,
     plots: Annotated[bool, typer.Option(help="Also draw plots as PNG and SVG.")] = True,
+    methods: Annotated[
+        bool,
+        typer.Option("--methods", help="Also write the methods section of a paper, .md and .tex."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Report agreement between assessors, and their effort.
@@ -94,14 +100,17 @@ def report(
             )
             paths = [*source, *(Path(name) for name in names or [])]
             found = _of_files(paths, format, k, preference, options, method)
+            sorter = None
         else:
             _refuse(
                 not (format is None and k is None and preference is None),
                 "--format, --preference and --k work only for files (--from)",
             )
-            found = _of_study(names or [], pseudonyms, confidence, options, method)
+            found, sorter = _of_study(names or [], pseudonyms, confidence, options, method)
         with _progress("Writing the report ..."):
             written = write_report(found, out, plots=plots)
+            if methods:
+                written += write_texts(methods_texts(found, sorter), out)
     except AnalysisError as error:
         raise Refused(str(error)) from None
     say(as_json, record_of(found), _summary(found, out, len(written)))
@@ -139,7 +148,8 @@ def _of_study(
     confidence: bool,
     options: Options,
     method: Method | None,
-) -> Report:
+) -> tuple[Report, str]:
+    """Return the report of a study, and the sorter of its settings."""
     if len(names) != 1:
         raise Refused("give the slug of one study, or files of preferences with --from")
     with open_sessions() as sessions, export_session(sessions) as session, late_bar() as bar:
@@ -149,7 +159,8 @@ def _of_study(
             ExportOptions(pseudonyms=pseudonyms, consensus=method),
             lambda _doing, done, total: bar("reading", done, total),
         )
-        return make_report(source, pseudonyms=pseudonyms, confidence=confidence, options=options)
+        found = make_report(source, pseudonyms=pseudonyms, confidence=confidence, options=options)
+        return found, StudySettings.from_json(source.study.settings).sorter
 
 
 @contextmanager
