@@ -284,3 +284,15 @@ def test_passwords_are_never_stored(client: httpx.Client, sessions: Sessions, an
         stored = session.scalars(select(User.password_hash)).one()
     assert stored is not None
     assert stored.startswith("$argon2id$")
+
+
+def test_an_unknown_reason_is_ignored(client: httpx.Client) -> None:
+    for reason in ("moved", "x" * 500, "[" * 30):
+        page = client.get("/sign-in", params={"reason": reason, "next": "//[x"})
+        assert page.status_code == 200
+        assert reason not in page.text
+
+
+def test_a_broken_address_of_the_page_is_ignored(client: httpx.Client) -> None:
+    headers = {"HX-Request": "true", "HX-Current-URL": "http://[x"}
+    assert client.get("/queue", headers=headers).status_code == 401

@@ -17,7 +17,6 @@ from topkapi.app.web.accounts.devices import Devices
 from topkapi.app.web.accounts.forms import SignInForm
 from topkapi.app.web.common.cookies import Cookies
 from topkapi.app.web.common.errors import status_of
-from topkapi.app.web.common.links import local_path
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import DemoAccount, SignInView
 from topkapi.app.web.common.visitors import visitor_of
@@ -45,9 +44,11 @@ SIGN_IN_PLACE = Depends(_hold_sign_in, scope="function")
 def get_sign_in(request: Request, next: str = "/", reason: str = "") -> Response:
     """Show the sign-in form; a browser on this machine also sees the demo accounts.
 
-    ``reason`` says why a person is back here: ``expired``, or ``kept`` if an answer is waiting.
+    ``reason`` says why a person is back here: ``expired``, or ``kept`` if an answer is waiting;
+    any other is ignored.
     """
-    return _show(request, SignInForm(next=local_path(next), reason=reason))
+    known = reason if reason in _REASONS else ""
+    return _show(request, SignInForm(next=next, reason=known))
 
 
 @router.post("/sign-in", dependencies=[Depends(check_visitor_form), SIGN_IN_PLACE])

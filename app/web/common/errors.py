@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -207,7 +207,7 @@ def _redirect_to_training(request: Request, slug: str) -> Response:
 def _wanted(request: Request) -> str:
     """Return where to go after the sign-in: the page asked for, or the one that sent a form."""
     if htmx.wants_fragment(request):
-        return local_path(urlsplit(htmx.current_url(request)).path or "/")
+        return local_path(htmx.current_path(request))
     path: str = request.scope["path"]
     query = request.scope["query_string"].decode("latin-1")
     if request.method != "GET" or path == "/":

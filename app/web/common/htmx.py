@@ -2,6 +2,7 @@
 
 import json
 from typing import Final
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -29,9 +30,12 @@ def wants_fragment(request: Request) -> bool:
     return headers.get("HX-Request") == "true" and headers.get("HX-Boosted") != "true"
 
 
-def current_url(request: Request) -> str:
-    """Return the address of the page that htmx runs in, or an empty string."""
-    return request.headers.get("HX-Current-URL", "")
+def current_path(request: Request) -> str:
+    """Return the path of the page that htmx runs in, or `/` if its address cannot be parsed."""
+    try:
+        return urlsplit(request.headers.get("HX-Current-URL", "")).path or "/"
+    except ValueError:
+        return "/"
 
 
 def redirect(response: Response, url: str) -> Response:

@@ -1,7 +1,5 @@
 """Addresses: redirect targets after a sign-in, and public links sent to people."""
 
-from urllib.parse import urlsplit
-
 from starlette.requests import Request
 
 from topkapi.app.web.common.visitors import asks_local_name
@@ -22,13 +20,10 @@ def public_url(request: Request, path: str) -> str:
 
 def local_path(wanted: str) -> str:
     """Return ``wanted`` if it is a path on this site, else `/`: no redirects to other sites."""
-    parts = urlsplit(wanted)
     is_local = (
         wanted.startswith("/")
         and not wanted.startswith("//")
         and "\\" not in wanted
-        and not parts.scheme
-        and not parts.netloc
         and wanted.isprintable()
     )
     return wanted if is_local else "/"
