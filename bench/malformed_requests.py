@@ -74,10 +74,16 @@ VALUES: tuple[Any, ...] = (
 RAW = (
     *(b"%00", b"%", b"%zz", b"%ff%fe", b"\xff\xfe", b"%ED%A0%80", b"%2e%2e%2f", b"%2F", b"..", b""),
     *(b"%F0%9F%8C%BF", b"%e2%80%ae", b"a" * 3000, b"a/" * 200, b";", b"%0d%0a", b"?", b"//", b"\\"),
+    *(b"//%5Bx", b"%5B"),
 )
 HEADERS: tuple[tuple[bytes, bytes], ...] = (
     *((b"host", b""), (b"host", b"\xff"), (b"host", b"a b:99999999"), (b"host", b"[::1")),
-    *((b"hx-request", b"true"), (b"hx-request", b"\xff"), (b"range", b"bytes=0-1,5-,x")),
+    *(
+        (b"hx-request", b"true"),
+        (b"hx-current-url", b"http://[x"),
+        (b"hx-request", b"\xff"),
+        (b"range", b"bytes=0-1,5-,x"),
+    ),
     *((b"cookie", b"=;;=\xff; topkapi_session=a.b.c; topkapi_visitor=\xff"), (b"cookie", b"\0")),
     *((b"cookie", b"topkapi_view=" + b"9" * 500), (b"accept", b"\xff"), (b"content-length", b"x")),
     *((b"content-length", b"-5"), (b"content-length", b"9" * 30), (b"x-forwarded-for", b"\xff,,")),
