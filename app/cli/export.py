@@ -5,12 +5,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO, Annotated, Any, cast
+from zipfile import ZipFile
 
 import typer
 
 from topkapi.app.cli.bars import late_bar
 from topkapi.app.cli.common import AsJson, open_sessions, say
+from topkapi.app.cli.failures import Refused
 from topkapi.app.services.results.exports import (
     EXPORTS,
     Export,
@@ -33,7 +36,10 @@ def export(
     study: Annotated[str, typer.Argument(help="Slug of the study.")],
     format: Annotated[str, typer.Argument(help=f"One of {', '.join(EXPORTS)}.")],
     out: Annotated[
-        str, typer.Option(help="File to write, compressed if it ends in .gz; - is standard output.")
+        str,
+        typer.Option(
+            help="File (or folder, for dataset) to write; .gz is compressed, - is standard output."
+        ),
     ] = STANDARD_OUTPUT,
     assessor: Annotated[
         str | None, typer.Option(help="Only this person: e-mail, full name or pseudonym.")
@@ -58,7 +64,7 @@ def export(
         late_bar() as bar,
     ):
         found = open_export(session, study, format, options, progress=bar)
-        size = _write(found, out)
+        size = _write_folder(found, Path(out)) if _is_folder(found, out) else _write(found, out)
     facts = _facts(found, study, out, size)
     if out == STANDARD_OUTPUT:
         typer.echo(str(found.completeness), err=True)
@@ -72,6 +78,26 @@ def _write(found: Export, out: str) -> int:
         for chunk in found.chunks:
             stream.write(chunk)
             size += len(chunk)
+    return size
+
+
+def _is_folder(found: Export, out: str) -> bool:
+    """Return whether an archive is written as a folder: unless the output is named as a zip."""
+    return found.format.suffix == ".zip" and out != STANDARD_OUTPUT and not out.endswith(".zip")
+
+
+def _write_folder(found: Export, folder: Path) -> int:
+    """Write the files of an archive into a new folder, which appears complete or not at all."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise Refused(f"{folder} exists: name a new or empty folder, or a file that ends in .zip")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as partial:
+        with TemporaryFile() as stream:
+            stream.writelines(found.chunks)
+            with ZipFile(stream) as archive:
+                archive.extractall(Path(partial) / "whole")
+                size = sum(each.file_size for each in archive.infolist())
+        (Path(partial) / "whole").replace(folder)
     return size
 
 

@@ -76,7 +76,7 @@ def test_refusals_are_one_line_and_leave_no_file(
         (("roses", "qrels"), "There is no study 'roses'."),
         (
             ("tulips", "qrel"),
-            "There is no export 'qrel'. Choose one of topk.jsonl, consensus.jsonl",
+            "There is no export 'qrel'. Choose one of topk.jsonl, topk.parquet",
         ),
         (("tulips", "qrels", "--assessor", "Eve"), "No assessor 'Eve' has work in this study"),
         (("tulips", "pairs.tsv", "--out", "no/such/folder/x"), "No such file or directory"),

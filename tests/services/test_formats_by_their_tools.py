@@ -12,7 +12,7 @@ import pytest
 from crowdkit.aggregation import BradleyTerry
 from datasets import load_dataset
 
-from tests.exporting import make_judged_study
+from tests.exporting import NOTE, make_judged_study
 from tests.services.test_exports import Files
 from topkapi.analysis.data.exports import (
     read_judgments,
@@ -20,6 +20,7 @@ from topkapi.analysis.data.exports import (
     read_preferences,
     read_topk,
 )
+from topkapi.app.cli import main
 from topkapi.app.db.engine import Sessions
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.results.exports import export_session, open_export
@@ -101,3 +102,28 @@ def test_training_libraries_load_the_preferences(files: Files, tmp_path: Path) -
         assert talk["prompt"] == [{"role": "user", "content": record.prompt}]
         assert talk["chosen"] == [{"role": "assistant", "content": record.chosen}]
         assert talk["rejected"] == [{"role": "assistant", "content": record.rejected}]
+
+
+def test_the_dataset_is_a_folder_that_the_hub_library_loads(
+    files: Files, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
+    folder = tmp_path / "tulips"
+    for code in (0, 1):  # it is not overwritten
+        with pytest.raises(SystemExit) as end:
+            main(["export", "tulips", "dataset", "--out", str(folder)])
+        assert end.value.code == code
+    options: dict[str, Any] = {"split": "train", "cache_dir": str(tmp_path / "cache")}
+    lists = load_dataset(str(folder), **options)
+    assert lists["ranking"][:] == [
+        list(each.ranking) for each in files(read_topk, "topk.jsonl", pseudonyms=True)
+    ]
+    pairs = load_dataset(str(folder), "pairs", **options)
+    assert pairs["preference"][:] == [
+        each.preference for each in files(read_pairs, "pairs.tsv", pseudonyms=True)
+    ]
+    entries = load_dataset(str(folder), "judgments", **options)
+    assert len(entries) == len(files(read_judgments, "judgments.jsonl"))
+    assert set(entries["note"][:]) == {None}
+    assert NOTE.encode() in files.path("judgments.jsonl").read_bytes()
+    assert not any(b"@tulips.example" in path.read_bytes() for path in folder.iterdir())

@@ -50,7 +50,7 @@ def test_page_api_and_command_give_the_same_bytes(
     for name in EXPORTS:
         by_api = client.get(f"{API}/{name}", params=options, headers=headers)
         by_page = client.get(f"{PAGE}/{name}", params=options)
-        out = tmp_path / name
+        out = tmp_path / f"{name}{EXPORTS[name].suffix}"
         with pytest.raises(SystemExit) as end:
             main(["export", "tulips", name, "--out", str(out), *arguments])
         assert end.value.code == 0

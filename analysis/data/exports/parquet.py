@@ -1,6 +1,5 @@
 """Records as a Parquet file: one column per field, row group by row group."""
 
-import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
@@ -9,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from topkapi.analysis.data.exports.codec import Groups, Names
+from topkapi.analysis.data.exports.sink import Sink
 from topkapi.analysis.errors import BadData
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def parquet_chunks(records: Iterable[T], kind: type[T]) -> Iterator[bytes]:
     schema = _schema(kind)
 
     def chunks() -> Iterator[bytes]:
-        remaining, sink = iter(records), _Sink()
+        remaining, sink = iter(records), Sink()
         with ParquetWriter(sink, schema) as writer:
             while rows := list(islice(remaining, ROWS)):
                 columns = {
@@ -48,30 +48,6 @@ def parquet_chunks(records: Iterable[T], kind: type[T]) -> Iterator[bytes]:
         yield sink.taken()
 
     return chunks()
-
-
-class _Sink(io.RawIOBase):
-    """Collects what is written until it is taken; positions count from the start of the file."""
-
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-        self._size = 0
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        self._parts.append(bytes(data))
-        self._size += len(self._parts[-1])
-        return len(self._parts[-1])
-
-    def tell(self) -> int:
-        return self._size
-
-    def taken(self) -> bytes:
-        """Return what was written since the last call."""
-        found, self._parts = b"".join(self._parts), []
-        return found
 
 
 def _schema(kind: type[Any]) -> Any:

@@ -43,7 +43,7 @@ def list_exports(session: SessionDep, _user: ApiResearcher, slug: Slug) -> list[
                 format=each.name,
                 description=each.description,
                 media_type=each.media_type,
-                filename=f"{slug}.{each.name}",
+                filename=f"{slug}.{each.name}{each.suffix}",
                 assigned=state.assigned,
                 finished=state.finished,
                 complete=state.complete,

@@ -167,6 +167,19 @@ def document_names(session: Session, query_id: int) -> dict[int, str]:
     return {row[0]: row[1] for row in session.execute(statement)}
 
 
+def documents_of_study(
+    session: Session, study_id: int
+) -> Generator[Row[str, str, str], None, None]:
+    """Yield external id, title and address of the study's documents."""
+    statement = (
+        select(Document.external_id, Document.title, Document.url)
+        .where(Document.study_id == study_id)
+        .order_by(Document.id)
+    )
+    with session.execute(statement.execution_options(yield_per=_BATCH)) as rows:
+        yield from rows
+
+
 def features_of_query(session: Session, query_id: int) -> dict[str, dict[str, float]]:
     """Return features of the query's candidates by external id, in the study's order."""
     statement = (

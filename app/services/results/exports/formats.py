@@ -5,7 +5,7 @@ pure writer in `analysis` and the queries it needs.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from topkapi.analysis.data.exports import (
@@ -29,11 +29,13 @@ from topkapi.analysis.data.exports import (
     topk_lines,
     triplet_lines,
 )
+from topkapi.analysis.data.exports.codec import json_lines
 from topkapi.analysis.errors import BadData
 from topkapi.app.db.queries.results import exports as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.results.exports import confidence, consensus, labels, lists
+from topkapi.app.services.results.exports.dataset import dataset_zip
 from topkapi.app.services.results.exports.records import (
     clock_record,
     log_records,
@@ -62,6 +64,7 @@ class ExportFormat:
     tools: frozenset[Tool]
     write: Callable[[StudySource], Iterator[str | bytes]]
     needs_features: bool = False
+    suffix: str = ""  # of the file, after the name
 
 
 def _topk(source: StudySource) -> Iterator[TopK]:
@@ -77,6 +80,17 @@ def _judgments(source: StudySource) -> Iterator[LoggedEntry]:
 def _pair_answers(source: StudySource) -> Iterator[PairAnswer]:
     for work, rows in source.all_logs(tool=Tool.PAIRS):
         yield from pair_records(work, rows)
+
+
+def _judgments_without_notes(source: StudySource) -> Iterator[str]:
+    return judgment_lines(replace(each, note=None) for each in _judgments(source))
+
+
+def _dataset(source: StudySource) -> Iterator[bytes]:
+    names = ("topk.jsonl", "consensus.jsonl", "qrels")
+    files = {name: EXPORTS[name].write for name in names}
+    files["pairs.jsonl"] = lambda each: json_lines(_pair_answers(each))
+    return dataset_zip(source, {**files, "judgments.jsonl": _judgments_without_notes})
 
 
 def _levels(source: StudySource) -> Iterator[PreferenceLevel]:
@@ -284,6 +298,15 @@ EXPORTS: Mapping[str, ExportFormat] = {
             _JSONL,
             _PAIRS,
             lambda source: triplet_lines(_preference_records(source)),
+        ),
+        ExportFormat(
+            "dataset",
+            "A folder to publish, as a zip: lists, labels, pairs and log under pseudonyms, and a "
+            "dataset card.",
+            "application/zip",
+            _ALL,
+            _dataset,
+            suffix=".zip",
         ),
     )
 }

@@ -113,7 +113,7 @@ def open_export(
     session.info.setdefault(_OPEN, []).append(chunks)
     return Export(
         format=wanted,
-        filename=f"{slug}.{wanted.name}",
+        filename=f"{slug}.{wanted.name}{wanted.suffix}",
         completeness=completeness(source).of(wanted.tools),
         chunks=chunks,
     )

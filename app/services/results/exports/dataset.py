@@ -1,0 +1,116 @@
+"""``dataset``: a study as a folder to publish, in a zip archive; nobody in it has a name."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from topkapi.analysis.data.exports.sink import Sink
+from topkapi.app.db.queries.results import exports as queries
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.results.exports.source import ExportOptions, StudySource
+
+Write = Callable[[StudySource], Iterator[str | bytes]]
+CARD = "README.md"
+
+
+def dataset_zip(source: StudySource, formats: Mapping[str, Write]) -> Iterator[bytes]:
+    """Yield a zip archive of a dataset card, the queries, the documents and ``formats``.
+
+    Assessors always have pseudonyms. Texts of documents are left out: they are other people's.
+    """
+    options = ExportOptions(pseudonyms=True, consensus=source.consensus)
+    public = StudySource(source.session, source.study.slug, options)
+    public.only = source.only
+    files: dict[str, Write] = {
+        CARD: lambda each: iter([_card(each)]),
+        "queries.jsonl": _queries,
+        "documents.jsonl": _documents,
+        **formats,
+    }
+
+    def chunks() -> Iterator[bytes]:
+        sink = Sink()
+        with ZipFile(sink, "w") as archive:
+            for name, write in files.items():
+                entry = ZipInfo(name)  # without a timestamp: the same study gives the same bytes
+                entry.compress_type = ZIP_DEFLATED
+                entry.external_attr = 0o644 << 16
+                with archive.open(entry, "w", force_zip64=True) as stream:
+                    for piece in write(public):
+                        stream.write(piece.encode() if isinstance(piece, str) else piece)
+                        yield sink.taken()
+        yield sink.taken()
+
+    return chunks()
+
+
+def _queries(source: StudySource) -> Iterator[str]:
+    for query in source.queries():
+        yield json.dumps({"query": query.name, "text": query.text}, ensure_ascii=False) + "\n"
+
+
+def _documents(source: StudySource) -> Iterator[str]:
+    for name, title, url in queries.documents_of_study(source.session, source.study.id):
+        found = {"document": name, "title": title, "url": url}
+        yield json.dumps(found, ensure_ascii=False) + "\n"
+
+
+def _card(source: StudySource) -> str:
+    """Return the dataset card, whose first lines the Hugging Face Hub reads."""
+    settings = StudySettings.from_json(source.study.settings)
+    counts = queries.work_counts(source.session, source.study.id, None)
+    work = "; ".join(f"{row[0]}: {row[3]} of {row[1]} assignments finished" for row in counts)
+    chosen = {
+        name: value for name, value in asdict(settings).items() if name in ("k", "sorter", "ties")
+    }
+    return _TEXT.format(
+        name=json.dumps(source.study.name, ensure_ascii=False),
+        title=source.study.name,
+        queries=queries.count_queries(source.session, source.study.id),
+        people=len(source.assessors.names),
+        work=work or "nothing is assigned yet",
+        settings=", ".join(f"`{name}` = {value}" for name, value in chosen.items()),
+    )
+
+
+_TEXT = """---
+pretty_name: {name}
+task_categories:
+- text-ranking
+tags:
+- preferences
+- top-k
+configs:
+- config_name: topk
+  data_files: topk.jsonl
+  default: true
+- config_name: pairs
+  data_files: pairs.jsonl
+- config_name: judgments
+  data_files: judgments.jsonl
+- config_name: queries
+  data_files: queries.jsonl
+- config_name: documents
+  data_files: documents.jsonl
+---
+
+# {title}
+
+Top-k preference labels made with Topkapi: {people} assessors, {queries} queries ({work}).
+Settings of pairs: {settings}.
+
+| file | one line is |
+|---|---|
+| `topk.jsonl` | the list of an assessor for a query, best first, with ties and times |
+| `consensus.jsonl` | a query, with the list of all its assessors |
+| `qrels` | a document with its label from the consensus: k for the best, 0 outside the list |
+| `pairs.jsonl` | a preference between two documents |
+| `judgments.jsonl` | an entry of a log, with undone answers and withdrawn work |
+| `queries.jsonl`, `documents.jsonl` | a query with its text, a document with title and address |
+
+Assessors have pseudonyms, and their notes are left out. The texts of the documents are not part
+of this dataset. Before you publish it: choose a license, say who the assessors were, how they
+were found and paid, and what they were told (the guidelines), and check that queries and titles
+contain nothing personal.
+"""
