@@ -123,7 +123,8 @@ def test_the_dataset_is_a_folder_that_the_hub_library_loads(
         each.preference for each in files(read_pairs, "pairs.tsv", pseudonyms=True)
     ]
     entries = load_dataset(str(folder), "judgments", **options)
-    assert len(entries) == len(files(read_judgments, "judgments.jsonl"))
+    logged = files(read_judgments, "judgments.jsonl")
+    assert len(entries) == len(logged)
     assert set(entries["note"][:]) == {None}
-    assert NOTE.encode() in files.path("judgments.jsonl").read_bytes()
+    assert NOTE in {each.note for each in logged}
     assert not any(b"@tulips.example" in path.read_bytes() for path in folder.iterdir())
