@@ -31,6 +31,7 @@ from topkapi.app.web.progress.start_pages import router as start_pages
 from topkapi.app.web.progress.table_pages import router as table_pages
 from topkapi.app.web.results.exports_api import router as exports_api
 from topkapi.app.web.results.exports_pages import router as exports_pages
+from topkapi.app.web.results.query_pages import router as query_pages
 from topkapi.app.web.results.report_api import router as report_api
 from topkapi.app.web.results.report_pages import router as report_pages
 from topkapi.app.web.studies.api import router as studies_api
@@ -57,6 +58,7 @@ ROUTERS = (
     flags_pages,
     exports_pages,
     report_pages,
+    query_pages,
     account_api,
     studies_api,
     exports_api,

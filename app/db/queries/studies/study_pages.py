@@ -22,6 +22,7 @@ from topkapi.app.db.search import matching_documents
 class QueryRow:
     """A query with the number of its candidates, assignments and finished assignments."""
 
+    id: int
     name: str
     text: str
     description: str
@@ -87,6 +88,7 @@ def queries_page(
     done = work.where(Assignment.finished_at.is_not(None))
     statement = (
         select(
+            Query.id,
             Query.external_id,
             Query.text,
             Query.description,

@@ -92,6 +92,7 @@ class StudySource:
         self.consensus = _method(options.consensus)
         wanted = options.assessor
         self.only = None if wanted is None else self.assessors.find(wanted).user_id
+        self.only_query: int | None = None  # reads all queries unless one is set
         self._progress = progress
 
     def queries(self) -> Iterator[QueryHead]:
@@ -99,7 +100,8 @@ class StudySource:
         total = queries.count_queries(self.session, self.study.id)
         rows = queries.queries_in_order(self.session, self.study.id)
         for position, (number, name, text) in enumerate(rows, start=1):
-            yield QueryHead(number, position, name, text)
+            if self.only_query in (None, number):
+                yield QueryHead(number, position, name, text)
             self._progress("exporting", position, total)
 
     def works(

@@ -1,0 +1,79 @@
+"""Data for the results of one query."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from topkapi.app.db.models import Candidate, Content, Document, Query
+
+_FIRST_WORDS = 80  # characters of the text, shown instead of a missing title
+
+
+@dataclass(frozen=True, slots=True)
+class QueryText:
+    """A query with the ids of its neighbours in the study's order."""
+
+    id: int
+    name: str
+    text: str
+    description: str
+    before: int | None
+    after: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryDocument:
+    """A document of a query; ``title`` is its title, or the first words of its text."""
+
+    id: int
+    name: str
+    title: str
+    url: str
+    media_type: str
+    path: str
+
+
+def query_text(session: Session, study_id: int, query_id: int) -> QueryText | None:
+    """Return a query of the study."""
+    query = session.get(Query, query_id)
+    if query is None or query.study_id != study_id:
+        return None
+    order = select(
+        Query.id,
+        func.lag(Query.id).over(order_by=(Query.position, Query.id)).label("before"),
+        func.lead(Query.id).over(order_by=(Query.position, Query.id)).label("after"),
+    ).where(Query.study_id == study_id)
+    placed = order.subquery()
+    row = session.execute(
+        select(placed.c.before, placed.c.after).where(placed.c.id == query_id)
+    ).one()
+    return QueryText(query.id, query.external_id, query.text, query.description, *row)
+
+
+def documents_of_query(session: Session, query_id: int) -> Sequence[QueryDocument]:
+    """Return the candidates of a query in the study's order."""
+    statement = (
+        select(
+            Document.id,
+            Document.external_id,
+            Document.title,
+            Document.url,
+            Content.media_type,
+            Document.path,
+            func.substr(Content.text, 1, _FIRST_WORDS),
+        )
+        .join(Candidate, Candidate.document_id == Document.id)
+        .join(Content, Content.hash == Document.content_hash)
+        .where(Candidate.query_id == query_id)
+        .order_by(Candidate.position, Document.id)
+    )
+    return [_document(*row) for row in session.execute(statement)]
+
+
+def _document(
+    id: int, name: str, title: str, url: str, media_type: str, path: str, words: str | None
+) -> QueryDocument:
+    shown = title or " ".join((words or "").split()) or name
+    return QueryDocument(id, name, shown, url, media_type, path)

@@ -1,0 +1,40 @@
+"""Pages that open in a safe frame over a list: their titles and signed links."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from topkapi.app.db.queries.results.query_results import QueryDocument
+from topkapi.app.services.judging.live_sessions import DocumentHead
+from topkapi.app.web.pages.display_preferences import display_preferences_of
+from topkapi.app.web.pages.page_html import keeps_colours
+from topkapi.app.web.pages.page_links import PageLink, PageLinks, Theme
+
+StoredPage = DocumentHead | QueryDocument
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPage:
+    """A page with its link; ``light`` if it keeps its own colours."""
+
+    title: str
+    url: str
+    source: str
+    light: bool
+
+
+def page_opener(
+    request: Request, study_id: int, terms: tuple[str, ...] = ()
+) -> Callable[[StoredPage], OpenPage]:
+    """Return a function from a page of the study to its link, with ``terms`` marked in it."""
+    links: PageLinks = request.app.state.page_links
+    reading = display_preferences_of(request)
+
+    def open_page(page: StoredPage) -> OpenPage:
+        light = keeps_colours(page.media_type)
+        theme: Theme = "light" if light else "auto"
+        link = PageLink(study_id, page.id, theme, reading.size, terms)
+        return OpenPage(page.title or page.name, page.url, links.address(link, page.path), light)
+
+    return open_page

@@ -1,0 +1,91 @@
+"""View data of the results of one query, with the points of its bump chart."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from topkapi.app.services.results.query_results import (
+    PersonResult,
+    QueryResults,
+    RankedDocument,
+)
+from topkapi.app.web.pages.open_pages import OpenPage
+from topkapi.app.web.studies.views import StudyHead
+
+STEP, ROW, TOP, LEFT = 132, 30, 34, 220  # pixels of the chart
+_DISPUTED = 3  # ranks between the best and the worst place
+
+
+@dataclass(frozen=True, slots=True)
+class BumpLine:
+    """The way of a document through the lists: points, and a circle per list that has it."""
+
+    title: str
+    points: str
+    dots: Sequence[tuple[int, int, int]]
+    label_y: int | None
+    disputed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BumpChart:
+    """Lists side by side, one column each; rank 1 at the top, outside a list at the bottom."""
+
+    width: int
+    height: int
+    columns: Sequence[tuple[int, str]]
+    outside_y: int
+    lines: Sequence[BumpLine]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResultsView:
+    """The results of one query."""
+
+    head: StudyHead
+    results: QueryResults
+    columns: Sequence[str]
+    rows: Sequence[RankedDocument]
+    pages: Mapping[str, OpenPage]
+    chart: BumpChart | None
+    people: Sequence[PersonResult]
+    answer_names: Mapping[str, str]
+
+
+def bump_chart(results: QueryResults) -> BumpChart | None:
+    """Return the chart; None if fewer than two columns could be compared."""
+    columns = column_names(results)
+    if len(columns) < 2:
+        return None
+    outside = TOP + ROW * results.k
+    return BumpChart(
+        width=LEFT + STEP * (len(columns) - 1) + 60,
+        height=outside + ROW,
+        columns=[(LEFT + STEP * at, name) for at, name in enumerate(columns)],
+        outside_y=outside,
+        lines=[_line(each, outside) for each in results.ranked],
+    )
+
+
+def column_names(results: QueryResults) -> list[str]:
+    """Return the names of the lists: the consensus, then the assessors, with rounds if needed."""
+    many = len({each.assessor for each in results.finished}) < len(results.finished)
+    names = [
+        f"{each.assessor}, round {each.round + 1}" if many else each.assessor
+        for each in results.finished
+    ]
+    return ["Consensus", *names] if results.consensus is not None else names
+
+
+def _line(each: RankedDocument, outside: int) -> BumpLine:
+    ranks = [each.consensus, *each.ranks]
+    places = [
+        (LEFT + STEP * at, outside if rank is None else TOP + ROW * (rank - 1), rank)
+        for at, rank in enumerate(ranks)
+    ]
+    return BumpLine(
+        title=each.document.title,
+        points=" ".join(f"{x},{y}" for x, y, _ in places),
+        dots=[(x, y, rank) for x, y, rank in places if rank is not None],
+        label_y=None if each.consensus is None else places[0][1],
+        disputed=each.spread >= _DISPUTED,
+    )

@@ -1,0 +1,73 @@
+"""The results of one query: the lists of the exports, ranks with ties, and the questions."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from tests.exporting import NOTE, make_judged_study
+from tests.services.test_exports import exported
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Query
+from topkapi.app.domain.errors import NotFound
+from topkapi.app.services.results.exports import StudySource
+from topkapi.app.services.results.query_results import query_results as results_of
+from topkapi.app.services.results.query_results import rank_in
+
+
+def test_lists_consensus_and_questions_are_those_of_the_exports(sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
+        make_judged_study(session)
+    lists = [json.loads(line) for line in exported(sessions, "topk.jsonl").splitlines()]
+    agreed = [json.loads(line) for line in exported(sessions, "consensus.jsonl").splitlines()]
+    entries = [json.loads(line) for line in exported(sessions, "judgments.jsonl").splitlines()]
+    notes = set()
+    with sessions.read() as session:
+        for query in session.scalars(select(Query).order_by(Query.position)):
+            found = results_of(session, StudySource(session, "tulips"), query.id)
+            mine = [each for each in lists if each["query"] == query.external_id]
+            people = (*found.finished, *found.unfinished)
+            assert len(people) == len(mine)
+            assert sorted(each.found.ranking for each in found.finished) == sorted(
+                tuple(each["ranking"]) for each in mine if each["complete"]
+            )
+            consensus = [each for each in agreed if each["query"] == query.external_id]
+            shown = [] if found.consensus is None else [list(found.consensus.documents)]
+            assert shown == [each["documents"] for each in consensus]
+            asked = [
+                each
+                for each in entries
+                if each["query"] == query.external_id
+                and (each["tool"], each["entry"], each["withdrawn"]) == ("pairs", "answer", False)
+            ]
+            assert sum(len(each.asked) for each in people) == len(asked)
+            assert sum(item.effective for each in people for item in each.asked) == sum(
+                each["effective"] for each in asked
+            )
+            notes |= {item.note for each in people for item in each.asked}
+            spreads = [each.spread for each in found.ranked]
+            assert spreads == sorted(spreads, reverse=True)
+        with pytest.raises(NotFound, match="has no query with the number 999"):
+            results_of(session, StudySource(session, "tulips"), 999)
+    assert NOTE in notes
+
+
+@given(
+    st.lists(st.integers(1, 3), max_size=6).map(
+        lambda sizes: [
+            [f"d{start + n}" for n in range(size)]
+            for start, size in zip(
+                [sum(sizes[:at]) for at in range(len(sizes))], sizes, strict=True
+            )
+        ]
+    ),
+    st.integers(0, 10),
+)
+def test_a_rank_counts_the_better_documents(groups: list[list[str]], k: int) -> None:
+    for group in groups:
+        for name in group:
+            better = sum(len(each) for each in groups[: groups.index(group)])
+            assert rank_in(groups, k, name) == (better + 1 if better < k else None)
+    assert rank_in(groups, k, "elsewhere") is None
