@@ -39,4 +39,24 @@ def test_a_researcher_reads_lists_and_pages_by_keyboard(
     expect(page.get_by_text("is better").first).to_be_visible()
     page.get_by_role("link", name="Next query").press("Enter")
     expect(page.get_by_role("heading", name="tulips upright 1")).to_be_visible()
-    assert page.goto(f"{any_site.server.url}/studies/{slug}/queries/999999").status == 404
+    missing = page.goto(f"{any_site.server.url}/studies/{slug}/queries/999999")
+    assert missing is not None
+    assert missing.status == 404
+
+
+def test_documents_open_from_their_table(any_site: Site, context: BrowserContext) -> None:
+    with any_site.sessions.write.begin() as session:
+        user = make_user(session, role=Role.RESEARCHER)
+        slug = f"pages-{user.id}"
+        make_judged_study(session, slug=slug)
+    context.add_cookies([any_site.cookie(user)])
+    page = context.new_page()
+    page.goto(f"{any_site.server.url}/studies/{slug}/documents")
+    opened = page.get_by_role("region", name="Table of documents").get_by_role("link").first
+    title = opened.inner_text()
+    opened.press("Enter")
+    reader = page.get_by_role("dialog", name=title)
+    expect(reader.frame_locator("iframe").locator("body")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(opened).to_be_focused()
+    assert_accessible(page)

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from starlette.requests import Request
 
 from topkapi.app.db.queries.results.query_results import QueryDocument
+from topkapi.app.db.queries.studies.study_pages import DocumentRow
 from topkapi.app.services.judging.live_sessions import DocumentHead
 from topkapi.app.web.pages.display_preferences import display_preferences_of
 from topkapi.app.web.pages.page_html import keeps_colours
 from topkapi.app.web.pages.page_links import PageLink, PageLinks, Theme
 
-StoredPage = DocumentHead | QueryDocument
+StoredPage = DocumentHead | QueryDocument | DocumentRow
 
 
 @dataclass(frozen=True, slots=True)

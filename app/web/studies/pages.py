@@ -21,6 +21,7 @@ from topkapi.app.web.common.markdown import to_html
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView
+from topkapi.app.web.pages.open_pages import page_opener
 from topkapi.app.web.studies.views import (
     GuidelinesHistoryView,
     GuidelinesPageView,
@@ -169,9 +170,11 @@ def _table(
         limit=SIZE,
         offset=offset_of(found.number, SIZE),
     )
+    opened = page_opener(request, found.study.id)
     view = StudyTableView(
         head=study_head(session, found.study, found.user, found.tab),
         rows=rows,
+        pages={row.id: opened(row) for row in rows if isinstance(row, DocumentRow)},
         paging=Paging(found.number, SIZE, total),
         choices=Choices(request.url.path, {"search": found.search}),
         search=found.search,

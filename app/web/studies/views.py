@@ -11,6 +11,7 @@ from topkapi.app.services.guideline_history import Version
 from topkapi.app.services.importing.edit_messages import difference
 from topkapi.app.services.studies.lifecycle import Deletion
 from topkapi.app.web.common.paging import Choices, Paging
+from topkapi.app.web.pages.open_pages import OpenPage
 from topkapi.app.web.people.forms import GuidelinesForm, SettingsForm
 from topkapi.app.web.people.views import Refusal
 
@@ -119,10 +120,11 @@ class GuidelinesFormView:
 
 @dataclass(frozen=True, slots=True)
 class StudyTableView:
-    """A page of the study's queries or documents."""
+    """A page of the study's queries or documents; ``pages`` are links to documents by id."""
 
     head: StudyHead
     rows: Sequence[QueryRow] | Sequence[DocumentRow]
+    pages: Mapping[int, OpenPage]
     paging: Paging
     choices: Choices
     search: str

@@ -7,8 +7,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Candidate, Content, Document, Query
-
-_FIRST_WORDS = 80  # characters of the text, shown instead of a missing title
+from topkapi.app.domain.text.titles import FIRST_WORDS, shown_title
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ def documents_of_query(session: Session, query_id: int) -> Sequence[QueryDocumen
             Document.url,
             Content.media_type,
             Document.path,
-            func.substr(Content.text, 1, _FIRST_WORDS),
+            func.substr(Content.text, 1, FIRST_WORDS),
         )
         .join(Candidate, Candidate.document_id == Document.id)
         .join(Content, Content.hash == Document.content_hash)
@@ -75,5 +74,4 @@ def documents_of_query(session: Session, query_id: int) -> Sequence[QueryDocumen
 def _document(
     id: int, name: str, title: str, url: str, media_type: str, path: str, words: str | None
 ) -> QueryDocument:
-    shown = title or " ".join((words or "").split()) or name
-    return QueryDocument(id, name, shown, url, media_type, path)
+    return QueryDocument(id, name, shown_title(title, words, name), url, media_type, path)

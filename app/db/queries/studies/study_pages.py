@@ -16,6 +16,7 @@ from topkapi.app.db.models import (
     StudyFile,
 )
 from topkapi.app.db.search import matching_documents
+from topkapi.app.domain.text.titles import FIRST_WORDS, shown_title
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +35,17 @@ class QueryRow:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRow:
-    """A document with its media type, its size in bytes and the number of its queries."""
+    """A document with its media type, its size in bytes and the number of its queries.
 
+    ``title`` is the first words of the text if it has none.
+    """
+
+    id: int
     name: str
     title: str
     url: str
     media_type: str
+    path: str
     size: int
     queries: int
 
@@ -117,12 +123,15 @@ def documents_page(
     uses = select(func.count()).where(Candidate.document_id == Document.id).correlate(Document)
     statement = (
         select(
+            Document.id,
             Document.external_id,
             Document.title,
             Document.url,
             Content.media_type,
+            Document.path,
             Content.size,
             uses.scalar_subquery(),
+            func.substr(Content.text, 1, FIRST_WORDS),
         )
         .join(Content, Content.hash == Document.content_hash)
         .where(*where)
@@ -131,7 +140,11 @@ def documents_page(
         .offset(offset)
     )
     total = session.scalar(select(func.count(Document.id)).where(*where)) or 0
-    return [DocumentRow(*row) for row in session.execute(statement)], total
+    rows = [
+        DocumentRow(id, name, shown_title(title, words, name), *rest)
+        for id, name, title, *rest, words in session.execute(statement)
+    ]
+    return rows, total
 
 
 def _found_by(session: Session, search: str) -> Iterator[ColumnElement[bool]]:
