@@ -8,6 +8,7 @@ import * as notes from "./notes.js";
 import * as notices from "./notices.js";
 import { Outbox } from "./outbox.js";
 import * as panes from "./panes.js";
+import { paintPassages, wirePassages } from "./passages.js";
 import { wireActivity, wirePause } from "./pause.js";
 import * as pool from "./pool.js";
 import * as prefetch from "./prefetch.js";
@@ -16,6 +17,7 @@ import { isLinked, rememberLinked, wireLetters, wireSizes } from "./reading.js";
 import * as stage from "./stage.js";
 import { wireTabs } from "./tabs.js";
 import { countTerms, wireTerms } from "./terms.js";
+import "./fit.js";
 
 const { form, boxes } = stage;
 const { work, next, timer, signIn, idleSeconds, questionMs } = form.dataset;
@@ -76,6 +78,7 @@ function show(fragment) {
   stage.saved();
   panes.leaveFrames();
   stage.show(fragment);
+  reader.markOpened();
   notes.open(stage.items());
   panes.settlePanes();
   markTabs();
@@ -87,7 +90,7 @@ const afterPaint = (then) => requestAnimationFrame(() => setTimeout(then));
 
 // What depends on the text of the pages can wait until they are painted.
 function look() {
-  pool.whenShown(boxes, () => { countTerms(); refreshHits(); panes.settlePanes(); });
+  pool.whenShown(boxes, () => { countTerms(); refreshHits(); paintPassages(); panes.settlePanes(); });
 }
 
 async function submit(button) {
@@ -163,6 +166,7 @@ wireKeys();
 wireActivity(() => clock.touch());
 wireTerms(refresh);
 wireFinder();
+wirePassages();
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
 listen({
@@ -174,8 +178,8 @@ listen({
   active: () => clock.touch(),
   problem: (kind) => { if (kind === "expired") refresh(); },
 });
-const resizeLists = wireReader(stage.stage);
-wireSizes(() => { pool.resize(boxes); resizeLists(); });
+const reader = wireReader(stage.stage, { loaded: paintPassages });
+wireSizes(() => { pool.resize(boxes); reader.resize(); });
 wireLetters();
 wireDivider(document.getElementById("divider"));
 panes.wirePanes({ onSwitch: (pane) => showTab(pane), linked: isLinked(), onLink: rememberLinked });

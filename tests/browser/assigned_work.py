@@ -258,6 +258,25 @@ def frame_of(page: Page, side: str) -> FrameLocator:
     return page.frame_locator(f"#{side}-frames iframe:not(.frame--next)")
 
 
+def select_text(page: Page, box: str, text: str) -> None:
+    """Select the first occurrence of ``text`` in the page shown in ``box``."""
+    page.evaluate(
+        """([box, text]) => {
+          const frame = document.querySelector(`${box} iframe:not(.frame--next)`);
+          const page = frame.contentDocument;
+          const walker = page.createTreeWalker(page.body, NodeFilter.SHOW_TEXT);
+          for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+            const at = node.data.indexOf(text);
+            if (at < 0) continue;
+            page.getSelection().setBaseAndExtent(node, at, node, at + text.length);
+            return;
+          }
+          throw new Error(`not in the page: ${text}`);
+        }""",
+        [box, text],
+    )
+
+
 def answered(page: Page, count: int) -> None:
     """Wait until the progress bar shows ``count`` answers."""
     expect(page.locator("#progress")).to_have_attribute("aria-valuenow", str(count))
