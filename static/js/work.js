@@ -22,7 +22,9 @@ import "./fit.js";
 const { form, boxes } = stage;
 const { work, next, timer, signIn, idleSeconds, questionMs } = form.dataset;
 const csrf = form.elements.csrf_token.value;
+const DEEPER_MS = 1500; // of reading, before questions further ahead are prefetched
 let offline = false;
+let deeper = null; // the timer for that
 
 const clock = new Clock({
   face: document.querySelector("#clock time"),
@@ -69,12 +71,23 @@ function settle(pressed = null) {
 async function lookAhead(reply = null) {
   const position = stage.position();
   const found = await (reply && prefetch.areIn(reply) ? prefetch.use(reply, boxes) : prefetch.ask(next, position, boxes));
-  if (found === "ready") form.dataset.ahead = position;
+  if (found !== "ready") return found;
+  form.dataset.ahead = position;
+  deepen(position);
   return found;
 }
 
+// Someone who reads for a while may lose the connection: prefetch the questions after the next ones, too.
+function deepen(position) {
+  clearTimeout(deeper);
+  deeper = setTimeout(async () => {
+    if (stage.position() !== position || !outbox.empty || offline || pause.paused) return;
+    if (await prefetch.ask(next, position, boxes, { deep: true }) === "ready") form.dataset.deep = position;
+  }, DEEPER_MS);
+}
+
 function show(fragment) {
-  prefetch.forget();
+  prefetch.enter(fragment);
   stage.saved();
   panes.leaveFrames();
   stage.show(fragment);
@@ -103,7 +116,7 @@ async function submit(button) {
   stage.press(button);
   const predicted = prefetch.after(button.value);
   const sending = outbox.send(body.toString());
-  if (predicted && !stage.isFinished(predicted)) show(predicted);
+  if (predicted && !stage.isFinished(predicted) && (!offline || prefetch.arePagesThere(boxes, predicted))) show(predicted);
   else { clock.stop(); stage.saving(button); }
   if (offline) tellOffline();
   take(await sending, body);
