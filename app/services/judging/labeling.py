@@ -156,7 +156,7 @@ def _ahead(
 def _possible(
     live: LiveAssignment, *, rare: bool
 ) -> Iterator[tuple[tuple[str, ...], Entry[Any], bool]]:
-    """Yield the possible next entries and whether each is frequent; ``rare`` includes the others."""
+    """Yield the possible next entries and whether each is frequent; ``rare`` adds the others."""
     for choice in live.session.choices:
         if rare or not choice.rare:
             yield choice.answers, Entry(EntryKind.ANSWER, choice.judgment), not choice.rare
