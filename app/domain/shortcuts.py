@@ -35,9 +35,10 @@ ACTIONS = (
     Action("link", "Link scrolling", "L"),
     Action("fit", "Fit wide pages to the width", "W"),
     Action("find", "Find in the pages", "F"),
-    Action("next_hit", "Next hit", "."),
-    Action("previous_hit", "Previous hit", ","),
+    Action("next_hit", "Next hit, or next result", "."),
+    Action("previous_hit", "Previous hit, or previous result", ","),
     Action("highlight", "Highlight another term", "H"),
+    Action("mark", "Mark the selected text", "M"),
     Action("undo", "Undo", "U"),
     Action("redo", "Redo", "R"),
     Action("pause", "Pause and resume", "P"),
@@ -48,6 +49,7 @@ ACTIONS = (
     Action("flag", "Flag this question", "X"),
     Action("help", "Help", "?"),
 )
+_FREE = (*ascii_uppercase, ";", "/", "-", "=", "[", "]")
 _DEFAULTS = {action.name: action.key for action in ACTIONS}
 _LABELS = {action.name: action.label for action in ACTIONS}
 
@@ -62,9 +64,19 @@ def cap_of(key: str) -> str:
 
 
 def keys_of(chosen: Mapping[str, str] | None) -> dict[str, str]:
-    """Return the key of every action: the person's own, else the default."""
+    """Return the key of every action: the person's own, else the default.
+
+    An action added after the person chose may find its default taken; it gets the first free key.
+
+    >>> keys_of({"undo": "M"})["undo"], keys_of({"undo": "M"})["mark"]
+    ('M', 'A')
+    """
     own = {name: key for name, key in (chosen or {}).items() if name in _DEFAULTS}
-    return {**_DEFAULTS, **own}
+    keys = {**_DEFAULTS, **own}
+    for name in keys:
+        if name not in own and keys[name] in own.values():
+            keys[name] = next(key for key in _FREE if key not in keys.values())
+    return keys
 
 
 def chosen_keys(wanted: Mapping[str, str]) -> dict[str, str]:

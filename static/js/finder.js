@@ -1,42 +1,15 @@
 // Find in the pages on the screen: hits are painted without changing the pages, counted, and visited in order. Without a
 // word to find, the same keys visit the highlighted terms.
+import { paint, rangeAt, textOf } from "./page_text.js";
 import * as panes from "./panes.js";
 
 const MOST = 2000; // hits per page
-const BLOCKS = "ADDRESS ARTICLE ASIDE BLOCKQUOTE BR DD DIV DL DT FIGCAPTION FOOTER H1 H2 H3 H4 H5 H6 HEADER HR LI MAIN NAV OL P PRE SECTION TABLE TD TH TR UL".split(" ");
-const SKIPPED = "SCRIPT STYLE NOSCRIPT TEMPLATE TEXTAREA SELECT".split(" ");
-const COLOURS = "::highlight(topkapi-find) { background: #ffb224; color: #1e1c19; } ::highlight(topkapi-hit) { background: #e5484d; color: #fff; }";
 const bar = document.getElementById("finder");
 const field = document.getElementById("finder-text");
 const counts = document.getElementById("finder-counts");
 const opener = document.getElementById("find");
-const styled = new WeakSet(); // documents that know the colours
 let hits = []; // { pane, range } in reading order
 let current = -1;
-
-// Return the text of a page with the text node of each part of it.
-function textOf(page) {
-  const walker = page.createTreeWalker(page.body ?? page, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) =>
-    (SKIPPED.includes(node.nodeName) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
-  const parts = [];
-  let text = "";
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    if (node.nodeType === Node.TEXT_NODE) {
-      parts.push({ node, start: text.length });
-      text += node.data;
-    } else if (BLOCKS.includes(node.nodeName)) text += "\n";
-  }
-  return { text, parts };
-}
-
-function rangeAt(page, parts, start, end) {
-  const place = (offset) => parts.findLast((part) => part.start <= offset);
-  const range = page.createRange();
-  const [first, last] = [place(start), place(end - 1)];
-  range.setStart(first.node, start - first.start);
-  range.setEnd(last.node, end - last.start);
-  return range;
-}
 
 function search(pane, word) {
   const page = panes.frameIn(pane)?.contentDocument;
@@ -60,19 +33,6 @@ function markedTerms(pane) {
   });
 }
 
-function paint(pane, name, ranges) {
-  const view = panes.frameIn(pane)?.contentWindow;
-  if (!view?.CSS?.highlights || (!ranges.length && !styled.has(view.document))) return;
-  if (!styled.has(view.document)) {
-    const sheet = new view.CSSStyleSheet();
-    sheet.replaceSync(COLOURS);
-    view.document.adoptedStyleSheets = [...view.document.adoptedStyleSheets, sheet];
-    styled.add(view.document);
-  }
-  if (ranges.length) view.CSS.highlights.set(name, new view.Highlight(...ranges));
-  else view.CSS.highlights.delete(name);
-}
-
 const word = () => (bar.hidden ? "" : field.value.trim());
 
 // Search the pages on the screen again: the word or the pages have changed.
@@ -81,7 +41,7 @@ export function refreshHits() {
   current = -1;
   const each = panes.all().map((pane) => (word() ? search(pane, word()) : []));
   hits = each.flat();
-  panes.all().forEach((pane, at) => { paint(pane, "topkapi-find", each[at].map(({ range }) => range)); paint(pane, "topkapi-hit", []); });
+  panes.all().forEach((pane, at) => { paint(panes.frameIn(pane), "topkapi-find", each[at].map(({ range }) => range)); paint(panes.frameIn(pane), "topkapi-hit", []); });
   if (!word()) counts.textContent = "";
   else counts.textContent = each.length > 1 ? perPage(hits) : `${hits.length} found`;
 }
@@ -108,7 +68,8 @@ function startIn(pane, step) {
 }
 
 function visit({ pane, range }) {
-  panes.all().forEach((each) => paint(each, "topkapi-hit", each === pane ? [range] : []));
+  panes.clearSelections();
+  panes.all().forEach((each) => paint(panes.frameIn(each), "topkapi-hit", each === pane ? [range] : []));
   panes.activate(pane);
   const view = panes.frameIn(pane).contentWindow;
   const { top } = range.getBoundingClientRect();
@@ -116,6 +77,12 @@ function visit({ pane, range }) {
   if (!word()) return;
   const place = `${hits.findIndex((hit) => hit.range === range) + 1} of ${hits.length}`;
   counts.textContent = panes.all().length > 1 ? `${place} · ${perPage(hits)}` : place;
+}
+
+// Return the hit that was visited last, if it is still on the screen.
+export function currentHit() {
+  const hit = hits[current];
+  return hit?.range.startContainer.isConnected ? { frame: panes.frameIn(hit.pane), range: hit.range, isHit: true } : null;
 }
 
 export function close() {

@@ -9,18 +9,18 @@ try { on = localStorage.getItem(NAME) === "1"; } catch { /* without storage it s
 
 function fit(frame) {
   const page = frame.contentDocument;
-  if (!page?.body || !page.URL.includes("/pages/")) return;
+  if (!page?.body || !page.URL.includes("/pages/") || (!on && !page.body.style.zoom)) return; // measuring costs a layout
   page.body.style.zoom = "";
   const { scrollWidth, clientWidth } = page.documentElement;
   if (on && scrollWidth > clientWidth + 1) page.body.style.zoom = String(Math.max(LEAST, clientWidth / scrollWidth));
 }
 
 function fitAll() {
-  button.setAttribute("aria-pressed", String(on));
+  button?.setAttribute("aria-pressed", String(on));
   stage.querySelectorAll(".frames iframe").forEach(fit);
 }
 
-button.addEventListener("click", () => {
+button?.addEventListener("click", () => {
   on = !on;
   try { localStorage.setItem(NAME, on ? "1" : "0"); } catch { /* it then lasts until the page is left */ }
   fitAll();

@@ -35,8 +35,8 @@ function controlOf(name) {
   const controls = [...document.querySelectorAll("[aria-keyshortcuts]")];
   return controls.find((control) => {
     if (control.getAttribute("aria-keyshortcuts") !== name || control.disabled || control.hidden) return false;
-    // Behind an open dialog no shortcut works, except the one that closes it.
-    return !open || control.getAttribute("popovertarget") === open.id;
+    // While a dialog is open only its own shortcuts work, and the one that closes it.
+    return !open || open.contains(control) || control.getAttribute("popovertarget") === open.id;
   });
 }
 
@@ -79,7 +79,7 @@ export function onKey(event) {
   const action = names.map((name) => readingActionOf(name, event)).find(Boolean);
   if (control) {
     event.preventDefault();
-    if (event.repeat && !control.dataset.hit) return; // a key that is held down counts once
+    if (event.repeat && !("hit" in control.dataset)) return; // a key that is held down counts once
     if (control.matches("input")) control.focus();
     else control.click();
   } else if (isEscape && !document.querySelector(":popover-open, .paused")) {

@@ -4,6 +4,7 @@ import { adopt, reportProblem, isReady, isShown, restoreScroll, setSize } from "
 // With moveBefore a frame can move without reloading, so one frame serves both sides.
 const MOVES = "moveBefore" in Element.prototype;
 const WAIT_MS = 400;
+const MOST_HIDDEN = 12; // frames; above it those that no possible question needs are removed, the oldest first
 let round = 0;
 
 const framesOf = (box) => [...box.querySelectorAll("iframe")];
@@ -13,6 +14,8 @@ function find(boxes, box, key) {
   const searched = MOVES ? boxes : [box];
   return searched.flatMap(framesOf).find((frame) => frame.dataset.key === key);
 }
+
+export const has = (boxes, box, wanted) => { const frame = find(boxes, box, wanted.dataset.key); return Boolean(frame && isReady(frame)); };
 
 function put(box, wanted) {
   const frame = document.importNode(wanted, false);
@@ -68,7 +71,9 @@ export function show(boxes, wanted) {
 export async function prepare(boxes, groups) {
   const mine = (round += 1);
   const keys = new Set(groups.flat().map(([, frame]) => frame.dataset.key));
-  boxes.flatMap(framesOf).filter((frame) => !isShown(frame) && !keys.has(frame.dataset.key)).forEach((frame) => frame.remove());
+  const hidden = boxes.flatMap(framesOf).filter((frame) => !isShown(frame));
+  const spare = hidden.filter((frame) => !keys.has(frame.dataset.key));
+  spare.slice(0, Math.max(0, hidden.length - MOST_HIDDEN)).forEach((frame) => frame.remove());
   for (const group of groups) {
     const made = group.filter(([box, frame]) => !find(boxes, box, frame.dataset.key)).map(([box, frame]) => find(boxes, box, frame.dataset.key) ?? put(box, frame));
     while (made.some((frame) => frame.isConnected && !isReady(frame))) {

@@ -1,6 +1,7 @@
 // A practice question: the keys, frames and reader of the judging page, without clock, log and prefetch.
 import { wireDivider } from "./divider.js";
 import { refreshHits, wireFinder } from "./finder.js";
+import "./fit.js";
 import { adopt, listen, setSize } from "./frames.js";
 import { notePress, onKey, wireKeys } from "./keys.js";
 import * as panes from "./panes.js";
@@ -30,10 +31,10 @@ listen({
   scroll: (frame) => panes.follow(panes.paneOf(frame)),
 });
 frames.forEach(adopt);
-const resizeLists = wireReader(stage);
+const reader = wireReader(stage);
 wireSizes(() => {
   frames.forEach(setSize);
-  resizeLists();
+  reader.resize();
   refreshHits();
 });
 wireDivider(document.getElementById("divider"));

@@ -1,30 +1,70 @@
-// A result opened from a list: its stored page in a sandboxed frame over the lists, closed with Esc.
+// A page opened from a list: in a sandboxed frame over the list, closed with Esc. The next and the previous page of the
+// list open from there, and results that were opened are marked, also after a reload.
 import { adopt } from "./frames.js";
 import { reading } from "./reading.js";
+import { keep, load } from "./store.js";
 
-export function wireReader(stage) {
+const opened = new Set(load("opened", []));
+
+function frameFor(link, loaded) {
+  const frame = document.createElement("iframe");
+  frame.setAttribute("sandbox", "allow-same-origin"); // must be set before the address
+  frame.className = `frame${"light" in link.dataset ? " frame--light" : ""}`;
+  frame.title = link.textContent;
+  frame.src = link.href;
+  if (link.dataset.name) frame.dataset.name = link.dataset.name;
+  frame.addEventListener("ready", loaded);
+  adopt(frame);
+  return frame;
+}
+
+const isPlain = (event) => !(event.ctrlKey || event.metaKey || event.shiftKey);
+
+export function wireReader(stage, { loaded = () => {} } = {}) {
   const dialog = document.getElementById("reader");
-  const split = stage.querySelector("#split[data-size]");
-  if (!dialog) return () => {};
+  if (!dialog) return { resize() {}, markOpened() {} };
   const content = dialog.querySelector(".reader");
+  const turns = [...dialog.querySelectorAll("[data-turn]")];
+  let shown = null; // the link of the page that is shown
+
+  const linksBeside = (link) => [...(link.closest(".pane__scroll") ?? stage).querySelectorAll("a[data-page]")];
+  const markOpened = () => stage.querySelectorAll(".results a[data-page]").forEach((link) => link.toggleAttribute("data-opened", opened.has(link.dataset.name)));
+
+  function turnTo(link) {
+    shown = link;
+    const links = linksBeside(link);
+    const at = links.indexOf(link);
+    turns.forEach((button) => { button.disabled = !links[at + Number(button.dataset.turn)]; });
+    dialog.querySelector("#reader-place").textContent = `${at + 1} of ${links.length}`;
+    dialog.querySelector("h2").textContent = link.textContent;
+    content.removeAttribute("data-focused");
+    content.replaceChildren(frameFor(link, loaded));
+    opened.add(link.dataset.name);
+    keep("opened", [...opened]);
+  }
 
   stage.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-page]");
-    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!link || !isPlain(event)) return;
     event.preventDefault();
-    const frame = document.createElement("iframe");
-    frame.setAttribute("sandbox", "allow-same-origin"); // must be set before the address
-    frame.className = `frame${"light" in link.dataset ? " frame--light" : ""}`;
-    frame.title = link.textContent;
-    frame.src = link.href;
-    frame.dataset.name = link.dataset.name;
-    adopt(frame);
-    dialog.querySelector("h2").textContent = link.textContent;
-    content.replaceChildren(frame);
+    turnTo(link);
     dialog.showPopover();
   });
-  dialog.addEventListener("toggle", (event) => {
-    if (event.newState === "closed") content.replaceChildren();
+  dialog.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-turn]");
+    if (!button) return;
+    const links = linksBeside(shown);
+    turnTo(links[links.indexOf(shown) + Number(button.dataset.turn)]);
+    if (button.disabled || document.activeElement === document.body) dialog.focus();
   });
-  return () => { split.dataset.size = String(reading.size); };
+  dialog.addEventListener("toggle", (event) => {
+    if (event.newState !== "closed") return;
+    content.replaceChildren();
+    markOpened();
+    shown?.scrollIntoView({ block: "nearest", behavior: "instant" });
+    if (document.activeElement?.matches("a[data-page]")) shown?.focus({ preventScroll: true }); // not where the reading began
+  });
+  markOpened();
+  const split = stage.querySelector("#split[data-size]");
+  return { markOpened, resize() { if (split) split.dataset.size = String(reading.size); } };
 }

@@ -8,6 +8,7 @@ import * as notes from "./notes.js";
 import * as notices from "./notices.js";
 import { Outbox } from "./outbox.js";
 import * as panes from "./panes.js";
+import { paintPassages, wirePassages } from "./passages.js";
 import { wireActivity, wirePause } from "./pause.js";
 import * as pool from "./pool.js";
 import * as prefetch from "./prefetch.js";
@@ -16,11 +17,14 @@ import { isLinked, rememberLinked, wireLetters, wireSizes } from "./reading.js";
 import * as stage from "./stage.js";
 import { wireTabs } from "./tabs.js";
 import { countTerms, wireTerms } from "./terms.js";
+import "./fit.js";
 
 const { form, boxes } = stage;
 const { work, next, timer, signIn, idleSeconds, questionMs } = form.dataset;
 const csrf = form.elements.csrf_token.value;
+const DEEPER_MS = 1500; // of reading, before questions further ahead are prefetched
 let offline = false;
+let deeper = null; // the timer for that
 
 const clock = new Clock({
   face: document.querySelector("#clock time"),
@@ -67,15 +71,27 @@ function settle(pressed = null) {
 async function lookAhead(reply = null) {
   const position = stage.position();
   const found = await (reply && prefetch.areIn(reply) ? prefetch.use(reply, boxes) : prefetch.ask(next, position, boxes));
-  if (found === "ready") form.dataset.ahead = position;
+  if (found !== "ready") return found;
+  form.dataset.ahead = position;
+  deepen(position);
   return found;
 }
 
+// Someone who reads for a while may lose the connection: prefetch the questions after the next ones, too.
+function deepen(position) {
+  clearTimeout(deeper);
+  deeper = setTimeout(async () => {
+    if (stage.position() !== position || !outbox.empty || offline || pause.paused) return;
+    if (await prefetch.ask(next, position, boxes, { deep: true }) === "ready") form.dataset.deep = position;
+  }, DEEPER_MS);
+}
+
 function show(fragment) {
-  prefetch.forget();
+  prefetch.enter(fragment);
   stage.saved();
   panes.leaveFrames();
   stage.show(fragment);
+  reader.markOpened();
   notes.open(stage.items());
   panes.settlePanes();
   markTabs();
@@ -87,7 +103,7 @@ const afterPaint = (then) => requestAnimationFrame(() => setTimeout(then));
 
 // What depends on the text of the pages can wait until they are painted.
 function look() {
-  pool.whenShown(boxes, () => { countTerms(); refreshHits(); panes.settlePanes(); });
+  pool.whenShown(boxes, () => { countTerms(); refreshHits(); paintPassages(); panes.settlePanes(); });
 }
 
 async function submit(button) {
@@ -100,7 +116,7 @@ async function submit(button) {
   stage.press(button);
   const predicted = prefetch.after(button.value);
   const sending = outbox.send(body.toString());
-  if (predicted && !stage.isFinished(predicted)) show(predicted);
+  if (predicted && !stage.isFinished(predicted) && (!offline || prefetch.arePagesThere(boxes, predicted))) show(predicted);
   else { clock.stop(); stage.saving(button); }
   if (offline) tellOffline();
   take(await sending, body);
@@ -163,6 +179,7 @@ wireKeys();
 wireActivity(() => clock.touch());
 wireTerms(refresh);
 wireFinder();
+wirePassages();
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
 listen({
@@ -174,8 +191,8 @@ listen({
   active: () => clock.touch(),
   problem: (kind) => { if (kind === "expired") refresh(); },
 });
-const resizeLists = wireReader(stage.stage);
-wireSizes(() => { pool.resize(boxes); resizeLists(); });
+const reader = wireReader(stage.stage, { loaded: paintPassages });
+wireSizes(() => { pool.resize(boxes); reader.resize(); });
 wireLetters();
 wireDivider(document.getElementById("divider"));
 panes.wirePanes({ onSwitch: (pane) => showTab(pane), linked: isLinked(), onLink: rememberLinked });

@@ -200,6 +200,27 @@ def ready(page: Page) -> None:
     )
 
 
+# An independent observer, for `add_init_script`: when the first pages were there, when keys were
+# pressed, and when the tab was hidden or shown, as [what, ms] in `window.seen`.
+OBSERVER = """
+  window.seen = [];
+  const note = (what, at) => seen.push([what, at ?? performance.now()]);
+  const look = () => {
+    const frames = [...document.querySelectorAll('.frames iframe:not(.frame--next)')];
+    const isThere = ({ contentDocument: page }) =>
+      page?.URL.includes('/pages/') && page.readyState === 'complete';
+    if (frames.length && frames.every(isThere)) note('shown');
+    else setTimeout(look, 5);
+  };
+  if (window === top && location.pathname.startsWith('/assignments/')) {
+    document.addEventListener('keydown', (event) => note(event.key, event.timeStamp), true);
+    const turned = () => note(document.hidden ? 'hide' : 'back');
+    document.addEventListener('visibilitychange', turned, true);
+    look();
+  }
+"""
+
+
 def pair_of(page: Page) -> tuple[str, str]:
     """Return the titles of the two pages on the screen."""
     return page.inner_text("#left-title h2"), page.inner_text("#right-title h2")
@@ -256,6 +277,25 @@ def pass_time(page: Page, seconds: int) -> None:
 def frame_of(page: Page, side: str) -> FrameLocator:
     """Return the frame shown on a side."""
     return page.frame_locator(f"#{side}-frames iframe:not(.frame--next)")
+
+
+def select_text(page: Page, box: str, text: str) -> None:
+    """Select the first occurrence of ``text`` in the page shown in ``box``."""
+    page.evaluate(
+        """([box, text]) => {
+          const frame = document.querySelector(`${box} iframe:not(.frame--next)`);
+          const page = frame.contentDocument;
+          const walker = page.createTreeWalker(page.body, NodeFilter.SHOW_TEXT);
+          for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+            const at = node.data.indexOf(text);
+            if (at < 0) continue;
+            page.getSelection().setBaseAndExtent(node, at, node, at + text.length);
+            return;
+          }
+          throw new Error(`not in the page: ${text}`);
+        }""",
+        [box, text],
+    )
 
 
 def answered(page: Page, count: int) -> None:

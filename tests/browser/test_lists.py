@@ -15,6 +15,7 @@ from tests.browser.assigned_work import (
     answered,
     question_of,
     saved,
+    select_text,
     settled,
 )
 from tests.browser.looks import barriers, flaws
@@ -191,6 +192,45 @@ def test_a_result_opens_in_the_safe_frame_and_pausing_takes_all_away(
     expect(page.locator("#split")).to_have_attribute("data-size", "4")
     press(page, "t", 1)
     assert assigned.log() == [("answer", "same")]
+
+
+def test_results_are_read_one_after_the_other_and_marked(
+    new_lists: Callable[..., AssignedWork], context: BrowserContext
+) -> None:
+    assigned = new_lists()
+    page = assigned.open_page(context)
+    titles = page.locator("#left-list h3").all_inner_texts()
+    page.locator("#left-list a").first.focus()
+    page.keyboard.press("Enter")
+    reader = page.get_by_role("dialog")
+    expect(reader.get_by_role("heading")).to_have_text(titles[0])
+    expect(reader.get_by_role("button", name="Previous page")).to_be_disabled()
+    for number in range(2, 6):
+        page.keyboard.press(".")
+        expect(reader.get_by_role("heading")).to_have_text(titles[number - 1])
+        expect(reader.get_by_text(f"{number} of 5")).to_be_visible()
+    expect(reader.get_by_role("button", name="Next page")).to_be_disabled()
+    page.keyboard.press(",")
+    expect(reader.get_by_role("heading")).to_have_text(titles[3])
+    expect(page.frame_locator("#reader iframe").get_by_text("Paragraph 3.")).to_be_visible()
+    select_text(page, "#reader", "Paragraph 3.")
+    page.keyboard.press("m")
+    marked = """() => [...(document.querySelector('#reader iframe').contentWindow
+      .CSS.highlights.get('topkapi-passage') ?? [])].length"""
+    page.wait_for_function(marked)
+    assert (barriers(page), flaws(page)) == ([], [])
+    page.keyboard.press("Escape")
+    expect(page.locator("#left-list a").nth(3)).to_be_focused()
+    expect(page.locator("#left-list a[data-opened]")).to_have_count(5)
+    names = page.locator("#left-list a").evaluate_all("all => all.map(a => a.dataset.name)")
+    page.reload()
+    expect(page.locator("#left-list a[data-opened]")).to_have_count(5)
+    press(page, "t", 1)
+    assert assigned.log() == [("answer", "same")]
+    shown = page.locator(".results a").evaluate_all(
+        "all => all.map(a => [a.dataset.name, 'opened' in a.dataset])"
+    )
+    assert all(is_opened == (name in names) for name, is_opened in shown)
 
 
 def test_two_tabs_and_a_double_click_count_once(

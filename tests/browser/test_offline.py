@@ -5,30 +5,54 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from tests.browser.assigned_work import AssignedWork, answered, make_assigned, ready, saved
+from tests.browser.assigned_work import (
+    AssignedWork,
+    Site,
+    answered,
+    make_assigned,
+    plain_pages,
+    ready,
+    saved,
+)
+from topkapi.app.domain.enums import Tool
 
 pytestmark = pytest.mark.browser
 
 
-def test_several_answers_are_kept_and_sent_in_order(
-    assigned: AssignedWork, tab: Page, context: BrowserContext
+def test_answers_are_kept_as_far_as_pages_were_prefetched_and_sent_in_order(
+    any_site: Site, context: BrowserContext
 ) -> None:
-    context.set_offline(True)
-    tab.keyboard.press("ArrowLeft")
-    expect(tab.get_by_text("No connection.")).to_be_visible()
-    answered(tab, 1)
-    expect(tab.locator("#notice")).to_contain_text("You can go on.")
-    tab.keyboard.press("ArrowRight")
-    expect(tab.locator("#notice")).to_contain_text("Your 2 answers are stored in this browser")
-    expect(tab.get_by_role("button", name="Left is better")).to_be_disabled()
-    assert assigned.log() == []
-    context.set_offline(False)
-    saved(tab)
-    answered(tab, 2)
-    expect(tab.get_by_text("No connection.")).not_to_be_visible()
-    assert assigned.log() == [("answer", "left"), ("answer", "right")]
-    tab.keyboard.press("t")
-    answered(tab, 3)
+    for tool, keys, answers in (
+        (Tool.PAIRS, ("ArrowLeft", "ArrowRight", "t"), ["left", "right", "tie"]),
+        (Tool.GRADES, ("3", "1", "2", "4", "5"), ["good", "bad", "fair", "excellent", "perfect"]),
+    ):
+        assigned = make_assigned(any_site, tool=tool, pages=plain_pages(9))
+        context.clear_cookies()
+        tab = assigned.open_page(context)
+        expect(tab.locator("#answers[data-deep='0']")).to_be_attached()
+        context.set_offline(True)
+        for count, key in enumerate(keys[:-1], 1):
+            tab.keyboard.press(key)
+            answered(tab, count)
+            expect(tab.locator("#notice")).to_contain_text("You can go on.")
+            shown = tab.locator(".frames iframe:not(.frame--next)").evaluate_all(
+                "all => all.map(frame => frame.contentDocument.body.innerText.slice(0, 11))"
+            )
+            assert shown == ["Page number"] * (2 if tool is Tool.PAIRS else 1)
+        tab.keyboard.press(keys[-1])
+        stored = f"Your {len(keys)} answers are stored in this browser"
+        expect(tab.locator("#notice")).to_contain_text(stored)
+        expect(tab.locator("#answers .answer").first).to_be_disabled()
+        assert assigned.log() == []
+        context.set_offline(False)
+        saved(tab)
+        answered(tab, len(keys))
+        expect(tab.get_by_text("No connection.")).not_to_be_visible()
+        assert assigned.log() == [("answer", answer) for answer in answers]
+        tab.keyboard.press(keys[0])
+        answered(tab, len(keys) + 1)
+        saved(tab)
+        tab.close()
 
 
 def test_answers_survive_a_closed_tab(

@@ -106,9 +106,9 @@ class Looker:
         with self.sessions.read.begin() as session:
             return labeling.assignment_state(session, self.live, **self.who)
 
-    def peek(self, position: int) -> dict[str, AssignmentState]:
+    def peek(self, position: int, *, deep: bool = False) -> dict[str, AssignmentState]:
         with self.sessions.read.begin() as session:  # a read-only transaction
-            found = labeling.peek(session, self.live, position=position, **self.who)
+            found = labeling.peek(session, self.live, position=position, deep=deep, **self.who)
         return {word: assignment_state for words, assignment_state in found for word in words}
 
     def submit(self, word: str) -> AssignmentState:
@@ -164,6 +164,25 @@ def test_what_is_foretold_comes(sessions: Sessions, words: list[int], share: flo
             break
         word = sorted(foretold)[number % len(foretold)]
         assert essence(looker.submit(word)) == essence(foretold[word])
+
+
+@pytest.mark.parametrize(
+    ("tool", "words", "depth"),
+    [(Tool.PAIRS, ("left", "tie", "right"), 2), (Tool.GRADES, ("good", "bad"), 4)],
+)
+def test_what_is_foretold_further_ahead_comes(
+    sessions: Sessions, tool: Tool, words: tuple[str, ...], depth: int
+) -> None:
+    looker = Looker(sessions, tool=tool)
+    looker.submit("left" if tool is Tool.PAIRS else "good")
+    possible, level = looker.peek(1, deep=True), 0
+    while possible:
+        word = words[level % len(words)]
+        foretold = possible[word]
+        assert essence(looker.submit(word)) == essence(foretold)
+        possible = {name: state for names, state in foretold.ahead for name in names}
+        level += 1
+    assert level == depth
 
 
 def test_every_answer_of_a_pair_is_foretold(sessions: Sessions) -> None:

@@ -56,8 +56,9 @@ class AssignmentState:
 
     ``position`` is the position of the next log entry; ``new`` holds the pages on the screen that
     the person has not seen before; ``scale`` is the largest number of questions expected at the
-    start. ``ahead`` is the prefetch: the state after each possible next entry, likely ones first.
-    It is empty unless it was requested and is cheap to compute.
+    start. ``ahead`` is the prefetch: the state after each possible next entry, likely ones first;
+    each may have a prefetch of its own. It is empty unless it was requested and is cheap to
+    compute.
     """
 
     assignment_id: int
@@ -83,6 +84,9 @@ class AssignmentState:
 
 
 PossibleState = tuple[tuple[str, ...], AssignmentState]
+# Questions to foresee for an assessor who may lose the connection: 3 + 9 if each answer leads to
+# another question, otherwise as many pages as a browser holds easily.
+_BRANCHING_DEPTH, _CHAIN_DEPTH = 2, 4
 
 
 def assignment_state(
@@ -98,10 +102,17 @@ def assignment_state(
 
 
 def peek(
-    session: Session, live: LiveSessions, *, assignment_id: int, user_id: int, position: int
+    session: Session,
+    live: LiveSessions,
+    *,
+    assignment_id: int,
+    user_id: int,
+    position: int,
+    deep: bool = False,
 ) -> tuple[PossibleState, ...]:
     """Return the state after each possible entry at ``position``, likely ones first.
 
+    With ``deep`` each state has a prefetch of its own, as far as that is cheap to compute.
     Nothing is written and the live session does not change: each entry is appended to a copy.
     """
     assignment = assignment_at_work(session, assignment_id, user_id)
@@ -109,31 +120,52 @@ def peek(
     try:
         if position != current.session.length:
             raise _stale()
-        return _ahead(current, assignment, assignment.active_ms)
+        depth = _depth(current) if deep else 1
+        return _ahead(current, assignment, assignment.active_ms, depth=depth)
     finally:
         live.put(current)
 
 
+def _depth(live: LiveAssignment) -> int:
+    if len([choice for choice in live.session.choices if not choice.rare]) == 1:
+        return _CHAIN_DEPTH
+    return _BRANCHING_DEPTH if live.session.foresees else 1
+
+
 def _ahead(
-    live: LiveAssignment, assignment: AssignmentHead, active_ms: int, *, rare: bool = True
+    live: LiveAssignment,
+    assignment: AssignmentHead,
+    active_ms: int,
+    *,
+    rare: bool = True,
+    depth: int = 1,
 ) -> tuple[PossibleState, ...]:
-    return tuple(
-        (answers, _assignment_state(_after(live, entry), assignment, active_ms))
-        for answers, entry in _possible(live, rare=rare)
-    )
+    """Return the possible next states; beyond the first level only after frequent answers."""
+    possible: list[PossibleState] = []
+    for answers, entry, is_frequent in _possible(live, rare=rare):
+        fork = _after(live, entry)
+        state = _assignment_state(fork, assignment, active_ms)
+        if depth > 1 and is_frequent:
+            state = replace(
+                state, ahead=_ahead(fork, assignment, active_ms, rare=False, depth=depth - 1)
+            )
+        possible.append((answers, state))
+    return tuple(possible)
 
 
-def _possible(live: LiveAssignment, *, rare: bool) -> Iterator[tuple[tuple[str, ...], Entry[Any]]]:
-    """Yield the possible next entries; without ``rare`` only the frequent answers."""
+def _possible(
+    live: LiveAssignment, *, rare: bool
+) -> Iterator[tuple[tuple[str, ...], Entry[Any], bool]]:
+    """Yield the possible next entries and whether each is frequent; ``rare`` adds the others."""
     for choice in live.session.choices:
         if rare or not choice.rare:
-            yield choice.answers, Entry(EntryKind.ANSWER, choice.judgment)
+            yield choice.answers, Entry(EntryKind.ANSWER, choice.judgment), not choice.rare
     if not rare:
         return
     if live.session.can_undo:
-        yield (EntryKind.UNDO.value,), Entry(EntryKind.UNDO)
+        yield (EntryKind.UNDO.value,), Entry(EntryKind.UNDO), False
     if live.session.can_redo:
-        yield (EntryKind.REDO.value,), Entry(EntryKind.REDO)
+        yield (EntryKind.REDO.value,), Entry(EntryKind.REDO), False
 
 
 def _after(live: LiveAssignment, entry: Entry[Any]) -> LiveAssignment:

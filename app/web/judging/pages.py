@@ -119,14 +119,16 @@ def get_next(
     user: CurrentUser,
     assignment_id: RowId,
     position: Annotated[int, Query(ge=0, le=2**31 - 1)],
+    deep: bool = False,
 ) -> Response:
-    """Return the possible next questions, for the browser to prefetch."""
+    """Return the possible next questions, with ``deep`` also those after them, to prefetch."""
     found = labeling.peek(
         session,
         request.app.state.live,
         assignment_id=assignment_id,
         user_id=user.id,
         position=position,
+        deep=deep,
     )
     view = NextView(_possible_questions(request, session, found))
     return render(request, "judging/_next.html", view)
@@ -218,7 +220,11 @@ def _possible_questions(
             answers.append([])
         answers[states.index(after)].extend(leading)
     return [
-        (leading, _question(request, session, after))
+        PossibleQuestion(
+            leading,
+            _question(request, session, after),
+            _possible_questions(request, session, after.ahead),
+        )
         for leading, after in zip(answers, states, strict=True)
     ]
 

@@ -13,8 +13,14 @@ from topkapi.app.services.judging.session_summary import Summary
 from topkapi.app.web.judging.question_view import QuestionView
 from topkapi.app.web.pages.display_preferences import DisplayPreferences
 
-# A possible next question, with the answers that lead to it.
-PossibleQuestion = tuple[list[str], QuestionView]
+
+@dataclass(frozen=True, slots=True)
+class PossibleQuestion:
+    """A possible next question, the answers that lead to it, and the questions after it."""
+
+    answers: Sequence[str]
+    question: QuestionView
+    possible: Sequence["PossibleQuestion"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,63 @@
+// The text of a page in a frame: positions in it as ranges, and ranges painted without changing the page.
+const BLOCKS = "ADDRESS ARTICLE ASIDE BLOCKQUOTE BR DD DIV DL DT FIGCAPTION FOOTER H1 H2 H3 H4 H5 H6 HEADER HR LI MAIN NAV OL P PRE SECTION TABLE TD TH TR UL".split(" ");
+const SKIPPED = "SCRIPT STYLE NOSCRIPT TEMPLATE TEXTAREA SELECT".split(" ");
+const COLOURS = `::highlight(topkapi-passage) { background: rgb(47 128 237 / .26); text-decoration: underline 2px rgb(47 128 237); }
+::highlight(topkapi-find) { background: #ffb224; color: #1e1c19; } ::highlight(topkapi-hit) { background: #e5484d; color: #fff; }`;
+const styled = new WeakSet(); // documents that know the colours
+
+// Return the text of a page with the text node of each part of it. Marks of terms do not change it.
+export function textOf(page) {
+  const walker = page.createTreeWalker(page.body ?? page, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) =>
+    (SKIPPED.includes(node.nodeName) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
+  const parts = [];
+  let text = "";
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (node.nodeType === Node.TEXT_NODE) {
+      parts.push({ node, start: text.length });
+      text += node.data;
+    } else if (BLOCKS.includes(node.nodeName)) text += "\n";
+  }
+  return { text, parts };
+}
+
+export function rangeAt(page, parts, start, end) {
+  const place = (offset) => parts.findLast((part) => part.start <= offset);
+  const range = page.createRange();
+  const [first, last] = [place(start), place(end - 1)];
+  range.setStart(first.node, start - first.start);
+  range.setEnd(last.node, end - last.start);
+  return range;
+}
+
+// Return where a range begins and ends in the text, without white space around it; null if it holds no text node.
+export function offsetsOf(range, { text, parts }) {
+  const inside = parts.filter(({ node }) => range.intersectsNode(node));
+  if (!inside.length) return null;
+  const [first, last] = [inside[0], inside.at(-1)];
+  const start = first.start + (first.node === range.startContainer ? range.startOffset : 0);
+  const end = last.start + (last.node === range.endContainer ? range.endOffset : last.node.length);
+  const found = text.slice(start, end);
+  return [start + found.length - found.trimStart().length, end - found.length + found.trimEnd().length];
+}
+
+// Return where the sentence around a position begins and ends.
+export function sentenceAt(text, offset) {
+  const from = text.lastIndexOf("\n", offset - 1) + 1;
+  const line = text.slice(from, text.indexOf("\n", offset) < 0 ? text.length : text.indexOf("\n", offset));
+  const parts = [...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(line)];
+  const { index, segment } = parts.find((part) => from + part.index + part.segment.length > offset) ?? parts[0];
+  return [from + index + segment.length - segment.trimStart().length, from + index + segment.trimEnd().length];
+}
+
+export function paint(frame, name, ranges) {
+  const view = frame?.contentWindow;
+  if (!view?.CSS?.highlights || (!ranges.length && !styled.has(view.document))) return;
+  if (!styled.has(view.document)) {
+    const sheet = new view.CSSStyleSheet();
+    sheet.replaceSync(COLOURS);
+    view.document.adoptedStyleSheets = [...view.document.adoptedStyleSheets, sheet];
+    styled.add(view.document);
+  }
+  if (ranges.length) view.CSS.highlights.set(name, new view.Highlight(...ranges));
+  else view.CSS.highlights.delete(name);
+}
