@@ -11,6 +11,8 @@ from topkapi.app.web.assignments.pages import router as assignments_pages
 from topkapi.app.web.assignments.work_pages import router as work_pages
 from topkapi.app.web.audit.api import router as audit_api
 from topkapi.app.web.audit.pages import router as audit_pages
+from topkapi.app.web.crowds.admin_pages import router as crowd_admin_pages
+from topkapi.app.web.crowds.pages import router as crowd_pages
 from topkapi.app.web.flags.api import router as flags_api
 from topkapi.app.web.flags.pages import router as flags_pages
 from topkapi.app.web.importing.api import router as importing_api
@@ -63,6 +65,8 @@ ROUTERS = (
     report_api,
     people_pages,
     invitation_pages,
+    crowd_pages,
+    crowd_admin_pages,
     studies_pages,
     settings_pages,
     training_admin_pages,

@@ -38,6 +38,7 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "GET /me": PEOPLE,
     "POST /me/name": PEOPLE,
     "POST /me/password": PEOPLE,
+    "GET /me/data": PEOPLE,
     "POST /me/tokens": PEOPLE,
     "POST /me/tokens/{token_id}/revoke": PEOPLE,
     "GET /results": RESEARCH,
@@ -90,6 +91,13 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "POST /people/{user_id}/tokens/{token_id}/revoke": ADMINS,
     "GET /invitations/{token}": LINK,
     "POST /invitations/{token}": LINK,
+    "GET /enter/{token}": LINK,
+    "GET /enter/{token}/declined": LINK,
+    "POST /enter/{token}": LINK,
+    "GET /studies/{slug}/crowd": ADMINS,
+    "POST /studies/{slug}/crowd": ADMINS,
+    "POST /studies/{slug}/crowd/{link_id}/close": ADMINS,
+    "POST /studies/{slug}/crowd/{link_id}/open": ADMINS,
     "GET /studies": RESEARCH,
     "GET /studies/{slug}": RESEARCH,
     "GET /studies/{slug}/guidelines": RESEARCH,
@@ -216,6 +224,7 @@ def address_of(path: str) -> str:
         "document_id",
         "item_id",
         "flag_id",
+        "link_id",
     ):
         address = address.replace(f"/{name}", "/999999")
     return address
