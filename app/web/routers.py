@@ -28,6 +28,7 @@ from topkapi.app.web.people.invitation_pages import router as invitation_pages
 from topkapi.app.web.people.own_pages import router as own_pages
 from topkapi.app.web.people.pages import router as people_pages
 from topkapi.app.web.progress.api import router as progress_api
+from topkapi.app.web.progress.message_pages import router as message_pages
 from topkapi.app.web.progress.pages import router as progress_pages
 from topkapi.app.web.progress.start_pages import router as start_pages
 from topkapi.app.web.progress.table_pages import router as table_pages
@@ -76,6 +77,7 @@ ROUTERS = (
     work_pages,
     bulk_pages,
     progress_pages,
+    message_pages,
     table_pages,
     importing_pages,
     audit_pages,
