@@ -18,6 +18,7 @@ from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.orphans import end_with_parent
 from topkapi.app.secret import load_secret
 from topkapi.app.services.accounts.sign_in import Authenticator
+from topkapi.app.services.accounts.throttling import Throttle
 from topkapi.app.services.accounts.tokens import TokenUses
 from topkapi.app.services.importing.uploads import ImportRunner, UploadStore
 from topkapi.app.services.judging.live_sessions import LiveSessions
@@ -125,6 +126,7 @@ def _set_state(app: FastAPI, settings: Settings) -> None:
     state.late = LateWrites(state.sessions)
     state.token_uses = TokenUses(state.late)
     state.authenticator = Authenticator(state.sessions, state.late)
+    state.entry_throttle = Throttle(state.sessions, state.late)
     state.devices = Devices(secret, secure=settings.secure_cookies)
     state.cookies = Cookies(
         secret, lifetime=timedelta(hours=settings.session_hours), secure=settings.secure_cookies

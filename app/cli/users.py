@@ -2,7 +2,10 @@
 
 import os
 import sys
-from typing import Annotated, Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -15,6 +18,7 @@ from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import invitations, tokens
 from topkapi.app.services.accounts import users as accounts
 from topkapi.app.services.accounts.erasing import erase_user
+from topkapi.app.services.accounts.own_data import own_data
 
 Email = Annotated[str, typer.Argument(help="E-mail address of the person.")]
 
@@ -34,6 +38,7 @@ def register(cli: typer.Typer) -> None:
         invite
     )
     group.command(epilog="Example: topkapi users token ansa@lehto.example --name notebook")(token)
+    group.command(epilog="Example: topkapi users data ansa@lehto.example --out ansa.json")(data)
     cli.add_typer(group, name="users")
 
 
@@ -123,6 +128,26 @@ def token(
         user = accounts.user_of_email(session, email)
         row, plain = tokens.issue_token(session, user, name)
     say(as_json, {"id": row.id, "email": user.email, "name": row.name, "token": plain}, plain)
+
+
+def data(
+    email: Email,
+    out: Annotated[
+        Path | None, typer.Option(help="File to write; standard output if absent.")
+    ] = None,
+) -> None:
+    """Write everything that is stored about a person, as JSON."""
+    with open_sessions() as sessions, sessions.read() as session, _opened(out) as file:
+        file.writelines(own_data(session, accounts.user_of_email(session, email)))
+
+
+@contextmanager
+def _opened(path: Path | None) -> Iterator[TextIO]:
+    if path is None:
+        yield sys.stdout
+        return
+    with path.open("w", encoding="utf-8") as file:
+        yield file
 
 
 def _new_password() -> str:

@@ -11,6 +11,8 @@ from topkapi.app.web.assignments.pages import router as assignments_pages
 from topkapi.app.web.assignments.work_pages import router as work_pages
 from topkapi.app.web.audit.api import router as audit_api
 from topkapi.app.web.audit.pages import router as audit_pages
+from topkapi.app.web.crowds.admin_pages import router as crowd_admin_pages
+from topkapi.app.web.crowds.pages import router as crowd_pages
 from topkapi.app.web.flags.api import router as flags_api
 from topkapi.app.web.flags.pages import router as flags_pages
 from topkapi.app.web.importing.api import router as importing_api
@@ -26,6 +28,7 @@ from topkapi.app.web.people.invitation_pages import router as invitation_pages
 from topkapi.app.web.people.own_pages import router as own_pages
 from topkapi.app.web.people.pages import router as people_pages
 from topkapi.app.web.progress.api import router as progress_api
+from topkapi.app.web.progress.message_pages import router as message_pages
 from topkapi.app.web.progress.pages import router as progress_pages
 from topkapi.app.web.progress.start_pages import router as start_pages
 from topkapi.app.web.progress.table_pages import router as table_pages
@@ -65,6 +68,8 @@ ROUTERS = (
     report_api,
     people_pages,
     invitation_pages,
+    crowd_pages,
+    crowd_admin_pages,
     studies_pages,
     settings_pages,
     training_admin_pages,
@@ -74,6 +79,7 @@ ROUTERS = (
     work_pages,
     bulk_pages,
     progress_pages,
+    message_pages,
     table_pages,
     importing_pages,
     audit_pages,

@@ -1,11 +1,14 @@
 """`topkapi study assign`, `archive` and `progress`: assign work, archive a study, show progress."""
 
+from dataclasses import asdict
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from sqlalchemy.orm import Session
 
+from topkapi.analysis.data.exports.cells import csv_text
 from topkapi.app.cli.common import AsJson, open_sessions, say
 from topkapi.app.cli.failures import Refused
 from topkapi.app.db.models import Assignment
@@ -15,6 +18,7 @@ from topkapi.app.services.accounts.users import user_of_email
 from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.assignments.csv_file import CsvRefused, assign_csv
 from topkapi.app.services.progress import study_progress
+from topkapi.app.services.progress.payments import HEAD, Rates, payments
 from topkapi.app.services.progress.study_progress import Line
 from topkapi.app.services.studies import lifecycle
 
@@ -33,6 +37,38 @@ def register(group: typer.Typer) -> None:
     group.command("progress", epilog="Example: topkapi study progress tulips --json")(
         progress_command
     )
+    group.command("payments", epilog="Example: topkapi study payments tulips --per-hour 12.5")(
+        payments_command
+    )
+
+
+def payments_command(
+    slug: Slug,
+    per_hour: Annotated[str, typer.Option(help="Amount per active hour.", metavar="N")] = "0",
+    per_query: Annotated[str, typer.Option(help="Amount per finished query.", metavar="N")] = "0",
+    as_json: AsJson = False,
+) -> None:
+    """Print hours and amounts per assessor as CSV; the rates are not stored."""
+    rates = Rates(_rate("--per-hour", per_hour), _rate("--per-query", per_query))
+    with open_sessions() as sessions, sessions.read() as session:
+        found = list(payments(session, lifecycle.required_study(session, slug), rates))
+    text = csv_text([HEAD, *(each.row() for each in found)]).rstrip("\n")
+    plain = {"active_hours": float, "amount": float}
+    rows = [
+        {**asdict(each), **{name: to(getattr(each, name)) for name, to in plain.items()}}
+        for each in found
+    ]
+    say(as_json, rows, text)
+
+
+def _rate(option: str, value: str) -> Decimal:
+    try:
+        rate = Decimal(value)
+        if 0 <= rate <= 1_000_000:
+            return rate
+    except InvalidOperation:
+        pass
+    raise Refused(f"{option}: enter a number from 0 to 1000000, not {value!r}")
 
 
 def assign_command(

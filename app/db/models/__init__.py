@@ -1,6 +1,7 @@
 """Every table, so that one import loads them all."""
 
 from topkapi.app.db.models.assignment import Assignment
+from topkapi.app.db.models.crowd import CrowdWorker, EntryLink
 from topkapi.app.db.models.document import Candidate, Content, Document, StudyFile
 from topkapi.app.db.models.flag import Flag
 from topkapi.app.db.models.highlight import Highlight
@@ -18,7 +19,9 @@ __all__ = [
     "AuditEvent",
     "Candidate",
     "Content",
+    "CrowdWorker",
     "Document",
+    "EntryLink",
     "Flag",
     "GuidelineVersion",
     "Highlight",

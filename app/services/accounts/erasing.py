@@ -1,12 +1,12 @@
-"""Erasing a person: a pseudonym replaces name and e-mail everywhere; judgments are kept."""
+"""Erasing a person: a pseudonym replaces name, e-mail and worker id; judgments are kept."""
 
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
-from topkapi.app.db.models import ApiToken, AuditEvent, Invitation, SignInAttempt, User
+from topkapi.app.db.models import ApiToken, AuditEvent, CrowdWorker, Invitation, SignInAttempt, User
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.services import audit
 from topkapi.app.services.accounts import users
@@ -26,6 +26,8 @@ def erase_user(session: Session, user: User, *, actor_id: int | None = None) -> 
     user.disabled_at = user.disabled_at or now()
     for table in (ApiToken, Invitation):
         session.execute(delete(table).where(table.user_id == user.id))
+    erased = {"worker_id": f"erased-{user.id}", "session_hash": None, "platform_study": ""}
+    session.execute(update(CrowdWorker).where(CrowdWorker.user_id == user.id).values(**erased))
     session.execute(delete(SignInAttempt).where(SignInAttempt.email == email))
     _rewrite_audit(session, {email: user.email, name: user.name})
     audit.record(session, actor_id, "user.erase", user.email)

@@ -13,9 +13,14 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import User
 from topkapi.app.db.queries.accounts import accounts as queries
 from topkapi.app.db.queries.accounts.accounts import Account
-from topkapi.app.domain.errors import Forbidden, WrongCredentials
+from topkapi.app.domain.errors import Forbidden, Invalid, WrongCredentials
 from topkapi.app.services.accounts import passwords
-from topkapi.app.services.accounts.throttling import Throttle, source_of, tries_left_sentence
+from topkapi.app.services.accounts.throttling import (
+    Counted,
+    Throttle,
+    source_of,
+    tries_left_sentence,
+)
 from topkapi.app.services.late_writes import LateWrite, LateWrites
 
 DEMO_ELSEWHERE = (
@@ -62,9 +67,7 @@ class Authenticator:
         email = email.strip().lower()
         with self._sessions.read() as session:
             user = queries.user_by_email(session, email)
-        known = device is not None and user is not None and user.id in device.user_ids
-        source = source_of(visitor.address, device.id if device and known else None)
-        counted = self._throttle.count(email, source, at or now())
+        counted = self._count(email, user, visitor, device, at)
         if not passwords.matches(user.password_hash if user else None, password) or user is None:
             left = tries_left_sentence(counted.left)
             raise WrongCredentials(f"The e-mail address or the password is incorrect. {left}")
@@ -72,6 +75,35 @@ class Authenticator:
         self._throttle.forget(counted.attempt)
         self._renew_hash(user, password)
         return user
+
+    def confirm(
+        self,
+        email: str,
+        password: str,
+        visitor: Visitor,
+        device: Device | None = None,
+        at: datetime | None = None,
+    ) -> None:
+        """Check the password of somebody who is signed in; attempts count as sign-ins do."""
+        with self._sessions.read() as session:
+            user = queries.user_by_email(session, email)
+        counted = self._count(email, user, visitor, device, at)
+        if not passwords.matches(user.password_hash if user else None, password):
+            left = tries_left_sentence(counted.left)
+            raise Invalid(f"The current password is incorrect. {left}", field="current")
+        self._throttle.forget(counted.attempt)
+
+    def _count(
+        self,
+        email: str,
+        user: User | None,
+        visitor: Visitor,
+        device: Device | None,
+        at: datetime | None,
+    ) -> Counted:
+        known = device is not None and user is not None and user.id in device.user_ids
+        source = source_of(visitor.address, device.id if device and known else None)
+        return self._throttle.count(email, source, at or now())
 
     def _renew_hash(self, user: User, password: str) -> None:
         """Rehash an outdated hash, unless the password is changed meanwhile."""

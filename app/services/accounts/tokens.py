@@ -12,7 +12,8 @@ from topkapi.app.db.models import ApiToken, User
 from topkapi.app.db.queries.accounts import accounts as queries
 from topkapi.app.db.queries.accounts import people
 from topkapi.app.db.queries.accounts.accounts import Bearer
-from topkapi.app.domain.errors import Invalid, NotFound, SignInNeeded
+from topkapi.app.db.queries.crowds import is_crowd
+from topkapi.app.domain.errors import Conflict, Invalid, NotFound, SignInNeeded
 from topkapi.app.services import audit
 from topkapi.app.services.late_writes import LateWrite, LateWrites
 
@@ -27,6 +28,8 @@ def issue_token(
     name = " ".join(name.split())
     if not 1 <= len(name) <= 100:
         raise Invalid("Enter a name of 1 to 100 characters for the token.", field="name")
+    if is_crowd(session, user.id):
+        raise Conflict(f"{user.name} came through an entry link, and judges in the browser only.")
     plain = PREFIX + secrets.token_urlsafe(32)
     token = ApiToken(user_id=user.id, name=name, token_hash=hash_token(plain))
     session.add(token)

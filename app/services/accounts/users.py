@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.base import now
 from topkapi.app.db.models import User
 from topkapi.app.db.queries.accounts import accounts as queries
+from topkapi.app.db.queries.crowds import is_crowd
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.services import audit
@@ -83,6 +84,8 @@ def change_role(session: Session, user: User, role: Role, *, actor_id: int | Non
     """Change the role of a user; refuse to demote the last administrator."""
     if role is not Role.ADMIN:
         _keep_an_admin(session, user)
+    if role is not Role.ASSESSOR and is_crowd(session, user.id):
+        raise Conflict(f"{user.name} came through an entry link, and stays an assessor.")
     audit.record(
         session, actor_id, "user.change_role", user.email, before=user.role.value, after=role.value
     )

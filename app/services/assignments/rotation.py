@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.base import now
 from topkapi.app.db.models import Assignment, Study
 from topkapi.app.db.queries.assignments import assignments as queries
+from topkapi.app.db.queries.crowds import workers_among
 from topkapi.app.db.queries.studies.studies import hold_settings
 from topkapi.app.domain.assignment.growth import Step, grow
 from topkapi.app.domain.assignment.rotation import AssignmentSpec, refuse_breach, ruled_tools
@@ -247,6 +248,7 @@ def refuse_unknown(
         raise Conflict(f"The study {study.slug!r} is archived; unarchive it to assign work.")
     users = queries.users_by_id(session, (work.assessor for work in wanted))
     known = {query.id for query in queries.queries_of_study(session, study.id)}
+    crowd = workers_among(session, users)
     for work in wanted:
         user = users.get(work.assessor)
         if user is None:
@@ -255,6 +257,8 @@ def refuse_unknown(
             raise Conflict(
                 f"{user.email} is disabled; enable the account before you assign work to it."
             )
+        if user.id in crowd and crowd[user.id].study_id != study.id:
+            raise Conflict(f"{user.name} came through the entry link of another study.")
         if work.query not in known:
             raise NotFound(f"There is no query with the id {work.query} in {study.slug!r}.")
         if work.tool not in settings.tools:

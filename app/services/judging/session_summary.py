@@ -9,6 +9,7 @@ from topkapi.app.db.queries.judging import labeling as queries
 from topkapi.app.db.queries.judging.timing import count_pauses
 from topkapi.app.domain.log import EntryKind, fold
 from topkapi.app.domain.pairs.answers import Answer
+from topkapi.app.services.judging.completion import Completion, completion_of
 from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.queue import QueueItem, queue_of_user
 
@@ -17,7 +18,7 @@ from topkapi.app.services.judging.queue import QueueItem, queue_of_user
 class Summary:
     """A finished query in numbers; ``next`` is the assignment to continue with.
 
-    ``tied_pairs`` are the pages that were judged equal.
+    ``tied_pairs`` are the pages that were judged equal; ``completion`` ends a crowd worker's part.
     """
 
     answers: int
@@ -27,6 +28,7 @@ class Summary:
     active_ms: int
     pauses: int
     next: QueueItem | None
+    completion: Completion | None = None
 
 
 def summary_of(session: Session, assignment_state: AssignmentState, *, user_id: int) -> Summary:
@@ -43,4 +45,5 @@ def summary_of(session: Session, assignment_state: AssignmentState, *, user_id: 
         active_ms=assignment_state.active_ms,
         pauses=count_pauses(session, assignment_state.assignment_id),
         next=queue_of_user(session, user_id).now,
+        completion=completion_of(session, user_id),
     )

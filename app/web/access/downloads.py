@@ -5,7 +5,7 @@ so it disappears when the response or the process ends.
 """
 
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import ExitStack
 from typing import IO, Annotated
 
@@ -16,7 +16,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from topkapi.app.services.results.exports import Export, export_session
-from topkapi.app.web.access.early_auth import EarlyResearcher
+from topkapi.app.web.access.early_auth import EarlyPerson, EarlyResearcher
 from topkapi.app.web.access.slots import TransactionLimits
 
 _BLOCK = 64 * 1024
@@ -27,6 +27,33 @@ async def get_download_slot(request: Request, _user: EarlyResearcher) -> AsyncIt
     limits: TransactionLimits = request.app.state.transaction_limits
     async with limits.download.hold():
         yield
+
+
+async def get_own_download_slot(request: Request, _user: EarlyPerson) -> AsyncIterator[None]:
+    """Hold a slot for the download of a person's own data until the response is sent."""
+    limits: TransactionLimits = request.app.state.transaction_limits
+    async with limits.download.hold():
+        yield
+
+
+async def get_own_export_slot(
+    request: Request, _download: Annotated[None, Depends(get_own_download_slot)]
+) -> AsyncIterator[None]:
+    """Hold a slot for large reads until the route has returned."""
+    limits: TransactionLimits = request.app.state.transaction_limits
+    async with limits.export.hold():
+        yield
+
+
+def get_own_session(
+    request: Request, _slot: Annotated[None, Depends(get_own_export_slot, scope="function")]
+) -> Iterator[Session]:
+    """Yield a session on a snapshot, for a person's own data."""
+    with export_session(request.app.state.sessions) as session:
+        yield session
+
+
+OwnSession = Annotated[Session, Depends(get_own_session, scope="function")]
 
 
 async def get_export_slot(
@@ -80,9 +107,14 @@ def download(found: Export) -> SpooledResponse:
         "X-Topkapi-Assigned": str(found.completeness.assigned),
         "X-Topkapi-Finished": str(found.completeness.finished),
     }
+    return spooled(found.chunks, found.format.media_type, headers)
+
+
+def spooled(chunks: Iterable[bytes], media_type: str, headers: dict[str, str]) -> SpooledResponse:
+    """Write the chunks to a temporary file and return it as a response."""
     with ExitStack() as stack:
         file = stack.enter_context(tempfile.TemporaryFile(prefix="topkapi-"))
-        file.writelines(found.chunks)
-        response = SpooledResponse(file, found.format.media_type, headers)
+        file.writelines(chunks)
+        response = SpooledResponse(file, media_type, headers)
         stack.pop_all()  # the response closes it
     return response

@@ -7,6 +7,7 @@ from typing import Self
 from topkapi.app.db.models import User
 from topkapi.app.db.queries.accounts.accounts import Account
 from topkapi.app.domain.enums import Role
+from topkapi.app.services.judging.completion import Completion
 from topkapi.app.services.judging.queue import DoneToday, Queue, QueueItem
 from topkapi.app.web.common.paging import Choices, Paging, offset_of
 
@@ -64,12 +65,16 @@ class KeysView:
 
 @dataclass(frozen=True, slots=True)
 class QueueView:
-    """The assessor's queue; the table shows one page of it."""
+    """The assessor's queue; the table shows one page of it.
+
+    ``completion`` ends the part of a crowd worker who has finished everything.
+    """
 
     queue: Queue
     paging: Paging
     choices: Choices
     today: DoneToday
+    completion: Completion | None = None
 
     @property
     def shown(self) -> tuple[QueueItem, ...]:

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from topkapi.app.db.base import now
 from topkapi.app.db.models import User
+from topkapi.app.services.judging.completion import completion_of
 from topkapi.app.services.judging.queue import done_today, queue_of_user
 from topkapi.app.web.access.deps import CurrentUser, SessionDep
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging
@@ -36,7 +37,8 @@ def show_queue(request: Request, session: Session, user: User, page: int) -> Res
     queue = queue_of_user(session, user.id)
     paging = Paging(page, SIZE, len(queue.works))
     today = done_today(session, user.id, zone_minutes=_zone_minutes(request), at=now())
-    view = QueueView(queue, paging, Choices(request.url.path, {}), today)
+    completion = completion_of(session, user.id) if queue.works and not queue.now else None
+    view = QueueView(queue, paging, Choices(request.url.path, {}), today, completion)
     return render(request, "judging/queue.html", view)
 
 

@@ -1,23 +1,37 @@
-"""A person's own page: name, password, tokens, sessions."""
+"""A person's own page: name, password, tokens, sessions, and a copy of their data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Path, Query, Request
+from fastapi import APIRouter, Depends, Form, Path, Query, Request
+from fastapi.concurrency import run_in_threadpool
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.models import ApiToken, User
 from topkapi.app.db.queries.accounts.people import tokens_of_user
-from topkapi.app.domain.errors import AppError, Invalid, WrongCredentials
-from topkapi.app.services.accounts import passwords, tokens, users
-from topkapi.app.web.access.deps import CurrentUser, SessionDep
+from topkapi.app.db.queries.crowds import is_crowd
+from topkapi.app.domain.errors import (
+    AppError,
+    Conflict,
+    Invalid,
+    TooManyAttempts,
+    WrongCredentials,
+)
+from topkapi.app.services.accounts import tokens, users
+from topkapi.app.services.accounts.own_data import own_data
+from topkapi.app.services.accounts.sign_in import Authenticator
+from topkapi.app.web.access.deps import CurrentUser, SentToken, SessionDep, check_form
+from topkapi.app.web.access.downloads import OwnSession, spooled
+from topkapi.app.web.access.early_auth import EarlyPerson
+from topkapi.app.web.access.slots import TransactionLimits
 from topkapi.app.web.accounts.forms import OwnName, OwnPassword
 from topkapi.app.web.common.cookies import Cookies
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView
+from topkapi.app.web.common.visitors import visitor_of
 from topkapi.app.web.people.forms import TokenForm
 from topkapi.app.web.people.views import Refusal
 
@@ -27,13 +41,17 @@ _DONE = {"name": "Your name is saved.", "password": "Your password is changed."}
 
 @dataclass(frozen=True, slots=True)
 class OwnView:
-    """The signed-in person with their tokens; ``token`` is a new one, shown once."""
+    """The signed-in person with their tokens; ``token`` is a new one, shown once.
+
+    ``is_crowd``: the account was made by an entry link, and has a pseudonym instead of a password.
+    """
 
     person: PersonView
     tokens: Sequence[ApiToken]
     token: str | None = None
     done: str = ""
     refusal: Refusal | None = None
+    is_crowd: bool = False
 
 
 @router.get("")
@@ -53,29 +71,68 @@ def post_own_name(
 ) -> Response:
     """Change the person's name."""
     try:
+        _refuse_crowd(session, user)
         users.rename(session, user, form.name)
-    except Invalid as refusal:
+    except (Invalid, Conflict) as refusal:
         return _show(request, session, user, refusal)
     return _back(request, "name")
 
 
+@dataclass(frozen=True, slots=True)
+class NewPassword:
+    """The new password, and why the current one was refused."""
+
+    password: str
+    refusal: AppError | None
+
+
+async def _confirmed(
+    request: Request, person: EarlyPerson, sent: SentToken, form: Annotated[OwnPassword, Form()]
+) -> NewPassword:
+    """Check the current password before the transaction, throttled as signing in is."""
+    check_form(request, sent)
+    limits: TransactionLimits = request.app.state.transaction_limits
+    authenticator: Authenticator = request.app.state.authenticator
+    device = request.app.state.devices.device_of(request)
+    refusal: AppError | None = None
+    async with limits.sign_in.hold():
+        try:
+            await run_in_threadpool(
+                authenticator.confirm, person.email, form.current, visitor_of(request), device
+            )
+        except (Invalid, TooManyAttempts) as wrong:
+            refusal = wrong
+    return NewPassword(form.password, refusal)
+
+
 @router.post("/password")
 def post_own_password(
-    request: Request, session: SessionDep, user: CurrentUser, form: Annotated[OwnPassword, Form()]
+    request: Request,
+    new: Annotated[NewPassword, Depends(_confirmed)],
+    session: SessionDep,
+    user: CurrentUser,
 ) -> Response:
     """Change the password; the current one confirms it, and every other session ends."""
-    if not passwords.matches(user.password_hash, form.current):
-        wrong = Invalid("The current password is incorrect.", field="current")
-        return _show(request, session, user, wrong)
+    if new.refusal is not None:
+        return _show(request, session, user, new.refusal)
     try:
         with session.begin_nested():
-            users.set_password(session, user, form.password, actor_id=user.id)
+            users.set_password(session, user, new.password, actor_id=user.id)
     except (Invalid, WrongCredentials) as refusal:
         return _show(request, session, user, refusal)
     response = _back(request, "password")
     cookies: Cookies = request.app.state.cookies
     cookies.set_session(response, cookies.session_token(user))
     return response
+
+
+@router.get("/data")
+def get_own_data(person: EarlyPerson, session: OwnSession) -> Response:
+    """Download everything that is stored about the person, as JSON."""
+    user = users.user_of_number(session, person.id)
+    headers = {"Content-Disposition": 'attachment; filename="my-data.json"'}
+    chunks = (chunk.encode() for chunk in own_data(session, user))
+    return spooled(chunks, "application/json", headers)
 
 
 @router.post("/tokens")
@@ -85,7 +142,7 @@ def post_own_token(
     """Create a token for programs and show it once."""
     try:
         _, plain = tokens.issue_token(session, user, form.name, actor_id=user.id)
-    except Invalid as refusal:
+    except (Invalid, Conflict) as refusal:
         return _show(request, session, user, Invalid(str(refusal), field="token"))
     return _show(request, session, user, token=plain, status=201)
 
@@ -100,6 +157,11 @@ def post_own_revoke(
     """Revoke one of the person's tokens at once."""
     tokens.revoke_token(session, token_id, user_id=user.id, actor_id=user.id)
     return _back(request, "")
+
+
+def _refuse_crowd(session: Session, user: User) -> None:
+    if is_crowd(session, user.id):
+        raise Conflict("You came through an entry link; the name of your account is a pseudonym.")
 
 
 def _show(
@@ -118,8 +180,14 @@ def _show(
         token=token,
         done=done,
         refusal=Refusal.of(refusal) if refusal else None,
+        is_crowd=is_crowd(session, user.id),
     )
-    return render(request, "people/me.html", view, status=status_of(refusal) if refusal else status)
+    response = render(
+        request, "people/me.html", view, status=status_of(refusal) if refusal else status
+    )
+    if isinstance(refusal, TooManyAttempts):
+        response.headers["Retry-After"] = str(refusal.wait_seconds)
+    return response
 
 
 def _back(request: Request, done: str) -> Response:

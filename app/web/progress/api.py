@@ -1,6 +1,8 @@
 """API of a study's progress: overall, per assessor and per query; its queries and documents."""
 
+from dataclasses import asdict
 from datetime import datetime
+from decimal import Decimal
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
@@ -9,9 +11,10 @@ from pydantic import BaseModel
 from topkapi.app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
 from topkapi.app.db.queries.studies import study_pages
 from topkapi.app.services.progress import study_progress
+from topkapi.app.services.progress.payments import Rates, payments
 from topkapi.app.services.progress.study_progress import Line
 from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import ApiResearcher, SessionDep
+from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, SessionDep
 from topkapi.app.web.common.api_paging import Limit, Offset, say_total
 from topkapi.app.web.judging.api_models import QueryOut
 from topkapi.app.web.studies.api_models import Slug
@@ -94,6 +97,33 @@ def get_progress_assessors(
         AssessorLine(assessor=user.email, name=user.name, **_line(line).model_dump())
         for user, line in rows
     ]
+
+
+class PaymentOut(BaseModel):
+    """Hours and amount of an assessor; amounts are in the currency of the rates."""
+
+    assessor: str
+    name: str
+    platform: str
+    worker_id: str
+    active_hours: float
+    judgments: int
+    finished_queries: int
+    amount: float
+
+
+@router.get("/payments")
+def get_study_payments(
+    session: SessionDep,
+    _user: ApiAdmin,
+    slug: Slug,
+    per_hour: Annotated[Decimal, Query(ge=0, le=1_000_000)] = Decimal(0),
+    per_query: Annotated[Decimal, Query(ge=0, le=1_000_000)] = Decimal(0),
+) -> list[PaymentOut]:
+    """List hours and amounts per assessor at these rates, which are not stored."""
+    study = lifecycle.required_study(session, slug)
+    found = payments(session, study, Rates(per_hour, per_query))
+    return [PaymentOut.model_validate(asdict(each)) for each in found]
 
 
 @router.get("/progress/queries")

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from decimal import Decimal
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Query
+from pydantic import BeforeValidator
 from starlette.responses import Response
 
 from topkapi.analysis.data.exports.cells import csv_text
 from topkapi.app.domain.errors import NotFound
+from topkapi.app.services.progress.payments import HEAD, Rates, payments
 from topkapi.app.services.progress.tables import STUDY_TABLES, TABLES, Row
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import AdminUser, ResearcherUser, SessionDep
@@ -16,6 +19,19 @@ from topkapi.app.web.studies.pages import Slug
 
 router = APIRouter(include_in_schema=False)
 Table = Annotated[str, Path(max_length=40)]
+_NOTHING = Decimal(0)
+
+
+def _without_blanks(value: object) -> object:
+    """Read an empty field as zero, and a decimal comma as a point."""
+    return (value.strip().replace(",", ".") or "0") if isinstance(value, str) else value
+
+
+Rate = Annotated[
+    Decimal,
+    BeforeValidator(_without_blanks),
+    Query(ge=0, le=1_000_000, max_digits=12, decimal_places=4),
+]
 
 
 @router.get("/tables/{table}.csv")
@@ -35,6 +51,20 @@ def get_study_table(
         raise NotFound(f"There is no table {table!r}. The tables are {', '.join(STUDY_TABLES)}.")
     study = lifecycle.required_study(session, slug)
     return _csv(f"{slug}-{table}", STUDY_TABLES[table](session, study))
+
+
+@router.get("/studies/{slug}/payments.csv")
+def get_payments(
+    session: SessionDep,
+    _user: AdminUser,
+    slug: Slug,
+    per_hour: Rate = _NOTHING,
+    per_query: Rate = _NOTHING,
+) -> Response:
+    """Download hours and amounts per assessor, at the rates of the form."""
+    study = lifecycle.required_study(session, slug)
+    found = payments(session, study, Rates(per_hour, per_query))
+    return _csv(f"{slug}-payments", [HEAD, *(each.row() for each in found)])
 
 
 def _csv(name: str, rows: Iterable[Row]) -> Response:

@@ -8,7 +8,7 @@ from topkapi.app.services.importing.sources.limits import MAX_UNPACKED
 
 KB = 1024
 FORM_OVERHEAD = 1024 * KB  # bytes that a form adds to its file
-VISITOR_PATHS = ("/sign-in", "/invitations/")
+VISITOR_PATHS = ("/sign-in", "/invitations/", "/enter/")
 
 
 @dataclass(frozen=True, slots=True)

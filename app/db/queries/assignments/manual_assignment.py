@@ -6,6 +6,7 @@ from sqlalchemy import ColumnElement, Row, func, select
 from sqlalchemy.orm import Session, contains_eager
 
 from topkapi.app.db.models import Assignment, Query, User
+from topkapi.app.db.queries.crowds import without_crowds
 from topkapi.app.domain.enums import Role, Tool
 
 _IDS = 500  # per statement, because databases limit the number of parameters
@@ -61,18 +62,23 @@ def withdrawn_of_study(
 
 
 def active_assessors(session: Session) -> Sequence[User]:
-    """Return assessors who can sign in, by name."""
-    statement = select(User).where(User.role == Role.ASSESSOR, User.disabled_at.is_(None))
+    """Return assessors who can sign in, by name; crowd workers take what their link gives them."""
+    statement = select(User).where(
+        User.role == Role.ASSESSOR, User.disabled_at.is_(None), without_crowds()
+    )
     return session.scalars(statement.order_by(User.name, User.id)).all()
 
 
 def workers(session: Session, study_id: int) -> Sequence[Row[User, int]]:
-    """Return people with assignments in the study and how many, in order of their first one."""
+    """Return people with assignments in the study and how many, in order of their first one.
+
+    Crowd workers are left out: they take what their link gives them, and no more.
+    """
     statement = (
         select(User, func.count())
         .join(Assignment, Assignment.user_id == User.id)
         .join(Query, Query.id == Assignment.query_id)
-        .where(Query.study_id == study_id, Assignment.withdrawn_at.is_(None))
+        .where(Query.study_id == study_id, Assignment.withdrawn_at.is_(None), without_crowds())
         .group_by(User.id)
         .order_by(func.min(Assignment.id))
     )

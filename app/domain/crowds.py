@@ -1,0 +1,96 @@
+"""Crowd platforms: what their links carry, and which worker ids are accepted."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from urllib.parse import urlsplit
+
+from topkapi.app.domain.errors import Invalid
+
+NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"  # what MTurk sends while a worker previews a task
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_LONGEST_URL = 1000
+
+
+class Platform(StrEnum):
+    """Where the people of an entry link come from."""
+
+    PROLIFIC = "prolific"
+    MTURK = "mturk"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Names of the parameters that a platform adds to a link."""
+
+    worker: str
+    session: str
+    study: str
+
+
+PARAMETERS: Mapping[Platform, Parameters] = {
+    Platform.PROLIFIC: Parameters("PROLIFIC_PID", "SESSION_ID", "STUDY_ID"),
+    Platform.MTURK: Parameters("workerId", "assignmentId", "hitId"),
+    Platform.OTHER: Parameters("worker", "session", "study"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A worker as the platform names them.
+
+    ``session`` identifies one submission. It is known to the worker and the platform only, so it
+    proves that the same person returns; it is empty if the platform sends none.
+    """
+
+    worker: str
+    session: str = ""
+    study: str = ""
+
+
+def is_preview(platform: Platform, values: Mapping[str, str]) -> bool:
+    """Return whether a worker only looks at the task and has not accepted it."""
+    return platform is Platform.MTURK and values.get(PARAMETERS[platform].session) == NO_ASSIGNMENT
+
+
+def arrival_of(platform: Platform, values: Mapping[str, str]) -> Arrival:
+    """Return the worker that the parameters of a link name, or raise `Invalid`."""
+    names = PARAMETERS[platform]
+    found = Arrival(*(values.get(name, "") for name in (names.worker, names.session, names.study)))
+    if not found.worker:
+        raise Invalid(
+            f"The address has no worker id ({names.worker}). Open this page with the link on the "
+            "platform's page.",
+            field=names.worker,
+        )
+    for name, value in ((names.worker, found.worker), (names.session, found.session)):
+        _refuse_odd(name, value)
+    _refuse_odd(names.study, found.study)
+    return found
+
+
+def _refuse_odd(name: str, value: str) -> None:
+    if value and not _ID.fullmatch(value):
+        raise Invalid(
+            f"{name} is not an id: 1 to 64 letters, digits, dots, hyphens and underscores.",
+            field=name,
+        )
+
+
+def checked_redirect(url: str) -> str:
+    """Return an https address to which people go at the end, or raise `Invalid`."""
+    url = url.strip()
+    try:
+        parts = urlsplit(url)
+        valid = parts.scheme == "https" and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        valid = False
+    plain = url.isascii() and url.isprintable() and not any(mark in url for mark in ' "<>\\')
+    if not valid or not plain or "@" in urlsplit(url).netloc or len(url) > _LONGEST_URL:
+        raise Invalid(
+            "Enter an address that begins with https://, without spaces or a password.",
+            field="redirect_url",
+        )
+    return url

@@ -1,0 +1,1 @@
+"""Crowds: entry links, and the people who come through them."""

@@ -1,0 +1,154 @@
+"""Entering a study through a link: an account without password, for one worker and one study.
+
+A worker id is no secret. A platform that also names the submission (Prolific's ``SESSION_ID``,
+MTurk's ``assignmentId``) tells who returns: another submission id for a known worker is refused,
+unless the browser is known. Without it, anybody who knows a worker id can continue that worker's
+judging, and nothing else: the account is an assessor of this study only.
+"""
+
+import hmac
+import secrets
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from topkapi.app.db.base import now
+from topkapi.app.db.models import CrowdWorker, EntryLink, Study, User
+from topkapi.app.db.queries import crowds as queries
+from topkapi.app.db.queries.assignments import assignments as assigned
+from topkapi.app.db.queries.studies.studies import hold_settings
+from topkapi.app.domain.assignment.crowd import next_work
+from topkapi.app.domain.assignment.rotation import AssignmentSpec
+from topkapi.app.domain.crowds import Arrival
+from topkapi.app.domain.enums import Role
+from topkapi.app.domain.errors import Conflict, Forbidden
+from topkapi.app.services import audit
+from topkapi.app.services.accounts.tokens import hash_token
+from topkapi.app.services.assignments import rotation
+from topkapi.app.services.assignments.steps import Spec
+
+DOMAIN = "crowd.invalid"  # a domain that can never exist (RFC 2606)
+_FULL = (
+    "This study has enough people. Nothing was stored; please return your submission on the "
+    "platform's page."
+)
+_OTHER_SESSION = (
+    "Somebody with this worker id has begun in another browser and with another submission. Open "
+    "the link in the browser in which you began, or ask the people who run the study."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """The account of a worker, and whether it was made just now."""
+
+    user: User
+    is_new: bool
+
+
+def enter(
+    session: Session, link: EntryLink, study: Study, arrival: Arrival, *, devices: tuple[int, ...]
+) -> Entered:
+    """Return the account of a worker who agreed; create it with its work at the first time.
+
+    ``devices`` are the people who have signed in with this browser.
+    """
+    known = queries.worker_of(session, study.id, link.platform, arrival.worker)
+    if known is None:
+        hold_settings(session, study, to_change=True)  # the next worker waits for these slots
+        known = queries.worker_of(session, study.id, link.platform, arrival.worker)
+    if known is not None:
+        return _again(session, link, study, known, arrival, devices)
+    _refuse_full(session, link)
+    user = _new_user(session)
+    work = _next_work(session, link, study, user)
+    session.add(
+        CrowdWorker(
+            user_id=user.id,
+            study_id=study.id,
+            link_id=link.id,
+            platform=link.platform,
+            worker_id=arrival.worker,
+            platform_study=arrival.study,
+            session_hash=hash_token(arrival.session) if arrival.session else None,
+            consented_at=now(),
+        )
+    )
+    session.flush()
+    _record(session, study, "crowd.enter", link, user)
+    rotation.assign(session, study, work, actor_id=user.id)
+    return Entered(user, True)
+
+
+def _again(
+    session: Session,
+    link: EntryLink,
+    study: Study,
+    worker: CrowdWorker,
+    arrival: Arrival,
+    devices: tuple[int, ...],
+) -> Entered:
+    """Let a known worker in; a new link means a new consent."""
+    if worker.user_id not in devices and not _same_submission(worker, arrival):
+        raise Forbidden(_OTHER_SESSION)
+    if worker.link_id != link.id:
+        worker.link_id, worker.consented_at = link.id, now()
+        _record(session, study, "crowd.consent", link, worker.user)
+    return Entered(worker.user, False)
+
+
+def _same_submission(worker: CrowdWorker, arrival: Arrival) -> bool:
+    kept = worker.session_hash
+    return kept is None or hmac.compare_digest(kept, hash_token(arrival.session))
+
+
+def refuse_full(session: Session, link: EntryLink, arrival: Arrival) -> None:
+    """Refuse new people if the link is closed or has enough people; known workers may return."""
+    if queries.worker_of(session, link.study_id or 0, link.platform, arrival.worker) is None:
+        _refuse_full(session, link)
+
+
+def _refuse_full(session: Session, link: EntryLink) -> None:
+    people = queries.people_of_links(session, link.study_id or 0).get(link.id, 0)
+    if link.closed_at is not None or (link.most_people is not None and people >= link.most_people):
+        raise Conflict(_FULL)
+
+
+def _new_user(session: Session) -> User:
+    """Create an account with a pseudonym and without a password: nobody can sign in with it."""
+    name = secrets.token_hex(6)
+    user = User(email=f"worker-{name}@{DOMAIN}", name=f"Worker {name[:6]}", role=Role.ASSESSOR)
+    session.add(user)
+    session.flush()
+    return user
+
+
+def _next_work(session: Session, link: EntryLink, study: Study, user: User) -> list[Spec]:
+    tools = rotation.rotated_tools(study)
+    rows = assigned.assignments_of_study(session, study.id)
+    slots = next_work(
+        [query.id for query in assigned.queries_of_study(session, study.id)],
+        tools,
+        rounds=link.rounds,
+        taken={(row.query_id, row.tool, row.round) for row in rows if row.withdrawn_at is None},
+        met=set(),
+        count=link.share,
+        seed=study.slug,
+    )
+    if not slots:
+        raise Conflict(_FULL)
+    return [AssignmentSpec(user.id, query, tool, number) for query, tool, number in slots]
+
+
+def _record(session: Session, study: Study, action: str, link: EntryLink, user: User) -> None:
+    """Record the consent; the worker id stays out of the audit log."""
+    audit.record(
+        session,
+        user.id,
+        action,
+        user.email,
+        study=study.slug,
+        link=link.id,
+        platform=link.platform.value,
+        consent=link.consent_digest[:12],
+    )

@@ -1,0 +1,178 @@
+"""The page of an entry link: consent, then an account and work for one worker.
+
+Strangers open these pages. A link is looked up in a short read of its own, entering is throttled
+like signing in, and only a POST of somebody who agreed takes a slot for writing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Request
+from fastapi.concurrency import run_in_threadpool
+from starlette.responses import RedirectResponse, Response
+
+from topkapi.app.db.base import now
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.queries.crowds import open_work
+from topkapi.app.domain.crowds import PARAMETERS, Arrival, Platform, arrival_of, is_preview
+from topkapi.app.domain.errors import AppError, Conflict, Invalid
+from topkapi.app.services.accounts.sign_in import refuse_unusable
+from topkapi.app.services.accounts.throttling import Attempt, Throttle, source_of
+from topkapi.app.services.crowds import entering, links
+from topkapi.app.web.access.admission import admit_visitor
+from topkapi.app.web.access.deps import SessionDep, check_visitor_form
+from topkapi.app.web.access.slots import TransactionLimits
+from topkapi.app.web.accounts.devices import Devices
+from topkapi.app.web.common.cookies import Cookies
+from topkapi.app.web.common.errors import status_of
+from topkapi.app.web.common.markdown import to_html
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.common.visitors import visitor_of
+from topkapi.app.web.crowds.views import ConsentView
+
+router = APIRouter(prefix="/enter", include_in_schema=False)
+Token = Annotated[str, Path(max_length=100)]
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """An entry link as strangers see it, and who stands before it; ``refusal``: why they wait."""
+
+    token: str
+    link_id: int
+    platform: Platform
+    study: str
+    consent: str
+    arrival: Arrival | None
+    preview: bool = False
+    refusal: AppError | None = None
+
+
+async def _shown_door(request: Request, token: Token) -> Door:
+    """Look up the link in a short read of its own, because strangers may try many."""
+    limits: TransactionLimits = request.app.state.transaction_limits
+    sessions: Sessions = request.app.state.sessions
+    sent = request.query_params if request.method == "GET" else await request.form()
+    values = {name: value for name, value in sent.items() if isinstance(value, str)}
+
+    def look() -> Door:
+        with sessions.read() as session:
+            link = links.link_of_token(session, token)
+            preview = is_preview(link.platform, values)
+            arrival, refusal = _arrival(link.platform, values)
+            if arrival is not None and not preview:
+                try:
+                    entering.refuse_full(session, link, arrival)
+                except Conflict as full:
+                    refusal = full
+            name = link.study.name if link.study else ""
+            facts = (token, link.id, link.platform, name, link.consent)
+            return Door(*facts, arrival, preview, refusal)
+
+    async with limits.authentication.hold():
+        return await run_in_threadpool(look)
+
+
+def _arrival(
+    platform: Platform, values: Mapping[str, str]
+) -> tuple[Arrival | None, AppError | None]:
+    try:
+        return arrival_of(platform, values), None
+    except Invalid as refusal:
+        return None, refusal
+
+
+ShownDoor = Annotated[Door, Depends(_shown_door)]
+
+
+@router.get("/{token}")
+def get_consent(request: Request, door: ShownDoor) -> Response:
+    """Show the consent text; nothing is stored."""
+    return _page(request, door)
+
+
+@router.get("/{token}/declined")
+def get_declined(request: Request, door: ShownDoor) -> Response:
+    """Say that nothing was stored."""
+    return _private(render(request, "crowds/declined.html", _view(request, door)))
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """Somebody who agreed and may enter; ``attempt`` is counted by throttling."""
+
+    arrival: Arrival
+    attempt: Attempt
+
+
+async def _admitted(request: Request, door: ShownDoor) -> Admitted:
+    """Count the attempt and admit the visitor to the database, or raise the refusal."""
+    if door.arrival is None or door.preview or door.refusal is not None:
+        raise door.refusal or Invalid("Accept the task on the platform's page first.")
+    throttle: Throttle = request.app.state.entry_throttle
+    limits: TransactionLimits = request.app.state.transaction_limits
+    source = "enter:" + source_of(visitor_of(request).address, None)
+    who = f"enter:{door.link_id}:{door.arrival.worker}"
+    async with limits.authentication.hold():
+        counted = await run_in_threadpool(throttle.count, who, source, now())
+    admit_visitor(request)
+    return Admitted(door.arrival, counted.attempt)
+
+
+@router.post("/{token}", dependencies=[Depends(check_visitor_form)])
+def post_consent(
+    request: Request,
+    token: Token,
+    admitted: Annotated[Admitted, Depends(_admitted)],
+    session: SessionDep,
+) -> Response:
+    """Enter the study: create or find the account, sign it in, and begin its work."""
+    link = links.link_of_token(session, token)
+    assert link.study is not None
+    devices: Devices = request.app.state.devices
+    device = devices.device_of(request)
+    known = device.user_ids if device else ()
+    entered = entering.enter(session, link, link.study, admitted.arrival, devices=known)
+    user = entered.user
+    refuse_unusable(user, visitor_of(request))
+    if not entered.is_new:  # new accounts stay counted: one address may create few at a time
+        request.app.state.entry_throttle.forget(admitted.attempt)
+    response = RedirectResponse(_beginning(request, open_work(session, user.id)), status_code=303)
+    cookies: Cookies = request.app.state.cookies
+    cookies.set_session(response, cookies.session_token(user))
+    devices.remember(request, response, user.id)
+    return _private(response)
+
+
+def _beginning(request: Request, assignment_id: int | None) -> str:
+    if assignment_id is None:
+        return str(request.app.url_path_for("get_queue"))
+    return str(request.app.url_path_for("get_work", assignment_id=assignment_id))
+
+
+def _page(request: Request, door: Door) -> Response:
+    status = status_of(door.refusal) if door.refusal and not door.preview else 200
+    return _private(render(request, "crowds/consent.html", _view(request, door), status=status))
+
+
+def _view(request: Request, door: Door) -> ConsentView:
+    cookies: Cookies = request.app.state.cookies
+    arrival, names = door.arrival, PARAMETERS[door.platform]
+    may_agree = arrival is not None and not door.preview and door.refusal is None
+    values = (arrival.worker, arrival.session, arrival.study) if arrival and may_agree else ()
+    return ConsentView(
+        token=door.token,
+        study=door.study,
+        html=to_html(door.consent),
+        fields=dict(zip((names.worker, names.session, names.study), values, strict=False)),
+        preview=door.preview,
+        signed_in=cookies.claim_of(request) is not None,
+        problem=str(door.refusal) if door.refusal and not door.preview else "",
+    )
+
+
+def _private(response: Response) -> Response:
+    """Send no referrer: the address names the link and the worker."""
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response

@@ -1,0 +1,115 @@
+"""The whole story of a crowd worker: link, consent, training, judging, completion code."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+from sqlalchemy import func, select
+
+from tests.browser.assigned_work import Site, ready
+from tests.browser.looks import barriers, flaws
+from tests.factories import make_study, make_user
+from topkapi.app.db.models import Assignment, CrowdWorker
+from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.domain.training.practice import PracticeQuestion
+from topkapi.app.services.training import practice
+
+pytestmark = pytest.mark.browser
+Snapshot = Callable[[Page, str], None]
+CONSENT = (
+    "## Who we are\n\nThe **Tulip Lab**. You compare pages for ten minutes and are paid 3 EUR."
+)
+
+
+def looks_right(page: Page, snapshot: Snapshot, name: str) -> None:
+    """Check layout and accessibility at three widths, light and dark."""
+    for width in (390, 1024, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert flaws(page) == [], (name, width)
+        snapshot(page, f"{name}-{width}")
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        assert barriers(page) == [], (name, scheme)
+
+
+def new_link(page: Page, url: str, slug: str, snapshot: Snapshot) -> str:
+    """Create an entry link in the browser of an administrator; return its path."""
+    page.goto(f"{url}/studies/{slug}/assign")
+    page.get_by_role("link", name="Crowd").click()
+    expect(page.get_by_text("No links yet.")).to_be_visible()
+    page.get_by_label("Consent text in Markdown").fill(CONSENT)
+    page.get_by_label("Queries per person").fill("1")
+    page.get_by_label("Completion code").fill("TULIP-77")
+    page.get_by_role("button", name="Create link").click()
+    shown = page.get_by_label("Entry link: paste it into the platform's form")
+    expect(shown).to_have_value(re.compile(r"PROLIFIC_PID="))
+    looks_right(page, snapshot, "crowd-admin")
+    return shown.input_value().partition("?")[0]
+
+
+def test_a_worker_agrees_trains_judges_and_gets_the_code(
+    any_site: Site, context: BrowserContext, browser: Browser, snapshot: Snapshot
+) -> None:
+    url = any_site.server.url
+    with any_site.sessions.write.begin() as session:
+        admin = make_user(session, role=Role.ADMIN, name="Maren Oduya")
+        slug = f"crowd{admin.id}"
+        study = make_study(session, slug=slug, queries=2, documents=2)
+        study.settings = StudySettings(k=1, tools=(Tool.PAIRS,), training=True).as_json()
+        question = PracticeQuestion(
+            Tool.PAIRS, "upright", "", ("q0-d0",), ("q0-d1",), ("left",), "It says what to do."
+        )
+        practice.add_question(session, study, question)
+        study_id = study.id
+    context.add_cookies([any_site.cookie(admin)])
+    link = new_link(context.new_page(), url, slug, snapshot)
+
+    visit = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = visit.new_page()
+    page.goto(f"{link}?PROLIFIC_PID=5f1e&SESSION_ID=s1&STUDY_ID=x")
+    expect(page.get_by_role("heading", name="Who we are")).to_be_visible()
+    looks_right(page, snapshot, "crowd-consent")
+    page.get_by_role("link", name="I do not agree").click()
+    expect(page.get_by_role("heading", name="You did not agree")).to_be_visible()
+    looks_right(page, snapshot, "crowd-declined")
+    with any_site.sessions.read() as session:
+        mine = select(func.count()).where(CrowdWorker.study_id == study_id)
+        assert session.scalar(mine) == 0
+
+    page.goto(f"{link}?PROLIFIC_PID=5f1e&SESSION_ID=s1&STUDY_ID=x")
+    page.get_by_role("button", name="I agree, begin").click()
+    expect(page.get_by_role("heading", name="Before you begin")).to_be_visible()
+    page.get_by_role("button", name="I have read them").click()
+    expect(page.get_by_text("Practice", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Left is better").click()
+    expect(page.get_by_text("It says what to do.")).to_be_visible()
+    page.get_by_role("button", name="Next").or_(page.get_by_role("link", name="Next")).click()
+    expect(page.get_by_role("heading", name="You can begin")).to_be_visible()
+    page.get_by_role("link", name="Go to your queue").click()
+    page.get_by_role("link", name="Begin").click()
+    ready(page)
+    page.get_by_role("button", name="Left is better").click()
+    expect(page.get_by_role("heading", name="Thank you, you have finished")).to_be_visible()
+    code = page.get_by_label("Completion code")
+    expect(code).to_have_value("TULIP-77")
+    visit.grant_permissions(["clipboard-read", "clipboard-write"], origin=url)
+    page.get_by_role("button", name="Copy code").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == "TULIP-77"
+    looks_right(page, snapshot, "crowd-finished")
+
+    page.goto(f"{link}?PROLIFIC_PID=5f1e&SESSION_ID=s1&STUDY_ID=x")
+    page.get_by_role("button", name="I agree, begin").click()
+    expect(page.get_by_role("heading", name="Your queue")).to_be_visible()
+    expect(page.get_by_label("Completion code")).to_have_value("TULIP-77")
+    looks_right(page, snapshot, "crowd-queue")
+    page.goto(f"{url}/me")
+    expect(page.get_by_role("link", name="Download my data")).to_be_visible()
+    looks_right(page, snapshot, "crowd-me")
+    with any_site.sessions.read() as session:
+        worker = session.scalars(select(CrowdWorker).where(CrowdWorker.study_id == study_id)).one()
+        work = select(func.count()).where(Assignment.user_id == worker.user_id)
+        assert session.scalar(work) == 1
+    visit.close()

@@ -1,0 +1,26 @@
+"""Entry links for tests."""
+
+from sqlalchemy.orm import Session
+
+from topkapi.app.db.models import EntryLink, Study
+from topkapi.app.domain.crowds import Platform
+from topkapi.app.services.crowds.links import LinkTerms, create_link
+
+CONSENT = "# Consent\n\nYou compare pages. **Stop** whenever you want."
+
+
+def make_link(
+    session: Session,
+    study: Study,
+    *,
+    platform: Platform = Platform.PROLIFIC,
+    code: str = "",
+    redirect_url: str = "",
+    most_people: int | None = None,
+    share: int = 1,
+    rounds: int = 1,
+) -> tuple[EntryLink, str]:
+    """Create an entry link; without an end it shows the code C0DE."""
+    end = code or ("" if redirect_url else "C0DE")
+    terms = LinkTerms(platform, CONSENT, end, redirect_url, most_people, share, rounds)
+    return create_link(session, study, terms)

@@ -1,0 +1,343 @@
+"""Entry links: consent first, one account per worker, and nothing for strangers to gain."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import func, select
+
+from tests.clients import open_client
+from tests.crowds import make_link
+from tests.factories import make_study, make_user, sign_in
+from topkapi.app.db.base import now
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Assignment, AuditEvent, CrowdWorker, EntryLink, Study, User
+from topkapi.app.domain.crowds import NO_ASSIGNMENT, Platform
+from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.accounts import tokens, users
+from topkapi.app.services.accounts.erasing import erase_user
+from topkapi.app.services.assignments.manual_assignment import assign_one
+from topkapi.app.services.crowds.links import close_link
+
+WORKER = {"PROLIFIC_PID": "5f1e", "SESSION_ID": "s1", "STUDY_ID": "st1"}
+
+
+def linked(sessions: Sessions, **terms: Any) -> str:
+    """Create a study of four queries and an entry link; return the token."""
+    with sessions.write.begin() as session:
+        study = make_study(session, slug="tulips", queries=4, documents=2)
+        study.settings = StudySettings(k=2, tools=(Tool.PAIRS,)).as_json()
+        return make_link(session, study, **terms)[1]
+
+
+def agree(client: httpx.Client, token: str, values: dict[str, str] = WORKER) -> httpx.Response:
+    """Open the consent page and agree."""
+    page = client.get(f"/enter/{token}", params=values)
+    found = re.search(r'name="csrf_token" value="([0-9a-f]+)"', page.text)
+    sent = {**values, "csrf_token": found.group(1) if found else ""}
+    return client.post(f"/enter/{token}", data=sent)
+
+
+@contextmanager
+def browser(app: FastAPI, address: str = "127.0.0.1") -> Iterator[httpx.Client]:
+    """Open another browser, without cookies."""
+    with open_client(app, address=address) as client:
+        yield client
+
+
+def count(sessions: Sessions, table: type) -> int:
+    with sessions.read() as session:
+        return session.scalar(select(func.count()).select_from(table)) or 0
+
+
+def test_agreeing_makes_an_account_with_work_and_signs_it_in(
+    client: httpx.Client, sessions: Sessions
+) -> None:
+    token = linked(sessions, share=2)
+    page = client.get(f"/enter/{token}", params=WORKER)
+    assert "<h1>Consent</h1>" in page.text
+    assert page.headers["referrer-policy"] == "no-referrer"
+    assert count(sessions, User) == 0
+    reply = agree(client, token)
+    assert reply.status_code == 303
+    assert reply.headers["location"].startswith("/assignments/")
+    assert client.get(reply.headers["location"]).status_code == 200
+    with sessions.read() as session:
+        worker = session.scalars(select(CrowdWorker)).one()
+        user = session.get_one(User, worker.user_id)
+        assert (worker.worker_id, worker.platform, worker.platform_study) == (
+            *("5f1e", Platform.PROLIFIC, "st1"),
+        )
+        assert user.role is Role.ASSESSOR
+        assert user.password_hash is None
+        assert "5f1e" not in user.email + user.name
+        assert session.scalar(select(func.count(Assignment.id))) == 2
+        event = session.scalars(select(AuditEvent).where(AuditEvent.action == "crowd.enter")).one()
+        assert event.user_id == user.id
+        assert "5f1e" not in str(event.detail)
+        link = session.get_one(EntryLink, worker.link_id)
+        assert event.detail["consent"] == link.consent_digest[:12]
+
+
+def test_the_same_worker_returns_to_the_same_place(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    token = linked(sessions)
+    first = agree(client, token).headers["location"]
+    again = agree(client, token).headers["location"]  # the browser is known
+    with browser(app) as other:
+        elsewhere = agree(other, token).headers["location"]  # the submission is the same
+    assert first == again == elsewhere
+    assert (count(sessions, User), count(sessions, Assignment)) == (1, 1)
+
+
+def test_a_worker_id_alone_opens_no_account(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    token = linked(sessions)
+    agree(client, token)
+    with browser(app, "192.0.2.7") as stranger:
+        for session_id in ("guess", ""):
+            reply = agree(stranger, token, {**WORKER, "SESSION_ID": session_id})
+            assert reply.status_code == 403
+            assert "topkapi_session" not in stranger.cookies
+        tries = [agree(stranger, token, {**WORKER, "SESSION_ID": f"g{n}"}) for n in range(5)]
+        assert tries[-1].status_code == 429
+        assert "retry-after" in tries[-1].headers
+    assert agree(client, token).status_code == 303
+
+
+def test_declining_and_looking_make_nothing(client: httpx.Client, sessions: Sessions) -> None:
+    token = linked(sessions)
+    assert client.get(f"/enter/{token}", params=WORKER).status_code == 200
+    declined = client.get(f"/enter/{token}/declined")
+    assert "Nothing was stored about you" in declined.text
+    assert [count(sessions, table) for table in (User, CrowdWorker, Assignment)] == [0, 0, 0]
+
+
+def test_a_preview_shows_the_text_and_takes_no_consent(
+    client: httpx.Client, sessions: Sessions
+) -> None:
+    token = linked(sessions, platform=Platform.MTURK)
+    preview = {"assignmentId": NO_ASSIGNMENT, "hitId": "H1", "workerId": "A1"}
+    page = client.get(f"/enter/{token}", params={"assignmentId": NO_ASSIGNMENT})
+    assert page.status_code == 200
+    assert "This is a preview" in page.text
+    assert "I agree" not in page.text
+    client.get("/sign-in")
+    assert agree(client, token, preview).status_code == 403  # no form, so no CSRF token
+    assert count(sessions, User) == 0
+    accepted = {"assignmentId": "3X", "hitId": "H1", "workerId": "A1"}
+    assert agree(client, token, accepted).status_code == 303
+
+
+ODD = ("", "a" * 65, "a b", "../x", "=cmd()", "ä", "<b>", "a\n", "'--", "-a", "\0", "a@b")
+
+
+def test_odd_worker_ids_are_refused(client: httpx.Client, sessions: Sessions) -> None:
+    token = linked(sessions, platform=Platform.OTHER)
+    for worker in ODD:
+        reply = client.get(f"/enter/{token}", params={"worker": worker})
+        assert reply.status_code == 422
+        assert "I agree" not in reply.text
+    assert count(sessions, User) == 0
+
+
+def test_a_form_with_an_odd_worker_id_is_refused(client: httpx.Client, sessions: Sessions) -> None:
+    token = linked(sessions, platform=Platform.OTHER)
+    page = client.get(f"/enter/{token}", params={"worker": "w1"})
+    csrf = re.search(r'name="csrf_token" value="([0-9a-f]+)"', page.text)
+    assert csrf is not None
+    for worker in ("x" * 65, "a b", "\0", ""):
+        sent = {"worker": worker, "csrf_token": csrf.group(1)}
+        assert client.post(f"/enter/{token}", data=sent).status_code == 422
+    big = {"worker": "w" * 40_000, "csrf_token": csrf.group(1)}
+    assert client.post(f"/enter/{token}", data=big).status_code == 413
+    assert client.post(f"/enter/{token}", data={"worker": "w1"}).status_code == 403
+    assert count(sessions, User) == 0
+
+
+def test_a_guessed_closed_or_archived_link_lets_nobody_in(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    token = linked(sessions)
+    assert client.get("/enter/guessed", params=WORKER).status_code == 403
+    agree(client, token)
+    with sessions.write.begin() as session:
+        study = session.scalars(select(Study)).one()
+        close_link(session, study, session.scalars(select(EntryLink.id)).one())
+    newcomer = {**WORKER, "PROLIFIC_PID": "other", "SESSION_ID": "s2"}
+    with browser(app) as other:
+        page = other.get(f"/enter/{token}", params=newcomer)
+        assert page.status_code == 409
+        assert "enough people" in page.text
+        other.get("/sign-in")
+        assert agree(other, token, newcomer).status_code in (403, 409)
+    assert agree(client, token).status_code == 303  # people who began may finish
+    with sessions.write.begin() as session:
+        session.scalars(select(Study)).one().archived_at = now()
+    assert client.get(f"/enter/{token}", params=WORKER).status_code == 403
+    assert count(sessions, User) == 1
+
+
+def test_a_limit_of_people_and_the_work_that_is_left_are_limits(
+    app: FastAPI, sessions: Sessions
+) -> None:
+    token = linked(sessions, most_people=2)
+    statuses = []
+    for name in ("a", "b", "c"):
+        with browser(app) as client:
+            values = {"PROLIFIC_PID": name, "SESSION_ID": name, "STUDY_ID": "s"}
+            statuses.append(client.get(f"/enter/{token}", params=values).status_code)
+            agree(client, token, values)
+    assert statuses == [200, 200, 409]
+    with sessions.write.begin() as session:
+        study = session.scalars(select(Study)).one()
+        _, wide = make_link(session, study, share=9)
+    with browser(app) as client:
+        assert agree(client, wide, {**WORKER, "PROLIFIC_PID": "d"}).status_code == 303
+    with browser(app) as client:
+        assert agree(client, wide, {**WORKER, "PROLIFIC_PID": "e"}).status_code == 409
+    with sessions.read() as session:
+        slots = session.execute(select(Assignment.query_id, Assignment.round)).all()
+    assert sorted(slot[1] for slot in slots) == [0] * 4
+    assert len(set(slots)) == 4
+
+
+def test_one_address_makes_few_accounts_at_a_time(app: FastAPI, sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
+        study = make_study(session, queries=1, documents=2)
+        study.settings = StudySettings(k=2).as_json()
+        _, token = make_link(session, study, rounds=40)
+    with browser(app, "192.0.2.9") as client:
+        replies = []
+        for number in range(31):
+            client.cookies.clear()
+            replies.append(agree(client, token, {"PROLIFIC_PID": f"w{number}"}).status_code)
+    assert replies == [303] * 30 + [429]
+    assert count(sessions, User) == 30
+
+
+def test_the_account_is_for_judging_this_study_only(
+    client: httpx.Client, sessions: Sessions
+) -> None:
+    agree(client, linked(sessions))
+    page = client.get("/me")
+    assert "Current password" not in page.text
+    assert "Create token" not in page.text
+    csrf = re.search(r'name="csrf_token" value="([0-9a-f]+)"', page.text)
+    assert csrf is not None
+    form = {"csrf_token": csrf.group(1), "name": "Real Name"}
+    assert client.post("/me/name", data=form).status_code == 409
+    assert client.post("/me/tokens", data=form).status_code == 422
+    assert client.get("/studies/tulips").status_code == 403
+    with sessions.write.begin() as session:
+        user = session.scalars(select(User)).one()
+        other = make_study(session, slug="roses")
+        other.settings = StudySettings(k=2).as_json()
+        for act in (
+            lambda: users.change_role(session, user, Role.ADMIN),
+            lambda: tokens.issue_token(session, user, "x"),
+            lambda: assign_one(
+                session, other, email=user.email, query="q0", tool=Tool.PAIRS, round_number=1
+            ),
+        ):
+            with pytest.raises(Exception, match="came through"):
+                act()
+
+
+def test_crowd_workers_are_no_choice_for_other_work(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    agree(client, linked(sessions))
+    with sessions.write.begin() as session:
+        admin = make_user(session, role=Role.ADMIN)
+        make_user(session, name="Bao Trinh")
+        worker = session.scalars(select(User).where(User.email.contains("crowd"))).one()
+    with browser(app) as other:
+        sign_in(app, other, admin)
+        page = other.get("/studies/tulips/assign")
+        choices = re.findall(r'name="people" value="(\d+)"', page.text)
+        assert "Bao Trinh" in page.text
+        assert str(worker.id) not in choices
+
+
+def test_erasing_removes_the_worker_id(client: httpx.Client, sessions: Sessions) -> None:
+    agree(client, linked(sessions))
+    with sessions.write.begin() as session:
+        user = session.scalars(select(User)).one()
+        erase_user(session, user)
+    with sessions.read() as session:
+        worker = session.scalars(select(CrowdWorker)).one()
+        assert worker.worker_id == f"erased-{worker.user_id}"
+        assert worker.session_hash is None
+
+
+TERMS = {"platform": "prolific", "consent": "Yes?", "code": "C1", "share": "2", "rounds": "1"}
+
+
+@pytest.fixture
+def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> httpx.Client:
+    with sessions.write.begin() as session:
+        make_study(session, slug="tulips")
+        user = make_user(session, role=Role.ADMIN)
+    sign_in(app, client, user)
+    return client
+
+
+ADDRESSES = (
+    "http://app.prolific.com/",
+    "javascript:alert(1)",
+    "https://",
+    "https://user:secret@evil.example/",
+    "https://evil.example/ x",
+    "//evil.example",
+    "https://[",
+    "https://a.example/\\x",
+)
+WRONG = [
+    {"consent": "  "},
+    {"share": "0"},
+    {"rounds": "-1"},
+    {"most_people": "1000000"},
+    {"code": ""},
+    {"redirect_url": "https://a.example"},
+    *({"code": "", "redirect_url": url} for url in ADDRESSES),
+]
+
+
+def test_wrong_terms_are_refused(admin: httpx.Client, sessions: Sessions) -> None:
+    for wrong in WRONG:
+        reply = admin.post("/studies/tulips/crowd", data={**TERMS, **wrong})
+        assert reply.status_code == 422, wrong
+    assert count(sessions, EntryLink) == 0
+
+
+def test_a_link_is_shown_once_and_stored_as_a_hash(admin: httpx.Client, sessions: Sessions) -> None:
+    made = admin.post("/studies/tulips/crowd", data=TERMS)
+    found = re.search(r"/enter/([\w-]+)\?PROLIFIC_PID=", made.text)
+    assert made.status_code == 201
+    assert found is not None
+    assert found.group(1) not in admin.get("/studies/tulips/crowd").text
+    with sessions.read() as session:
+        link = session.scalars(select(EntryLink)).one()
+        assert link.token_hash == tokens.hash_token(found.group(1))
+        assert session.scalars(select(AuditEvent.action)).all() == ["entry_link.create"]
+    for act, closed in (("close", True), ("open", False)):
+        admin.post(f"/studies/tulips/crowd/{link.id}/{act}")
+        with sessions.read() as session:
+            assert (session.get_one(EntryLink, link.id).closed_at is not None) is closed
+
+
+def test_a_redirect_is_a_link_to_the_platform(client: httpx.Client, sessions: Sessions) -> None:
+    url = "https://app.prolific.com/submissions/complete?cc=C1"
+    agree(client, linked(sessions, redirect_url=url))
+    assert url not in client.get("/queue").text
+    with sessions.write.begin() as session:
+        session.scalars(select(Assignment)).one().finished_at = now()
+    assert f'href="{url}"' in client.get("/queue").text
