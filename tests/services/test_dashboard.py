@@ -88,6 +88,11 @@ def test_cards_show_progress_and_days(session: Session, study: Study) -> None:
             "repeated 4 of 10 answers",
             {"answered": 100, "active_ms": 900_000, "checks": 10, "checks_agreed": 4},
         ),
+        (
+            Sign.INACCURATE,
+            "10 of 20 answers on known pairs are right",
+            {"answered": 100, "active_ms": 900_000, "known_answers": 20, "known_right": 10},
+        ),
         (Sign.IDLE, "no answer for 5 days; 1 unfinished", {"answered": 3, "active_ms": 30_000}),
         (Sign.IDLE, "has not begun; 1 unfinished", {}),
     ],

@@ -219,9 +219,11 @@ def _progress_text(line: Line) -> str:
     left = "unknown" if line.left is None else f"about {line.left}"
     pace = "-" if line.seconds is None else f"{line.seconds:.1f} s"
     again = "" if line.consistency is None else f", {line.consistency:.0%} of checks the same"
+    ends = line.accuracy_interval
+    right = f", {line.accuracy:.0%} right ({ends[0]:.0%} to {ends[1]:.0%})" if ends else ""
     return (
         f"{line.sums.finished:>4} of {line.sums.assigned} finished, {line.sums.answered} answers, "
-        f"{pace} each, {left} left{again}"
+        f"{pace} each, {left} left{again}{right}"
     )
 
 
@@ -236,5 +238,8 @@ def _facts(line: Line) -> dict[str, Any]:
         "active_ms": sums.active_ms,
         "seconds_per_answer": line.seconds,
         "self_consistency": line.consistency,
+        "known_answers": sums.known_answers,
+        "accuracy": line.accuracy,
+        "accuracy_interval": line.accuracy_interval,
         "last_entry_at": sums.last_entry_at.isoformat() if sums.last_entry_at else None,
     }

@@ -4,6 +4,7 @@ from topkapi.app.db.models.assignment import Assignment
 from topkapi.app.db.models.crowd import CrowdWorker, EntryLink
 from topkapi.app.db.models.document import Candidate, Content, Document, StudyFile
 from topkapi.app.db.models.flag import Flag
+from topkapi.app.db.models.gold import GoldPair
 from topkapi.app.db.models.highlight import Highlight
 from topkapi.app.db.models.invitation import Invitation
 from topkapi.app.db.models.judgment import JudgmentRow
@@ -23,6 +24,7 @@ __all__ = [
     "Document",
     "EntryLink",
     "Flag",
+    "GoldPair",
     "GuidelineVersion",
     "Highlight",
     "Invitation",

@@ -20,12 +20,12 @@ def _digest_of_plan(context: Any) -> str:
 class Assignment(Base):
     """A query assigned to an assessor; it is withdrawn, never deleted.
 
-    ``answered``, ``expected_left``, ``active_ms``, ``last_entry_at``, ``checks`` and
-    ``checks_agreed`` summarize the log for queues and dashboards. They are written in the
-    transaction that appends the entry, and so is ``pending_question`` (column
-    ``offered``): the next question, if the sorter drew it at random. ``plan`` never changes;
-    ``plan_digest`` identifies the plan of a session cached in memory. Void work was finished and
-    does not count; it is withdrawn as well.
+    ``answered``, ``expected_left``, ``active_ms``, ``last_entry_at``, ``checks``,
+    ``checks_agreed``, ``known_answers`` and ``known_right`` summarize the log for queues and
+    dashboards. They are written in the transaction that appends the entry, and so is
+    ``pending_question`` (column ``offered``): the next question, if the sorter drew it at random.
+    ``plan`` never changes; ``plan_digest`` identifies the plan of a session cached in memory. Void
+    work was finished and does not count; it is withdrawn as well.
     """
 
     __tablename__ = "assignments"
@@ -36,6 +36,7 @@ class Assignment(Base):
             "ix_assignments_summary",
             *("query_id", "user_id", "tool", "round", "withdrawn_at", "finished_at", "answered"),
             *("expected_left", "active_ms", "last_entry_at", "checks", "checks_agreed"),
+            *("known_answers", "known_right"),
         ),
     )
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -55,6 +56,8 @@ class Assignment(Base):
     last_entry_at: Mapped[datetime | None]
     checks: Mapped[int] = mapped_column(default=0)
     checks_agreed: Mapped[int] = mapped_column(default=0)
+    known_answers: Mapped[int] = mapped_column(default=0)
+    known_right: Mapped[int] = mapped_column(default=0)
     pending_question: Mapped[Json | None] = mapped_column("offered")
     user: Mapped[User] = relationship(lazy="raise")
     query: Mapped[Query] = relationship(lazy="raise")

@@ -25,6 +25,8 @@ class Sums(NamedTuple):
     active_ms: int
     checks: int
     checks_agreed: int
+    known_answers: int
+    known_right: int
     last_entry_at: datetime | None
 
     @property
@@ -45,6 +47,8 @@ def _sums() -> dict[str, ColumnElement[Any]]:
         "active_ms": _whole(func.coalesce(func.sum(row.active_ms), 0)),
         "checks": _whole(func.coalesce(func.sum(row.checks), 0)),
         "checks_agreed": _whole(func.coalesce(func.sum(row.checks_agreed), 0)),
+        "known_answers": _whole(func.coalesce(func.sum(row.known_answers), 0)),
+        "known_right": _whole(func.coalesce(func.sum(row.known_right), 0)),
         "last_entry_at": func.max(row.last_entry_at, type_=row.last_entry_at.type),
     }
 
@@ -99,7 +103,10 @@ class Ordered(NamedTuple):
         return cls(name, descending, search.strip(), limit, offset)
 
 
-PEOPLE_SORTS = ("name", "finished", "answered", "pace", "expected_left", "consistency", "last")
+PEOPLE_SORTS = (
+    *("name", "finished", "answered", "pace", "expected_left", "consistency", "accuracy"),
+    "last",
+)
 QUERY_SORTS = ("query", "finished", "answered", "pace", "expected_left", "last")
 
 

@@ -9,6 +9,7 @@ from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records import (
     candidates,
     documents,
+    gold,
     letor,
     practice,
     queries,
@@ -17,6 +18,7 @@ from topkapi.app.services.importing.records import (
 from topkapi.app.services.importing.records.types import (
     CandidateRecord,
     DocumentRecord,
+    GoldRecord,
     PracticeRecord,
     QueryRecord,
     RankingRecord,
@@ -107,6 +109,15 @@ class Bundle:
         """Yield the practice questions, if there are any."""
         if self.layout.practice is not None:
             yield from practice.read_practice(reader, self.layout.practice)
+
+    def gold(self, reader: Reader) -> Iterator[tuple[Location, GoldRecord]]:
+        """Yield the gold pairs, if there are any."""
+        if self.layout.gold is None:
+            return
+        for location, pair in gold.read_gold(reader, self.layout.gold):
+            known = None if self.part is None else self.part.candidates.get(pair.query, ())
+            if known is None or {pair.left, pair.right} <= set(known):
+                yield location, pair
 
 
 def find_bundle(reader: Reader, options: ReadOptions = WHOLE) -> Bundle | None:

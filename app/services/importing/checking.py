@@ -23,6 +23,7 @@ from topkapi.app.services.importing.records.pages import PAGES, file_type
 from topkapi.app.services.importing.records.types import (
     CandidateRecord,
     DocumentRecord,
+    GoldRecord,
     PracticeRecord,
     QueryRecord,
     RankingRecord,
@@ -47,6 +48,7 @@ class Checked:
     candidates: dict[str, dict[str, Digest]] = field(default_factory=dict)
     rankings: dict[tuple[str, str], Digest] = field(default_factory=dict)
     practice: dict[str, PracticeQuestion] = field(default_factory=dict)
+    gold: dict[tuple[str, str, str], GoldRecord] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)  # path -> content hash
     document_paths: set[str] = field(default_factory=set)
     bytes: int = 0
@@ -81,6 +83,7 @@ class Checked:
             [[*key, value.hex()] for key, value in self.rankings.items()],
             self.files,
             *([[name, *astuple(each)] for name, each in self.practice.items()]),
+            *([list(self.gold.values())] if self.gold else []),
         )
         for part in parts:
             digest.update(json.dumps(part, sort_keys=True).encode())
@@ -149,6 +152,7 @@ def _checked(
         checker.candidates(bundle.candidates(reader))
         checker.rankings(bundle.rankings(reader))
         checker.practice(bundle.practice(reader))
+        checker.gold(bundle.gold(reader))
         checker.files(reader)
         problems.refuse_if_any()
     checked.unread = reader.unread
@@ -293,6 +297,45 @@ class _Checker:
                 f"The qualification needs {needed} right answers of {asked} practice questions.",
                 "Add questions to practice.jsonl, or lower training_needed.",
             )
+
+    def gold(self, found: Iterable[tuple[Location, GoldRecord]]) -> None:
+        for location, pair in found:
+            if not self._known(location, "query", pair.query, self.checked.queries):
+                continue
+            known = [self._is_candidate(location, pair, side) for side in ("left", "right")]
+            if not all(known):
+                continue
+            before = self.checked.gold.get(pair.key)
+            if self._is_repeated("gold pairs", before and before.facts, pair.facts):
+                continue
+            if before is not None:
+                name, where = f"{pair.left}, {pair.right}", f" for query {shown(pair.query)}"
+                self._twice(location, "answer", "gold pair", name, where)
+            self.checked.gold[pair.key] = pair
+            self._can_be_given(location, pair)
+
+    def _is_candidate(self, location: Location, pair: GoldRecord, side: str) -> bool:
+        name, offered = getattr(pair, side), self.checked.candidates.get(pair.query, {})
+        if not self._known(location, side, name, self.checked.documents):
+            return False
+        if name not in offered:
+            self._problems.add(
+                location,
+                side,
+                f"The document {shown(name)} is no candidate of query {shown(pair.query)}.",
+                f"Add it to {self.checked.bundle.layout.candidates}, or correct the id.",
+            )
+        return name in offered
+
+    def _can_be_given(self, location: Location, pair: GoldRecord) -> None:
+        """Refuse a right answer that assessors cannot give."""
+        settings = self.checked.bundle.head.settings
+        if Tool.PAIRS not in settings.tools:
+            problem = "Gold pairs are compared with answers to pairs, which the study does not ask."
+            self._problems.add(location, None, problem, "Add 'pairs' to tools, or remove the file.")
+        if pair.answer == "tie" and not settings.allow_ties:
+            problem = "The right answer is a tie, but the study offers none."
+            self._problems.add(location, "answer", problem, "Set allow_ties, or remove the pair.")
 
     def files(self, reader: Reader) -> None:
         """Check every file under pages/ that is not a document; pages may refer to it."""

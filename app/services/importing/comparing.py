@@ -20,6 +20,7 @@ from topkapi.app.services.importing.checking import Checked, candidate_digest, c
 from topkapi.app.services.importing.edit_messages import refuse_undecided
 from topkapi.app.services.importing.edits import KEEP_EDITS, EditPolicy, Merged, merge, whole
 from topkapi.app.services.importing.problems import Location, Problems
+from topkapi.app.services.importing.records.types import GoldRecord
 from topkapi.app.services.importing.records.values import shown
 
 K = TypeVar("K", bound=Hashable)
@@ -41,6 +42,7 @@ class Changes:
     candidates: Mapping[str, frozenset[str]]
     rankings: frozenset[tuple[str, str]]
     practice: frozenset[str]
+    gold: frozenset[tuple[str, str, str]]
     files: frozenset[str]
     merged: Merged
 
@@ -56,7 +58,7 @@ class Changes:
 
     def __bool__(self) -> bool:
         parts = (self.queries, self.documents, self.candidates, self.rankings, self.practice)
-        return self.head or any(parts) or bool(self.files)
+        return self.head or any(parts) or bool(self.gold) or bool(self.files)
 
 
 def compare(session: Session, checked: Checked, policy: EditPolicy = KEEP_EDITS) -> Changes:
@@ -88,6 +90,7 @@ def _all_of(checked: Checked) -> Changes:
         candidates={query: frozenset(found) for query, found in checked.candidates.items()},
         rankings=frozenset(checked.rankings),
         practice=frozenset(checked.practice),
+        gold=frozenset(checked.gold),
         files=frozenset(checked.files),
         merged=whole(checked.bundle.head),
     )
@@ -140,6 +143,7 @@ class _Comparison:
                 lambda key: f"ranking of {key[1]!r} for query {key[0]!r}",
             ),
             practice=self._added_practice(),
+            gold=self._added_gold(),
             files=self._added(
                 checked.files,
                 dict(stored.file_facts(session, study.id)),
@@ -160,6 +164,25 @@ class _Comparison:
             lambda _: Location(self._layout.practice or ""),
             lambda name: f"practice question {name!r}",
         )
+
+    def _added_gold(self) -> frozenset[tuple[str, str, str]]:
+        """Return the new gold pairs; refuse those of queries that somebody has begun."""
+        given = {key: pair.facts for key, pair in self._checked.gold.items()}
+        rows = stored.gold_facts(self._session, self._study.id)
+        existing = {pair.key: pair.facts for pair in (GoldRecord(*row) for row in rows)}
+        location = Location(self._layout.gold or "")
+        added = self._added(
+            given, existing, lambda _: location, lambda key: f"gold pair {key[1:]} of {key[0]!r}"
+        )
+        begun = stored.begun_queries(self._session, self._study.id) if added else frozenset()
+        for query in sorted({key[0] for key in added} & begun):
+            self._problems.add(
+                location,
+                "query",
+                f"Somebody has begun query {shown(query)}; gold pairs cannot be added to it.",
+                "Its answers were counted without them: remove them, or use them in new queries.",
+            )
+        return added
 
     def _merged_head(self, policy: EditPolicy) -> Merged:
         head, study = self._checked.bundle.head, self._study

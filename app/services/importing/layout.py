@@ -29,6 +29,7 @@ class Layout:
     documents: str | None = None
     rankings: tuple[str, ...] = ()
     practice: str | None = None
+    gold: str | None = None
     pages: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
 
@@ -42,6 +43,7 @@ class Layout:
             "candidates": rows,
             **({"rankings": ", ".join(self.rankings)} if self.rankings else {}),
             **({"practice": self.practice} if self.practice else {}),
+            **({"gold pairs": self.gold} if self.gold else {}),
         }
 
     @property
@@ -89,6 +91,7 @@ def find_layout(
         documents=_one(found["documents"]),
         rankings=found["rankings"],
         practice=_one(found["practice"]),
+        gold=_one(found["gold"]),
         pages=pages,
         ignored=_ignored(files, found, pages),
     )

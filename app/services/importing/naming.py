@@ -10,6 +10,7 @@ ROLES: Mapping[str, frozenset[str]] = {
     "candidates": frozenset({"candidates", "qrels", "run", "letor"}),
     "rankings": frozenset({"rankings"}),
     "practice": frozenset({"practice"}),
+    "gold": frozenset({"gold"}),
 }
 QRELS = "qrels/"
 _RANKINGS = "rankings/"
@@ -35,7 +36,7 @@ def files_of_role(role: str, files: Sequence[str]) -> tuple[str, ...]:
         if ("/" not in path and path.split(".")[0] in ROLES[role])
         or (role == "rankings" and path.startswith(_RANKINGS))
     )
-    if exact or role in ("rankings", "practice"):
+    if exact or role in ("rankings", "practice", "gold"):
         return exact
     if role == "candidates" and any(path.startswith(QRELS) for path in files):
         return tuple(path for path in files if path.startswith(QRELS))

@@ -55,6 +55,7 @@ class ImportReport:
     ignored: tuple[str, ...]
     edits: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
+    gold: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as a plain dictionary."""
@@ -75,6 +76,8 @@ class ImportReport:
         ]
         if self.practice:
             found.append(f"  {self.practice:,} practice questions for the training of assessors")
+        if self.gold:
+            found.append(f"  {self.gold:,} gold pairs with known answers")
         found += [f"  {role} from {path}" for role, path in self.read_from.items()]
         if self.unused_documents:
             found.append(f"  {self.unused_documents:,} documents are not candidates of any query")
@@ -198,4 +201,5 @@ def _report(session: Session, checked: Checked, changes: Changes, *, dry_run: bo
         ignored=layout.ignored,
         edits=described_edits(session, changes.study, changes.merged),
         notes=tuple(_notes(checked)),
+        gold=len(checked.gold),
     )

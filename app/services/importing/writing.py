@@ -13,6 +13,7 @@ from topkapi.app.db.models import (
     Candidate,
     Content,
     Document,
+    GoldPair,
     PracticeItem,
     Query,
     Ranking,
@@ -59,6 +60,7 @@ def write_study(
     writer.candidates()
     writer.rankings()
     writer.practice()
+    writer.gold()
     return study
 
 
@@ -256,6 +258,25 @@ class _Writer:
             if name in self._changes.practice
         ]
         self._insert(PracticeItem, rows)
+
+    def gold(self) -> None:
+        if not self._changes.gold:
+            return
+        queries = stored.query_numbers(self._session, self._study_id)
+        documents = stored.document_numbers(self._session, self._study_id)
+        rows = [
+            {
+                "query_id": queries[pair.query],
+                "left_id": documents[pair.left],
+                "right_id": documents[pair.right],
+                "answer": pair.answer,
+                "explanation": pair.explanation,
+            }
+            for key, pair in self._checked.gold.items()
+            if key in self._changes.gold
+        ]
+        for batch in _batches(rows, _ROWS):
+            self._insert(GoldPair, batch)
 
     def _flush(self, contents: dict[str, Row], table: type[Base], rows: list[Row]) -> None:
         if contents:

@@ -15,6 +15,7 @@ from typing import Any
 
 from topkapi.app.db.queries.judging.labeling import AssignmentKey
 from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.pairs.known import KnownPairs
 from topkapi.app.domain.session import AnySession, Progress
 
 DEFAULT_BYTES = 64 * 2**20
@@ -55,7 +56,8 @@ class LiveAssignment:
 
     ``key`` contains the digest of ``plan``; ``ids`` maps the names of the judged items to their
     ids; ``scale`` is the largest number of questions expected at the start; ``heads`` holds the
-    documents once they are shared with other assignments that judge the same pages.
+    documents once they are shared with other assignments that judge the same pages. ``known`` is
+    what is known about the query's pairs, read with the first answer of this process.
     """
 
     key: AssignmentKey
@@ -67,6 +69,7 @@ class LiveAssignment:
     documents: dict[int, DocumentHead]
     ids: Mapping[str, int]
     scale: int
+    known: KnownPairs | None = None
     heads: "SharedHeads | None" = None
     _cached_progress: tuple[int, Progress] | None = None
 

@@ -1,4 +1,4 @@
-"""Who needs help: people who are idle, slow, very fast, inconsistent or prefer one side."""
+"""Who needs help: people who are idle, slow, fast, inaccurate, inconsistent or prefer one side."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,12 +18,14 @@ _SLOW, _MIN_ANSWERS = 3.0, 20  # multiple of the study's time per answer; minimu
 _CONSISTENT, _MIN_CHECKS = 0.7, 8
 _BIAS, _MIN_SIDES = 0.15, 40
 _DEVIATIONS = 3.0
+ACCURATE = 0.75  # of answers on known pairs: nobody careful is clearly below
 
 
 class Sign(StrEnum):
     """Why somebody needs attention, most pressing first."""
 
     BIASED = "one side"
+    INACCURATE = "inaccurate"
     INCONSISTENT = "inconsistent"
     FAST = "very fast"
     IDLE = "idle"
@@ -68,6 +70,7 @@ def _concern(
 ) -> Concern | None:
     reasons = {
         Sign.BIASED: _bias(*sides),
+        Sign.INACCURATE: _inaccuracy(line),
         Sign.INCONSISTENT: _inconsistency(line),
         Sign.FAST: _haste(line, seen),
         Sign.IDLE: _idleness(line, age, at),
@@ -85,6 +88,19 @@ def _bias(left: int, right: int) -> str:
         return ""
     side, part = ("left", share) if share > 0.5 else ("right", 1 - share)
     return f"chose the {side} page in {part:.0%} of {total} answers"
+
+
+def is_inaccurate(line: Line) -> bool:
+    """Return whether the whole interval of the accuracy is below `ACCURATE`."""
+    ends = line.accuracy_interval
+    return ends is not None and ends[1] < ACCURATE
+
+
+def _inaccuracy(line: Line) -> str:
+    sums = line.sums
+    if not is_inaccurate(line):
+        return ""
+    return f"{sums.known_right} of {sums.known_answers} answers on known pairs are right"
 
 
 def _inconsistency(line: Line) -> str:

@@ -12,11 +12,12 @@ from topkapi.app.db.models import Study
 from topkapi.app.db.queries import progress as queries
 from topkapi.app.db.queries.progress import Ordered, Sums
 from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.pairs.known import wilson_interval
 from topkapi.app.services.heads import PersonHead as PersonHead
 from topkapi.app.services.progress.snapshots import Snapshot, Snapshots
 
 IDLE = timedelta(days=2)
-NO_WORK = Sums(0, 0, 0, 0, 0, 0, 0, 0, None)
+NO_WORK = Sums(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, None)
 _LATEST = 6
 _FAST, _MIN_ANSWERS = 0.4, 20  # fraction of the study's time per answer; minimum number of answers
 
@@ -40,6 +41,18 @@ class Line:
     ms_left: float | None
     consistency: float | None
     share: float
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of right answers on known pairs."""
+        sums = self.sums
+        return sums.known_right / sums.known_answers if sums.known_answers else None
+
+    @property
+    def accuracy_interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the accuracy."""
+        sums = self.sums
+        return wilson_interval(sums.known_right, sums.known_answers) if sums.known_answers else None
 
     @property
     def seconds(self) -> float | None:
@@ -157,6 +170,7 @@ _VALUES: Mapping[str, Callable[[Sums], Any]] = {
     "expected_left": lambda sums: sums.expected_left,
     "pace": lambda sums: sums.active_ms / sums.answered if sums.answered else None,
     "consistency": lambda sums: sums.checks_agreed / sums.checks if sums.checks else None,
+    "accuracy": lambda sums: sums.known_right / sums.known_answers if sums.known_answers else None,
     "last": lambda sums: sums.last_entry_at,
 }
 

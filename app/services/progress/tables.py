@@ -22,6 +22,7 @@ _ALL = 10_000_000
 _SUMS = (
     *("assigned", "begun", "finished", "answered", "expected_left", "active_ms"),
     *("ms_per_answer", "checks", "self_consistency", "last_entry_at"),
+    *("known_answers", "known_right", "accuracy", "accuracy_low", "accuracy_high"),
 )
 
 
@@ -96,6 +97,8 @@ def _figures(line: Line) -> Row:
     return (
         *(sums.assigned, sums.begun, sums.finished, sums.answered, line.left, sums.active_ms),
         *(line.ms_per_answer, sums.checks, line.consistency, sums.last_entry_at),
+        *(sums.known_answers, sums.known_right, line.accuracy),
+        *(line.accuracy_interval or (None, None)),
     )
 
 

@@ -76,6 +76,7 @@ class ImportOut(BaseModel):
     ignored: list[str]
     edits: list[EditOut]
     notes: list[str]
+    gold: int
 
     @classmethod
     def of(cls, report: ImportReport) -> "ImportOut":

@@ -36,6 +36,10 @@ class LineOut(BaseModel):
     checks: int
     self_consistency: float | None
     last_entry_at: datetime | None
+    known_answers: int
+    accuracy: float | None
+    accuracy_low: float | None
+    accuracy_high: float | None
 
 
 class ProgressAll(LineOut):
@@ -202,7 +206,7 @@ def get_api_documents(
 
 
 def _line(line: Line) -> LineOut:
-    sums = line.sums
+    sums, ends = line.sums, line.accuracy_interval or (None, None)
     return LineOut(
         assigned=sums.assigned,
         begun=sums.begun,
@@ -214,4 +218,8 @@ def _line(line: Line) -> LineOut:
         checks=sums.checks,
         self_consistency=line.consistency,
         last_entry_at=sums.last_entry_at,
+        known_answers=sums.known_answers,
+        accuracy=line.accuracy,
+        accuracy_low=ends[0],
+        accuracy_high=ends[1],
     )

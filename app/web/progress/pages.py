@@ -13,6 +13,7 @@ from topkapi.app.db.queries import flags
 from topkapi.app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.progress import study_progress
+from topkapi.app.services.progress.attention import is_inaccurate
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import ResearcherUser, SessionDep
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
@@ -89,7 +90,8 @@ def _view(
         head=head_of(study, _counts(seen), "progress", may_change=user.role is Role.ADMIN),
         overview=seen,
         people=[
-            PersonLine(each, line, study_progress.is_very_fast(line, seen)) for each, line in people
+            PersonLine(each, line, study_progress.is_very_fast(line, seen), is_inaccurate(line))
+            for each, line in people
         ],
         people_paging=Paging(pages[0], PEOPLE, people_total),
         queries=asked,

@@ -77,11 +77,12 @@ class ResultsView:
 
 @dataclass(frozen=True, slots=True)
 class PersonLine:
-    """A person in the table; ``very_fast`` flags someone to look at."""
+    """A person in the table; ``very_fast`` and ``inaccurate`` flag someone to look at."""
 
     user: PersonHead
     line: Line
     very_fast: bool
+    inaccurate: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,10 @@ from topkapi.app.db.base import Base
 from topkapi.app.db.engine import connection_of
 from topkapi.app.db.models import (
     Assignment,
+    Candidate,
     Content,
     Document,
+    GoldPair,
     Highlight,
     JudgmentRow,
     Query,
@@ -50,6 +52,8 @@ class AssignmentHead:
     last_entry_at: datetime | None
     checks: int
     checks_agreed: int
+    known_answers: int
+    known_right: int
     pending_question: dict[str, Any] | None
     started_at: datetime | None
     started_ms: int | None
@@ -86,6 +90,8 @@ _HEAD = (
         Assignment.last_entry_at,
         Assignment.checks,
         Assignment.checks_agreed,
+        Assignment.known_answers,
+        Assignment.known_right,
         Assignment.pending_question,
         TimerEvent.created_at,
         TimerEvent.active_ms,
@@ -122,7 +128,7 @@ _EMPTY_ENTRY = {
 }
 _SUMMARY = (
     *("pending_question", "answered", "expected_left", "active_ms", "last_entry_at"),
-    *("checks", "checks_agreed", "finished_at"),
+    *("checks", "checks_agreed", "known_answers", "known_right", "finished_at"),
 )
 _APPEND = {
     dialect: insert(_JUDGMENTS)
@@ -222,6 +228,31 @@ def query_with_study(session: Session, query_id: int) -> Query:
     """Return the query with its study loaded."""
     statement = select(Query).where(Query.id == query_id).options(joinedload(Query.study))
     return session.scalars(statement).one()
+
+
+def gold_pairs(session: Session, query_id: int) -> list[tuple[int, int, str]]:
+    """Return left page, right page and right answer of the gold pairs of a query."""
+    columns = GoldPair.left_id, GoldPair.right_id, GoldPair.answer
+    rows = session.execute(select(*columns).where(GoldPair.query_id == query_id))
+    return [(left, right, answer) for left, right, answer in rows]
+
+
+def known_grades(session: Session, query_id: int) -> dict[int, int]:
+    """Return the known grades of a query's candidates."""
+    statement = select(Candidate.document_id, Candidate.grade).where(
+        Candidate.query_id == query_id, Candidate.grade.is_not(None)
+    )
+    return {document: grade for document, grade in session.execute(statement) if grade is not None}
+
+
+def grades_are_binary(session: Session, study_id: int) -> bool:
+    """Return whether every known grade of the study is 0 or 1."""
+    others = (
+        select(Candidate.id)
+        .join(Query, Query.id == Candidate.query_id)
+        .where(Query.study_id == study_id, Candidate.grade.not_in((0, 1)))
+    )
+    return session.scalar(others.limit(1)) is None
 
 
 def log_from(session: Session, assignment_id: int, position: int) -> Sequence[JudgmentRow]:

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import Row, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from topkapi.app.db.models import (
     Assignment,
     Candidate,
     Content,
     Document,
+    GoldPair,
     PracticeItem,
     Query,
     Ranking,
@@ -72,6 +73,22 @@ def practice_facts(session: Session, study_id: int) -> Iterator[tuple[Any, ...]]
         )
 
 
+def gold_facts(session: Session, study_id: int) -> list[tuple[str, str, str, str, str]]:
+    """Return query, left and right page by external id, answer and explanation of gold pairs."""
+    left, right = aliased(Document), aliased(Document)
+    statement = (
+        select(
+            *(Query.external_id, left.external_id, right.external_id),
+            *(GoldPair.answer, GoldPair.explanation),
+        )
+        .join(Query, Query.id == GoldPair.query_id)
+        .join(left, left.id == GoldPair.left_id)
+        .join(right, right.id == GoldPair.right_id)
+        .where(Query.study_id == study_id)
+    )
+    return [(row[0], row[1], row[2], row[3], row[4]) for row in session.execute(statement)]
+
+
 def next_practice_position(session: Session, study_id: int) -> int:
     """Return the position after the study's last practice question."""
     positions = select(func.max(PracticeItem.position)).where(PracticeItem.study_id == study_id)
@@ -101,6 +118,16 @@ def assigned_queries(session: Session, study_id: int) -> frozenset[str]:
         select(Query.external_id)
         .join(Assignment, Assignment.query_id == Query.id)
         .where(Query.study_id == study_id, Assignment.withdrawn_at.is_(None))
+    )
+    return frozenset(session.scalars(statement))
+
+
+def begun_queries(session: Session, study_id: int) -> frozenset[str]:
+    """Return queries that somebody has answered questions about."""
+    statement = (
+        select(Query.external_id)
+        .join(Assignment, Assignment.query_id == Query.id)
+        .where(Query.study_id == study_id, Assignment.last_entry_at.is_not(None))
     )
     return frozenset(session.scalars(statement))
 

@@ -37,11 +37,16 @@ RANKING_NAMES: Aliases = {
 PRACTICE_NAMES: Aliases = dict.fromkeys(
     ("id", "query", "description", "document", "left", "right", "answer", "explanation"), ()
 )
+GOLD_NAMES: Aliases = {
+    "query": ("query_id", "qid", "topic_id", "topic"),
+    **dict.fromkeys(("left", "right", "answer", "explanation"), ()),
+}
 FIELD_NAMES = {
     "query": QUERY_NAMES,
     "document": DOCUMENT_NAMES,
     "candidate": CANDIDATE_NAMES,
     "ranking": RANKING_NAMES,
+    "gold pair": GOLD_NAMES,
 }
 
 

@@ -1,4 +1,4 @@
-"""The records of a study: queries, documents, candidates, rankings and practice questions."""
+"""The records of a study: queries, documents, candidates, rankings, known answers."""
 
 from typing import NamedTuple
 
@@ -43,6 +43,27 @@ class RankingRecord(NamedTuple):
     query: str
     system: str
     documents: tuple[str, ...]
+
+
+class GoldRecord(NamedTuple):
+    """A pair of candidates of a query with its right answer."""
+
+    query: str
+    left: str
+    right: str
+    answer: str
+    explanation: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The query and the two pages in the order of their names."""
+        return self.query, min(self.left, self.right), max(self.left, self.right)
+
+    @property
+    def facts(self) -> tuple[str, str]:
+        """The right answer as the better page, ``tie`` for none, and the explanation."""
+        better = {"left": self.left, "right": self.right}.get(self.answer, self.answer)
+        return better, self.explanation
 
 
 class PracticeRecord(NamedTuple):
