@@ -58,7 +58,7 @@ class ExportFormat:
 
 
 def _topk(source: StudySource) -> Iterator[str]:
-    logs = source.all_logs(tool=Tool.PAIRS)
+    logs = source.list_logs()
     return topk_lines(topk_record(work, rows) for work, rows in logs)
 
 
@@ -73,7 +73,7 @@ def _pair_answers(source: StudySource) -> Iterator[PairAnswer]:
 
 
 def _levels(source: StudySource) -> Iterator[PreferenceLevel]:
-    for work, rows in source.all_logs(tool=Tool.PAIRS):
+    for work, rows in source.list_logs():
         record = topk_record(work, rows)
         if record.complete:
             yield from levels_of(record)
