@@ -1,5 +1,6 @@
 """Consensus of several rankings of one query."""
 
+from topkapi.analysis.aggregation.adjudication import open_pairs
 from topkapi.analysis.aggregation.borda import borda_order
 from topkapi.analysis.aggregation.bradley_terry import (
     PairCounts,
@@ -46,6 +47,7 @@ __all__ = [
     "kemeny_order",
     "known_weights",
     "majority_table",
+    "open_pairs",
     "pair_counts",
     "supervised_kemeny",
     "votes_of_scores",

@@ -37,6 +37,7 @@ from topkapi.analysis.agreement.preferences import (
     Scores,
     from_judgments,
     from_scores,
+    joined,
     topk_scores,
 )
 from topkapi.analysis.agreement.reliability import (
@@ -88,6 +89,7 @@ __all__ = [
     "grouped_sums",
     "gwet_ac1",
     "gwet_ac1_of_table",
+    "joined",
     "krippendorff_alpha",
     "left_bias",
     "list_similarity",

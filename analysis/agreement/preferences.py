@@ -156,6 +156,31 @@ def _compared(scores: Scores) -> Block:
     return Block(scores.query, np.asarray(scores.assessors), first, second, votes)
 
 
+def joined(one: Block, other: Block) -> Block:
+    """Return the votes of both blocks on the same query; nobody may be in both.
+
+    Parameters
+    ----------
+    one, other
+        Votes of different assessors.
+
+    Examples
+    --------
+    >>> a = Block(0, np.array([0]), np.array([0]), np.array([1]), np.array([[BETTER]], np.int8))
+    >>> b = Block(0, np.array([3]), np.array([0]), np.array([2]), np.array([[WORSE]], np.int8))
+    >>> joined(a, b).votes.tolist()
+    [[0, -1], [-1, 2]]
+    """
+    width = int(max(one.second.max(initial=0), other.second.max(initial=0))) + 1
+    keys = np.union1d(one.first * width + one.second, other.first * width + other.second)
+    assessors = np.union1d(one.assessors, other.assessors)
+    votes = np.full((assessors.size, keys.size), MISSING, dtype=np.int8)
+    for block in (one, other):
+        rows = np.searchsorted(assessors, block.assessors)
+        votes[np.ix_(rows, np.searchsorted(keys, block.first * width + block.second))] = block.votes
+    return Block(one.query, assessors, keys // width, keys % width, votes)
+
+
 def from_judgments(
     judgments: Judgments, n_assessors: int, n_queries: int, *, repeats: Repeats = "first"
 ) -> Preferences:

@@ -28,6 +28,8 @@ class ToolData:
         Times of answers, which refer to rows of ``sessions``.
     sessions
         Assignments.
+    adjudicated
+        Answers of adjudicators, which count for the consensus only.
     """
 
     name: str
@@ -37,6 +39,7 @@ class ToolData:
     sides: bool = True
     timings: Timings | None = None
     sessions: Sessions | None = None
+    adjudicated: Judgments | None = None
 
 
 @dataclass(frozen=True, slots=True)

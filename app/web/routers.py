@@ -4,6 +4,8 @@ from topkapi.app.web import health
 from topkapi.app.web.accounts.api import router as account_api
 from topkapi.app.web.accounts.keys_pages import router as keys_pages
 from topkapi.app.web.accounts.pages import router as account_pages
+from topkapi.app.web.assignments.adjudication_api import router as adjudication_api
+from topkapi.app.web.assignments.adjudication_pages import router as adjudication_pages
 from topkapi.app.web.assignments.api import router as assignments_api
 from topkapi.app.web.assignments.bulk_pages import router as bulk_pages
 from topkapi.app.web.assignments.growth_pages import router as growth_pages
@@ -76,6 +78,7 @@ ROUTERS = (
     deletion_pages,
     assignments_pages,
     growth_pages,
+    adjudication_pages,
     work_pages,
     bulk_pages,
     progress_pages,
@@ -86,6 +89,7 @@ ROUTERS = (
     people_api,
     importing_api,
     assignments_api,
+    adjudication_api,
     progress_api,
     history_api,
     training_api,

@@ -1,6 +1,6 @@
 """The consensus lists of one tool, and which assessors they depart from."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +24,7 @@ from topkapi.analysis.agreement import (
     Preferences,
     agreement,
     from_judgments,
+    joined,
     rest_counts,
 )
 from topkapi.analysis.report.schema import Departure, Reason, ToolConsensus
@@ -56,10 +57,40 @@ def consensus(
     """
     blocks = sorted(preferences.blocks, key=lambda block: block.query)
     if (method or default_method(tool)) == KEMENY:
-        weights = agreement_weights(tables)
-        return [consensus_of(b, len(study.documents[b.query]), weights) for b in blocks]
-    asked = _answers(study, tool, preferences)
-    return [_by_worth(b, len(study.documents[b.query]), asked, tool) for b in blocks]
+        weights, more = agreement_weights(tables), _adjudicated(study, tool)
+        found = [_joined(block, more.get(block.query)) for block in blocks]
+        return [consensus_of(b, len(study.documents[b.query]), weights) for b in found]
+    return [
+        bradley_terry_consensus(votes, len(study.documents[votes.query]), lists=lists)
+        for votes, lists in votes_of_consensus(study, tool, blocks)
+    ]
+
+
+def votes_of_consensus(
+    study: StudyData, tool: ToolData, blocks: Sequence[Block]
+) -> Iterator[tuple[Block, Block | None]]:
+    """Yield what Bradley-Terry is fitted to, per block: the votes, and the finished lists.
+
+    These are the answers and those of adjudicators, or else what the lists say.
+    """
+    asked, more = _answers(study, tool, blocks), _adjudicated(study, tool)
+    for block in blocks:
+        votes, lists = asked.get(block.query), block if tool.scores else None
+        if votes is None:
+            votes, lists = (_stated(block) if tool.name == "pairs" else block), None
+        yield _joined(votes, more.get(block.query)), lists
+
+
+def _joined(block: Block, more: Block | None) -> Block:
+    return block if more is None else joined(block, more)
+
+
+def _adjudicated(study: StudyData, tool: ToolData) -> dict[int, Block]:
+    """Return the answers of adjudicators by query."""
+    if tool.adjudicated is None or not len(tool.adjudicated):
+        return {}
+    found = from_judgments(tool.adjudicated, len(study.assessors), len(study.queries))
+    return {block.query: block for block in found.blocks}
 
 
 def default_method(tool: ToolData) -> Method:
@@ -67,22 +98,14 @@ def default_method(tool: ToolData) -> Method:
     return BRADLEY_TERRY if tool.judgments is not None and len(tool.judgments) else KEMENY
 
 
-def _by_worth(block: Block, n: int, asked: Mapping[int, Block], tool: ToolData) -> Consensus:
-    """Fit worths to the answers of a query, or else to what its lists say."""
-    if block.query in asked:
-        lists = block if tool.scores else None
-        return bradley_terry_consensus(asked[block.query], n, lists=lists)
-    return bradley_terry_consensus(_stated(block) if tool.name == "pairs" else block, n)
-
-
-def _answers(study: StudyData, tool: ToolData, preferences: Preferences) -> dict[int, Block]:
+def _answers(study: StudyData, tool: ToolData, blocks: Sequence[Block]) -> dict[int, Block]:
     """Return the raw answers by query, of finished sessions where the tool has lists."""
     asked = tool.judgments
     if asked is None or not len(asked):
         return {}
     if tool.scores:
         width = len(study.queries)
-        done = [block.assessors * width + block.query for block in preferences.blocks]
+        done = [block.assessors * width + block.query for block in blocks]
         asked = asked.take(np.isin(asked.assessor * width + asked.query, np.concatenate(done)))
     found = from_judgments(asked, len(study.assessors), len(study.queries))
     return {block.query: block for block in found.blocks}

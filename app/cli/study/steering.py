@@ -1,4 +1,4 @@
-"""`topkapi study settings`, `withdraw`, `reassign`, `void`, `copy` and `delete`."""
+"""`topkapi study settings`, `withdraw`, `reassign`, `void`, `adjudicate`, `copy`, `delete`."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ from topkapi.app.db.queries.assignments.manual_assignment import matching_ids
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.accounts.users import user_of_email
-from topkapi.app.services.assignments import bulk, voiding
+from topkapi.app.services.assignments import adjudication, bulk, voiding
 from topkapi.app.services.studies import edit_study, full_copy, lifecycle
 
 Assessor = Annotated[str, typer.Option("--from", help="E-mail of the assessor.")]
@@ -40,6 +40,10 @@ def register(group: typer.Typer) -> None:
         "void",
         epilog="Example: topkapi study void tulips --from ansa@lehto.example --reason 'one side'",
     )(void)
+    group.command(
+        "adjudicate",
+        epilog="Example: topkapi study adjudicate tulips --query q3 --to bao@trinh.example",
+    )(adjudicate)
     group.command("copy", epilog="Example: topkapi study copy tulips --out tulips.zip")(copy)
     group.command("delete", epilog="Example: topkapi study delete tulips --confirm tulips")(delete)
 
@@ -105,6 +109,43 @@ def reassign(
         ids = _chosen(session, study, assessor, query, tool, "open")
         rows = named_rows(session, study.id, bulk.reassign(session, study, ids, to))
     say(as_json, {"study": slug, "work": rows}, f"{slug}: {len(rows)} assignments reassigned")
+
+
+def adjudicate(
+    slug: Slug,
+    query: Annotated[str, typer.Option(help="The query to assign.")] = "",
+    to: Annotated[str, typer.Option(help="E-mail of the adjudicator.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """List the queries whose lists disagree, or assign the open pairs of one to a person."""
+    if bool(query) != bool(to):
+        raise Refused("--query and --to belong together; without both, the queries are listed")
+    with open_sessions() as sessions, sessions.write.begin() as session:
+        study = lifecycle.required_study(session, slug)
+        if query:
+            made = adjudication.assign_adjudication(session, study, query=query, email=to)
+            facts = {"study": slug, "query": query, "open_pairs": len(made.plan["pairs"])}
+            say(as_json, facts, f"{slug}: {facts['open_pairs']} pairs of {query} assigned to {to}")
+            return
+        found = adjudication.disagreements(session, study)
+    rows = [_disagreement(each) for each in found.queries]
+    lines = [
+        f"  {row['query']:<20} {row['disagreement']:.0%} disagreement of {row['lists']} lists, "
+        f"{row['open_pairs']} open pairs"
+        for row in rows
+    ]
+    head = f"{slug}: {found.total} queries with lists that disagree"
+    say(as_json, {"study": slug, "total": found.total, "queries": rows}, "\n".join([head, *lines]))
+
+
+def _disagreement(each: adjudication.Disagreement) -> dict[str, Any]:
+    return {
+        "query": each.query,
+        "lists": each.lists,
+        "disagreement": each.share,
+        "open_pairs": len(each.pairs),
+        "adjudicators": [person.name for person in each.adjudicators],
+    }
 
 
 def void(

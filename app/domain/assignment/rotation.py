@@ -21,6 +21,7 @@ from topkapi.app.domain.errors import Conflict, Invalid
 
 A = TypeVar("A", bound=Hashable)
 Q = TypeVar("Q", bound=Hashable)
+ADJUDICATION = -1  # round of adjudications: outside the rounds, but their people have met the query
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +187,7 @@ def refuse_breach(
                 share=share,
                 other=other,
             )
-        if (other.tool, other.round) == (share.tool, share.round):
+        if share.round >= 0 and (other.tool, other.round) == (share.tool, share.round):
             raise RuleBroken(
                 f"In round {share.round + 1} this query is already judged with the tool "
                 f"{share.tool.value!r} by someone else; use another round.",

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
 from topkapi.app.domain.errors import Invalid
-from topkapi.app.domain.pairs.answers import BAD_ANSWERS, Answer, ItemId
+from topkapi.app.domain.pairs.answers import BAD_ANSWERS, Answer, ItemId, Pair
 from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.sorters.registry import SORTERS, is_registered
 
@@ -24,6 +24,8 @@ class Plan:
     asks on average), ``goal`` what its questions are for, ``stop_at`` the expected quality at
     which it ends early (kappa-NDCG, or overlap for the goal "members"), ``pair_limit`` the maximum
     number of times that a pair is asked.
+
+    An adjudication asks the ``pairs`` instead of sorting.
     """
 
     order: tuple[ItemId, ...]
@@ -42,6 +44,7 @@ class Plan:
     stop_at: float | None = None
     pair_limit: int = 1
     goal: str = Goal.ORDER.value
+    pairs: tuple[Pair, ...] = ()
 
     def __post_init__(self) -> None:
         if not is_registered(self.sorter, self.sorter_version):
@@ -98,9 +101,12 @@ class Plan:
     def as_json(self) -> dict[str, Any]:
         """Return a plain dictionary that `from_json` reads back.
 
-        The usual goal is omitted, as in plans made before there were others.
+        The usual goal, and pairs if there are none, are omitted, as in plans made before.
         """
         stored = {**asdict(self), "order": list(self.order)}
+        stored["pairs"] = [list(pair) for pair in self.pairs]
+        if not self.pairs:
+            del stored["pairs"]
         if self.goal == Goal.ORDER:
             del stored["goal"]
         return stored
@@ -110,4 +116,5 @@ class Plan:
         """Read the plan that `as_json` wrote."""
         known = {field.name for field in fields(cls)}
         values = {name: value for name, value in stored.items() if name in known}
-        return cls(**{**values, "order": tuple(stored["order"])})
+        pairs = tuple((first, second) for first, second in stored.get("pairs", ()))
+        return cls(**{**values, "order": tuple(stored["order"]), "pairs": pairs})

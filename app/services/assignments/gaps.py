@@ -72,7 +72,11 @@ def fill_gaps(
 
 
 def _lost(rows: Sequence[WorkRow]) -> list[WorkRow]:
-    """Return one withdrawn assignment for each slot that nobody has now, the latest."""
+    """Return one withdrawn assignment for each slot that nobody has now, the latest.
+
+    A withdrawn adjudication leaves no gap: the query is on the page Adjudication again.
+    """
+    rows = [row for row in rows if row.round >= 0]
     held = {(row.query_id, row.tool, row.round) for row in rows if row.withdrawn_at is None}
     latest: dict[tuple[int, Tool, int], WorkRow] = {}
     for row in sorted((row for row in rows if row.withdrawn_at), key=_withdrawn_at):

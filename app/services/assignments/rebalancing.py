@@ -55,7 +55,11 @@ def plan_rebalancing(session: Session, study: Study, user_ids: Sequence[int]) ->
     users = queries.users_by_id(session, user_ids)
     people = {number: PersonHead.of(user) for number, user in users.items()}
     names = {query.id: query.external_id for query in queries.queries_of_study(session, study.id)}
-    unfinished = [row for row in rows if row.withdrawn_at is None and row.finished_at is None]
+    unfinished = [
+        row
+        for row in rows
+        if row.withdrawn_at is None and row.finished_at is None and row.round >= 0
+    ]
     shifts: list[Shift] = []
     for tools in rotation.tool_groups(study):
         met = existing_work(rows, tools).met

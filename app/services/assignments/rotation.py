@@ -16,7 +16,12 @@ from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.crowds import workers_among
 from topkapi.app.db.queries.studies.studies import hold_settings
 from topkapi.app.domain.assignment.growth import Step, grow
-from topkapi.app.domain.assignment.rotation import AssignmentSpec, refuse_breach, ruled_tools
+from topkapi.app.domain.assignment.rotation import (
+    ADJUDICATION,
+    AssignmentSpec,
+    refuse_breach,
+    ruled_tools,
+)
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.domain.study import StudySettings, stored_plan
@@ -31,7 +36,7 @@ from topkapi.app.services.assignments.steps import (
 from topkapi.app.services.judging.lists.work import ListPlans, Prepared
 
 _LISTED = 200  # assignments named in the audit log per action
-_SEEN = -1  # round of withdrawn work: it blocks no round, but its assessor has seen the query
+_SEEN = ADJUDICATION  # withdrawn work blocks no round either, but its assessor has seen the query
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +272,11 @@ def refuse_unknown(
                 f"The tool {work.tool.value!r} cannot be assigned in this study; its tools are "
                 f"{allowed}.",
                 field="tool",
+            )
+        if work.round == ADJUDICATION:
+            raise Conflict(
+                "An adjudication cannot be handed over. Withdraw it, then assign it to somebody "
+                "else on the page Adjudication."
             )
         if work.round < 0:
             raise Invalid(

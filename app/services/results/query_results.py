@@ -10,7 +10,6 @@ from topkapi.analysis.data.exports import ConsensusList, TopK
 from topkapi.app.db.models import JudgmentRow
 from topkapi.app.db.queries.results import query_results as queries
 from topkapi.app.db.queries.results.query_results import QueryDocument, QueryText
-from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.domain.log import EntryKind, fold
 from topkapi.app.domain.pairs.answers import QuestionKind
@@ -85,8 +84,7 @@ def query_results(session: Session, source: StudySource, query_id: int) -> Query
     source.only_query = query_id
     names = {each.user_id: each.name for each in source.assessors.people}
     people = [
-        _person(names[work.assignment.user_id], work, rows)
-        for work, rows in source.all_logs(tool=Tool.PAIRS)
+        _person(names[work.assignment.user_id], work, rows) for work, rows in source.list_logs()
     ]
     finished = tuple(each for each in people if each.found.complete)
     consensus = next(consensus_lists(source), None) if finished else None

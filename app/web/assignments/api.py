@@ -52,8 +52,8 @@ class WorkOut(BaseModel):
     assessor: str
     query: str
     tool: Tool
-    round: Round
-    round_number: RoundNumber
+    round: int = Field(description="Rounds count from 0; -1 is an adjudication.")
+    round_number: int = Field(description="The round, counted from 1.")
     state: str
     answered: int
     expected_left: int | None

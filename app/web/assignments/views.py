@@ -7,6 +7,7 @@ from typing import Self
 from topkapi.app.db.models import Assignment, User
 from topkapi.app.db.queries.assignments.manual_assignment import state_of
 from topkapi.app.domain.enums import Tool
+from topkapi.app.services.assignments.adjudication import Disagreement
 from topkapi.app.services.assignments.csv_file import CsvProblem
 from topkapi.app.services.assignments.gaps import Filling
 from topkapi.app.services.assignments.preview import Grid, Preview
@@ -67,8 +68,19 @@ class AssignView:
 
 
 @dataclass(frozen=True, slots=True)
+class AdjudicationView:
+    """The most disagreeing queries of a study; ``total`` counts all that disagree."""
+
+    head: StudyHead
+    queries: Sequence[Disagreement]
+    total: int
+    done: bool
+    refusal: Refusal | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class WorkRow:
-    """An assignment in the table; rounds count from 1."""
+    """An assignment in the table; rounds count from 1, and 0 is an adjudication."""
 
     id: int
     query: str

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.grades.session import UNJUDGEABLE, Graded, GradePlan
 from topkapi.app.domain.pairs.confidence import Expected, PageConfidence
 from topkapi.app.domain.pairs.session import Finished, Result
@@ -35,6 +36,7 @@ def finished_view(
         unjudgeable=_linked(unjudgeable, opened),
         others=others,
         confidence=_list_confidence(assignment_state, opened),
+        adjudicates=assignment_state.tool is Tool.PAIRS and "pairs" in assignment_state.plan,
     )
 
 

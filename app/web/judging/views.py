@@ -152,7 +152,7 @@ class ConfidenceView:
 
 @dataclass(frozen=True, slots=True)
 class FinishedView:
-    """The person's own result."""
+    """The person's own result; who ``adjudicates`` makes no list."""
 
     assignment_id: int
     position: int
@@ -164,6 +164,7 @@ class FinishedView:
     unjudgeable: Sequence[Listed]
     others: int
     confidence: ConfidenceView | None = None
+    adjudicates: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,6 +132,13 @@ class SettingsForm(Received):
     lists_repeats: bool = False
 
 
+class AdjudicationForm(Received):
+    """The query, and the person who judges its open pairs."""
+
+    query: Line = ""
+    email: Line = ""
+
+
 class GuidelinesForm(Received):
     """Guidelines in Markdown, and the version they were changed from."""
 

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Assignment, Candidate, Query, User
+from topkapi.app.domain.assignment.rotation import ADJUDICATION
 from topkapi.app.domain.enums import Tool
 
 
@@ -30,6 +31,33 @@ def assignments_of_study(session: Session, study_id: int) -> list[WorkRow]:
     statement = select(*columns).join(Query, Query.id == Assignment.query_id)
     found = session.execute(statement.where(Query.study_id == study_id).order_by(Assignment.id))
     return [WorkRow._make(row) for row in found]
+
+
+def people_of_queries(session: Session, query_ids: Iterable[int]) -> dict[int, set[int]]:
+    """Return everyone who was ever assigned each query, with any tool."""
+    statement = select(Assignment.query_id, Assignment.user_id)
+    found: dict[int, set[int]] = {}
+    for query, user in session.execute(statement.where(Assignment.query_id.in_(set(query_ids)))):
+        found.setdefault(query, set()).add(user)
+    return found
+
+
+def adjudications_of_study(
+    session: Session, study_id: int
+) -> Sequence[Row[int, str, datetime | None]]:
+    """Return query, name of the person and time of finishing of the study's adjudications."""
+    statement = (
+        select(Assignment.query_id, User.name, Assignment.finished_at)
+        .join(Query, Query.id == Assignment.query_id)
+        .join(User, User.id == Assignment.user_id)
+        .where(
+            Query.study_id == study_id,
+            Assignment.round == ADJUDICATION,
+            Assignment.withdrawn_at.is_(None),
+        )
+        .order_by(Assignment.id)
+    )
+    return session.execute(statement).all()
 
 
 def queries_of_study(session: Session, study_id: int) -> Sequence[Query]:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from topkapi.analysis.data.exports import ConfidenceList, confidence_lines
 from topkapi.app.db.models import Assignment, JudgmentRow
-from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.pairs.confidence import Expected
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Finished, PairSession
@@ -22,7 +21,7 @@ def confidence_records(source: StudySource) -> Iterator[tuple[AssignmentRecord, 
 
     This takes about two milliseconds per answer, unless the sorter is `robust`.
     """
-    for work, rows in source.all_logs(tool=Tool.PAIRS):
+    for work, rows in source.list_logs():
         record = confidence_record(work, rows) if work.assignment.finished_at else None
         if record is not None:
             yield work, record

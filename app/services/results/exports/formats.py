@@ -68,7 +68,7 @@ class ExportFormat:
 
 
 def _topk(source: StudySource) -> Iterator[TopK]:
-    logs = source.all_logs(tool=Tool.PAIRS)
+    logs = source.list_logs()
     return (topk_record(work, rows) for work, rows in logs)
 
 
@@ -94,7 +94,7 @@ def _dataset(source: StudySource) -> Iterator[bytes]:
 
 
 def _levels(source: StudySource) -> Iterator[PreferenceLevel]:
-    for work, rows in source.all_logs(tool=Tool.PAIRS):
+    for work, rows in source.list_logs():
         record = topk_record(work, rows)
         if record.complete:
             yield from levels_of(record)

@@ -31,8 +31,9 @@ def gather(
     tools: Sequence[Tool] = tuple(TITLES),
     logs: bool = True,
     people: Mapping[int, str] | None = None,
+    query: str | None = None,
 ) -> StudyData:
-    """Return the study as arrays, without withdrawn work.
+    """Return the study as arrays, without withdrawn work; only one ``query`` if it is named.
 
     Without ``logs``, only the labels of finished sessions are read. ``people`` are names to show by
     user; by default, names are those of exports.
@@ -42,10 +43,11 @@ def gather(
     index = {user_id: number for number, user_id in enumerate(ids)}
     found = {tool: _KINDS[tool](index, logs=logs) for tool in tools}
     names, texts, documents = [], [], []
-    for number, query in enumerate(source.queries()):
-        pages = _take_query(source, query, number, found)
-        names.append(query.name)
-        texts.append(query.text)
+    wanted = (head for head in source.queries() if query in (None, head.name))
+    for number, head in enumerate(wanted):
+        pages = _take_query(source, head, number, found)
+        names.append(head.name)
+        texts.append(head.text)
         documents.append(tuple(pages.values()))
     return StudyData(
         name=source.study.name,
@@ -130,12 +132,20 @@ class _Pairs(_Collected):
     def __init__(self, index: Mapping[int, int], *, logs: bool) -> None:
         super().__init__(index, logs=logs)
         self._judgments = JudgmentColumns()
+        self._adjudicated = JudgmentColumns()
 
     def take(
         self, query: int, page_index: Mapping[int, int], work: AssignmentRecord, answers: Answers
     ) -> None:
-        """Take one session; of several rounds of a person the last finished one gives labels."""
+        """Take one session; of several rounds of a person the last finished one gives labels.
+
+        Of adjudications only the finished ones count, and only their answers.
+        """
         assessor = self._index[work.assignment.user_id]
+        if work.adjudicates:
+            if work.assignment.finished_at is not None:
+                self._adjudicated.take(assessor, query, page_index, answers)
+            return
         plan = Plan.from_json(work.assignment.plan)
         found = outcome(
             plan,
@@ -161,7 +171,8 @@ class _Pairs(_Collected):
     def data(self) -> ToolData:
         """Return the labels, the answers with their sides, and the times."""
         judgments = self._judgments.judgments() if self._logs else None
-        return replace(super().data(), judgments=judgments)
+        adjudicated = self._adjudicated.judgments()
+        return replace(super().data(), judgments=judgments, adjudicated=adjudicated)
 
 
 def _list_labels(plan: Plan, result: Result, page_index: Mapping[int, int]) -> FloatArray:

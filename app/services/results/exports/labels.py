@@ -38,8 +38,8 @@ def _of_consensus(source: StudySource) -> Iterator[tuple[QueryHead, Labels]]:
 def _of_assessor(source: StudySource) -> Iterator[tuple[QueryHead, Labels]]:
     """Yield the labels of one assessor; of several rounds, the last finished one counts."""
     for query in source.queries():
-        works = source.works(query, withdrawn=False, tool=Tool.PAIRS)
-        records = [topk_record(work, rows) for work, rows in source.with_logs(works)]
+        logs = source.with_logs(source.list_works(query))
+        records = [topk_record(work, rows) for work, rows in logs]
         finished = [record for record in records if record.complete]
         if finished:
             yield query, max(finished, key=lambda record: record.round).labels()

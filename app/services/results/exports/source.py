@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.models import Assignment, JudgmentRow, Study
 from topkapi.app.db.queries.results import exports as queries
 from topkapi.app.db.queries.studies.studies import study_of_slug
+from topkapi.app.domain.assignment.rotation import ADJUDICATION
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid, NotFound
 from topkapi.app.services.results.exports.assessors import Assessors
@@ -50,6 +51,11 @@ class AssignmentRecord:
     assessor: str
     assignment: Assignment
     names: Mapping[int, str]
+
+    @property
+    def adjudicates(self) -> bool:
+        """Whether the session judges open pairs of others, and makes no list."""
+        return self.assignment.round == ADJUDICATION
 
     @property
     def withdrawn(self) -> bool:
@@ -139,6 +145,16 @@ class StudySource:
             logs = queries.logs_of(self.session, [work.assignment.id for work in few])
             for work in few:
                 yield work, logs.pop(work.assignment.id)
+
+    def list_logs(self) -> Iterator[tuple[AssignmentRecord, list[JudgmentRow]]]:
+        """Yield the sessions with pairs that make a list, with their logs."""
+        for query in self.queries():
+            yield from self.with_logs(self.list_works(query))
+
+    def list_works(self, query: QueryHead) -> list[AssignmentRecord]:
+        """Return the sessions with pairs of a query that make a list: no adjudications."""
+        found = self.works(query, withdrawn=False, tool=Tool.PAIRS)
+        return [work for work in found if not work.adjudicates]
 
     def all_logs(
         self, *, withdrawn: bool = False, tool: Tool | None = None

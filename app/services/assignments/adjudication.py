@@ -1,0 +1,181 @@
+"""Adjudication: one more person judges the pairs that decide the consensus of a query.
+
+A pair is open if the two possible answers of one more person lead to different lists; see
+`topkapi.analysis.aggregation.open_pairs`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from secrets import token_hex
+
+from sqlalchemy.orm import Session
+
+from topkapi.app.db.models import Assignment, Study, User
+from topkapi.app.db.queries.assignments import assignments as queries
+from topkapi.app.db.queries.assignments.manual_assignment import active_assessors
+from topkapi.app.db.queries.results.exports import document_names
+from topkapi.app.db.queries.studies.importing import query_numbers
+from topkapi.app.db.queries.studies.studies import hold_settings
+from topkapi.app.domain.assignment.rotation import ADJUDICATION
+from topkapi.app.domain.draws import shuffled
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Conflict
+from topkapi.app.domain.pairs.answers import Pair
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services import audit
+from topkapi.app.services.accounts.users import user_of_email
+from topkapi.app.services.assignments.manual_assignment import query_of_name
+from topkapi.app.services.heads import PersonHead
+from topkapi.app.services.results.exports import StudySource
+
+LISTED = 25  # queries whose open pairs are computed: two consensus lists per pair
+
+
+@dataclass(frozen=True, slots=True)
+class Adjudicator:
+    """Somebody who was assigned the open pairs of a query."""
+
+    name: str
+    finished: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A query whose finished lists disagree.
+
+    ``share`` is the mean share of an assessor's preferences that the consensus reverses, ``pairs``
+    are the open pairs by document id. ``free`` are the people who may adjudicate.
+    """
+
+    query: str
+    text: str
+    lists: int
+    share: float
+    pairs: Sequence[Pair]
+    adjudicators: Sequence[Adjudicator] = ()
+    free: Sequence[PersonHead] = ()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether an adjudication is not finished."""
+        return any(not each.finished for each in self.adjudicators)
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreements:
+    """The most disagreeing queries of a study, and the number of all that disagree."""
+
+    queries: Sequence[Disagreement]
+    total: int
+
+
+def disagreements(session: Session, study: Study, *, limit: int = LISTED) -> Disagreements:
+    """Return the queries whose finished lists disagree, most disagreeing first."""
+    found, total = _contested(session, study, limit=limit)
+    numbers = query_numbers(session, study.id)
+    met = queries.people_of_queries(session, [numbers[each.query] for each in found])
+    people = active_assessors(session)
+    judged: dict[int, list[Adjudicator]] = {}
+    for query, name, finished_at in queries.adjudications_of_study(session, study.id):
+        judged.setdefault(query, []).append(Adjudicator(name, finished_at is not None))
+    return Disagreements(
+        [
+            replace(
+                each,
+                adjudicators=judged.get(numbers[each.query], ()),
+                free=_free(people, met.get(numbers[each.query], set())),
+            )
+            for each in found
+        ],
+        total,
+    )
+
+
+def _free(people: Sequence[User], met: set[int]) -> list[PersonHead]:
+    return [PersonHead.of(user) for user in people if user.id not in met]
+
+
+def _contested(
+    session: Session, study: Study, *, limit: int, query: str | None = None
+) -> tuple[list[Disagreement], int]:
+    # Imported here, so that a server starts without the numerical libraries.
+    from topkapi.analysis.report.sections.contested import contested
+    from topkapi.app.services.results.exports.gathering import gather
+
+    data = gather(StudySource(session, study.slug), tools=(Tool.PAIRS,), query=query)
+    found, total = contested(data, data.tools[0], limit=limit)
+    numbers = query_numbers(session, study.id)
+    lines: list[Disagreement] = []
+    for each in found:
+        name, names = data.queries[each.query], data.documents[each.query]
+        ids = {page: number for number, page in document_names(session, numbers[name]).items()}
+        pairs = [(ids[names[first]], ids[names[second]]) for first, second in each.pairs]
+        text = data.text(each.query)
+        lines.append(Disagreement(name, text, each.assessors, each.share, pairs))
+    return lines, total
+
+
+def assign_adjudication(
+    session: Session, study: Study, *, query: str, email: str, actor_id: int | None = None
+) -> Assignment:
+    """Assign the open pairs of a query to somebody who has never been assigned it."""
+    user = user_of_email(session, email)
+    asked = query_of_name(session, study, query)
+    hold_settings(session, study)
+    _refuse(session, study, asked.id, user)
+    found, _ = _contested(session, study, limit=1, query=asked.external_id)
+    pairs = found[0].pairs if found else ()
+    if not pairs:
+        raise Conflict(
+            f"No single answer would change the consensus of {asked.external_id}; there is nothing "
+            "to adjudicate."
+        )
+    made = Assignment(
+        user_id=user.id,
+        query_id=asked.id,
+        tool=Tool.PAIRS,
+        round=ADJUDICATION,
+        plan=_plan(study, pairs, token_hex(16)).as_json(),
+    )
+    session.add(made)
+    session.flush()
+    audit.record(
+        session,
+        actor_id,
+        "adjudication.assign",
+        study.slug,
+        assignment=made.id,
+        assessor=user.email,
+        query=asked.external_id,
+        pairs=len(pairs),
+    )
+    return made
+
+
+def _plan(study: Study, pairs: Sequence[Pair], seed: str) -> Plan:
+    """Return the plan that asks the pairs in random order, with the answers of the study."""
+    settings = StudySettings.from_json(study.settings)
+    return Plan(
+        order=tuple(dict.fromkeys(page for pair in pairs for page in pair)),
+        k=settings.k,
+        allow_ties=settings.allow_ties,
+        allow_bad=settings.allow_bad,
+        seed=seed,
+        pairs=tuple(shuffled(pairs, seed, "adjudication")),
+    )
+
+
+def _refuse(session: Session, study: Study, query_id: int, user: User) -> None:
+    if study.archived_at is not None:
+        raise Conflict(f"The study {study.slug!r} is archived; unarchive it to assign work.")
+    if user.disabled_at is not None:
+        raise Conflict(f"{user.email} is disabled; enable the account before you assign work.")
+    if user.id in queries.people_of_queries(session, [query_id]).get(query_id, set()):
+        raise Conflict(
+            f"{user.name} was assigned this query before, and nobody judges a query twice. "
+            "Choose somebody else."
+        )
+    for query, name, finished_at in queries.adjudications_of_study(session, study.id):
+        if query == query_id and finished_at is None:
+            raise Conflict(f"{name} has been assigned this adjudication and has not finished it.")

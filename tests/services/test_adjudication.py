@@ -1,0 +1,123 @@
+"""Adjudication: the open pairs of a query go to a new person and enter the consensus."""
+
+import json
+
+import pytest
+from sqlalchemy.orm import Session
+
+from tests.factories import make_study, make_user, queries_of
+from topkapi.app.db.models import Assignment, Study, User
+from topkapi.app.domain.assignment.rotation import ADJUDICATION
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Conflict
+from topkapi.app.domain.log import EntryKind
+from topkapi.app.domain.pairs.session import Asking
+from topkapi.app.domain.session import SubmittedAnswer
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.assignments import bulk, gaps, manual_assignment, rebalancing, voiding
+from topkapi.app.services.assignments.adjudication import assign_adjudication, disagreements
+from topkapi.app.services.judging import labeling
+from topkapi.app.services.judging.labeling import Submission
+from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.results.exports import StudySource
+from topkapi.app.services.results.exports.consensus import consensus_lists
+from topkapi.app.services.results.exports.formats import EXPORTS
+
+
+def judge(session: Session, row: Assignment, best: list[str]) -> None:
+    """Answer every question in favour of the page that comes first in ``best``."""
+    live, position = LiveSessions(), 0
+    while True:
+        state = labeling.assignment_state(session, live, assignment_id=row.id, user_id=row.user_id)
+        if not isinstance(state.state, Asking):
+            return
+        question = state.state.question
+        left, right = (state.documents[page].name for page in (question.left, question.right))
+        answer = "left" if best.index(left) < best.index(right) else "right"
+        submitted = SubmittedAnswer(answer, left=left, right=right)
+        entry = Submission(position, EntryKind.ANSWER, submitted)
+        labeling.submit(session, live, assignment_id=row.id, user_id=row.user_id, submission=entry)
+        position += 1
+
+
+def split_study(session: Session, slug: str = "tulips") -> tuple[Study, list[User]]:
+    """Create a study in which two people disagree about the best two pages of one query."""
+    study = make_study(session, slug=slug, queries=2, documents=4)
+    study.settings = StudySettings(k=2).as_json()
+    people = [make_user(session, name=name) for name in ("Ansa", "Bao", "Chidi")]
+    names = [f"q0-d{number}" for number in range(4)]
+    for number, person in enumerate(people[:2]):
+        row = manual_assignment.assign_one(
+            session, study, email=person.email, query="q0", tool=Tool.PAIRS, round_number=number + 1
+        )
+        judge(session, row, names if number == 0 else [names[1], names[0], *names[2:]])
+    return study, people
+
+
+def top(session: Session, study: Study, method: str | None = None) -> tuple[str, ...]:
+    from topkapi.app.services.results.exports.source import ExportOptions
+
+    source = StudySource(session, study.slug, ExportOptions(consensus=method))
+    (found,) = consensus_lists(source)
+    return found.documents
+
+
+def lines(session: Session, study: Study, name: str) -> list[str]:
+    return list(EXPORTS[name].lines(StudySource(session, study.slug)))
+
+
+@pytest.mark.parametrize("winner", [0, 1])
+def test_a_third_person_decides_what_two_disagree_about(session: Session, winner: int) -> None:
+    study, people = split_study(session)
+    found = disagreements(session, study)
+    (case,) = found.queries
+    assert (found.total, case.query, case.lists, len(case.pairs)) == (1, "q0", 2, 1)
+    assert [person.name for person in case.free] == ["Chidi"]
+    lists = lines(session, study, "topk.jsonl")
+    row = assign_adjudication(session, study, query="q0", email=people[2].email)
+    assert (row.round, len(row.plan["pairs"])) == (ADJUDICATION, 1)
+    assert disagreements(session, study).queries[0].is_waiting
+    best = [f"q0-d{winner}", f"q0-d{1 - winner}"]
+    judge(session, row, best)
+    assert session.get_one(Assignment, row.id).answered == 1
+    for method in (None, "supervised-kemeny"):
+        assert top(session, study, method) == tuple(best)
+    (case,) = disagreements(session, study).queries
+    assert [each.finished for each in case.adjudicators] == [True]
+    assert lines(session, study, "topk.jsonl") == lists  # an adjudication is no list
+    rounds = [json.loads(line)["round"] for line in lines(session, study, "judgments.jsonl")]
+    assert rounds.count(ADJUDICATION) == 1
+
+
+def test_nobody_adjudicates_a_query_they_have_met(session: Session) -> None:
+    study, people = split_study(session)
+    with pytest.raises(Conflict, match="nobody judges a query twice"):
+        assign_adjudication(session, study, query="q0", email=people[0].email)
+    with pytest.raises(Conflict, match="nothing to adjudicate"):
+        assign_adjudication(session, study, query="q1", email=people[2].email)
+    row = assign_adjudication(session, study, query="q0", email=people[2].email)
+    other = make_user(session, name="Dora")
+    with pytest.raises(Conflict, match="Chidi has been assigned this adjudication"):
+        assign_adjudication(session, study, query="q0", email=other.email)
+    with pytest.raises(Conflict, match="cannot be handed over"), session.begin_nested():
+        manual_assignment.reassign(session, study, row.id, other.email)
+    everyone = [person.id for person in (*people, other)]
+    assert rebalancing.plan_rebalancing(session, study, everyone).shifts == []
+    bulk.withdraw(session, study, [row.id])
+    assert gaps.plan_filling(session, study, everyone).gaps == []
+    again = assign_adjudication(session, study, query="q0", email=other.email)
+    judge(session, again, ["q0-d1", "q0-d0"])
+    assert top(session, study) == ("q0-d1", "q0-d0")
+    voiding.void(session, study, [again.id], reason="careless")
+    assert not any(each.finished for each in disagreements(session, study).queries[0].adjudicators)
+    voiding.restore(session, study, [again.id])
+    assert top(session, study) == ("q0-d1", "q0-d0")
+    later = manual_assignment.assign_one(
+        session,
+        study,
+        email=make_user(session).email,
+        query="q0",
+        tool=Tool.PAIRS,
+        round_number=3,
+    )
+    assert later.query_id == queries_of(session, study)[0].id
