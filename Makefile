@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup setup-dev run test explore check fix lock audit results wheel clean
+.PHONY: help setup setup-dev run test explore lint check fix lock audit results wheel clean
 
 help:
 	@sed -n 's/^# make/  make/p' Makefile
@@ -40,16 +40,22 @@ run: setup
 	$(BIN)/topkapi demo --if-empty
 	$(BIN)/topkapi serve
 
-check: setup $(VENV)/.dev
+lint: setup $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-logo
+
+check: lint
 	$(BIN)/mypy
 
 # One thread a process for linear algebra: the tests themselves use every core.
+# mypy, which uses one core for a minute, runs beside the tests; what it found comes last.
 test: export OPENBLAS_NUM_THREADS := 1
-test: setup-dev check
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+test: setup-dev lint
+	@$(BIN)/mypy >$(VENV)/mypy.txt 2>&1 & types=$$!; failed=0; \
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal || failed=$$?; \
+	wait $$types || failed=$$?; \
+	cat $(VENV)/mypy.txt; exit $$failed
 
 # make explore  the property tests with new random examples, many more of them
 explore: export OPENBLAS_NUM_THREADS := 1

@@ -1,5 +1,8 @@
 """Layout checks for every page: accessibility, overlaps, horizontal scrolling."""
 
+from collections.abc import Iterator
+from typing import Literal
+
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
@@ -33,11 +36,22 @@ _OVERLAPS = """() => {
   }
   return found;
 }"""
-_WCAG = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
+_WCAG = {
+    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
+    "resultTypes": ["violations"],
+}
 _SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 _CUT = """() => [...document.querySelectorAll('.btn, .answer, .chip, .badge')]
   .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
   .map((e) => e.textContent.trim().replace(/\\s+/g, ' '))"""
+
+
+def schemes(page: Page) -> Iterator[Literal["light", "dark"]]:
+    """Show the page as it is now in each colour scheme, without a transition between the two."""
+    both: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
+    for scheme in both:
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        yield scheme
 
 
 def barriers(page: Page) -> list[str]:

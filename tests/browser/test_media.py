@@ -23,8 +23,11 @@ HELD = (
 )
 
 
-def media_desk(site: Site, folder: Path) -> tuple[str, object]:
-    """Import a study of a PDF and a picture, and assign it; return the address and the cookie."""
+def media_desks(site: Site, folder: Path, count: int) -> list[tuple[str, object]]:
+    """Import a study of a PDF and a picture, and assign it to ``count`` people.
+
+    Return for each person the address and the cookie.
+    """
     slug = f"media-{id(folder)}"
     (folder / "pages").mkdir()
     (folder / "study.toml").write_text(f'name = "Media"\nslug = "{slug}"\nk = 2\n')
@@ -41,25 +44,38 @@ def media_desk(site: Site, folder: Path) -> tuple[str, object]:
         session.flush()
         study = session.scalars(select(Study).where(Study.slug == slug)).one()
         query = session.scalars(select(Query).where(Query.study_id == study.id)).one()
-        user = make_user(session)
-        assignment = make_assignment(session, user=user, query=query, k=2)
-        return f"{site.server.url}/assignments/{assignment.id}", site.cookie(user)
+        users = [make_user(session) for _ in range(count)]
+        made = [make_assignment(session, user=user, query=query, k=2) for user in users]
+        address = f"{site.server.url}/assignments"
+        return [
+            (f"{address}/{assignment.id}", site.cookie(user))
+            for user, assignment in zip(users, made, strict=True)
+        ]
 
 
-@pytest.mark.parametrize("width", [1440, 1024, 390])
 def test_a_pdf_and_a_picture_are_judged_side_by_side(
     any_site: Site,
     context: BrowserContext,
     tmp_path: Path,
-    width: int,
     snapshot: Callable[[Page, str], None],
 ) -> None:
-    address, cookie = media_desk(any_site, tmp_path)
-    context.add_cookies([cookie])  # type: ignore[list-item]
+    widths = (1440, 1024, 390)
+    desks = media_desks(any_site, tmp_path, len(widths))
     page = context.new_page()
-    page.set_viewport_size({"width": width, "height": 844 if width == 390 else 800})
-    page.goto(address)
-    ready(page)
+    for width, (address, cookie) in zip(widths, desks, strict=True):
+        context.add_cookies([cookie])  # type: ignore[list-item]
+        page.set_viewport_size({"width": width, "height": 844 if width == 390 else 800})
+        page.goto(address)
+        ready(page)
+        _shows_both(page)
+        snapshot(page, f"media-{width}")
+        assert flaws(page) == [], width
+        assert barriers(page) == [], width
+        page.keyboard.press("ArrowLeft")
+        expect(page.get_by_text("Finished and saved")).to_be_visible()
+
+
+def _shows_both(page: Page) -> None:
     sides = {page.inner_text(f"#{side}-title h2"): side for side in ("left", "right")}
     guide, vase = frame_of(page, sides["guide"]), frame_of(page, sides["vase"])
     expect(guide.locator("mark", has_text="tulips")).to_be_attached()
@@ -68,11 +84,6 @@ def test_a_pdf_and_a_picture_are_judged_side_by_side(
     for frame in (guide, vase):  # both fit without scrolling sideways
         room = "e => e.scrollWidth - e.clientWidth"
         assert frame.locator("html").evaluate(room) <= 0
-    snapshot(page, f"media-{width}")
-    assert flaws(page) == []
-    assert barriers(page) == []
-    page.keyboard.press("ArrowLeft")
-    expect(page.get_by_text("Finished and saved")).to_be_visible()
 
 
 def test_a_wide_page_is_fitted_by_key_and_stays_so(

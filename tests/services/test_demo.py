@@ -13,15 +13,30 @@ from topkapi.app.domain.errors import Conflict, Forbidden
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.pairs.answers import QuestionKind
 from topkapi.app.services.accounts.sign_in import Visitor
-from topkapi.app.services.demo import is_empty, load_demo, sign_ins
+from topkapi.app.services.demo import Demo, is_empty, load_demo, sign_ins
 
 AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
-def test_the_demo_has_people_at_every_stage_and_is_loaded_once(session: Session) -> None:
-    assert is_empty(session)
-    demo = load_demo(session, at=AT)
-    assert not is_empty(session)
+def test_the_demo_is_loaded_once_the_same_every_time_and_only_for_this_machine(
+    sessions: Sessions,
+) -> None:
+    with sessions.write() as session:
+        assert is_empty(session)
+        demo = load_demo(session, at=AT)
+        assert not is_empty(session)
+        _has_people_at_every_stage(session, demo)
+        _shows_every_kind_of_answer(session)
+        _several_queries_are_shared_under_each_tool(session)
+        with pytest.raises(Conflict, match="already loaded"):
+            load_demo(session, at=AT)
+        _comes_out_the_same_again(session)
+        found = sign_ins(session)
+        session.commit()
+    _works_on_this_machine_only(sessions, found[0].email)
+
+
+def _has_people_at_every_stage(session: Session, demo: Demo) -> None:
     roles = [one.role for one in demo.sign_ins]
     assert (roles.count(Role.ADMIN), roles.count(Role.RESEARCHER), roles.count(Role.ASSESSOR)) == (
         1,
@@ -37,10 +52,6 @@ def test_the_demo_has_people_at_every_stage_and_is_loaded_once(session: Session)
         states[user.name] = (done == len(mine), begun > 0, waiting > 0)
         assert {row.tool for row in mine} == set(Tool)
         assert {row.round for row in mine} == {0, 1}
-    _shows_every_kind_of_answer(session)
-    _several_queries_are_shared_under_each_tool(session)
-    with pytest.raises(Conflict, match="already loaded"):
-        load_demo(session, at=AT)
     assert sorted(states.values()) == [
         (False, False, True),
         (False, True, True),
@@ -78,8 +89,7 @@ def _several_queries_are_shared_under_each_tool(session: Session) -> None:
         assert len(session.scalars(statement).all()) >= 3, "intervals need several queries"
 
 
-def test_the_demo_comes_out_the_same_every_time(session: Session) -> None:
-    load_demo(session, at=AT)
+def _comes_out_the_same_again(session: Session) -> None:
     answers = session.scalars(select(JudgmentRow.answer).order_by(JudgmentRow.id)).all()
     session.rollback()
     load_demo(session, at=AT)
@@ -89,11 +99,7 @@ def test_the_demo_comes_out_the_same_every_time(session: Session) -> None:
         assert answers == again
 
 
-def test_its_accounts_work_on_this_machine_only(sessions: Sessions) -> None:
-    with sessions.write.begin() as session:
-        load_demo(session, at=AT)
-        found = sign_ins(session)
-    email = found[0].email
+def _works_on_this_machine_only(sessions: Sessions, email: str) -> None:
     here = Visitor("127.0.0.1", on_loopback=True)
     away = Visitor("203.0.113.9", on_loopback=False)
     with authenticator_on(sessions) as door:

@@ -1,7 +1,5 @@
 import csv
 import json
-import os
-import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -9,6 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
+from tests.browser.chromium import ARGUMENTS, chromium_path
 from topkapi.analysis.report import Options, build_report
 from topkapi.analysis.report.files import write_report
 from topkapi.analysis.report.page.svg import ticks
@@ -84,12 +83,8 @@ def test_ticks_reach_the_greatest_value_in_few_round_steps(most: float) -> None:
 
 @pytest.mark.browser
 def test_the_page_fits_and_is_accessible_light_and_dark_wide_and_narrow(folder: Path) -> None:
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    program = os.environ.get("TOPKAPI_TEST_CHROMIUM") or next(
-        filter(None, map(shutil.which, names)), None
-    )
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        browser = play.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
         for scheme, width in (("light", 1440), ("dark", 390)):
             page = browser.new_page(
                 viewport={"width": width, "height": 900},
