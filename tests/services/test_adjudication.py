@@ -63,7 +63,7 @@ def top(session: Session, study: Study, method: str | None = None) -> tuple[str,
 
 
 def lines(session: Session, study: Study, name: str) -> list[str]:
-    return list(EXPORTS[name].lines(StudySource(session, study.slug)))
+    return [str(each) for each in EXPORTS[name].write(StudySource(session, study.slug))]
 
 
 @pytest.mark.parametrize("winner", [0, 1])
