@@ -29,7 +29,8 @@ WATCH = """() => {
     const before = position();
     const look = () => {
       const there = position() !== before && shown().length === 2
-        && shown().every((f) => f.dataset.ready === '1' && f.contentDocument.body.firstElementChild);
+        && shown().every(({ dataset, contentDocument }) =>
+          dataset.ready === '1' && contentDocument.body.firstElementChild);
       if (!there) return requestAnimationFrame(look);
       return requestAnimationFrame(() => {
         const { port1, port2 } = new MessageChannel();
