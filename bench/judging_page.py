@@ -1,4 +1,4 @@
-"""Time from a key press to the next pair, fully shown, in Chromium, with pages of 50 kB.
+"""Time from a key press to the next pair, fully shown, in Chromium, with pages of 50 or 500 kB.
 
 Usage: python -m bench.judging_page [--answers 100] [--reading-ms 800] [--kilobytes 50]
            [--database URL]
@@ -18,7 +18,7 @@ from tests.live import serving
 from topkapi.app.db import migrations
 from topkapi.app.db.engine import make_engine, make_sessions
 
-TARGET_MS = 100
+TARGETS_MS = {50: 50, 500: 150}  # p95 by size of the pages in kB
 WORDS = ("tulip", "vase", "water", "stem", "cut", "wrap", "paper", "cool", "clean", "knife", "leaf")
 # Records when a key goes down, and when both pages of the next pair have been painted.
 WATCH = """() => {
@@ -29,7 +29,8 @@ WATCH = """() => {
     const before = position();
     const look = () => {
       const there = position() !== before && shown().length === 2
-        && shown().every((f) => f.dataset.ready === '1' && f.contentDocument.body.innerText);
+        && shown().every(({ dataset, contentDocument }) =>
+          dataset.ready === '1' && contentDocument.body.firstElementChild);
       if (!there) return requestAnimationFrame(look);
       return requestAnimationFrame(() => {
         const { port1, port2 } = new MessageChannel();
@@ -86,7 +87,8 @@ def main() -> None:
     p95 = statistics.quantiles(took, n=20)[-1]
     print(f"{len(took)} answers, pages of {options.kilobytes} kB, {options.reading_ms} ms apart")
     print(f"median {statistics.median(took):.0f} ms, p95 {p95:.0f} ms, most {max(took):.0f} ms")
-    print("within" if p95 < TARGET_MS else "OVER", f"the target of {TARGET_MS} ms for p95")
+    target = next((ms for size, ms in TARGETS_MS.items() if options.kilobytes <= size), 150)
+    print("within" if p95 < target else "OVER", f"the target of {target} ms for p95")
 
 
 if __name__ == "__main__":

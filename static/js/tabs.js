@@ -33,5 +33,5 @@ export function wireTabs(stage, activate) {
   };
   split.addEventListener("scroll", (event) => { if (event.target === split) swiped(); }, { passive: true });
   mark();
-  return { mark, show };
+  return { mark: () => { if (narrow.matches) mark(); }, show }; // measuring costs a layout; wide screens show no tabs
 }

@@ -3,14 +3,25 @@ import { toAnswering } from "./keys.js";
 import { all, contentOf } from "./panes.js";
 
 const plain = (text) => text.toLowerCase().replace(/\s+/g, " ").trim();
-const marksIn = (pane) => [...(contentOf(pane)?.querySelectorAll("mark[data-mark]") ?? [])];
+const counted = new WeakMap(); // page or list -> term -> how often; a page with other terms is another document
+
+function countsIn(content) {
+  if (!content) return new Map();
+  if (!counted.has(content)) {
+    const found = new Map();
+    for (const { textContent } of content.querySelectorAll("mark[data-mark]")) found.set(textContent, (found.get(textContent) ?? 0) + 1);
+    const terms = new Map();
+    for (const [text, count] of found) terms.set(plain(text), (terms.get(plain(text)) ?? 0) + count);
+    counted.set(content, terms);
+  }
+  return counted.get(content);
+}
+
+// A long page has thousands of marks: count them while nothing else is to do, before the page is shown.
+export const countEarly = (frame) => requestIdleCallback(() => countsIn(frame.contentDocument));
 
 export function countTerms() {
-  const counts = all().map((pane) => {
-    const found = new Map();
-    for (const mark of marksIn(pane)) found.set(plain(mark.textContent), (found.get(plain(mark.textContent)) ?? 0) + 1);
-    return found;
-  });
+  const counts = all().map((pane) => countsIn(contentOf(pane)));
   for (const chip of document.querySelectorAll("#terms .chip")) {
     const term = chip.querySelector("span");
     const each = counts.map((found) => found.get(plain(term.textContent)) ?? 0);

@@ -16,7 +16,7 @@ import { wireReader } from "./reader.js";
 import { isLinked, rememberLinked, wireLetters, wireSizes } from "./reading.js";
 import * as stage from "./stage.js";
 import { wireTabs } from "./tabs.js";
-import { countTerms, wireTerms } from "./terms.js";
+import { countEarly, countTerms, wireTerms } from "./terms.js";
 import "./fit.js";
 
 const { form, boxes } = stage;
@@ -25,6 +25,7 @@ const csrf = form.elements.csrf_token.value;
 const DEEPER_MS = 1500; // of reading, before questions further ahead are prefetched
 let offline = false;
 let deeper = null; // the timer for that
+let painted = Promise.resolve(); // when the question on the screen has been painted
 
 const clock = new Clock({
   face: document.querySelector("#clock time"),
@@ -70,6 +71,8 @@ function settle(pressed = null) {
 // which they are ready.
 async function lookAhead(reply = null) {
   const position = stage.position();
+  await painted; // loading pages must not delay the question that is being shown
+  if (position !== stage.position()) return null;
   const found = await (reply && prefetch.areIn(reply) ? prefetch.use(reply, boxes) : prefetch.ask(next, position, boxes));
   if (found !== "ready") return found;
   form.dataset.ahead = position;
@@ -96,10 +99,13 @@ function show(fragment) {
   panes.settlePanes();
   markTabs();
   settle();
+  painted = painting();
   afterPaint(look);
 }
 
 const afterPaint = (then) => requestAnimationFrame(() => setTimeout(then));
+// A hidden tab paints nothing, so nothing waits long for it.
+const painting = () => new Promise((resolve) => { afterPaint(resolve); setTimeout(resolve, 100); });
 
 // What depends on the text of the pages can wait until they are painted.
 function look() {
@@ -169,7 +175,7 @@ async function refresh() {
 }
 
 // A frame loads again after a pause: its marks and hits are counted and painted again.
-for (const box of boxes) box.addEventListener("ready", (event) => { if (isShown(event.target)) afterPaint(look); });
+for (const box of boxes) box.addEventListener("ready", (event) => { if (isShown(event.target)) afterPaint(look); else countEarly(event.target); });
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
