@@ -1,12 +1,14 @@
 """The `topkapi` command.
 
 Each command or group of commands is a module in this package with a function ``register(cli)``, and
-a line in ``COMMANDS``. Only the module of the requested command is imported.
+a line in ``COMMANDS``. Only the module of the requested command is imported; the help and the shell
+completion of a group come from `groups` and import none.
 """
 
+import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -17,6 +19,8 @@ try:
     import typer
 except KeyboardInterrupt:
     sys.exit(130)
+
+from topkapi.app.cli.groups import GROUPS
 
 COMMANDS = {
     "serve": "Serve the pages and the API.",
@@ -39,15 +43,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
         with _ended_by_interrupt():
-            command = _build(chosen)
+            command = _build(_completed() or chosen)
         code = command(chosen, prog_name="topkapi", standalone_mode=False)
     except (typer.Abort, KeyboardInterrupt):
         sys.exit(130)
     except Exception as error:
         from topkapi.app.cli.failures import explain
 
-        message, code = explain(error)
-        print(f"topkapi: {message}", file=sys.stderr)  # noqa: T201
+        failure = explain(error)
+        for line in failure.lines(as_json="--json" in chosen):
+            print(line, file=sys.stderr)  # noqa: T201
+        code = failure.exit_code
     sys.exit(code or 0)
 
 
@@ -64,23 +70,41 @@ def _ended_by_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+def _completed() -> list[str]:
+    """Return the words typed so far while a shell asks for completions, else nothing."""
+    if "_TOPKAPI_COMPLETE" not in os.environ:
+        return []
+    typed = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
+    return typed.split()[1:]
+
+
 def _build(arguments: Sequence[str]) -> typer.Typer:
     """Build the command line, importing only the command that ``arguments`` name."""
     cli = typer.Typer(
-        add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         help="Top-k preference labeling: run the server, import studies, export results.",
         epilog="Example: topkapi serve --port 8000",
     )
     cli.callback()(_options)
-    wanted = next((word for word in arguments if not word.startswith("-")), None)
+    words = [word for word in arguments if not word.startswith("-")]
+    wanted, further = [*words, "", ""][:2]
     for name, summary in COMMANDS.items():
-        if name == wanted:
-            import_module(f"topkapi.app.cli.{name}").register(cli)
-        else:
+        if name != wanted:
             cli.command(name, help=summary)(_unused)
+        elif name in GROUPS and further not in GROUPS[name]:
+            cli.add_typer(_outline(summary, GROUPS[name]), name=name)
+        else:
+            import_module(f"topkapi.app.cli.{name}").register(cli)
     return cli
+
+
+def _outline(summary: str, commands: Mapping[str, str]) -> typer.Typer:
+    """Return a group that lists its commands and runs none."""
+    group = typer.Typer(help=summary, rich_markup_mode=None)
+    for name, about in commands.items():
+        group.command(name, help=about)(_unused)
+    return group
 
 
 def _print_version(wanted: bool) -> None:

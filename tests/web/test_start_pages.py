@@ -86,6 +86,23 @@ def test_a_password_is_changed_with_the_current_one(
         assert stored.session_version == 2
 
 
+def test_the_current_password_cannot_be_guessed(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    user = enter(app, client, sessions, Role.ASSESSOR)
+    guess = {"password": "another quite long password"}
+    tries = [
+        client.post("/me/password", data={**guess, "current": f"guess {number}"})
+        for number in range(6)
+    ]
+    assert [reply.status_code for reply in tries] == [422] * 5 + [429]
+    assert int(tries[-1].headers["retry-after"]) > 0
+    right = client.post("/me/password", data={**guess, "current": PASSWORD})
+    assert right.status_code == 429
+    with sessions.read() as session:
+        assert matches(session.get_one(User, user.id).password_hash, PASSWORD)
+
+
 def test_own_tokens_are_shown_once_and_revoked(
     app: FastAPI, client: httpx.Client, sessions: Sessions
 ) -> None:

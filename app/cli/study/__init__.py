@@ -76,13 +76,16 @@ def import_command(
         else:
             report = (_preview if dry_run else _import)(path, policy, options)
     except StudyRefused as refused:
-        for cause, problems in refused.by_file():
-            for problem in [cause, *problems] if cause else problems:
-                typer.echo(f"topkapi: {problem}", err=True)
+        lines = [
+            str(problem)
+            for cause, problems in refused.by_file()
+            for problem in ([cause, *problems] if cause else problems)
+        ]
         first = "the first " if refused.more else ""
         count = len(refused.problems)
         raise Refused(
-            f"{path}: nothing was imported; fix {first}{count} problem{'s' * (count != 1)} above"
+            f"{path}: nothing was imported; fix {first}{count} problem{'s' * (count != 1)} above",
+            lines,
         ) from None
     say(as_json, report.as_json(), "\n".join(report.lines()))
 

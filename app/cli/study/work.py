@@ -122,9 +122,8 @@ def _by_csv(session: Session, slug: str, path: Path, dry_run: bool) -> list[dict
     try:
         made = assign_csv(session, study, path.read_bytes())
     except CsvRefused as refused:
-        for problem in refused.problems:
-            typer.echo(f"topkapi: {path}, {problem}", err=True)
-        raise Refused(f"{path}: nothing was assigned; fix the lines above") from None
+        lines = [f"{path}, {problem}" for problem in refused.problems]
+        raise Refused(f"{path}: nothing was assigned; fix the lines above", lines) from None
     rows = named_rows(session, study.id, made)
     if dry_run:
         session.rollback()

@@ -1,0 +1,64 @@
+"""Commands of each group with their summaries: help and completion import nothing else.
+
+A test compares this table with the docstrings of the commands.
+"""
+
+from collections.abc import Mapping
+
+GROUPS: Mapping[str, Mapping[str, str]] = {
+    "db": {
+        "upgrade": "Upgrade the database to the newest migration, in one transaction.",
+        "downgrade": "Downgrade the database to an older migration. Data that only newer tables "
+        "contain is lost.",
+        "check": "Print the database's migration; fail if it is outdated or the tables differ "
+        "from the program.",
+    },
+    "users": {
+        "add": "Create an account. The password is prompted for, or read from "
+        "TOPKAPI_NEW_PASSWORD or a pipe.",
+        "list": "List everyone, with role and state.",
+        "disable": "Refuse further sign-ins, end current sessions, revoke tokens; keep all "
+        "answers.",
+        "erase": "Replace name and e-mail by a pseudonym everywhere, for good; keep all judgments.",
+        "password": "Set a new password, end every session, revoke tokens.",
+        "invite": "Create a one-time link for setting a password, and an account if there is none.",
+        "token": "Create an API token. It is shown only once.",
+        "data": "Write everything that is stored about a person, as JSON.",
+    },
+    "study": {
+        "import": "Import a study, or add new data to one of the same slug; all of it or nothing.",
+        "list": "List the studies with their sizes and finished work.",
+        "assign": "Assign work by rotation over assessors, or from a CSV file; all of it or "
+        "nothing.",
+        "archive": "Archive a study: it leaves every queue, and all judgments stay.",
+        "progress": "Print the progress of a study: overall, and per assessor.",
+        "payments": "Print hours and amounts per assessor as CSV; the rates are not stored.",
+        "settings": "Show the settings of a study, or change some of them.",
+        "withdraw": "Withdraw the unfinished work of an assessor; the answers so far are kept.",
+        "reassign": "Reassign the unfinished work of an assessor, to one person or evenly to the "
+        "others.",
+        "void": "Void the finished work of an assessor: kept, and out of consensus and report.",
+        "copy": "Write a full copy of a study, which a deletion requires.",
+        "delete": "Delete an archived study whose judgments a full copy holds.",
+    },
+    "rank": {
+        "train": "Train a model, tuning its settings if validation data is given.",
+        "score": "Score a model, or another system's TREC run, by any measures.",
+        "bounds": "Check Lan et al.'s inequalities between losses and NDCG, per query.",
+        "compare": "Tune, train and test models under graded and top-k ground truth (Niu et al., "
+        "Tables 4, 5).",
+        "sweep-beta": "Train FocusedRank at beta 0 to 1 by .05 (Niu et al., Figures 1 and 2).",
+        "toprank-study": "Compare TopMargin, TopSlack, TopRank and its baselines "
+        "(Cheng et al., section 4.2).",
+        "sweep-k": "Train on the top k of full orders, k rising, test on the full order (Lan et "
+        "al.).",
+    },
+    "dcg": {
+        "learn": "Learn gains and discounts from preferences between lists, and cross-validate "
+        "them.",
+        "coherence": "Measure how often two settings of gains agree on rankings (Zhou et al. 2013, "
+        "Figure 1).",
+        "simulate": "Reproduce the simulations of Zhou et al. (2013), where the true gains are "
+        "known.",
+    },
+}
