@@ -60,6 +60,7 @@ class StudySettings:
     best_of: int = 1
     recheck: int = 0
     check_share: float = 0.0
+    attention_every: int = 0
     budget: int | None = None
     stop_at: float | None = None
     pair_limit: int = 1
@@ -160,6 +161,7 @@ class StudySettings:
             best_of=self.best_of,
             recheck=self.recheck,
             check_share=self.check_share,
+            attention_every=self.attention_every,
             seed=seed,
             budget=self._budget(len(order)),
             stop_at=self.stop_at,

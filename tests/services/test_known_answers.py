@@ -1,5 +1,6 @@
 """Gold pairs and known grades: imported, compared with answers as they arrive, copied."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,14 +9,19 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.factories import make_assignment, make_study, make_user, queries_of
+from tests.services.test_adjudication import judge, lines
 from tests.services.test_labeling import AssignedWork
 from tests.studies import append, small_study, write_jsonl
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Candidate, GoldPair, Query, Study
+from topkapi.app.db.queries.assignments.assignments import candidates_of_study
 from topkapi.app.db.queries.studies.importing import gold_facts
+from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.pairs.answers import Answer
 from topkapi.app.domain.pairs.session import Asking
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.importing import StudyRefused, import_study, open_source
 from topkapi.app.services.importing.checking import check_study
 from topkapi.app.services.importing.comparing import Unchanged
@@ -139,3 +145,26 @@ def test_gold_decides_and_sums_reach_the_table(session: Session, tmp_path: Path)
     read_copy(session, tmp_path / "copy.zip", slug="again")
     second = session.scalars(select(Study).where(Study.slug == "again")).one()
     assert gold_facts(session, second.id) == gold_facts(session, study.id)
+
+
+def test_attention_is_asked_counted_and_in_no_other_export(session: Session) -> None:
+    study = make_study(session, slug="tulips")
+    study.settings = StudySettings(k=3, attention_every=2).as_json()
+    query, person = queries_of(session, study)[0], make_user(session)
+    pages = candidates_of_study(session, study.id)[query.id]
+    session.add(GoldPair(query_id=query.id, left_id=pages[0], right_id=pages[1], answer="left"))
+    session.flush()
+    row = manual_assignment.assign_one(
+        session, study, email=person.email, query="q0", tool=Tool.PAIRS, round_number=1
+    )
+    assert (row.plan["attention_every"], row.plan["gold"]) == (2, [pages[:2]])
+    judge(session, row, [f"q0-d{number}" for number in (1, 0, 2, 3, 4, 5)])
+    log = [json.loads(line) for line in lines(session, study, "judgments.jsonl")]
+    assert [entry["kind"] for entry in log][:4] == ["sort", "sort", "attention", "sort"]
+    assert [entry["kind"] for entry in log].count("attention") == 1
+    asked = [entry for entry in log if entry["kind"] == "sort"]
+    assert len(lines(session, study, "pairs.tsv")) - 1 == len(asked)
+    known = [{entry["left"], entry["right"]} == {"q0-d0", "q0-d1"} for entry in log]
+    stored = session.get_one(Assignment, row.id)
+    assert (stored.known_answers, stored.known_right) == (sum(known), 0)
+    assert sum(known) >= 1

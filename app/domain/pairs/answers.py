@@ -64,10 +64,14 @@ _ABOUT_LEFT = frozenset({Answer.LEFT_BAD, Answer.LEFT_UNJUDGEABLE})
 
 
 class QuestionKind(StrEnum):
-    """Why a question is asked: for the sorter, or to check the assessor's self-consistency."""
+    """Why a question is asked: for the sorter, or to check self-consistency or attention.
+
+    The right answer to a question of attention is known; no result uses what is answered.
+    """
 
     SORT = "sort"
     CHECK = "check"
+    ATTENTION = "attention"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,11 @@ class Judgment:
     @property
     def removed(self) -> ItemId | None:
         """The page that this answer removes from the sorter run, if any."""
+        return None if self.kind is QuestionKind.ATTENTION else self.marked
+
+    @property
+    def marked(self) -> ItemId | None:
+        """The page that this answer calls bad or unjudgeable, if any."""
         if self.answer.is_preference:
             return None
         return self.left if self.answer in _ABOUT_LEFT else self.right

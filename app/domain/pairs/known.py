@@ -58,7 +58,7 @@ class KnownPairs:
             return None
         if judgment.answer.is_preference:
             return judgment.answer.preference() is known
-        better = Preference.SECOND if judgment.removed == judgment.left else Preference.FIRST
+        better = Preference.SECOND if judgment.marked == judgment.left else Preference.FIRST
         return better is known
 
     def count(self, judgments: Iterable[Judgment]) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from topkapi.app.domain.pairs.confidence import ListConfidence
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.page_confidence import confidence_from
 from topkapi.app.domain.pairs.robust.strategy import RobustStrategy
-from topkapi.app.domain.pairs.session import Finished, PairSession
+from topkapi.app.domain.pairs.session import Finished, PairSession, without_attention
 
 
 def confidence_in(session: PairSession) -> ListConfidence:
@@ -20,15 +20,16 @@ def confidence_in(session: PairSession) -> ListConfidence:
     the confidence was stored at the end of the session, or the chains are in memory.
     """
     state, strategy = session.state, session.strategy
+    used = without_attention(session.effective)
     if isinstance(state, Finished) and state.confidence is not None:
         if state.confidence.kappa_ndcg is not None:
             return state.confidence
         # Stored by version 1: its list stays, its quality is stated by the present model.
-        return confidence_of(session.plan, session.effective, state.result.ranking)
+        return confidence_of(session.plan, used, state.result.ranking)
     concluded = state.result.ranking if isinstance(state, Finished) else ()
     if isinstance(strategy, RobustStrategy):
-        return confidence_from(strategy.conclude(), session.plan, session.effective, concluded)
-    return confidence_of(session.plan, session.effective, concluded)
+        return confidence_from(strategy.conclude(), session.plan, used, concluded)
+    return confidence_of(session.plan, used, concluded)
 
 
 def confidence_of(

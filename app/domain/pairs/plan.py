@@ -25,7 +25,8 @@ class Plan:
     which it ends early (kappa-NDCG, or overlap for the goal "members"), ``pair_limit`` the maximum
     number of times that a pair is asked.
 
-    An adjudication asks the ``pairs`` instead of sorting.
+    An adjudication asks the ``pairs`` instead of sorting. After every ``attention_every`` sorting
+    answers one of the ``gold`` pairs is asked, whose right answer is known; 0 is never.
     """
 
     order: tuple[ItemId, ...]
@@ -45,6 +46,8 @@ class Plan:
     pair_limit: int = 1
     goal: str = Goal.ORDER.value
     pairs: tuple[Pair, ...] = ()
+    attention_every: int = 0
+    gold: tuple[Pair, ...] = ()
 
     def __post_init__(self) -> None:
         if not is_registered(self.sorter, self.sorter_version):
@@ -63,6 +66,11 @@ class Plan:
             raise Invalid(
                 f"check_share is {self.check_share}; it must be between 0 and 1.",
                 field="check_share",
+            )
+        if self.attention_every < 0:
+            raise Invalid(
+                f"attention_every is {self.attention_every}; it cannot be negative.",
+                field="attention_every",
             )
         if self.budget is not None and self.budget < 1:
             raise Invalid(f"budget is {self.budget}; it must be at least 1.", field="budget")
@@ -101,12 +109,14 @@ class Plan:
     def as_json(self) -> dict[str, Any]:
         """Return a plain dictionary that `from_json` reads back.
 
-        The usual goal, and pairs if there are none, are omitted, as in plans made before.
+        What is as in plans made before there was anything else is omitted.
         """
         stored = {**asdict(self), "order": list(self.order)}
-        stored["pairs"] = [list(pair) for pair in self.pairs]
-        if not self.pairs:
-            del stored["pairs"]
+        for name, pairs in (("pairs", self.pairs), ("gold", self.gold)):
+            stored[name] = [list(pair) for pair in pairs]
+        for name in ("pairs", "gold", "attention_every"):
+            if not stored[name]:
+                del stored[name]
         if self.goal == Goal.ORDER:
             del stored["goal"]
         return stored
@@ -116,5 +126,6 @@ class Plan:
         """Read the plan that `as_json` wrote."""
         known = {field.name for field in fields(cls)}
         values = {name: value for name, value in stored.items() if name in known}
-        pairs = tuple((first, second) for first, second in stored.get("pairs", ()))
-        return cls(**{**values, "order": tuple(stored["order"]), "pairs": pairs})
+        for name in ("pairs", "gold"):
+            values[name] = tuple((first, second) for first, second in stored.get(name, ()))
+        return cls(**{**values, "order": tuple(stored["order"])})

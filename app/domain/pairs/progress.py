@@ -47,7 +47,7 @@ def estimated_progress(plan: Plan, answered: int, tracker: ProgressTracker) -> P
     table = _table_of(plan)
     left = table.left(tracker.reached, tracker.ties, tracker.sorted)
     expected = _steady_left(tracker, table)
-    stretch = 1 + plan.check_share
+    stretch = 1 + plan.check_share + _attention_share(plan, tracker.sorted + expected)
     return Progress(
         answered,
         round(expected * stretch),
@@ -56,9 +56,16 @@ def estimated_progress(plan: Plan, answered: int, tracker: ProgressTracker) -> P
     )
 
 
+def _attention_share(plan: Plan, questions: float) -> float:
+    """Return the expected questions of attention per sorting question."""
+    if not plan.attention_every or not plan.gold:
+        return 0.0
+    return min(1 / plan.attention_every, len(plan.gold) / max(questions, 1))
+
+
 def progress_within_budget(plan: Plan, answered: int, left: int, quality: float | None) -> Progress:
     """Return the rest of the budget, exact unless checks or an early end are possible."""
-    share, goal = plan.check_share, plan.stop_at
+    share, goal = plan.check_share + _attention_share(plan, answered + left), plan.stop_at
     stretched = max(1, round(left * (1 + share)))
     low = max(1, left) if goal is None else 1
     high = max(stretched, left * (2 if share else 1))

@@ -21,7 +21,7 @@ from topkapi.app.domain.pairs.answers import (
     Question,
     QuestionKind,
 )
-from topkapi.app.domain.pairs.checks import due_check, self_consistency
+from topkapi.app.domain.pairs.checks import due_attention, due_check, self_consistency
 from topkapi.app.domain.pairs.confidence import ErrorModel, ListConfidence
 from topkapi.app.domain.pairs.pending_question import step_from_json, step_to_json
 from topkapi.app.domain.pairs.plan import Plan
@@ -119,7 +119,8 @@ class PairSession(JudgingSession[Judgment]):
         step = self._step
         if isinstance(step, Done):
             return Finished(result_of(self.plan, self._done, step.ranking), step.confidence)
-        check = due_check(self.plan, self._done, self.tracker.sorted)
+        at = self.plan, self._done, self.tracker.sorted
+        check = due_attention(*at) or due_check(*at)
         return Asking(check or Question(QuestionKind.SORT, *self._on_sides(step.pair)))
 
     @property
@@ -265,12 +266,19 @@ class PairSession(JudgingSession[Judgment]):
 
     def _take_back(self, judgment: Judgment) -> None:
         self.tracker.forget_last(judgment)
-        self._strategy.take_back(judgment, self._done)
+        if judgment.kind is not QuestionKind.ATTENTION:
+            self._strategy.take_back(judgment, self._used)
 
     def _take(self, judgment: Judgment) -> None:
         self.seen |= {judgment.left, judgment.right}
         self.tracker.note(judgment)
-        self._strategy.take(judgment, self._done)
+        if judgment.kind is not QuestionKind.ATTENTION:
+            self._strategy.take(judgment, self._used)
+
+    @property
+    def _used(self) -> Sequence[Judgment]:
+        """The effective answers that the strategy uses."""
+        return without_attention(self._done) if self.plan.attention_every else self._done
 
     def _unshare(self) -> None:
         self.tracker = self.tracker.copied()
@@ -296,6 +304,11 @@ class PairSession(JudgingSession[Judgment]):
         number = self.tracker.sorted
         swapped = draw_integer(self.plan.seed, "sides", number // 2) + number & 1
         return (pair[1], pair[0]) if swapped else pair
+
+
+def without_attention(done: Sequence[Judgment]) -> list[Judgment]:
+    """Return the answers but those to questions of attention."""
+    return [each for each in done if each.kind is not QuestionKind.ATTENTION]
 
 
 def _choice(asked: Question, answers: tuple[Answer, ...]) -> Choice:

@@ -187,12 +187,17 @@ def _prepared(
     """Return the plan of each assignment, or refuse lists that cannot be compared."""
     pages = queries.candidates_of_study(session, study.id)
     compared = {work.query for work in wanted if work.tool is Tool.LISTS}
+    gold = queries.gold_of_study(session, study.id) if settings.attention_every else {}
     lists = ListPlans(session, study, settings.list_rules, compared)
     return [
         lists.make(work.query, _seed(seed, work))
         if work.tool is Tool.LISTS
         else Prepared(
-            stored_plan(settings, work.tool, pages.get(work.query, ()), _seed(seed, work)), None
+            {
+                **stored_plan(settings, work.tool, pages.get(work.query, ()), _seed(seed, work)),
+                **({"gold": gold[work.query]} if work.query in gold else {}),
+            },
+            None,
         )
         for work in wanted
     ]

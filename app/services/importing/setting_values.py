@@ -16,6 +16,7 @@ KINDS: dict[str, type] = {
     "best_of": int,
     "recheck": int,
     "check_share": float,
+    "attention_every": int,
     "budget": int,
     "stop_at": float,
     "pair_limit": int,

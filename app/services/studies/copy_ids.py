@@ -46,6 +46,8 @@ def _renumber_work(row: dict[str, Any], ids: Ids) -> None:
         plan["pairs"] = _items(plan["pairs"], rankings)
     elif "pairs" in plan:  # of an adjudication
         plan["pairs"] = _items(plan["pairs"], documents)
+    if "gold" in plan:
+        plan["gold"] = _items(plan["gold"], documents)
     row["plan"], row["plan_digest"] = plan, plan_digest(plan)
     row["offered"] = _offered(row["offered"], items)
 

@@ -122,6 +122,7 @@ class SettingsForm(Received):
     best_of: Line = ""
     recheck: Line = ""
     check_per_cent: Line = ""
+    attention_every: Line = "0"
     budget: Line = ""
     stop_at: Line = ""
     pair_limit: Line = ""

@@ -14,7 +14,7 @@ _FLAGS = (
     *("allow_ties", "allow_bad", "reuse_answers", "infer_transitive"),
     *("lists_in_rotation", "lists_repeats"),
 )
-_NUMBERS = ("k", "best_of", "recheck", "pair_limit")
+_NUMBERS = ("k", "best_of", "recheck", "pair_limit", "attention_every")
 
 
 def form_of(study: Study) -> SettingsForm:
@@ -50,7 +50,8 @@ def settings_in(form: SettingsForm) -> dict[str, Any]:
         return found
     found |= {name: getattr(form, name) for name in _FLAGS}
     labels = {"k": "Top k", "best_of": "Best of", "recheck": "Passes", "pair_limit": "Pair limit"}
-    found |= {name: _whole(getattr(form, name), labels[name]) for name in _NUMBERS}
+    labels["attention_every"] = "Gold pair every"
+    found |= {name: _whole(getattr(form, name) or "0", labels[name]) for name in _NUMBERS}
     share = _read(form.check_per_cent or "0", "Checks", float, "a number")
     return found | {
         "tools": form.tools,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.models import Assignment, Candidate, Query, User
+from topkapi.app.db.models import Assignment, Candidate, GoldPair, Query, User
 from topkapi.app.domain.assignment.rotation import ADJUDICATION
 from topkapi.app.domain.enums import Tool
 
@@ -70,6 +70,20 @@ def users_by_id(session: Session, user_ids: Iterable[int]) -> dict[int, User]:
     """Return people by id."""
     statement = select(User).where(User.id.in_(set(user_ids)))
     return {user.id: user for user in session.scalars(statement)}
+
+
+def gold_of_study(session: Session, study_id: int) -> dict[int, list[list[int]]]:
+    """Return the gold pairs of each query of the study that has any."""
+    statement = (
+        select(GoldPair.query_id, GoldPair.left_id, GoldPair.right_id)
+        .join(Query, Query.id == GoldPair.query_id)
+        .where(Query.study_id == study_id)
+        .order_by(GoldPair.id)
+    )
+    found: dict[int, list[list[int]]] = {}
+    for query, left, right in session.execute(statement):
+        found.setdefault(query, []).append([left, right])
+    return found
 
 
 def candidates_of_study(session: Session, study_id: int) -> dict[int, list[int]]:

@@ -9,7 +9,7 @@ import numpy as np
 from topkapi.analysis.agreement import Judgments
 from topkapi.analysis.efficiency import Sessions, Timings
 from topkapi.app.domain.pairs.answers import Answer
-from topkapi.app.services.results.exports.logs import CHECK, Answers
+from topkapi.app.services.results.exports.logs import ATTENTION, CHECK, Answers
 
 _PREFERENCE = {Answer.LEFT.value: 1, Answer.TIE.value: 0, Answer.RIGHT.value: -1}
 
@@ -35,7 +35,7 @@ class JudgmentColumns:
             for at, (preference, effective) in enumerate(
                 zip(preferences, answers.effective, strict=True)
             )
-            if effective and preference is not None
+            if effective and preference is not None and answers.kind[at] != ATTENTION
         ]
         self._assessor.extend([assessor] * len(kept))
         self._query.extend([query] * len(kept))

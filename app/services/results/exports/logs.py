@@ -18,7 +18,7 @@ from topkapi.app.domain.timing import elapsed_ms
 
 _KIND = {kind.value: kind for kind in QuestionKind} | {None: QuestionKind.SORT}
 _ANSWER = {answer.value: answer for answer in Answer}
-CHECK = QuestionKind.CHECK.value
+CHECK, ATTENTION = QuestionKind.CHECK.value, QuestionKind.ATTENTION.value
 
 
 @dataclass(slots=True)
@@ -57,9 +57,9 @@ class Answers:
 
     @property
     def checks(self) -> int:
-        """Number of checks among the effective answers."""
+        """Number of checks, of self-consistency or attention, among the effective answers."""
         pairs = zip(self.kind, self.effective, strict=True)
-        return sum(effective and kind == CHECK for kind, effective in pairs)
+        return sum(effective and kind in (CHECK, ATTENTION) for kind, effective in pairs)
 
 
 class _Timed(NamedTuple):

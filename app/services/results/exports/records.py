@@ -15,7 +15,8 @@ from topkapi.app.domain.sessions import read_log
 from topkapi.app.services.results.exports.source import AssignmentRecord
 
 _PREFERENCE = {Answer.LEFT: "a", Answer.RIGHT: "b", Answer.TIE: "tie"}
-_OWN_FIELDS = frozenset({"order", "k", "sorter", "sorter_version", "seed"})
+_BESIDE = (QuestionKind.CHECK, QuestionKind.ATTENTION)
+_OWN_FIELDS = frozenset({"order", "k", "sorter", "sorter_version", "seed", "gold"})
 
 
 def topk_record(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> TopK:
@@ -109,10 +110,10 @@ def _sides(work: AssignmentRecord, row: JudgmentRow) -> tuple[str | None, str | 
 
 
 def preferences_in(rows: Sequence[JudgmentRow]) -> Iterator[tuple[int, int, str]]:
-    """Yield left page, right page and a, b or tie of every effective answer but checks."""
+    """Yield left page, right page and a, b or tie of every effective answer to the sorter."""
     effective_positions = _effective_positions(rows)
     for row in rows:
-        if row.position not in effective_positions or row.question_kind is QuestionKind.CHECK:
+        if row.position not in effective_positions or row.question_kind in _BESIDE:
             continue
         assert row.left_id is not None
         assert row.right_id is not None
