@@ -38,6 +38,8 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "reassign": "Reassign the unfinished work of an assessor, to one person or evenly to the "
         "others.",
         "void": "Void the finished work of an assessor: kept, and out of consensus and report.",
+        "adjudicate": "List the queries whose lists disagree, or assign the open pairs of one "
+        "to a person.",
         "copy": "Write a full copy of a study, which a deletion requires.",
         "delete": "Delete an archived study whose judgments a full copy holds.",
     },
