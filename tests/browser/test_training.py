@@ -51,9 +51,9 @@ def read_guidelines(page: Page) -> None:
 
 
 def framed(page: Page) -> None:
-    """Wait until the frames, if any, pass their keys on."""
+    """Wait until the keys work, on the page and in its frames, if any."""
     page.wait_for_function(
-        """() => document.querySelector('#divider')?.getAttribute('aria-valuenow')
+        """() => document.querySelector('.pane[aria-current]')
           && [...document.querySelectorAll('.frames iframe')].every(f => f.dataset.ready === '1')
           || document.querySelector('.split--one iframe')?.dataset.ready === '1'"""
     )
