@@ -14,6 +14,7 @@ from topkapi.app.db.models import Assignment, CrowdWorker
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.domain.training.practice import PracticeQuestion
+from topkapi.app.services.assignments.manual_assignment import assign_one
 from topkapi.app.services.training import practice
 
 pytestmark = pytest.mark.browser
@@ -49,6 +50,16 @@ def new_link(page: Page, url: str, slug: str, snapshot: Snapshot) -> str:
     return shown.input_value().partition("?")[0]
 
 
+def remind(page: Page, url: str, slug: str, snapshot: Snapshot) -> None:
+    """Write a reminder, starting from the page with hours and amounts."""
+    page.goto(f"{url}/studies/{slug}/progress")
+    expect(page.get_by_role("heading", name="Hours and amounts")).to_be_visible()
+    page.get_by_role("link", name="Invite or remind people").click()
+    page.get_by_role("button", name="Write reminders").click()
+    expect(page.get_by_label("Bao Trinh", exact=True)).to_have_value(re.compile("1 query left"))
+    looks_right(page, snapshot, "messages")
+
+
 def test_a_worker_agrees_trains_judges_and_gets_the_code(
     any_site: Site, context: BrowserContext, browser: Browser, snapshot: Snapshot
 ) -> None:
@@ -62,9 +73,12 @@ def test_a_worker_agrees_trains_judges_and_gets_the_code(
             Tool.PAIRS, "upright", "", ("q0-d0",), ("q0-d1",), ("left",), "It says what to do."
         )
         practice.add_question(session, study, question)
-        study_id = study.id
+        study_id, helper = study.id, make_user(session, name="Bao Trinh")
+        assign_one(session, study, email=helper.email, query="q0", tool=Tool.PAIRS, round_number=1)
     context.add_cookies([any_site.cookie(admin)])
-    link = new_link(context.new_page(), url, slug, snapshot)
+    desk = context.new_page()
+    link = new_link(desk, url, slug, snapshot)
+    remind(desk, url, slug, snapshot)
 
     visit = browser.new_context(viewport={"width": 1440, "height": 900})
     page = visit.new_page()
