@@ -12,6 +12,7 @@ from tests.factories import make_assignment, make_study, make_user, queries_of
 from tests.services.test_adjudication import judge, lines
 from tests.services.test_labeling import AssignedWork
 from tests.studies import append, small_study, write_jsonl
+from topkapi.analysis.report.sources import read_votes
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Candidate, GoldPair, Query, Study
 from topkapi.app.db.queries.assignments.assignments import candidates_of_study
@@ -147,7 +148,9 @@ def test_gold_decides_and_sums_reach_the_table(session: Session, tmp_path: Path)
     assert gold_facts(session, second.id) == gold_facts(session, study.id)
 
 
-def test_attention_is_asked_counted_and_in_no_other_export(session: Session) -> None:
+def test_attention_is_asked_counted_and_in_no_other_export(
+    session: Session, tmp_path: Path
+) -> None:
     study = make_study(session, slug="tulips")
     study.settings = StudySettings(k=3, attention_every=2).as_json()
     query, person = queries_of(session, study)[0], make_user(session)
@@ -164,6 +167,8 @@ def test_attention_is_asked_counted_and_in_no_other_export(session: Session) -> 
     assert [entry["kind"] for entry in log].count("attention") == 1
     asked = [entry for entry in log if entry["kind"] == "sort"]
     assert len(lines(session, study, "pairs.tsv")) - 1 == len(asked)
+    (tmp_path / "judgments.jsonl").write_text("".join(lines(session, study, "judgments.jsonl")))
+    assert len(read_votes(tmp_path / "judgments.jsonl")) == len(asked)
     known = [{entry["left"], entry["right"]} == {"q0-d0", "q0-d1"} for entry in log]
     stored = session.get_one(Assignment, row.id)
     assert (stored.known_answers, stored.known_right) == (sum(known), 0)

@@ -12,10 +12,10 @@ from topkapi.analysis.data.exports.codec import json_lines, read_json_lines
 class LoggedEntry:
     """One entry of a session's log.
 
-    ``entry`` is answer, undo or redo; undo and redo carry no question. ``kind`` is sort or check;
-    ``left`` and ``right`` are the pages as shown on the screen (pairs), ``document`` the page
-    that was graded (grades). ``effective``: the answer is not undone at the end of the log;
-    ``withdrawn``: an administrator withdrew the session.
+    ``entry`` is answer, undo or redo; undo and redo carry no question. ``kind`` is sort,
+    check or attention; ``left`` and ``right`` are the pages as shown on the screen (pairs),
+    ``document`` the page that was graded (grades). ``effective``: the answer is not
+    undone at the end of the log; ``withdrawn``: an administrator withdrew the session.
     """
 
     study: str

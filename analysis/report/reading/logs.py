@@ -43,14 +43,14 @@ def _place(entry: LoggedEntry) -> tuple[Key, int]:
 
 
 def stated(log: Log) -> Iterator[tuple[str, str, str, int, str]]:
-    """Yield every effective preference between two pages.
+    """Yield every effective preference between two pages, but not those that test attention.
 
     Query, left, right, answer and assessor.
     """
     for (tool, query, assessor, _), answers in log.items():
         for each in answers if tool == "pairs" else ():
             code = ANSWER_CODES.get(each.row.answer or "")
-            if each.effective and code is not None:
+            if each.effective and code is not None and each.row.kind != "attention":
                 yield query, str(each.row.left), str(each.row.right), code, assessor
 
 
