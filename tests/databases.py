@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import URL, create_engine, make_url, text
 
-from tests.database_reuse import emptied, shape
+from tests.database_reuse import Cleaner, shape
 from topkapi.app.db import migrations
 
 _NUMBERS = itertools.count()
@@ -97,7 +97,7 @@ class PostgresqlTemplate:
     def __init__(self, server: URL) -> None:
         self.server = server
         self.name = f"topkapi_template_{os.getpid()}"
-        self._idle: list[str] = []
+        self._idle: list[tuple[str, Cleaner]] = []
         execute(server, f"CREATE DATABASE {self.name}")
         migrations.upgrade(self._url(self.name))
         self._shape = shape(self._url(self.name))
@@ -105,14 +105,14 @@ class PostgresqlTemplate:
     @contextmanager
     def lend(self) -> Iterator[str]:
         """Yield the address of a database as new; afterwards it is emptied for the next test."""
-        name = self._idle.pop() if self._idle else self._create()
+        name, cleaner = self._idle.pop() if self._idle else self._create_with_cleaner()
         try:
             yield self._url(name)
         finally:
-            execute(self.server, f"ALTER DATABASE {name} RESET ALL")
-            if emptied(self._url(name), self._shape):
-                self._idle.append(name)
+            if cleaner.emptied():
+                self._idle.append((name, cleaner))
             else:
+                cleaner.close()
                 self._drop(name)
 
     @contextmanager
@@ -136,8 +136,14 @@ class PostgresqlTemplate:
 
     def drop(self) -> None:
         """Remove the template and the copies that were lent."""
-        for name in [*self._idle, self.name]:
+        for name, cleaner in self._idle:
+            cleaner.close()
             self._drop(name)
+        self._drop(self.name)
+
+    def _create_with_cleaner(self) -> tuple[str, Cleaner]:
+        name = self._create()
+        return name, Cleaner(self._url(name), self._shape)
 
     def _create(self) -> str:
         name = f"topkapi_test_{os.getpid()}_{next(_NUMBERS)}"

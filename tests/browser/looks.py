@@ -54,6 +54,13 @@ def schemes(page: Page) -> Iterator[Literal["light", "dark"]]:
         yield scheme
 
 
+def widths(page: Page) -> Iterator[int]:
+    """Show the page in a wide window, a narrow one, and on a phone."""
+    for width, height in ((1440, 800), (1024, 800), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        yield width
+
+
 def barriers(page: Page) -> list[str]:
     """Return the serious and critical violations found by axe, with their elements."""
     options = {"iframes": False, "resultTypes": ["violations"]}

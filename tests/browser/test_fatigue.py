@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.assigned_work import AssignedWork, Site, answered, make_assigned, ready, saved
-from tests.browser.looks import barriers, flaws
+from tests.browser.looks import barriers, flaws, widths
 
 pytestmark = pytest.mark.browser
 REMINDER = "minutes without a break"
@@ -64,8 +64,7 @@ def test_the_queue_shows_the_day(
     page.keyboard.press("ArrowLeft")
     answered(page, 1)
     saved(page)
-    for width in (1440, 1024, 390):
-        page.set_viewport_size({"width": width, "height": 844 if width == 390 else 800})
+    for width in widths(page):
         page.goto(assigned.site.server.url)
         expect(page.get_by_text("1 answer", exact=True)).to_be_visible()
         expect(page.get_by_text("the time is known after a few answers")).to_be_visible()

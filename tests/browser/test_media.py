@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from sqlalchemy import select
 
 from tests.browser.assigned_work import AssignedWork, Body, Site, frame_of, ready
-from tests.browser.looks import barriers, flaws
+from tests.browser.looks import barriers, flaws, widths
 from tests.factories import make_assignment, make_user
 from tests.media import pdf_of, png_of
 from tests.studies import write_jsonl
@@ -59,12 +59,10 @@ def test_a_pdf_and_a_picture_are_judged_side_by_side(
     tmp_path: Path,
     snapshot: Callable[[Page, str], None],
 ) -> None:
-    widths = (1440, 1024, 390)
-    desks = media_desks(any_site, tmp_path, len(widths))
+    desks = media_desks(any_site, tmp_path, 3)
     page = context.new_page()
-    for width, (address, cookie) in zip(widths, desks, strict=True):
+    for width, (address, cookie) in zip(widths(page), desks, strict=True):
         context.add_cookies([cookie])  # type: ignore[list-item]
-        page.set_viewport_size({"width": width, "height": 844 if width == 390 else 800})
         page.goto(address)
         ready(page)
         _shows_both(page)

@@ -19,7 +19,7 @@ from tests.browser.assigned_work import (
     ready,
     saved,
 )
-from tests.live import serving
+from tests.live import FORKER, serving
 from topkapi.app.db.engine import make_engine, make_sessions
 
 pytestmark = pytest.mark.browser
@@ -34,7 +34,7 @@ def test_answers_that_waited_for_a_stalled_server_keep_their_times(
     tmp_path: Path, context: BrowserContext, database_url: str
 ) -> None:
     engine = make_engine(database_url)
-    with serving(database_url, tmp_path) as server:
+    with serving(database_url, tmp_path, start=FORKER.start) as server:
         assigned = make_assigned(Site(server, make_sessions(engine)))
         context.add_init_script(OBSERVER)
         page = assigned.open_page(context)

@@ -80,14 +80,17 @@ def make_both(sessions: Sessions) -> None:
     assert many > 9 * few
 
 
+def size_of(sessions: Sessions, slug: str, format: str) -> int:
+    """Return the size of an export."""
+    with export_session(sessions) as session:
+        return sum(map(len, open_export(session, slug, format).chunks))
+
+
 def peak(sessions: Sessions, slug: str, format: str) -> tuple[int, int]:
     """Return the peak memory of Python during an export, and the size of the export."""
-    size = 0
     tracemalloc.start()
     try:
-        with export_session(sessions) as session:
-            for chunk in open_export(session, slug, format).chunks:
-                size += len(chunk)
+        size = size_of(sessions, slug, format)
         return tracemalloc.get_traced_memory()[1], size
     finally:
         tracemalloc.stop()
@@ -98,7 +101,7 @@ def test_python_holds_no_more_for_ten_times_the_judgments(sqlite_url: str) -> No
     sessions = make_sessions(engine)
     make_both(sessions)
     for format in ("topk.jsonl", "preferences.jsonl"):
-        peak(sessions, "of-4", format)  # warm up caches that are kept
+        size_of(sessions, "of-4", format)  # warm up caches that are kept
         small, small_size = peak(sessions, "of-4", format)
         big, big_size = peak(sessions, "of-20", format)
         assert big_size > 9 * small_size
