@@ -1,5 +1,6 @@
 """study.toml: the name of a study and its settings, each value checked."""
 
+import difflib
 import re
 import tomllib
 import unicodedata
@@ -121,8 +122,11 @@ class _Head:
         before = len(self._problems)
         for key in self._table:
             if key not in SETTING_NAMES and key not in _OTHERS:
-                known = ", ".join(sorted((*SETTING_NAMES, *_OTHERS)))
-                self._add(key, "There is no such setting.", f"Known settings: {known}.")
+                known = sorted((*SETTING_NAMES, *_OTHERS))
+                near = difflib.get_close_matches(key, known, 3)
+                fix = f"Did you mean {' or '.join(near)}?" if near else ""
+                fix = fix or f"Known settings: {', '.join(known)}."
+                self._add(key, "There is no such setting.", fix)
         name, files, settings = self._name(), self._files(), self._settings()
         slug = self._slug(name)
         if settings is None or len(self._problems) > before:
