@@ -39,7 +39,7 @@ def open_pairs(
     >>> ends = {"left": [0, 0, 1, 0, 1], "right": [1, 2, 2, 1, 2], "answer": [1, 1, 1, -1, 1]}
     >>> asked = Judgments.of(assessor=[0, 0, 0, 1, 1], query=[0] * 5, **ends)
     >>> open_pairs(from_judgments(asked, 2, 1).blocks[0], 3, 2)
-    [(0, 1)]
+    [(1, 0)]
     """
     now = bradley_terry_consensus(block, n_documents, lists=lists)
     foremost = now.top(k + 1).tolist()

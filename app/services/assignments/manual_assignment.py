@@ -12,7 +12,12 @@ from topkapi.app.db.models import Assignment, Query, Study, User
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.assignments import manual_assignment as named
 from topkapi.app.domain.assignment.growth import NobodyFree
-from topkapi.app.domain.assignment.rotation import AssignmentSpec, RuleBroken, refuse_breach
+from topkapi.app.domain.assignment.rotation import (
+    ADJUDICATION,
+    AssignmentSpec,
+    RuleBroken,
+    refuse_breach,
+)
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.domain.study import StudySettings
@@ -165,6 +170,11 @@ def hand_over(
 ) -> list[Assignment]:
     """Withdraw unfinished assignments and assign each to its new person, all or none."""
     rows = withdraw_many(session, study, [number for number, _ in pairs], actor_id=actor_id)
+    if any(row.round == ADJUDICATION for row in rows):
+        raise Conflict(
+            "An adjudication cannot be handed over. Withdraw it, then assign it to somebody "
+            "else on the page Adjudication."
+        )
     wanted = [
         AssignmentSpec(taker, row.query_id, row.tool, row.round)
         for row, (_, taker) in zip(rows, pairs, strict=True)

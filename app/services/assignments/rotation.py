@@ -278,11 +278,6 @@ def refuse_unknown(
                 f"{allowed}.",
                 field="tool",
             )
-        if work.round == ADJUDICATION:
-            raise Conflict(
-                "An adjudication cannot be handed over. Withdraw it, then assign it to somebody "
-                "else on the page Adjudication."
-            )
         if work.round < 0:
             raise Invalid(
                 f"There is no round {work.round + 1}; rounds count from 1.", field="round"
