@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from threading import current_thread, main_thread
-from typing import Annotated
+from threading import active_count, current_thread, main_thread
+from typing import Annotated, NoReturn
 
 try:
     import typer
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             command = _build(_completed() or chosen)
         code = command(chosen, prog_name="topkapi", standalone_mode=False)
     except (typer.Abort, KeyboardInterrupt):
-        sys.exit(130)
+        _exit_at_once()
     except Exception as error:
         from topkapi.app.cli.failures import explain
 
@@ -55,6 +55,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(line, file=sys.stderr)  # noqa: T201
         code = failure.exit_code
     sys.exit(code or 0)
+
+
+def _exit_at_once() -> NoReturn:
+    """Exit after Ctrl-C; do not wait for threads, which may wait for processes that were ended."""
+    if active_count() == 1:
+        sys.exit(130)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(130)
 
 
 @contextmanager

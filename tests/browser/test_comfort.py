@@ -226,7 +226,8 @@ def test_the_progress_bar_fills(
         last = page.evaluate(share)
         assert last >= before
         before = last
-    assert last >= 80
+    # One question before the end; a session of four questions cannot show more than 75 % then.
+    assert last >= min(80, 100 * (count - 1) / count)
 
 
 def test_new_is_explained_and_help_says_what_answers_mean(

@@ -6,7 +6,6 @@ number of questions (a curve); every other sorter is a point.
 
 import csv
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +23,13 @@ from topkapi.app.domain.pairs.simulated_assessors import SimulatedAssessor, true
 from topkapi.app.domain.pairs.sorters.heap import heap_questions
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
 from topkapi.app.domain.simulation.runs import Run
-from topkapi.app.services.simulation.sessions import CHUNK_SAMPLED, Setting, measures, summarise
+from topkapi.app.services.simulation.sessions import (
+    CHUNK_SAMPLED,
+    Setting,
+    measures,
+    summarise,
+    worker_pool,
+)
 
 ROBUST = "robust"
 BUDGETS = (0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.5)  # fractions of the heap's expected questions
@@ -121,8 +126,7 @@ def _curve(setting: Setting, processes: int | None) -> Iterator[Point]:
         (setting, number, min(CHUNK_SAMPLED, setting.runs - start), counts)
         for number, start in enumerate(starts)
     ]
-    pool = ProcessPoolExecutor(processes) if processes != 1 and len(jobs) > 1 else None
-    with pool or nullcontext():
+    with worker_pool(processes) if processes != 1 and len(jobs) > 1 else nullcontext() as pool:
         chunks = list((pool.map if pool else map)(qualities_of, jobs))
     found = np.concatenate(chunks)  # (runs, counts, measures)
     spread = found.std(axis=0, ddof=1) if len(found) > 1 else np.zeros(found.shape[1:])

@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import active_children
 
@@ -141,14 +142,23 @@ def _results(setting: Setting, processes: int | None) -> Iterator[Results]:
     if cores == 1 or setting.work < WORTH_A_PROCESS:
         yield from map(_run_chunk, chunks)
         return
+    with worker_pool(cores) as pool:
+        yield from pool.map(_run_chunk, chunks)
+
+
+@contextmanager
+def worker_pool(processes: int | None) -> Iterator[ProcessPoolExecutor]:
+    """Open a pool of processes; an exception, such as Ctrl-C, ends them without waiting."""
     others = set(active_children())
-    with ProcessPoolExecutor(cores, initializer=_leave_interrupts) as pool:
-        try:
-            yield from pool.map(_run_chunk, chunks)
-        except BaseException:  # Ctrl-C must not wait for the chunks in progress
-            for child in set(active_children()) - others:
-                child.terminate()
-            raise
+    pool = ProcessPoolExecutor(processes, initializer=_leave_interrupts)
+    try:
+        yield pool
+    except BaseException:
+        for child in set(active_children()) - others:
+            child.kill()
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
 
 
 def _leave_interrupts() -> None:
