@@ -13,7 +13,9 @@ cli.import_module = lambda name: os.kill(os.getpid(), signal.SIGINT)
 cli.main(["study", "list"])
 """
 SIMULATING = """
+import signal
 from topkapi.app.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored if the tests run in background
 main("simulate --sorter robust --n 300 --k 30 --runs 400 --processes 2".split())
 """
 
