@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from sqlalchemy import func, select
 
 from tests.browser.assigned_work import Site, ready
-from tests.browser.looks import barriers, flaws
+from tests.browser.looks import barriers, flaws, schemes
 from tests.factories import make_study, make_user
 from topkapi.app.db.models import Assignment, CrowdWorker
 from topkapi.app.domain.enums import Role, Tool
@@ -30,8 +30,7 @@ def looks_right(page: Page, snapshot: Snapshot, name: str) -> None:
         page.set_viewport_size({"width": width, "height": 900})
         assert flaws(page) == [], (name, width)
         snapshot(page, f"{name}-{width}")
-    for scheme in ("dark", "light"):
-        page.emulate_media(color_scheme=scheme)
+    for scheme in schemes(page):
         assert barriers(page) == [], (name, scheme)
 
 
