@@ -22,7 +22,6 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import LogRefusal, NotFound, StaleForm, Withdrawn
 from topkapi.app.domain.log import Entry, EntryKind
 from topkapi.app.domain.pairs.earlier_errors import prior_from
-from topkapi.app.domain.pairs.known import BINARY_CLEAR, CLEAR, KnownPairs, gold_of
 from topkapi.app.domain.pairs.pending_question import error_model_in
 from topkapi.app.domain.pairs.session import PairSession
 from topkapi.app.domain.plan_digest import plan_digest
@@ -30,6 +29,7 @@ from topkapi.app.domain.session import Progress, SessionState, SubmittedAnswer
 from topkapi.app.domain.sessions import SESSIONS, read_log
 from topkapi.app.domain.text.terms import query_terms
 from topkapi.app.services.judging import timing
+from topkapi.app.services.judging.known_answers import count_known, known_pairs
 from topkapi.app.services.judging.lists import work
 from topkapi.app.services.judging.live_sessions import (
     DocumentHead,
@@ -348,7 +348,7 @@ def _append(
         **columns,
     }
     if live.known is None and live.tool is Tool.PAIRS:
-        live.known = _known_pairs(session, live.query)
+        live.known = known_pairs(session, live.query)
     summary = _summary(assignment, live, entry, time.active_ms, at)
     if not queries.append_entry(session, assignment.id, row, summary):
         raise _stale()
@@ -365,7 +365,7 @@ def _summary(
     """Return the summary columns of the assignment that queues and dashboards show."""
     before = assignment.checks, assignment.checks_agreed
     checks, agreed = live.session.count_checks(before)
-    known = _count_known(assignment, live, entry)
+    known = count_known(assignment, live, entry)
     is_answer = entry.kind is EntryKind.ANSWER
     return {
         "pending_question": live.session.pending_question
@@ -381,27 +381,6 @@ def _summary(
         "known_right": known[1],
         "finished_at": None if live.session.state.shown else at,
     }
-
-
-def _count_known(
-    assignment: AssignmentHead, live: LiveAssignment, entry: Entry[Any]
-) -> tuple[int, int]:
-    """Return the answers on known pairs and the right ones, after ``entry`` was appended."""
-    compared, right = assignment.known_answers, assignment.known_right
-    if not live.known:
-        return compared, right
-    if entry.judgment is None:  # an undo or a redo
-        return live.known.count(live.session.effective)
-    added = live.known.count([entry.judgment])
-    return compared + added[0], right + added[1]
-
-
-def _known_pairs(session: Session, query: QueryHead) -> KnownPairs:
-    """Read what is known about a query's pairs; it does not change once somebody has begun."""
-    grades = queries.known_grades(session, query.id)
-    binary = set(grades.values()) == {0, 1} and queries.grades_are_binary(session, query.study_id)
-    gold = gold_of(queries.gold_pairs(session, query.id))
-    return KnownPairs(gold, grades, BINARY_CLEAR if binary else CLEAR)
 
 
 def _use_earlier_errors(session: Session, live: LiveAssignment, user_id: int) -> None:
