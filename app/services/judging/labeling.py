@@ -21,14 +21,12 @@ from topkapi.app.db.queries.judging.labeling import AssignmentHead
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import LogRefusal, NotFound, StaleForm, Withdrawn
 from topkapi.app.domain.log import Entry, EntryKind
-from topkapi.app.domain.pairs.earlier_errors import prior_from
-from topkapi.app.domain.pairs.pending_question import error_model_in
-from topkapi.app.domain.pairs.session import PairSession
 from topkapi.app.domain.plan_digest import plan_digest
 from topkapi.app.domain.session import Progress, SessionState, SubmittedAnswer
 from topkapi.app.domain.sessions import SESSIONS, read_log
 from topkapi.app.domain.text.terms import query_terms
 from topkapi.app.services.judging import timing
+from topkapi.app.services.judging.earlier_errors import use_earlier_errors
 from topkapi.app.services.judging.known_answers import count_known, known_pairs
 from topkapi.app.services.judging.lists import work
 from topkapi.app.services.judging.live_sessions import (
@@ -198,7 +196,7 @@ def submit(
     try:
         if submission.position == current.session.length:
             entry = _entry(current, submission)
-            _use_earlier_errors(session, current, user_id)
+            use_earlier_errors(session, current, user_id)
             active_ms = _append(session, assignment, current, entry, submission, at or now())
         else:
             _accept_repetition(session, current, submission)
@@ -381,15 +379,6 @@ def _summary(
         "known_right": known[1],
         "finished_at": None if live.session.state.shown else at,
     }
-
-
-def _use_earlier_errors(session: Session, live: LiveAssignment, user_id: int) -> None:
-    """Tell a new session what the person's finished ones in the study say about their errors."""
-    if isinstance(live.session, PairSession) and live.session.awaits_prior:
-        rows = queries.finished_questions(session, user_id, live.query.study_id)
-        prior = prior_from([model for row in rows if (model := error_model_in(row)) is not None])
-        if prior is not None:
-            live.session.use_prior(prior)
 
 
 def _accept_repetition(session: Session, live: LiveAssignment, submission: Submission) -> None:
