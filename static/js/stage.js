@@ -24,7 +24,7 @@ export const shown = () => identity(form);
 
 // Return the items that the open question is about, whatever its position in the log.
 export const items = () => [...form.querySelectorAll("#entry input:not([name=position])")].map((input) => `${input.name}=${input.value}`).join("&");
-export const position = () => form.querySelector("#entry [name=position]").value;
+export const position = (fragment = form) => Number(fragment.querySelector("#entry [name=position]").value);
 export const isFinished = (fragment) => fragment.querySelector("#entry")?.dataset.state === "finished";
 
 export function parse(text) {

@@ -33,7 +33,7 @@ export function countTerms() {
 }
 
 export function wireTerms(changed) {
-  document.addEventListener("htmx:afterSettle", (event) => {
+  document.addEventListener("htmx:afterSwap", (event) => {
     if (event.target.id !== "terms") return;
     const added = document.activeElement?.id === "chip-add" && !event.target.querySelector(".error");
     if (added) toAnswering(); // the next key answers; the key for highlighting adds another term

@@ -170,6 +170,7 @@ async function refresh() {
   const fragment = stage.parse(await response.text());
   if (stage.isFinished(fragment)) { leaveFor(work); return; }
   if (!outbox.empty) return;
+  if (stage.position(fragment) < stage.position()) { refresh(); return; } // requested before the last answer was recorded
   show(fragment);
   lookAhead();
 }

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+from playwright.sync_api import APIResponse, Browser, BrowserContext, Page, Route, expect
 
 from tests.browser.assigned_work import (
     AssignedWork,
@@ -14,6 +14,7 @@ from tests.browser.assigned_work import (
     make_assigned,
     pass_time,
     question_of,
+    ready,
     saved,
 )
 from tests.live import FORKER, free_port, serving
@@ -164,6 +165,37 @@ def test_slow_answers_wait_in_line(assigned: AssignedWork, tab: Page) -> None:
     expect(tab.get_by_role("button", name="Left is better")).to_be_disabled()
     assert len(sent) == 1, "the second answer is sent after the first"
     sent[0].continue_()
+    answered(tab, 2)
+    saved(tab)
+    assert assigned.log() == [("answer", "left"), ("answer", "right")]
+
+
+def test_a_question_requested_before_the_answer_is_not_shown_after_it(
+    assigned: AssignedWork, tab: Page
+) -> None:
+    held: list[tuple[Route, APIResponse]] = []
+
+    def hold_first(route: Route) -> None:
+        if held or route.request.method != "GET":
+            route.continue_()
+        else:
+            held.append((route, route.fetch()))
+
+    tab.route(assigned.url, hold_first)
+    tab.keyboard.press("h")
+    tab.keyboard.type("wrap")
+    with tab.expect_request(assigned.url):
+        tab.keyboard.press("Enter")
+    expect(tab.get_by_label("Stop highlighting wrap")).to_have_count(1)
+    tab.keyboard.press("ArrowLeft")
+    answered(tab, 1)
+    saved(tab)
+    route, response = held[0]
+    with tab.expect_response(assigned.url, timeout=5000):
+        route.fulfill(response=response)
+    ready(tab)
+    answered(tab, 1)
+    tab.keyboard.press("ArrowRight")
     answered(tab, 2)
     saved(tab)
     assert assigned.log() == [("answer", "left"), ("answer", "right")]
