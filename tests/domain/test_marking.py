@@ -1,5 +1,8 @@
 """Highlighting in plain text: parts that joined are the text, each match with its colour."""
 
+import re
+import unicodedata
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,3 +36,32 @@ def test_words_of_a_phrase_may_have_any_blanks_between_them() -> None:
         (", ", None),
         ("cut", 2),
     ]
+
+
+LETTERS = "abkKsSſßiıİIμµσςåÅ木๑ -^]\\+\n"  # unusual case, and signs with a meaning in `re`
+
+
+@given(
+    text=st.text(LETTERS, max_size=40) | st.text(max_size=40),
+    terms=st.lists(
+        (st.text(LETTERS, min_size=1, max_size=4) | st.text(min_size=1, max_size=3))
+        .map(str.strip)
+        .filter(bool),
+        min_size=1,
+        max_size=4,
+    ),
+)
+def test_terms_are_found_as_by_trying_each_at_every_character(text: str, terms: list[str]) -> None:
+    pattern = term_pattern(terms)
+    assert pattern is not None
+    tried = [re.compile(r"\s+".join(map(re.escape, t.split())), re.IGNORECASE) for t in terms]
+    is_unspaced = [unicodedata.category(term[0]) == "Lo" for term in terms]
+    order = sorted(range(len(terms)), key=lambda index: (is_unspaced[index], -len(terms[index])))
+    expected, at = [], 0
+    while at < len(text):
+        starts_word = at == 0 or not re.match(r"\w", text[at - 1])
+        allowed = [tried[index] for index in order if starts_word or is_unspaced[index]]
+        ends = [found.end() for each in allowed if (found := each.match(text, at))]
+        expected += [(at, ends[0])] if ends else []
+        at = ends[0] if ends else at + 1
+    assert [each.span() for each in pattern.finditer(text)] == expected
