@@ -11,7 +11,7 @@ import resource
 from asyncio import TimerHandle, Transport
 from collections.abc import Callable
 from socket import SO_SNDBUF, SOL_SOCKET
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import (
@@ -19,6 +19,8 @@ from uvicorn.protocols.http.httptools_impl import (
     HttpToolsProtocol,
     RequestResponseCycle,
 )
+
+from topkapi.app.web.server.joined_writes import JoinedWrites
 
 
 def _most_connections() -> int:
@@ -67,7 +69,7 @@ class BoundedProtocol(HttpToolsProtocol):
         """Close another connection if there are too many; start the timer for the first head."""
         if len(self.connections) >= self.MOST_CONNECTIONS:
             self._evict_one()
-        super().connection_made(transport)
+        super().connection_made(cast(Transport, JoinedWrites(transport, self.loop)))
         transport.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_SNDBUF, self.SEND_BUFFER)
         self._limit_reading(self.HEAD_SECONDS)
 
