@@ -4,18 +4,24 @@ The pairs of a list imply each other, so a list is one observation: Kendall's ta
 assessors on a query. If both see the worth of pages with normal noise, what they see correlates by
 :math:`\rho = r_a r_b` with :math:`r = \cos(\pi e)` for somebody who reverses a share e of random
 pairs (Greiner; classical test theory). The mean of tau-b at a correlation is read from a curve that
-is simulated for the lengths, ties and unordered rests of the study's own lists.
+is simulated for the lengths, ties and unordered rests of the study's own lists. The simulated lists
+have the labels that are expected of the query and the assessor, not those of single lists, which
+contain the noise already.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.random import Generator
+from scipy.stats import norm
 
 from topkapi.analysis.agreement.lists import tau_b
 from topkapi.analysis.agreement.preferences import Scores
 from topkapi.analysis.agreement.ratios import ratio
 from topkapi.analysis.agreement.reliability.identified import identified
+from topkapi.analysis.agreement.reliability.label_shares import are_counts_fixed, label_shares
 from topkapi.analysis.agreement.reliability.rates import GRID, ErrorRates, Population
 from topkapi.analysis.agreement.tables import PairTables
 from topkapi.analysis.typing import FloatArray, IntArray
@@ -27,6 +33,7 @@ SETTLE = 100
 SWEEPS = 60_000  # assessors x sweeps at most, but at least LEAST_SWEEPS sweeps
 LEAST_SWEEPS = 150
 LEAST_VARIANCE = 1e-4
+_Deal = Callable[[FloatArray, FloatArray], IntArray]
 FEWEST = 3  # degrees of freedom of the spread below which it is taken from the simulation alone
 
 
@@ -113,7 +120,7 @@ def _draws(
     spread: float,
     freedom: int,
     n_assessors: int,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> FloatArray:
     """Draw the rates of all assessors, one after the other given the rest, (sweeps, n)."""
     neighbours = _neighbours(pairs, n_assessors)
@@ -146,13 +153,15 @@ def _neighbours(pairs: _Pairs, n_assessors: int) -> list[tuple[IntArray, IntArra
     return [(other[order[a:b]], row[order[a:b]]) for a, b in pairwise(borders)]
 
 
-def _curve(scores: tuple[Scores, ...], rng: np.random.Generator) -> _Curve:
+def _curve(scores: tuple[Scores, ...], rng: Generator) -> _Curve:
     """Simulate tau-b of two lists with the labels of the study, by correlation of what they saw."""
     several = [each for each in scores if each.assessors.size > 1 and each.values.shape[1] > 1]
     cells = max(each.values.shape[1] for each in several) ** 2
     times = max(4, min(SIMULATED, int(CELLS / cells / CORRELATIONS.size)))
-    drawn = [several[int(rng.integers(len(several)))] for _ in range(times)]
-    taus = np.stack([_simulated(each, rng) for each in drawn], axis=1)
+    shares = label_shares(several)
+    deal = _by_rank if are_counts_fixed(several) else _by_border
+    drawn = rng.integers(len(several), size=times).tolist()
+    taus = np.stack([_simulated(several[q], shares[q], deal, rng) for q in drawn], axis=1)
     mean = np.maximum.accumulate(np.nanmean(taus, axis=1))
     padded = np.pad(np.nanvar(taus, axis=1), 1, mode="edge")
     variance = np.maximum(np.convolve(padded, np.ones(3) / 3, "valid"), LEAST_VARIANCE)
@@ -161,14 +170,27 @@ def _curve(scores: tuple[Scores, ...], rng: np.random.Generator) -> _Curve:
     return _Curve(np.interp(rho, CORRELATIONS, mean), np.interp(rho, CORRELATIONS, variance))
 
 
-def _simulated(scores: Scores, rng: np.random.Generator) -> FloatArray:
-    """Deal the labels of two assessors of a query by what they saw: tau-b at each correlation."""
-    two = scores.values[rng.permutation(scores.assessors.size)[:2]]
-    labels = np.sort(two[:, ~np.isnan(two).any(axis=0)], axis=1)
-    worth, noise = rng.normal(size=(2, labels.shape[1]))
+def _simulated(scores: Scores, shares: FloatArray, deal: _Deal, rng: Generator) -> FloatArray:
+    """Deal labels to two assessors of a query by what they saw: tau-b at each correlation."""
+    two = rng.permutation(scores.assessors.size)[:2]
+    n = int((~np.isnan(scores.values[two])).all(axis=0).sum())
+    worth, noise = rng.normal(size=(2, n))
     seen = np.outer(CORRELATIONS, worth) + np.outer(np.sqrt(1 - CORRELATIONS**2), noise)
-    first = labels[0][np.argsort(np.argsort(worth))]
-    second = labels[1][np.argsort(np.argsort(seen, axis=1), axis=1)]
+    first, second = deal(worth[None], shares[two[0]])[0], deal(seen, shares[two[1]])
     one, other = np.sign(first[:, None] - first), np.sign(second[:, :, None] - second[:, None])
     scale = np.sqrt(np.abs(one).sum() * np.abs(other).sum(axis=(1, 2)))
     return ratio((one * other).sum(axis=(1, 2)), scale)
+
+
+def _by_rank(seen: FloatArray, shares: FloatArray) -> IntArray:
+    """Deal as many of each label as expected, as in a list of the best k."""
+    n = seen.shape[1]
+    labels = np.searchsorted(np.rint(n * shares), np.arange(n), side="right")
+    dealt: IntArray = labels[np.argsort(np.argsort(seen, axis=1), axis=1)]
+    return dealt
+
+
+def _by_border(seen: FloatArray, shares: FloatArray) -> IntArray:
+    """Deal the label between whose borders a page was seen, as in grading."""
+    dealt: IntArray = np.searchsorted(norm.ppf(shares), seen)
+    return dealt

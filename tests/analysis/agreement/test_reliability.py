@@ -68,9 +68,9 @@ def test_rates_order_people_better_than_agreement_and_intervals_cover(
 
 @pytest.mark.parametrize(("queries", "rounds"), [(12, 2), (30, 4)])
 def test_rates_of_lists_order_people_and_their_intervals_cover(queries: int, rounds: int) -> None:
-    """Check 6 studies of seven people under both tools: 84 intervals."""
+    """Check 10 studies of seven people under both tools: 140 intervals."""
     held = []
-    for seed in range(6):
+    for seed in range(10):
         rng = np.random.default_rng(seed)
         errors = np.sort(np.clip(rng.beta(2, 8, 7), 0.02, 0.45))
         made = simulated_study(
@@ -80,7 +80,7 @@ def test_rates_of_lists_order_people_and_their_intervals_cover(queries: int, rou
             tables = pair_tables(from_scores(tool.scores, 7, queries))
             found = errors_of_lists(tool.scores, tables, seed=seed)
             held += ((found.low <= errors) & (errors <= found.high)).tolist()
-    assert 0.87 <= np.mean(held) <= 0.99
+    assert np.mean(held) >= 0.91
 
 
 def test_two_assessors_cannot_be_told_apart() -> None:
