@@ -1,11 +1,27 @@
 """Confidence in the lists of a study: rows for its report, and their means by assessor."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from statistics import fmean
 
+from topkapi.analysis.data.exports import ConfidenceList
 from topkapi.analysis.report.schema import ConfidenceSection, ListConfidence, MeanConfidence
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.exports.confidence import confidence_records
+
+
+@dataclass(frozen=True, slots=True)
+class StoredConfidence:
+    """Confidence that a job has computed; the rows have pseudonyms.
+
+    ``digest`` is the one of the study's state at that time, see `cache.state_digest`.
+    """
+
+    job_id: int
+    at: datetime
+    digest: str
+    lists: Sequence[ListConfidence]
 
 
 def confidence_section(source: StudySource, people: Mapping[int, str] | None) -> ConfidenceSection:
@@ -14,26 +30,57 @@ def confidence_section(source: StudySource, people: Mapping[int, str] | None) ->
     For sorters other than `robust` the posterior is computed here: a third of a second per session
     of 140 answers.
     """
-    lists = tuple(
-        ListConfidence(
-            assessor=(people or {}).get(work.assignment.user_id, record.assessor),
-            query=record.query,
-            round=record.round,
-            sorter=record.sorter,
-            answers=record.answers,
-            expected_quality=record.expected_kappa_ndcg[0],
-            quality_low=record.expected_kappa_ndcg[1],
-            quality_high=record.expected_kappa_ndcg[2],
-            overlap=record.expected_overlap[0],
-            overlap_low=record.expected_overlap[1],
-            overlap_high=record.expected_overlap[2],
-            probable_quality=record.probable_quality,
-            error_rate=record.error_rate,
-        )
-        for work, record in confidence_records(source)
+    return _section(
+        [
+            list_confidence(record, (people or {}).get(work.assignment.user_id, record.assessor))
+            for work, record in confidence_records(source)
+        ]
     )
+
+
+def stored_section(
+    source: StudySource, people: Mapping[int, str] | None, stored: StoredConfidence
+) -> ConfidenceSection:
+    """Return the section with stored rows, as `confidence_section` would name and order them."""
+    known = {each.pseudonym: each for each in source.assessors.people}
+    queries = {name: at for at, name in enumerate(dict.fromkeys(row.query for row in stored.lists))}
+    rows = sorted(
+        (row for row in stored.lists if row.assessor in known),
+        key=lambda row: (
+            queries[row.query],
+            source.assessors.position(known[row.assessor].user_id),
+            row.round,
+        ),
+    )
+    names = {
+        pseudonym: (people or {}).get(each.user_id, source.assessors.name(each.user_id))
+        for pseudonym, each in known.items()
+    }
+    return _section([replace(row, assessor=names[row.assessor]) for row in rows])
+
+
+def list_confidence(record: ConfidenceList, assessor: str) -> ListConfidence:
+    """Return the row of a list."""
+    return ListConfidence(
+        assessor=assessor,
+        query=record.query,
+        round=record.round,
+        sorter=record.sorter,
+        answers=record.answers,
+        expected_quality=record.expected_kappa_ndcg[0],
+        quality_low=record.expected_kappa_ndcg[1],
+        quality_high=record.expected_kappa_ndcg[2],
+        overlap=record.expected_overlap[0],
+        overlap_low=record.expected_overlap[1],
+        overlap_high=record.expected_overlap[2],
+        probable_quality=record.probable_quality,
+        error_rate=record.error_rate,
+    )
+
+
+def _section(lists: Sequence[ListConfidence]) -> ConfidenceSection:
     names = sorted({row.assessor for row in lists})
-    return ConfidenceSection(lists, tuple(_mean(name, lists) for name in names))
+    return ConfidenceSection(tuple(lists), tuple(_mean(name, lists) for name in names))
 
 
 def _mean(name: str, lists: Sequence[ListConfidence]) -> MeanConfidence:
