@@ -16,7 +16,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Job, Study
 from topkapi.app.domain.enums import JobState
 from topkapi.app.services.jobs import store
-from topkapi.app.services.jobs.confidence import stored_confidence
+from topkapi.app.services.jobs.stored_confidence import stored_confidence
 from topkapi.app.services.jobs.worker import Worker
 from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
 from topkapi.app.services.results.reports.cache import state_digest
@@ -108,7 +108,7 @@ def test_stored_confidence_gives_the_same_report_as_computing_it(sessions: Sessi
         stored = stored_confidence(session, source.study.id)
         assert stored is not None
         assert stored.digest == state_digest(source)
-        assert {row.assessor for row in stored.lists} == {"assessor-01", "assessor-02"}
+        assert {row["assessor"] for row in stored.lists} == {"assessor-01", "assessor-02"}
         for pseudonyms in (False, True):
             source = StudySource(session, "tulips", ExportOptions(pseudonyms=pseudonyms))
             wanted = make_report(source, pseudonyms=pseudonyms, confidence=True)

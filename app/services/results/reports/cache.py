@@ -13,10 +13,10 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.results.exports import ExportOptions, StudySource, completeness
 from topkapi.app.services.results.reports.names import names_of
+from topkapi.app.services.results.reports.stored import StoredConfidence
 
 if TYPE_CHECKING:
     from topkapi.analysis.report import Report
-    from topkapi.app.services.results.reports.confidence import StoredConfidence
 
 ReportKey = tuple[int, bool, bool]  # study, pseudonyms, confidence
 MAX_CONFIDENCE_SESSIONS = 300  # per request; so many take a minute and a half
@@ -37,7 +37,7 @@ class ReportCache:
         slug: str,
         *,
         pseudonyms: bool = False,
-        confidence: "bool | StoredConfidence" = False,
+        confidence: bool | StoredConfidence = False,
     ) -> "Report":
         """Return the report of the study's current state; callers must not modify it.
 

@@ -1,27 +1,14 @@
 """Confidence in the lists of a study: rows for its report, and their means by assessor."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from statistics import fmean
 
 from topkapi.analysis.data.exports import ConfidenceList
 from topkapi.analysis.report.schema import ConfidenceSection, ListConfidence, MeanConfidence
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.exports.confidence import confidence_records
-
-
-@dataclass(frozen=True, slots=True)
-class StoredConfidence:
-    """Confidence that a job has computed; the rows have pseudonyms.
-
-    ``digest`` is the one of the study's state at that time, see `cache.state_digest`.
-    """
-
-    job_id: int
-    at: datetime
-    digest: str
-    lists: Sequence[ListConfidence]
+from topkapi.app.services.results.reports.stored import StoredConfidence
 
 
 def confidence_section(source: StudySource, people: Mapping[int, str] | None) -> ConfidenceSection:
@@ -42,19 +29,14 @@ def stored_section(
     source: StudySource, people: Mapping[int, str] | None, stored: StoredConfidence
 ) -> ConfidenceSection:
     """Return the section with stored rows, as `confidence_section` would name and order them."""
-    known = {each.pseudonym: each for each in source.assessors.people}
-    queries = {name: at for at, name in enumerate(dict.fromkeys(row.query for row in stored.lists))}
-    rows = sorted(
-        (row for row in stored.lists if row.assessor in known),
-        key=lambda row: (
-            queries[row.query],
-            source.assessors.position(known[row.assessor].user_id),
-            row.round,
-        ),
-    )
+    known = {each.pseudonym: each.user_id for each in source.assessors.people}
+    rows = [ListConfidence(**row) for row in stored.lists if row["assessor"] in known]
+    queries = {name: at for at, name in enumerate(dict.fromkeys(row.query for row in rows))}
+    positions = {name: source.assessors.position(user_id) for name, user_id in known.items()}
+    rows.sort(key=lambda row: (queries[row.query], positions[row.assessor], row.round))
     names = {
-        pseudonym: (people or {}).get(each.user_id, source.assessors.name(each.user_id))
-        for pseudonym, each in known.items()
+        pseudonym: (people or {}).get(user_id, source.assessors.name(user_id))
+        for pseudonym, user_id in known.items()
     }
     return _section([replace(row, assessor=names[row.assessor]) for row in rows])
 

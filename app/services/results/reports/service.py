@@ -8,13 +8,10 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.results.exports import StudySource, completeness
 from topkapi.app.services.results.exports.gathering import TITLES, gather
-from topkapi.app.services.results.reports.confidence import (
-    StoredConfidence,
-    confidence_section,
-    stored_section,
-)
+from topkapi.app.services.results.reports.confidence import confidence_section, stored_section
 from topkapi.app.services.results.reports.names import names_of
 from topkapi.app.services.results.reports.notes import notes_on
+from topkapi.app.services.results.reports.stored import StoredConfidence
 
 
 def make_report(
