@@ -23,9 +23,9 @@ from topkapi.app.services.results.reports.cache import state_digest
 from topkapi.app.services.results.reports.service import make_report
 
 
-def labelled_study(session: Session, *, queries: int = 4) -> Study:
+def labelled_study(session: Session, *, slug: str = "tulips", queries: int = 4) -> Study:
     """Create a study with features, of which one assessor has judged every query with pairs."""
-    study = make_study(session, slug="tulips", queries=queries, documents=8)
+    study = make_study(session, slug=slug, queries=queries, documents=8)
     add_features(session, study, named=True)
     user = make_user(session)
     for number, query in enumerate(queries_of(session, study)):

@@ -9,6 +9,7 @@ from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.models import Job, Study, User
 from topkapi.app.db.queries import jobs as queries
+from topkapi.app.db.queries.results.exports import queries_in_order
 from topkapi.app.domain.enums import JobState
 from topkapi.app.domain.errors import Invalid, NotFound
 from topkapi.app.services.jobs import store
@@ -20,7 +21,14 @@ from topkapi.app.web.access.deps import ResearcherUser, RowId, SessionDep
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.jobs.forms import ModelsForm
-from topkapi.app.web.jobs.views import JobPageView, JobView, ModelsView, comparison_view
+from topkapi.app.web.jobs.views import (
+    ComparisonView,
+    JobPageView,
+    JobView,
+    ModelsView,
+    QueryLink,
+    comparison_view,
+)
 from topkapi.app.web.people.views import Refusal
 from topkapi.app.web.studies.pages import study_head
 
@@ -75,11 +83,10 @@ def get_job(
     """Show the progress of a job, or its result."""
     study = lifecycle.required_study(session, slug)
     job = _job(session, study, job_id)
-    has_tables = job.kind == "models" and job.state is JobState.DONE
     view = JobPageView(
         head=study_head(session, study, user, "models" if job.kind == "models" else "report"),
         job=JobView.of(job),
-        comparison=comparison_view(json.loads(job.result or "{}")) if has_tables else None,
+        comparison=_comparison(session, study, job),
     )
     response = render(request, "jobs/job.html", view, fragment="jobs/_job.html")
     if job.kind == "confidence" and job.state is JobState.DONE and htmx.wants_fragment(request):
@@ -132,6 +139,14 @@ def _form(
         refusal=refusal,
     )
     return render(request, "jobs/models.html", view, status=422 if refusal else 200)
+
+
+def _comparison(session: Session, study: Study, job: Job) -> ComparisonView | None:
+    if job.kind != "models" or job.state is not JobState.DONE or job.result is None:
+        return None
+    rows = queries_in_order(session, study.id)
+    links = {name: QueryLink(number, text) for number, name, text in rows}
+    return comparison_view(json.loads(job.result), links)
 
 
 def _job(session: Session, study: Study, job_id: int) -> Job:

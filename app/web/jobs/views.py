@@ -81,6 +81,14 @@ class ModelRow:
 
 
 @dataclass(frozen=True, slots=True)
+class QueryLink:
+    """A query of the study: the number in its address, and its text."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class NamedValues:
     """A query with one value per model, or a feature with one weight per model."""
 
@@ -107,10 +115,11 @@ class ComparisonView:
     query_count: int
     linear: Sequence[str]
     weights: Sequence[NamedValues]
+    links: Mapping[str, QueryLink]
 
 
-def comparison_view(result: Json) -> ComparisonView:
-    """Return the view of a stored result."""
+def comparison_view(result: Json, links: Mapping[str, QueryLink]) -> ComparisonView:
+    """Return the view of a stored result; ``links`` are the study's queries by id."""
     titles = {row["model"]: row["title"] for row in result["rows"]}
     values: Mapping[str, Sequence[float]] = result["per_query"]
     weights: Mapping[str, Sequence[float]] = result["weights"]
@@ -131,6 +140,7 @@ def comparison_view(result: Json) -> ComparisonView:
         query_count=len(by_query),
         linear=[titles[name] for name in weights],
         weights=_named(result["features"], weights, lambda each: max(map(abs, each)))[:MOST_ROWS],
+        links=links,
     )
 
 

@@ -42,7 +42,7 @@ def get_report(
     found = _cache(request).report(session, slug, pseudonyms=pseudonyms, confidence=stored or False)
     view = ReportView(
         head=study_head(session, study, user, "report"),
-        body=as_markup(found),
+        body=as_markup(session, study.id, found),
         pseudonyms=pseudonyms,
         confidence=stored is not None,
         confidence_missing=confidence and stored is None,
