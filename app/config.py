@@ -45,6 +45,9 @@ class Settings(BaseSettings):
     upload_dir: Path = Field(
         Path("topkapi-uploads"), description="Folder for uploaded studies until they are imported."
     )
+    dask: str = Field(
+        "", description="Dask scheduler that background jobs compute on, such as tcp://host:8786."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Lowest severity that is logged."
     )

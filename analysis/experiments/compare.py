@@ -6,12 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from topkapi.analysis.data.folds import Fold
+from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.errors import AnalysisError
 from topkapi.analysis.experiments.folds import FoldSet, Truth, with_truth
 from topkapi.analysis.experiments.grids import accepts, effort
 from topkapi.analysis.experiments.store import Row, Task
 from topkapi.analysis.experiments.tuning import tune
 from topkapi.analysis.metrics import Gains, evaluate
+from topkapi.analysis.models import model_class
 
 CUTS = range(1, 11)
 GRADED = [
@@ -48,10 +50,12 @@ def compare_tasks(
     k: int = 10,
     seed: int = 0,
     gains: Gains | None = None,
+    keep_scores: bool = False,
 ) -> Iterator[Task]:
     """Yield one task per model, fold and ground truth.
 
-    ``gains`` are learned ones for NDCG.
+    ``gains`` are learned ones for NDCG; with ``keep_scores`` rows have the scores of the documents
+    of the test part.
     """
     for truth in truths:
         for fold in fold_set.folds:
@@ -72,11 +76,19 @@ def compare_tasks(
                 if gains is not None:
                     identity["gains"] = gains.as_json()
                     arguments["gains"] = gains
+                if keep_scores:
+                    identity["keep_scores"] = arguments["keep_scores"] = True
                 yield Task(identity, compare_cell, arguments)
 
 
 def compare_cell(
-    fold: Fold, entry: Entry, truth: Truth, k: int, seed: int, gains: Gains | None = None
+    fold: Fold,
+    entry: Entry,
+    truth: Truth,
+    k: int,
+    seed: int,
+    gains: Gains | None = None,
+    keep_scores: bool = False,
 ) -> Row:
     """Tune, train and test one model on one fold.
 
@@ -103,7 +115,21 @@ def compare_cell(
         "validation": tuned.score,
         "seconds": round(tuned.seconds, 3),
         "values": {name: np.round(array, 6).tolist() for name, array in values.items()},
+        **({"scores": scores.tolist()} if keep_scores else {}),
     }
+
+
+def train_cell(data: RankingData, model: str, settings: Row) -> Row:
+    """Train a model on all data, with given settings; return it in the form that is saved."""
+    try:
+        return {"document": model_class(model)(**settings).fit(data).as_json()}
+    except (AnalysisError, ArithmeticError, np.linalg.LinAlgError) as error:
+        return {"failed": " ".join(str(error).split()) or type(error).__name__}
+
+
+def most_frequent(chosen: Sequence[Row]) -> Row:
+    """Return the settings that most folds chose, the first of equally frequent ones."""
+    return max(chosen, key=chosen.count)
 
 
 def gather(rows: Sequence[Row], truth: Truth, entry: Entry, measure: str) -> list[list[float]]:

@@ -53,15 +53,18 @@ class Ranker(ABC):
 
     def save(self, path: str | Path) -> None:
         """Write settings and learned values as JSON, every digit kept."""
+        Path(path).write_text(model_text(self.as_json()), encoding="utf-8")
+
+    def as_json(self) -> dict[str, Any]:
+        """Return settings and learned values as plain values."""
         self.require_fitted()
         state = {name: _plain(getattr(self, name)) for name in self.learned}
-        document = {
+        return {
             "format": FORMAT,
             "model": self.name,
             "settings": self.settings(),
             "learned": state,
         }
-        Path(path).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
     def restore(self, state: dict[str, Any]) -> Self:
         """Take learned values back from their JSON form."""
@@ -92,6 +95,11 @@ class LinearRanker(Ranker):
         self.require_fitted(data)
         scores: FloatArray = data.features @ self.coef_
         return scores
+
+
+def model_text(document: dict[str, Any]) -> str:
+    """Return the text of a saved model."""
+    return json.dumps(document, indent=1) + "\n"
 
 
 def _plain(value: Any) -> Any:

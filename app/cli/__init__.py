@@ -24,6 +24,7 @@ from topkapi.app.cli.groups import GROUPS
 
 COMMANDS = {
     "serve": "Serve the pages and the API.",
+    "work": "Run background jobs; the server starts one worker itself.",
     "db": "Migrate the database, or check it.",
     "backup": "Write the whole database to one file.",
     "restore": "Fill an empty database from a backup.",

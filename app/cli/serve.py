@@ -1,12 +1,14 @@
 """`topkapi serve`: run the server."""
 
 import socket
+from contextlib import nullcontext
 from typing import Annotated
 
 import typer
 
 from topkapi.app.cli.common import ensure_migrated, open_sessions
 from topkapi.app.cli.failures import Refused
+from topkapi.app.cli.work import working_beside
 from topkapi.app.config import Settings
 from topkapi.app.db.queries.accounts.accounts import any_users, demo_users
 from topkapi.app.demo_accounts import DEMO_PASSWORD
@@ -25,6 +27,9 @@ def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port to listen on.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, max=256, help="Server processes.")] = None,
+    work: Annotated[
+        bool, typer.Option(help="Also run background jobs, as topkapi work does.")
+    ] = True,
 ) -> None:
     """Serve the pages and the API. SQLite is migrated automatically; migrate PostgreSQL first."""
     import uvicorn
@@ -35,22 +40,23 @@ def serve(
     ensure_migrated(settings)
     _refuse_taken_port(host, port)
     _greet(settings, host, port)
-    uvicorn.run(
-        "topkapi.app.main:app_from_environment",
-        factory=True,
-        host=host,
-        port=port,
-        workers=workers or settings.workers,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=True,
-        forwarded_allow_ips=settings.trusted_proxies,
-        timeout_graceful_shutdown=5,
-        timeout_worker_healthcheck=30,
-        http="topkapi.app.web.server.protocol:BoundedProtocol",
-        ws="none",
-    )
+    with working_beside() if work else nullcontext():
+        uvicorn.run(
+            "topkapi.app.main:app_from_environment",
+            factory=True,
+            host=host,
+            port=port,
+            workers=workers or settings.workers,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=True,
+            forwarded_allow_ips=settings.trusted_proxies,
+            timeout_graceful_shutdown=5,
+            timeout_worker_healthcheck=30,
+            http="topkapi.app.web.server.protocol:BoundedProtocol",
+            ws="none",
+        )
 
 
 def _refuse_taken_port(host: str, port: int) -> None:

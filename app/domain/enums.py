@@ -1,4 +1,4 @@
-"""Enumerations shared by several layers: user roles, judging tools, timer events."""
+"""Enumerations shared by several layers: user roles, judging tools, timer events, jobs."""
 
 from enum import StrEnum
 
@@ -28,3 +28,18 @@ class TimerKind(StrEnum):
     AUTO_PAUSE = "auto_pause"
     HEARTBEAT = "heartbeat"
     LEAVE = "leave"
+
+
+class JobState(StrEnum):
+    """State of a background job; the last three are final."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+    @property
+    def final(self) -> bool:
+        """Whether the job has ended."""
+        return self in (JobState.DONE, JobState.FAILED, JobState.STOPPED)

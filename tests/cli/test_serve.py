@@ -106,6 +106,21 @@ def test_workers_serve_from_a_checkout_and_end_with_a_killed_parent(
         probe.bind(("127.0.0.1", int(server.url.rsplit(":", 1)[1])))
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="reads processes from /proc")
+@pytest.mark.parametrize("end", ["kill", "stop"])
+def test_the_server_starts_a_worker_for_jobs_that_ends_with_it(
+    sqlite_url: str, tmp_path: Path, end: str
+) -> None:
+    with serving(sqlite_url, tmp_path, work=True) as server:
+        children = workers_of(server.process.pid)
+        assert len(children) == 1
+        getattr(server, end)()
+        deadline = time.monotonic() + 30
+        while is_alive(children[0]) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not is_alive(children[0])
+
+
 def test_a_taken_port_is_said_in_one_line(sqlite_url: str, tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

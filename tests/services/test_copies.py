@@ -17,6 +17,7 @@ from topkapi.app.db.models import (
     AuditEvent,
     Document,
     Highlight,
+    Job,
     JudgmentRow,
     PracticeAnswer,
     PracticeItem,
@@ -68,6 +69,8 @@ def judged(session: Session) -> Study:
         TimerEvent(assignment_id=row.id, kind="start"),
         Highlight(user_id=row.user_id, query_id=query.id, terms=["tulip"]),
         Training(user_id=row.user_id, study_id=study.id),
+        Job(study_id=study.id, kind="models", parameters={"models": ["ranksvm"]}, result="{}",
+            created_by=row.user_id),
     ])  # fmt: skip
     item = PracticeItem(
         study_id=study.id, external_id="p1", position=0, tool=Tool.PAIRS, query="tulips",

@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import FastAPI
+from sqlalchemy import select
 
 from tests.exporting import make_judged_study
 from tests.factories import make_user, sign_in
@@ -17,6 +18,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, User
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import tokens
+from topkapi.app.services.jobs.worker import Worker
 
 
 def finished_page(app: FastAPI, client: httpx.Client, sessions: Sessions, **plan: Any) -> str:
@@ -99,9 +101,20 @@ def test_page_files_and_command_report_it_alike(
     sign_in(app, client, user)
     plain = client.get("/studies/tulips/report").text
     assert "Show confidence of the lists" in plain
+    assert "<li>Page " in plain, "the consensus names titles"
     assert 'id="confidence"' not in plain
+    early = client.get("/studies/tulips/report?confidence=true").text
+    assert "not computed yet" in early
+    assert client.get("/studies/tulips/report.zip?confidence=true").status_code == 409
+    job = client.post("/studies/tulips/confidence").headers["location"]
+    Worker(sessions).run(until_empty=True)
+    ended = client.get(job, headers={"HX-Request": "true"})
+    assert ended.headers["HX-Redirect"] == "/studies/tulips/report?confidence=true#confidence"
+    again = client.post("/studies/tulips/confidence").headers["location"]
+    assert again == ended.headers["HX-Redirect"], "it is current"
     page = client.get("/studies/tulips/report?confidence=true").text
     assert 'id="confidence"' in page
+    assert "has changed since" not in page
     assert "style=" not in page
     packed = client.get("/studies/tulips/report.zip?confidence=true")
     with zipfile.ZipFile(io.BytesIO(packed.content)) as archive:
@@ -118,3 +131,9 @@ def test_page_files_and_command_report_it_alike(
         headers={"Authorization": f"Bearer {token}"},
     )
     assert len(api.json()["confidence"]["lists"]) == 3
+    with sessions.write.begin() as session:
+        session.scalars(select(Assignment).limit(1)).one().answered += 1
+    late = client.get("/studies/tulips/report?confidence=true").text
+    assert "has changed since" in late
+    assert 'id="confidence"' in late
+    assert client.post("/studies/tulips/confidence").headers["location"] != again

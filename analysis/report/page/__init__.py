@@ -1,11 +1,13 @@
 """The report as one HTML page that needs nothing else: styles inside, plots as SVG, no script."""
 
+from collections.abc import Mapping
+
 from topkapi.analysis.report.page.agreement import agreement_view
 from topkapi.analysis.report.page.confidence import confidence_view
 from topkapi.analysis.report.page.effort import effort_view
 from topkapi.analysis.report.page.environment import environment, stylesheet
 from topkapi.analysis.report.page.people import people_view
-from topkapi.analysis.report.page.queries import queries_view
+from topkapi.analysis.report.page.queries import queries_view, shown_documents
 from topkapi.analysis.report.schema import Report
 
 TABS = (
@@ -26,7 +28,9 @@ def render_page(report: Report) -> str:
     return template.render(name=name, style=stylesheet(), body=render_body(report))
 
 
-def render_body(report: Report, *, framed: bool = False) -> str:
+def render_body(
+    report: Report, *, framed: bool = False, titles: Mapping[str, str] | None = None
+) -> str:
     """Render the content of ``main``; a report without any work has its notes alone.
 
     Parameters
@@ -35,6 +39,8 @@ def render_body(report: Report, *, framed: bool = False) -> str:
         What to show.
     framed
         Whether the page around it has a title and tabs of its own.
+    titles
+        Titles of documents by id, shown instead of ids; ``shown_documents`` are those needed.
     """
     tabs = TABS if report.confidence is None else (*TABS, CONFIDENCE_TAB)
     return (
@@ -47,10 +53,10 @@ def render_body(report: Report, *, framed: bool = False) -> str:
             agreement=agreement_view(report),
             effort=effort_view(report),
             people=people_view(report),
-            queries=queries_view(report),
+            queries=queries_view(report, titles),
             confidence=confidence_view(report),
         )
     )
 
 
-__all__ = ["render_body", "render_page"]
+__all__ = ["render_body", "render_page", "shown_documents"]

@@ -1,5 +1,6 @@
 """View of the sections about queries: the most disputed, and the consensus of each."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from topkapi.analysis.data.exports import ConsensusList
@@ -11,7 +12,10 @@ MOST_DOCUMENTS = 5
 
 @dataclass(frozen=True, slots=True)
 class ConsensusRow:
-    """Consensus of a query, and the assessor it departs from most; None if from nobody."""
+    """Consensus of a query, and the assessor it departs from most; None if from nobody.
+
+    Documents are shown by title where titles are known.
+    """
 
     query: str
     documents: tuple[str, ...]
@@ -40,24 +44,35 @@ class QueriesView:
     most: int
 
 
-def queries_view(report: Report) -> QueriesView:
-    """Build the view of the sections."""
-    return QueriesView(tuple(_tool(tool) for tool in report.tools), MOST_QUERIES)
+def queries_view(report: Report, titles: Mapping[str, str] | None = None) -> QueriesView:
+    """Build the view of the sections; ``titles`` are those of documents by id."""
+    tools = tuple(_tool(tool, titles or {}) for tool in report.tools)
+    return QueriesView(tools, MOST_QUERIES)
 
 
-def _tool(tool: ToolReport) -> ToolQueries:
+def shown_documents(report: Report) -> set[str]:
+    """Return the ids of the documents that the sections show."""
+    return {
+        document
+        for tool in report.tools
+        for each in tool.consensus.queries[:MOST_QUERIES]
+        for document in each.documents[:MOST_DOCUMENTS]
+    }
+
+
+def _tool(tool: ToolReport, titles: Mapping[str, str]) -> ToolQueries:
     rows, lists = tool.queries_by_disagreement, tool.consensus.queries
     return ToolQueries(
         tool=tool.tool,
         title=tool.title,
         rows=rows[:MOST_QUERIES],
         count=len(rows),
-        consensus=tuple(_consensus(each) for each in lists[:MOST_QUERIES]),
+        consensus=tuple(_consensus(each, titles) for each in lists[:MOST_QUERIES]),
         lists=len(lists),
     )
 
 
-def _consensus(each: ConsensusList) -> ConsensusRow:
+def _consensus(each: ConsensusList, titles: Mapping[str, str]) -> ConsensusRow:
     known = [
         (share, name)
         for share, name in zip(each.departures, each.assessors, strict=True)
@@ -66,7 +81,7 @@ def _consensus(each: ConsensusList) -> ConsensusRow:
     share, name = max(known, default=(0.0, ""))
     return ConsensusRow(
         query=each.query,
-        documents=each.documents[:MOST_DOCUMENTS],
+        documents=tuple(titles.get(name, name) for name in each.documents[:MOST_DOCUMENTS]),
         more=len(each.documents) > MOST_DOCUMENTS,
         assessor=name if share else None,
         share=share,

@@ -7,6 +7,7 @@ from topkapi.app.db.models.flag import Flag
 from topkapi.app.db.models.gold import GoldPair
 from topkapi.app.db.models.highlight import Highlight
 from topkapi.app.db.models.invitation import Invitation
+from topkapi.app.db.models.job import Job
 from topkapi.app.db.models.judgment import JudgmentRow
 from topkapi.app.db.models.ranking import Ranking
 from topkapi.app.db.models.study import GuidelineVersion, Query, Study
@@ -28,6 +29,7 @@ __all__ = [
     "GuidelineVersion",
     "Highlight",
     "Invitation",
+    "Job",
     "JudgmentRow",
     "PracticeAnswer",
     "PracticeItem",

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
+from topkapi.app.services.jobs.stored_confidence import current_confidence
 from topkapi.app.services.results.reports import ListReports, ReportCache, as_json
 from topkapi.app.web.access.downloads import ExportSession
 from topkapi.app.web.access.early_auth import EarlyApiResearcher
@@ -28,12 +29,16 @@ def get_study_report(
     pseudonyms: Annotated[bool, Query(description="`assessor-01` instead of names.")] = False,
     confidence: Annotated[
         bool,
-        Query(description="Also each list's confidence; adds a third of a second per session."),
+        Query(
+            description="Also each list's confidence; adds a third of a second per session, unless "
+            "a background job has computed it since the last answer."
+        ),
     ] = False,
 ) -> Response:
     """Return agreement between assessors, effort, and the consensus of every query."""
     cache: ReportCache = request.app.state.reports
-    found = cache.report(session, slug, pseudonyms=pseudonyms, confidence=confidence)
+    wanted = confidence and (current_confidence(session, slug) or True)
+    found = cache.report(session, slug, pseudonyms=pseudonyms, confidence=wanted)
     return Response(as_json(found), media_type="application/json")
 
 

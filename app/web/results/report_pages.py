@@ -6,8 +6,9 @@ from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
 from topkapi.app.domain.enums import Tool
-from topkapi.app.domain.errors import Invalid
+from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.jobs.stored_confidence import is_current, stored_confidence
 from topkapi.app.services.results.reports import (
     ListReports,
     ReportCache,
@@ -35,14 +36,17 @@ def get_report(
     pseudonyms: bool = False,
     confidence: bool = False,
 ) -> Response:
-    """Show agreement, effort and consensus of a study."""
+    """Show agreement, effort and consensus of a study; confidence only if a job computed it."""
     study = lifecycle.required_study(session, slug)
-    found = _cache(request).report(session, slug, pseudonyms=pseudonyms, confidence=confidence)
+    stored = stored_confidence(session, study.id) if confidence else None
+    found = _cache(request).report(session, slug, pseudonyms=pseudonyms, confidence=stored or False)
     view = ReportView(
         head=study_head(session, study, user, "report"),
-        body=as_markup(found),
+        body=as_markup(session, study.id, found),
         pseudonyms=pseudonyms,
-        confidence=confidence,
+        confidence=stored is not None,
+        confidence_missing=confidence and stored is None,
+        confidence_at=stored.at if stored and not is_current(session, slug, stored) else None,
         empty=found.empty,
         has_lists=Tool.LISTS in StudySettings.from_json(study.settings).tools,
     )
@@ -59,7 +63,14 @@ def get_report_files(
     confidence: bool = False,
 ) -> Response:
     """Download the report: a self-contained page, JSON, tables and consensus lists."""
-    found = _cache(request).report(session, slug, pseudonyms=pseudonyms, confidence=confidence)
+    study = lifecycle.required_study(session, slug)
+    stored = stored_confidence(session, study.id) if confidence else None
+    if confidence and stored is None:
+        raise Conflict(
+            "The confidence of the lists is not computed yet: choose Show confidence of the lists "
+            "on the page of the report, and download it again afterwards."
+        )
+    found = _cache(request).report(session, slug, pseudonyms=pseudonyms, confidence=stored or False)
     name = f'attachment; filename="{slug}-report.zip"'
     headers = {"Content-Disposition": name}
     return Response(zipped(found), media_type="application/zip", headers=headers)

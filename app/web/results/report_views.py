@@ -1,13 +1,17 @@
 """View data of the report pages."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from topkapi.app.web.studies.views import StudyHead
 
 
 @dataclass(frozen=True, slots=True)
 class ReportView:
-    """A report as markup; its parts are escaped where they are rendered."""
+    """A report as markup; its parts are escaped where they are rendered.
+
+    ``confidence_at`` is when an outdated confidence was computed.
+    """
 
     head: StudyHead
     body: str
@@ -15,6 +19,8 @@ class ReportView:
     confidence: bool
     empty: bool
     has_lists: bool
+    confidence_missing: bool = False
+    confidence_at: datetime | None = None
 
     @property
     def chosen(self) -> str:

@@ -1,6 +1,6 @@
 """Data for the results of one query."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import func, select
@@ -69,6 +69,20 @@ def documents_of_query(session: Session, query_id: int) -> Sequence[QueryDocumen
         .order_by(Candidate.position, Document.id)
     )
     return [_document(*row) for row in session.execute(statement)]
+
+
+def titles_of_documents(
+    session: Session, study_id: int, names: Collection[str]
+) -> Mapping[str, str]:
+    """Return the titles, or first words, of documents of the study by their external ids."""
+    statement = (
+        select(Document.external_id, Document.title, func.substr(Content.text, 1, FIRST_WORDS))
+        .join(Content, Content.hash == Document.content_hash)
+        .where(Document.study_id == study_id, Document.external_id.in_(names))
+    )
+    return {
+        name: shown_title(title, words, name) for name, title, words in session.execute(statement)
+    }
 
 
 def _document(

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Hashable
+from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.results.exports import ExportOptions, StudySource, completeness
 from topkapi.app.services.results.reports.names import names_of
+from topkapi.app.services.results.reports.stored import StoredConfidence
 
 if TYPE_CHECKING:
     from topkapi.analysis.report import Report
@@ -30,14 +32,23 @@ class ReportCache:
         self._kept: OrderedDict[ReportKey, tuple[Hashable, Report]] = OrderedDict()
 
     def report(
-        self, session: Session, slug: str, *, pseudonyms: bool = False, confidence: bool = False
+        self,
+        session: Session,
+        slug: str,
+        *,
+        pseudonyms: bool = False,
+        confidence: bool | StoredConfidence = False,
     ) -> "Report":
-        """Return the report of the study's current state; callers must not modify it."""
+        """Return the report of the study's current state; callers must not modify it.
+
+        ``confidence`` is computed here, unless it is given as stored.
+        """
         source = StudySource(session, slug, ExportOptions(pseudonyms=pseudonyms))
-        if confidence:
+        if confidence is True:
             _refuse_if_long(source)
-        key = (source.study.id, pseudonyms, confidence)
-        state = state_of(source)
+        key = (source.study.id, pseudonyms, bool(confidence))
+        stored = None if isinstance(confidence, bool) else confidence.job_id
+        state = (state_of(source), stored)
         with self._lock:
             own = self._locks.setdefault(key, Lock())
         with own:
@@ -80,3 +91,8 @@ def state_of(source: StudySource) -> Hashable:
     holdings = queries.holdings(source.session, study.id)
     names = tuple(sorted(names_of(source).items()))
     return study.name, repr(sorted(study.settings.items())), work, holdings, names
+
+
+def state_digest(source: StudySource) -> str:
+    """Return a digest that is equal while everything is that a report depends on."""
+    return sha256(repr(state_of(source)).encode()).hexdigest()

@@ -4,6 +4,10 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from sqlalchemy.orm import Session
+
+from topkapi.app.db.queries.results.query_results import titles_of_documents
+
 if TYPE_CHECKING:
     from topkapi.analysis.report import ListReport, Report
 
@@ -15,11 +19,12 @@ def as_json(report: "Report | ListReport") -> str:
     return to_json(report)
 
 
-def as_markup(report: "Report") -> str:
-    """Return the report as HTML for a study's page, with all names escaped."""
-    from topkapi.analysis.report.page import render_body
+def as_markup(session: Session, study_id: int, report: "Report") -> str:
+    """Return the report as HTML for a study's page, with titles of documents, all escaped."""
+    from topkapi.analysis.report.page import render_body, shown_documents
 
-    return render_body(report, framed=True)
+    titles = titles_of_documents(session, study_id, shown_documents(report))
+    return render_body(report, framed=True, titles=titles)
 
 
 def lists_as_markup(report: "ListReport") -> str:

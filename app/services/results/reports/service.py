@@ -3,25 +3,28 @@
 from dataclasses import replace
 
 from topkapi.analysis.report import Options, Report, build_report
+from topkapi.analysis.report.schema import ConfidenceSection
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.results.exports import StudySource, completeness
 from topkapi.app.services.results.exports.gathering import TITLES, gather
-from topkapi.app.services.results.reports.confidence import confidence_section
+from topkapi.app.services.results.reports.confidence import confidence_section, stored_section
 from topkapi.app.services.results.reports.names import names_of
 from topkapi.app.services.results.reports.notes import notes_on
+from topkapi.app.services.results.reports.stored import StoredConfidence
 
 
 def make_report(
     source: StudySource,
     *,
     pseudonyms: bool = False,
-    confidence: bool = False,
+    confidence: bool | StoredConfidence = False,
     options: Options | None = None,
 ) -> Report:
     """Make the report of a study; its ``notes`` say what is missing.
 
-    ``confidence`` adds the confidence in each list, which takes a third of a second per session.
+    ``confidence`` adds the confidence in each list; unless it is stored, that takes a third of a
+    second per session.
     """
     people = None if pseudonyms else names_of(source)
     study = gather(source, tools=_tools(source), people=people)
@@ -29,8 +32,16 @@ def make_report(
     return replace(
         build_report(study, options, method=source.consensus),
         notes=tuple(notes_on(study, state.of(TITLES), state.of({Tool.LISTS}))),
-        confidence=confidence_section(source, people) if confidence else None,
+        confidence=_confidence(source, people, confidence),
     )
+
+
+def _confidence(
+    source: StudySource, people: dict[int, str] | None, wanted: bool | StoredConfidence
+) -> ConfidenceSection | None:
+    if isinstance(wanted, StoredConfidence):
+        return stored_section(source, people, wanted)
+    return confidence_section(source, people) if wanted else None
 
 
 def _tools(source: StudySource) -> list[Tool]:

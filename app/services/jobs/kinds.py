@@ -1,0 +1,26 @@
+"""The kinds of jobs by name; each imports its libraries when it first runs."""
+
+from collections.abc import Callable, Mapping
+
+from topkapi.app.db.base import Json
+from topkapi.app.services.jobs.running import RunningJob
+
+
+def run_models(job: RunningJob) -> Json:
+    """Compare ranking models."""
+    from topkapi.app.services.jobs import models
+
+    return models.run(job)
+
+
+def run_confidence(job: RunningJob) -> Json:
+    """Compute the confidence in each list."""
+    from topkapi.app.services.jobs import confidence
+
+    return confidence.run(job)
+
+
+KINDS: Mapping[str, Callable[[RunningJob], Json]] = {
+    "models": run_models,
+    "confidence": run_confidence,
+}

@@ -1,0 +1,96 @@
+"""What can be compared on a study: ground truths, features and models."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from sqlalchemy.orm import Session
+
+from topkapi.app.db.base import Json
+from topkapi.app.db.queries import jobs as queries
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Invalid
+
+FEWEST_QUERIES = 3  # a part to train on, one to tune on, one to test on
+USUAL = ("regression", "ranksvm", "listnet", "topk-listmle", "focused-net")
+CONSENSUS = ("bradley-terry", "supervised-kemeny")
+_PACKAGES = {"lightgbm": "lightgbm", "xgboost": "xgboost"}
+_TOOLS = {"topk": Tool.PAIRS, "graded": Tool.GRADES}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOffer:
+    """What a comparison can use; ``queries`` are those with labels, per ground truth.
+
+    A study without features of its own is compared on features of its texts.
+    """
+
+    queries: Mapping[str, int]
+    models: Mapping[str, str]
+    features: Sequence[str]
+    own_features: bool
+
+    @property
+    def possible(self) -> bool:
+        """Whether any ground truth has enough queries."""
+        return max(self.queries.values()) >= FEWEST_QUERIES
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """What somebody wants to compare."""
+
+    truth: str = "topk"
+    models: tuple[str, ...] = USUAL
+    features: tuple[str, ...] = ()
+    consensus: str = CONSENSUS[0]
+
+
+def model_offer(session: Session, study_id: int) -> ModelOffer:
+    """Return what can be compared on a study. The numerical libraries are loaded here."""
+    from topkapi.analysis.data.text_features import NAMES
+    from topkapi.analysis.experiments.grids import TABLE_ORDER, title
+
+    labelled = queries.labelled_queries(session, study_id)
+    own = queries.feature_names(session, study_id)
+    return ModelOffer(
+        queries={truth: labelled.get(tool, 0) for truth, tool in _TOOLS.items()},
+        models={
+            name: title(name)
+            for name in TABLE_ORDER
+            if name not in _PACKAGES or find_spec(_PACKAGES[name])
+        },
+        features=sorted(own, key=_by_number) if own else NAMES,
+        own_features=bool(own),
+    )
+
+
+def job_parameters(offer: ModelOffer, choice: ModelChoice) -> Json:
+    """Return the parameters of the job; raise Invalid for a choice that is not offered."""
+    if choice.truth not in offer.queries:
+        raise Invalid("Choose lists or grades as ground truth.", field="truth")
+    if offer.queries[choice.truth] < FEWEST_QUERIES:
+        raise Invalid(
+            f"{offer.queries[choice.truth]} finished queries have these labels, and a comparison "
+            f"needs {FEWEST_QUERIES}: to train, to tune and to test.",
+            field="truth",
+        )
+    if choice.consensus not in CONSENSUS:
+        raise Invalid(f"Choose one of {', '.join(CONSENSUS)}.", field="consensus")
+    models = [name for name in offer.models if name in choice.models]
+    if not models:
+        raise Invalid("Choose at least one model.", field="models")
+    features = [name for name in offer.features if name in choice.features]
+    if not features:
+        raise Invalid("Choose at least one feature.", field="features")
+    every = len(features) == len(offer.features)
+    return {
+        "truth": choice.truth,
+        "models": models,
+        "features": [] if every else features,
+        "consensus": choice.consensus,
+    }
+
+
+def _by_number(name: str) -> tuple[int, str]:
+    return (int(name), name) if name.isascii() and name.isdigit() else (2**63, name)

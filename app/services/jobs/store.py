@@ -1,0 +1,173 @@
+"""The queue of jobs: a job is taken by one worker at a time, which holds a lease on it.
+
+Each function is one step in the caller's transaction. PostgreSQL skips rows that another worker has
+locked (`SKIP LOCKED`); on SQLite a write transaction begins with `BEGIN IMMEDIATE`, so two workers
+never choose at the same time. A worker that lost its lease can change nothing any more: its
+statements name the worker and the attempt.
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, CursorResult, and_, or_, select, update
+from sqlalchemy.orm import Session
+
+from topkapi.app.db.base import Json, now
+from topkapi.app.db.models import Job, Study
+from topkapi.app.domain.enums import JobState
+from topkapi.app.services import audit
+
+LEASE = timedelta(seconds=30)
+MOST_ATTEMPTS = 3
+_LOST = (
+    f"The worker process ended {MOST_ATTEMPTS} times while it computed this, perhaps because "
+    "memory ran out. Choose less, or run it on a machine with more memory, and start it again."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right of one worker to run a job, in one attempt; ``study`` is the slug."""
+
+    job_id: int
+    worker: str
+    attempt: int
+    kind: str
+    study: str
+    parameters: Json
+
+
+def queue_job(
+    session: Session, study: Study, kind: str, parameters: Json, *, actor_id: int | None = None
+) -> Job:
+    """Add a job to the queue; return the waiting or running one if it is the same."""
+    for job in session.scalars(
+        select(Job).where(Job.study_id == study.id, Job.kind == kind, ~_ended())
+    ):
+        if job.parameters == parameters and not job.stop_requested:
+            return job
+    job = Job(study_id=study.id, kind=kind, parameters=parameters, created_by=actor_id)
+    session.add(job)
+    session.flush()
+    audit.record(session, actor_id, "job.start", study.slug, job=job.id, kind=kind)
+    return job
+
+
+def has_work(session: Session) -> bool:
+    """Return whether a job waits or has lost its worker."""
+    return session.scalar(select(Job.id).where(_takeable()).limit(1)) is not None
+
+
+def take_job(session: Session, worker: str, lease: timedelta = LEASE) -> Lease | None:
+    """Take the oldest job that waits or has lost its worker; None if there is none.
+
+    A job that lost its worker too often fails, one that was to be stopped is stopped.
+    """
+    statement = select(Job).where(_takeable()).order_by(Job.id).limit(1)
+    while (job := session.scalar(statement.with_for_update(skip_locked=True))) is not None:
+        if job.stop_requested:
+            _end(job, JobState.STOPPED, "Stopped.")
+        elif job.attempts >= MOST_ATTEMPTS:
+            _end(job, JobState.FAILED, _LOST)
+        else:
+            return _taken(session, job, worker, lease)
+        session.flush()
+    return None
+
+
+def _taken(session: Session, job: Job, worker: str, lease: timedelta) -> Lease:
+    job.state, job.worker, job.attempts = JobState.RUNNING, worker, job.attempts + 1
+    job.lease_until = now() + lease
+    job.started_at, job.progress, job.message = now(), 0.0, ""
+    slug = session.scalars(select(Study.slug).where(Study.id == job.study_id)).one()
+    return Lease(job.id, worker, job.attempts, job.kind, slug, job.parameters)
+
+
+def extend_lease(session: Session, held: Lease, lease: timedelta = LEASE) -> bool:
+    """Extend the lease; return whether to go on: it is still held, and nobody asked to stop."""
+    if not _change(session, held, lease_until=now() + lease):
+        return False
+    return not session.scalars(select(Job.stop_requested).where(Job.id == held.job_id)).one()
+
+
+def note_progress(session: Session, held: Lease, progress: float, message: str) -> None:
+    """Store how far the job is, from 0 to 1."""
+    _change(session, held, progress=min(1.0, max(0.0, progress)), message=message)
+
+
+def finish_job(session: Session, held: Lease, result: Any) -> bool:
+    """Store the result as JSON; return False if the lease was lost."""
+    text = json.dumps(result, ensure_ascii=False, allow_nan=False)
+    return _change(session, held, **_ending(JobState.DONE, ""), progress=1.0, result=text)
+
+
+def fail_job(session: Session, held: Lease, reason: str) -> bool:
+    """Store why the job failed."""
+    return _change(session, held, **_ending(JobState.FAILED, reason))
+
+
+def stop_taken(session: Session, held: Lease) -> bool:
+    """Record that the worker stopped as requested."""
+    return _change(session, held, **_ending(JobState.STOPPED, "Stopped."))
+
+
+def release_job(session: Session, held: Lease) -> bool:
+    """Return the job to the queue, as a worker does that is told to end; no attempt is counted."""
+    return _change(
+        session,
+        held,
+        state=JobState.QUEUED,
+        worker=None,
+        lease_until=None,
+        attempts=Job.attempts - 1,
+        message="Waiting again: its worker was ended.",
+    )
+
+
+def request_stop(session: Session, job: Job, slug: str, *, actor_id: int | None = None) -> None:
+    """Ask to stop a job: a waiting one ends at once, a running one at its next step."""
+    found = session.scalar(select(Job).where(Job.id == job.id).with_for_update())
+    if found is None or found.state.final or found.stop_requested:
+        return
+    found.stop_requested = True
+    if found.state is JobState.QUEUED:
+        _end(found, JobState.STOPPED, "Stopped.")
+    audit.record(session, actor_id, "job.stop", slug, job=found.id, kind=found.kind)
+
+
+def _ended() -> ColumnElement[bool]:
+    return Job.state.in_([state for state in JobState if state.final])
+
+
+def _takeable() -> ColumnElement[bool]:
+    lost = and_(Job.state == JobState.RUNNING, Job.lease_until < now())
+    return or_(Job.state == JobState.QUEUED, lost)
+
+
+def _end(job: Job, state: JobState, message: str) -> None:
+    for name, value in _ending(state, message).items():
+        setattr(job, name, value)
+
+
+def _ending(state: JobState, message: str) -> dict[str, Any]:
+    return {"state": state, "message": message, "finished_at": now(), "lease_until": None}
+
+
+def _change(session: Session, held: Lease, **values: Any) -> bool:
+    """Change the job if the worker still holds it in this attempt."""
+    statement = (
+        update(Job)
+        .where(
+            Job.id == held.job_id,
+            Job.worker == held.worker,
+            Job.attempts == held.attempt,
+            Job.state == JobState.RUNNING,
+        )
+        .values(**values)
+        .execution_options(synchronize_session=False)
+    )
+    found = session.execute(statement)
+    assert isinstance(found, CursorResult)
+    return found.rowcount == 1

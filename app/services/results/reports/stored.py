@@ -1,0 +1,19 @@
+"""Parts of a report that were computed before."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class StoredConfidence:
+    """Confidence that a job has computed: rows of the report's section, with pseudonyms.
+
+    ``digest`` is the `state_digest` of the study at that time.
+    """
+
+    job_id: int
+    at: datetime
+    digest: str
+    lists: Sequence[Mapping[str, Any]]

@@ -1,0 +1,1 @@
+"""Pages of background jobs and of the comparison of models."""

@@ -1,0 +1,170 @@
+"""Models and background jobs in the browser: start a job, watch it, stop it, read its result."""
+
+import json
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Path, Request
+from sqlalchemy.orm import Session
+from starlette.responses import RedirectResponse, Response
+
+from topkapi.app.db.models import Job, Study, User
+from topkapi.app.db.queries import jobs as queries
+from topkapi.app.db.queries.results.exports import queries_in_order
+from topkapi.app.domain.enums import JobState
+from topkapi.app.domain.errors import Invalid, NotFound
+from topkapi.app.services.jobs import store
+from topkapi.app.services.jobs.downloads import model_file, run_file
+from topkapi.app.services.jobs.model_choice import ModelChoice, job_parameters, model_offer
+from topkapi.app.services.jobs.stored_confidence import current_confidence
+from topkapi.app.services.studies import lifecycle
+from topkapi.app.web.access.deps import ResearcherUser, RowId, SessionDep
+from topkapi.app.web.common import htmx
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.jobs.forms import ModelsForm
+from topkapi.app.web.jobs.views import (
+    ComparisonView,
+    JobPageView,
+    JobView,
+    ModelsView,
+    QueryLink,
+    comparison_view,
+)
+from topkapi.app.web.people.views import Refusal
+from topkapi.app.web.studies.pages import study_head
+
+router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
+Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$")]
+Model = Annotated[str, Path(max_length=50)]
+_MOST_JOBS = 20
+
+
+@router.get("/models")
+def get_models(request: Request, session: SessionDep, user: ResearcherUser, slug: Slug) -> Response:
+    """Show what can be compared, and past jobs."""
+    study = lifecycle.required_study(session, slug)
+    offer = model_offer(session, study.id)
+    return _form(request, session, study, user, ModelChoice(features=tuple(offer.features)))
+
+
+@router.post("/models")
+def post_models(
+    request: Request,
+    session: SessionDep,
+    user: ResearcherUser,
+    slug: Slug,
+    form: Annotated[ModelsForm, Form()],
+) -> Response:
+    """Start a comparison of models."""
+    study, choice = lifecycle.required_study(session, slug), form.to_choice()
+    try:
+        parameters = job_parameters(model_offer(session, study.id), choice)
+    except Invalid as refusal:
+        return _form(request, session, study, user, choice, Refusal.of(refusal))
+    job = store.queue_job(session, study, "models", parameters, actor_id=user.id)
+    return _to_job(request, slug, job.id)
+
+
+@router.post("/confidence")
+def post_confidence(
+    request: Request, session: SessionDep, user: ResearcherUser, slug: Slug
+) -> Response:
+    """Start to compute the confidence of the lists; show it if it is computed and current."""
+    study = lifecycle.required_study(session, slug)
+    if current_confidence(session, slug) is not None:
+        return RedirectResponse(_confidence_url(request, slug), status_code=303)
+    job = store.queue_job(session, study, "confidence", {}, actor_id=user.id)
+    return _to_job(request, slug, job.id)
+
+
+@router.get("/jobs/{job_id}")
+def get_job(
+    request: Request, session: SessionDep, user: ResearcherUser, slug: Slug, job_id: RowId
+) -> Response:
+    """Show the progress of a job, or its result."""
+    study = lifecycle.required_study(session, slug)
+    job = _job(session, study, job_id)
+    view = JobPageView(
+        head=study_head(session, study, user, "models" if job.kind == "models" else "report"),
+        job=JobView.of(job),
+        comparison=_comparison(session, study, job),
+    )
+    response = render(request, "jobs/job.html", view, fragment="jobs/_job.html")
+    if job.kind == "confidence" and job.state is JobState.DONE and htmx.wants_fragment(request):
+        return htmx.redirect(response, _confidence_url(request, slug))
+    return response
+
+
+@router.post("/jobs/{job_id}/stop")
+def post_stop_job(
+    request: Request, session: SessionDep, user: ResearcherUser, slug: Slug, job_id: RowId
+) -> Response:
+    """Ask to stop a job."""
+    study = lifecycle.required_study(session, slug)
+    store.request_stop(session, _job(session, study, job_id), slug, actor_id=user.id)
+    return _to_job(request, slug, job_id)
+
+
+@router.get("/jobs/{job_id}/models/{model}.json")
+def get_job_model(
+    session: SessionDep, _user: ResearcherUser, slug: Slug, job_id: RowId, model: Model
+) -> Response:
+    """Download a trained model, as `topkapi rank train` writes it."""
+    job = _job(session, lifecycle.required_study(session, slug), job_id)
+    return _file(model_file(job, model), "application/json", f"{slug}.{model}.json")
+
+
+@router.get("/jobs/{job_id}/runs/{model}.txt")
+def get_job_run(
+    session: SessionDep, _user: ResearcherUser, slug: Slug, job_id: RowId, model: Model
+) -> Response:
+    """Download the rankings of a model as a TREC run."""
+    job = _job(session, lifecycle.required_study(session, slug), job_id)
+    return _file(run_file(job, model), "text/plain", f"{slug}.{model}.run.txt")
+
+
+def _form(
+    request: Request,
+    session: Session,
+    study: Study,
+    user: User,
+    choice: ModelChoice,
+    refusal: Refusal | None = None,
+) -> Response:
+    found = queries.jobs_of_study(session, study.id, limit=_MOST_JOBS)
+    view = ModelsView(
+        head=study_head(session, study, user, "models"),
+        offer=model_offer(session, study.id),
+        choice=choice,
+        jobs=[JobView.of(job, name) for job, name in found],
+        refusal=refusal,
+    )
+    return render(request, "jobs/models.html", view, status=422 if refusal else 200)
+
+
+def _comparison(session: Session, study: Study, job: Job) -> ComparisonView | None:
+    if job.kind != "models" or job.state is not JobState.DONE or job.result is None:
+        return None
+    rows = queries_in_order(session, study.id)
+    links = {name: QueryLink(number, text) for number, name, text in rows}
+    return comparison_view(json.loads(job.result), links)
+
+
+def _job(session: Session, study: Study, job_id: int) -> Job:
+    job = queries.job_of_study(session, study.id, job_id)
+    if job is None:
+        raise NotFound(f"The study {study.slug!r} has no job {job_id}.")
+    return job
+
+
+def _file(text: str, media_type: str, name: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(text, media_type=media_type, headers=headers)
+
+
+def _to_job(request: Request, slug: str, job_id: int) -> Response:
+    url = request.app.url_path_for("get_job", slug=slug, job_id=job_id)
+    return RedirectResponse(str(url), status_code=303)
+
+
+def _confidence_url(request: Request, slug: str) -> str:
+    return f"{request.app.url_path_for('get_report', slug=slug)}?confidence=true#confidence"

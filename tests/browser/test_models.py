@@ -1,0 +1,59 @@
+"""A researcher compares models in the background, leaves, and comes back to the result."""
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from tests.browser.assigned_work import Site
+from tests.browser.looks import assert_accessible, flaws, schemes, widths
+from tests.factories import make_user
+from tests.services.test_job_kinds import labelled_study
+from topkapi.app.domain.enums import Role
+from topkapi.app.services.jobs.worker import Worker
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_comparison_goes_on_without_its_tab(site: Site, context: BrowserContext) -> None:
+    with site.sessions.write.begin() as session:
+        user = make_user(session, role=Role.RESEARCHER)
+        study = labelled_study(session, slug=f"models-{user.id}")
+    context.add_cookies([site.cookie(user)])
+    page = context.new_page()
+    page.goto(f"{site.server.url}/studies/{study.slug}/models")
+    for name in ("FocusedNet", "Top-k ListMLE", "ListNet"):
+        page.get_by_label(name, exact=True).uncheck()
+    page.get_by_label("clicks").uncheck()
+    assert_accessible(page)
+    for width in widths(page):
+        assert flaws(page) == [], width
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_role("heading", name="Waiting")).to_be_visible()
+    assert_accessible(page)
+    page.close()
+
+    Worker(site.sessions).run(until_empty=True)
+    page = context.new_page()
+    page.goto(f"{site.server.url}/studies/{study.slug}/models")
+    page.get_by_role("link", name="Comparison of models").click()
+    means = page.get_by_role("region", name="Means of each model")
+    expect(means.get_by_role("rowheader")).to_have_text(["RankSVM", "Regression"])
+    expect(page.get_by_role("region", name="Weights of the features")).to_contain_text("bm25")
+    expect(page.get_by_text("clicks")).to_have_count(0)
+    for width in widths(page):
+        for scheme in schemes(page):
+            assert flaws(page) == [], (width, scheme)
+    assert_accessible(page)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Run of RankSVM").click()
+    assert download.value.suggested_filename == f"{study.slug}.ranksvm.run.txt"
+
+    page.get_by_role("link", name="Report").click()
+    page.get_by_role("button", name="Show confidence of the lists").click()
+    expect(page.get_by_role("heading", name="Waiting")).to_be_visible()
+    Worker(site.sessions).run(until_empty=True)
+    expect(page.locator("#confidence")).to_be_visible()  # the page goes there by itself
+
+    page.goto(f"{site.server.url}/studies/{study.slug}/models")
+    page.get_by_role("button", name="Compare").click()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("The job was stopped.")).to_be_visible()

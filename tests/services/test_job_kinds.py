@@ -1,0 +1,116 @@
+"""What jobs compute: comparisons of models, and confidence."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.exporting import add_features, judge, make_judged_study
+from tests.factories import make_assignment, make_study, make_user, queries_of
+from topkapi.analysis.models import load_model
+from topkapi.analysis.report.serialise import record_of
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Job, Study
+from topkapi.app.domain.enums import JobState
+from topkapi.app.services.jobs import store
+from topkapi.app.services.jobs.stored_confidence import stored_confidence
+from topkapi.app.services.jobs.worker import Worker
+from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
+from topkapi.app.services.results.reports.cache import state_digest
+from topkapi.app.services.results.reports.service import make_report
+
+
+def labelled_study(session: Session, *, slug: str = "tulips", queries: int = 4) -> Study:
+    """Create a study with features, of which one assessor has judged every query with pairs."""
+    study = make_study(session, slug=slug, queries=queries, documents=8)
+    add_features(session, study, named=True)
+    user = make_user(session)
+    for number, query in enumerate(queries_of(session, study)):
+        judge(session, make_assignment(session, user=user, query=query, seed=f"s{number}"))
+    return study
+
+
+def run_job(sessions: Sessions, kind: str, parameters: dict[str, Any]) -> Job:
+    with sessions.write.begin() as session:
+        study = session.scalars(select(Study)).one()
+        job_id = store.queue_job(session, study, kind, parameters).id
+    Worker(sessions).run(until_empty=True)
+    with sessions.read() as session:
+        job = session.get_one(Job, job_id)
+        assert isinstance(job.result, str | None)
+    return job
+
+
+def choice(**changes: Any) -> dict[str, Any]:
+    return {"truth": "topk", "models": ["regression", "ranksvm"], "features": [], **changes}
+
+
+def test_models_are_compared_on_the_labels_of_a_study(sessions: Sessions, tmp_path: Path) -> None:
+    with sessions.write.begin() as session:
+        labelled_study(session)
+    job = run_job(sessions, "models", choice())
+    assert job.state is JobState.DONE, job.message
+    found = json.loads(job.result or "")
+    assert (found["truth"], found["k"], found["folds"]) == ("topk", 3, 4)
+    assert found["features"] == ["bm25", "clicks"]
+    assert not found["from_text"]
+    assert sorted(found["queries"]) == ["q0", "q1", "q2", "q3"]
+    titles = [row["title"] for row in found["rows"]]
+    assert titles == ["Regression", "RankSVM"]
+    column = found["columns"].index(found["measure"])
+    for row in found["rows"]:
+        values = found["per_query"][row["model"]]
+        assert sum(values) / 4 == pytest.approx(row["means"][column])
+        assert len(found["weights"][row["model"]]) == 2
+        assert [len(each) for each in found["run"]["scores"][row["model"]]] == [8] * 4
+    assert sorted(row["p"] is None for row in found["rows"]) == [False, True]
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(found["documents"]["ranksvm"]))
+    assert load_model(path).settings() == found["documents"]["ranksvm"]["settings"]
+
+
+def test_features_can_be_chosen(sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
+        labelled_study(session, queries=3)
+    chosen = choice(models=["regression"], features=["clicks"])
+    found = json.loads(run_job(sessions, "models", chosen).result or "")
+    assert found["features"] == ["clicks"]
+    assert len(found["weights"]["regression"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("queries", "changes", "words"),
+    [
+        (2, {}, "at least 3 are needed"),
+        (3, {"truth": "graded"}, "no query is finished with grades"),
+        (3, {"features": ["gone"]}, "none of the chosen features"),
+    ],
+)
+def test_a_comparison_that_cannot_be_made_says_what_is_missing(
+    sessions: Sessions, queries: int, changes: dict[str, Any], words: str
+) -> None:
+    with sessions.write.begin() as session:
+        labelled_study(session, queries=queries)
+    job = run_job(sessions, "models", choice(**changes))
+    assert job.state is JobState.FAILED
+    assert words in job.message
+
+
+def test_stored_confidence_gives_the_same_report_as_computing_it(sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
+        make_judged_study(session)
+    run_job(sessions, "confidence", {})
+    with export_session(sessions) as session:
+        source = StudySource(session, "tulips")
+        stored = stored_confidence(session, source.study.id)
+        assert stored is not None
+        assert stored.digest == state_digest(source)
+        assert {row["assessor"] for row in stored.lists} == {"assessor-01", "assessor-02"}
+        for pseudonyms in (False, True):
+            source = StudySource(session, "tulips", ExportOptions(pseudonyms=pseudonyms))
+            wanted = make_report(source, pseudonyms=pseudonyms, confidence=True)
+            found = make_report(source, pseudonyms=pseudonyms, confidence=stored)
+            assert record_of(found) == record_of(wanted)
