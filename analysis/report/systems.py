@@ -146,7 +146,8 @@ def system_scores(
         for name, each in runs.items()
     ]
     systems.sort(key=lambda each: (-_known(each.scores[0].mean), each.system))
-    return SystemScores(truth, k, queries, baseline, measures, tuple(systems))
+    losses = tuple(name for name in measures if _base(name) in LOSSES)
+    return SystemScores(truth, k, queries, baseline, measures, losses, tuple(systems))
 
 
 _NO_QUERY = Figure(None, Reason.NO_JUDGED_QUERY)

@@ -14,7 +14,14 @@ from topkapi.app.cli.failures import Refused
 from topkapi.app.db.models import SystemRun
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.services.results.exports import export_session
-from topkapi.app.services.results.systems import SystemReports, add_runs, remove_run, runs_of
+from topkapi.app.services.results.systems import (
+    RunsRefused,
+    SystemReports,
+    add_runs,
+    read_runs,
+    remove_run,
+    runs_of,
+)
 from topkapi.app.services.studies.lifecycle import required_study
 
 Slug = Annotated[str, typer.Argument(help="Slug of the study.")]
@@ -37,10 +44,13 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Add TREC runs to a study, one system per tag; all of them or none."""
-    read = [(path.name, path.read_bytes()) for path in files]
-    with open_sessions() as sessions, sessions.write.begin() as session:
-        found = add_runs(session, required_study(session, slug), read)
-        facts = [_facts(run) for run in found]
+    try:
+        read = read_runs([(path.name, path.read_bytes()) for path in files])
+        with open_sessions() as sessions, sessions.write.begin() as session:
+            found = add_runs(session, required_study(session, slug), read)
+            facts = [_facts(run) for run in found]
+    except RunsRefused as error:
+        raise Refused(str(error), tuple(map(str, error.problems))) from None
     say(as_json, facts, "\n".join(f"{slug}: added {_line(each)}" for each in facts))
 
 

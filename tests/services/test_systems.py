@@ -27,6 +27,7 @@ from topkapi.app.services.results.systems import (
     RunsRefused,
     SystemReports,
     add_runs,
+    read_runs,
     remove_run,
     runs_of,
     scoring,
@@ -43,11 +44,8 @@ def judged(sessions: Sessions) -> Sessions:
     with sessions.write.begin() as session:
         study = make_judged_study(session)
         both = run_of("up") + run_of("stray", queries=1, pages=9)
-        add_runs(
-            session,
-            study,
-            [("a.run", both.encode()), ("b.gz", packed(run_of("down", turned=True)))],
-        )
+        files = [("a.run", both.encode()), ("b.gz", packed(run_of("down", turned=True)))]
+        add_runs(session, study, read_runs(files))
     return sessions
 
 
@@ -98,7 +96,7 @@ def test_a_new_run_is_scored_alone_and_new_answers_drop_the_cache(
         study = session.scalars(select(Study)).one()
         cache.report(session, "tulips")
         assert len(calls) == 3
-        add_runs(session, study, [("c.run", run_of("third").encode())])
+        add_runs(session, study, read_runs([("c.run", run_of("third").encode())]))
         cache.report(session, "tulips", baseline="third")
         assert len(calls) == 4
         with pytest.raises(Invalid, match="has no system 'fourth'"):
@@ -112,12 +110,9 @@ def test_bad_files_are_refused_whole_by_file_and_line(
 ) -> None:
     monkeypatch.setattr(service, "MOST_LINES", 40)
     monkeypatch.setattr(service, "MOST_UNPACKED", 4000)
-    files = [
-        ("good", run_of("good").encode(), None),
-        ("twice", run_of("good").encode(), "the system 'good' is also in good"),
+    bad = [
+        ("twice", run_of("good").encode(), "'good' is also in good"),
         ("short", b"q0 Q0 q0-d1 1 2.0\n", "line 1: 5 columns"),
-        ("old", run_of("up").encode(), "already has a run of 'up'"),
-        ("other", b"x9 Q0 d 1 1 other\n", "The run has x9; the study has q0, q1, q2"),
         ("latin", b"q0 Q0 a 1 1 x\nq0 Q0 \xe9 1 1 x\n", "line 2: not UTF-8"),
         ("nul", b"q0 Q0 a\0 1 1 nul\n", "U\\+0000"),
         ("long", f"q0 Q0 a 1 1 {'x' * 301}\n".encode(), "longer than 300"),
@@ -125,17 +120,26 @@ def test_bad_files_are_refused_whole_by_file_and_line(
         ("bomb", packed("q" * 9999), "when unpacked"),
         ("torn", packed(run_of("torn"))[:-9], "damaged gzip"),
     ]
+    good = ("good", run_of("good").encode())
+    with pytest.raises(RunsRefused) as refused:
+        read_runs([good, *((name, data) for name, data, _ in bad)])
+    check(refused.value, [(name, message) for name, _, message in bad])
+    with pytest.raises(RunsRefused, match="No run was added"):
+        read_runs([])
+    foreign = ("other", b"x9 Q0 d 1 1 other\n")
     with judged.write.begin() as session:
         study = session.scalars(select(Study)).one()
         with pytest.raises(RunsRefused) as refused:
-            add_runs(session, study, [(name, data) for name, data, _ in files])
-        expected = [(name, message) for name, _, message in files if message]
-        for problem, (name, message) in zip(refused.value.problems, expected, strict=True):
-            assert problem.startswith(name)
-            assert re.search(message, problem), problem
-        with pytest.raises(RunsRefused):
-            add_runs(session, study, [])
+            add_runs(session, study, read_runs([good, ("old", run_of("up").encode()), foreign]))
         assert len(runs_of(session, study)) == 3
+    foreign_message = "The run has x9; the study has q0, q1, q2"
+    check(refused.value, [("old", "already has a run of 'up'"), ("other", foreign_message)])
+
+
+def check(refused: RunsRefused, expected: list[tuple[str, str]]) -> None:
+    for problem, (name, message) in zip(map(str, refused.problems), expected, strict=True):
+        assert problem.startswith(name)
+        assert re.search(message, problem), problem
 
 
 def test_a_run_is_removed_from_its_own_study_only(judged: Sessions) -> None:
@@ -202,6 +206,8 @@ def test_systems_on_the_command_line(
     (tmp_path / "third.run").write_text(run_of("third"))
     added = run_command(capsys, ["systems", "add", "tulips", str(tmp_path / "third.run")])
     assert added == (0, f"tulips: added {'third':<24} 3 queries, 18 lines\n", "")
+    code, _, err = run_command(capsys, ["systems", "add", "tulips", str(tmp_path / "third.run")])
+    assert (code, "third.run: the study already has a run of 'third'" in err) == (1, True)
     code, out, _ = run_command(capsys, ["systems", "list", "tulips", "--json"])
     assert [run["system"] for run in json.loads(out)] == ["down", "stray", "third", "up"]
     options = ["--baseline", "down", "--out", str(tmp_path / "scores.csv")]

@@ -48,7 +48,8 @@ class ScoredSystem:
 class SystemScores:
     """Scores of all systems on one ground truth, best first by the first measure.
 
-    ``truth`` is ``topk`` or ``graded``; ``k`` is the depth of measures that are cut.
+    ``truth`` is ``topk`` or ``graded``; ``k`` is the depth of measures that are cut; less is better
+    in the measures of ``losses``.
     """
 
     truth: str
@@ -56,6 +57,7 @@ class SystemScores:
     queries: int
     baseline: str | None
     measures: tuple[str, ...]
+    losses: tuple[str, ...]
     systems: tuple[ScoredSystem, ...]
 
 
@@ -100,9 +102,13 @@ class Leaderboard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemReport:
-    """Everything about the systems of a study; None where there is nothing to report."""
+    """Everything about the systems of a study; None where there is nothing to report.
+
+    ``truths`` are the ground truths on which systems can be scored.
+    """
 
     study: StudyName | None = field(default=None, metadata=OPTIONAL)
     format: str = "topkapi-systems"
+    truths: tuple[str, ...]
     scores: SystemScores | None
     leaderboard: Leaderboard | None

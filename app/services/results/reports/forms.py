@@ -6,9 +6,10 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 if TYPE_CHECKING:
     from topkapi.analysis.report import ListReport, Report
+    from topkapi.analysis.report.schema import SystemReport
 
 
-def as_json(report: "Report | ListReport") -> str:
+def as_json(report: "Report | ListReport | SystemReport") -> str:
     """Return the report as JSON, the same as `topkapi report` writes."""
     from topkapi.analysis.report.serialise import to_json
 

@@ -5,8 +5,17 @@ from topkapi.app.services.results.systems.runs import (
     MOST_BYTES,
     RunsRefused,
     add_runs,
+    read_runs,
     remove_run,
     runs_of,
 )
 
-__all__ = ["MOST_BYTES", "RunsRefused", "SystemReports", "add_runs", "remove_run", "runs_of"]
+__all__ = [
+    "MOST_BYTES",
+    "RunsRefused",
+    "SystemReports",
+    "add_runs",
+    "read_runs",
+    "remove_run",
+    "runs_of",
+]

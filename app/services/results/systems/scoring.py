@@ -59,7 +59,12 @@ class StudySystems:
         """Return the report on one ground truth, top-k lists if there are any."""
         chosen = self._truth(truth)
         scores = None if chosen is None else self._scores(session, chosen, baseline)
-        return SystemReport(study=self.name, scores=scores, leaderboard=self.leaderboard)
+        return SystemReport(
+            study=self.name,
+            truths=tuple(self.labels),
+            scores=scores,
+            leaderboard=self.leaderboard,
+        )
 
     def _truth(self, wanted: str | None) -> Truth | None:
         for truth in self.labels:
