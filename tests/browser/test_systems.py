@@ -55,6 +55,7 @@ def test_from_two_runs_to_their_scores(any_site: Site, context: BrowserContext) 
         assert_accessible(page)
     for _width in widths(page):
         assert flaws(page) == []
+        expect(page.get_by_role("link", name="Exports", exact=True)).to_be_in_viewport()
     with page.expect_download() as saved:
         page.get_by_role("link", name="Download CSV").press("Enter")
     assert saved.value.path().read_text().startswith("system,measure,mean,")
