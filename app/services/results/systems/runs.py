@@ -67,7 +67,8 @@ class ReadRun:
 def read_runs(files: Sequence[tuple[str, bytes]]) -> list[ReadRun]:
     """Read TREC runs by their tags; raise RunsRefused with file and line of each problem.
 
-    It takes one to two seconds per 100,000 lines and needs no database: call it outside a transaction.
+    It takes one to two seconds per 100,000 lines and needs no database: call it outside a
+    transaction.
     """
     problems: list[str] = []
     found: dict[str, ReadRun] = {}
