@@ -28,6 +28,7 @@ from topkapi.app.services.pages.shown import ShownPages
 from topkapi.app.services.pages.texts import PageTexts
 from topkapi.app.services.progress.snapshots import Snapshots
 from topkapi.app.services.results.reports import ListReports, ReportCache
+from topkapi.app.services.results.systems import SystemReports
 from topkapi.app.services.studies import copy_import
 from topkapi.app.web.access.admission import KnownTokens
 from topkapi.app.web.access.slots import TransactionLimits
@@ -115,6 +116,7 @@ def _set_state(app: FastAPI, settings: Settings) -> None:
     state.snapshots = Snapshots()
     state.reports = ReportCache()
     state.list_reports = ListReports()
+    state.system_reports = SystemReports()
     state.transaction_limits = TransactionLimits(state.engine.dialect.name)
     state.known_tokens = KnownTokens(state.sessions, state.transaction_limits.authentication)
     state.templates = make_templates()

@@ -1,8 +1,9 @@
 """TREC runs: rankings of another system, scored like those of a model."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,20 +19,93 @@ Run = dict[str, dict[str, float]]
 def read_run(path: str | Path) -> Run:
     """Read a TREC run, plain or gzip: query, Q0, document, rank, score, tag."""
     run: Run = {}
-    for number, line in enumerate(read_bytes(path).decode("utf-8").split("\n"), start=1):
-        words = line.split()
-        if not words:
-            continue
-        if len(words) != 6:
-            raise BadData(f"{path}, line {number}: {len(words)} columns, a TREC run has 6")
-        query, _, document, _, score, _ = words
-        documents = run.setdefault(query, {})
-        if document in documents:
-            raise BadData(f"{path}, line {number}: document {document} twice for query {query}")
-        documents[document] = _finite(score, f"{path}, line {number}")
+    for line in run_lines(run_text(read_bytes(path), str(path)), str(path)):
+        documents = run.setdefault(line.query, {})
+        if line.document in documents:
+            raise BadData(f"{line.location}: {_twice(line)}")
+        documents[line.document] = line.score
     if not run:
         raise BadData(f"{path}: no lines in the run")
     return run
+
+
+class RunLine(NamedTuple):
+    """A line of a TREC run with single blanks, and its location."""
+
+    location: str
+    text: str
+    query: str
+    document: str
+    score: float
+    tag: str
+
+
+def run_lines(text: str, name: str) -> Iterator[RunLine]:
+    """Yield the lines of a TREC run; raise BadData with file and line at the first bad one."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        words = line.split()
+        if not words:
+            continue
+        location = f"{name}, line {number}"
+        if len(words) != 6:
+            raise BadData(f"{location}: {len(words)} columns, a TREC run has 6")
+        query, _, document, _, score, tag = words
+        yield RunLine(location, " ".join(words), query, document, _finite(score, location), tag)
+
+
+def split_runs(text: str, name: str) -> dict[str, str]:
+    """Return the lines of each system (tag) in a file of TREC runs, as text.
+
+    Parameters
+    ----------
+    text
+        Content of the file.
+    name
+        Name of the file, for messages.
+
+    Raises
+    ------
+    BadData
+        If a line is not of a run, a document is twice in a query's list, or there are no lines.
+
+    Examples
+    --------
+    >>> list(split_runs("q1 Q0 a 1 2.5 bm25\\nq1 Q0 a 1 .3 dense", "runs.txt"))
+    ['bm25', 'dense']
+    """
+    lines: dict[str, list[str]] = {}
+    seen: dict[tuple[str, str], set[str]] = {}
+    for line in run_lines(text, name):
+        documents = seen.setdefault((line.tag, line.query), set())
+        if line.document in documents:
+            raise BadData(f"{line.location}: {_twice(line)}")
+        documents.add(line.document)
+        lines.setdefault(line.tag, []).append(line.text)
+    if not lines:
+        raise BadData(f"{name}: no lines in the run")
+    return {tag: "\n".join(found) + "\n" for tag, found in lines.items()}
+
+
+def parse_run(text: str) -> Run:
+    """Parse the text of one system from :func:`split_runs`, which has checked it."""
+    run: Run = {}
+    for line in filter(None, text.split("\n")):
+        query, _, document, _, score, _ = line.split()
+        run.setdefault(query, {})[document] = float(score)
+    return run
+
+
+def _twice(line: RunLine) -> str:
+    return f"document {line.document} twice for query {line.query}"
+
+
+def run_text(raw: bytes, name: str) -> str:
+    """Decode a run; raise BadData with the line that is not UTF-8."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise BadData(f"{name}, line {line}: not UTF-8 text") from None
 
 
 def _finite(text: str, location: str) -> float:

@@ -15,14 +15,23 @@ def randomisation_test(
     >>> randomisation_test(np.arange(8.0), np.arange(8.0))
     1.0
     """
-    differences = first - second
-    observed = abs(float(differences.sum()))
+    return float(randomisation_tests((first - second)[:, None], rounds=rounds, seed=seed)[0])
+
+
+def randomisation_tests(
+    differences: FloatArray, *, rounds: int = 10_000, seed: int = 0
+) -> FloatArray:
+    """Compute the p of :func:`randomisation_test` for each column of differences (n, m), (m,).
+
+    All columns share the random signs.
+    """
+    observed = np.abs(differences.sum(axis=0))
     rng = np.random.default_rng(seed)
-    extreme = 0
+    extreme = np.zeros(differences.shape[1])
     for start in range(0, rounds, 1000):
-        size = min(1000, rounds - start)
-        signs = rng.integers(0, 2, size=(size, differences.size), dtype=np.int8) * 2.0 - 1.0
-        extreme += int((np.abs(signs @ differences) >= observed - 1e-12).sum())
+        shape = (min(1000, rounds - start), differences.shape[0])
+        signs = rng.integers(0, 2, size=shape, dtype=np.int8) * 2.0 - 1.0
+        extreme += (np.abs(signs @ differences) >= observed - 1e-12).sum(axis=0)
     return (extreme + 1) / (rounds + 1)
 
 

@@ -8,7 +8,7 @@ true ranks, 0 = best.
 
 from topkapi.analysis.metrics.gains import Gains, load_gains, usual_gains
 from topkapi.analysis.metrics.kappa import kappa_ndcg_of_lists, topk_gains
-from topkapi.analysis.metrics.registry import LOSSES, MEASURES, evaluate, measure
+from topkapi.analysis.metrics.registry import LOSSES, MEASURES, evaluate, measure, usual_names
 
 __all__ = [
     "LOSSES",
@@ -20,4 +20,5 @@ __all__ = [
     "measure",
     "topk_gains",
     "usual_gains",
+    "usual_names",
 ]

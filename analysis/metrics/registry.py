@@ -69,7 +69,7 @@ def measure(name: str, ties: Ties = "stable", gains: Gains | None = None) -> Sco
     """
     match = _NAME.fullmatch(name)
     if match is None or match["base"] not in MEASURES:
-        raise UnknownName(f"no measure {name!r}: write {', '.join(_examples())}")
+        raise UnknownName(f"no measure {name!r}: write {', '.join(usual_names())}")
     base, k = match["base"], int(match["k"]) if match["k"] else None
     if base in LEARNABLE and match["p"] is None and gains is not None:
         return partial(dcg.learned_ndcg, k=k, expected=ties == "expected", gains=gains)
@@ -91,13 +91,19 @@ def _uncut(name: str, base: str, k: int | None, persistence: str | None) -> Scor
         return partial(overlap.topk_01, k=k)
     if persistence is None and base == "kendall-tau" and k is None:
         return pairs.kendall_tau
-    raise UnknownName(f"no measure {name!r}: write {', '.join(_examples())}")
+    raise UnknownName(f"no measure {name!r}: write {', '.join(usual_names())}")
 
 
-def _examples() -> list[str]:
+def usual_names(k: int = 10) -> list[str]:
+    """Return every measure by its usual name, cut at ``k`` where it is usually cut.
+
+    >>> usual_names(5)[:3]
+    ['p@5', 'map', 'ndcg@5']
+    """
     return [
-        *("p@10", "map", "ndcg@10", "letor4-ndcg@10", "kappa-ndcg@10", "err", "kappa-err"),
-        *("topk-01@10", "wkt@10", "capped-wkt@10", "rbo:.9", "compatibility:.95", "kendall-tau"),
+        *(f"p@{k}", "map", f"ndcg@{k}", f"letor4-ndcg@{k}", f"kappa-ndcg@{k}", "err", "kappa-err"),
+        *(f"topk-01@{k}", f"wkt@{k}", f"capped-wkt@{k}", "rbo:.9", "compatibility:.95"),
+        "kendall-tau",
     ]
 
 

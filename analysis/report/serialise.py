@@ -6,7 +6,7 @@ from dataclasses import Field, fields, is_dataclass
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from topkapi.analysis.data.exports import ConsensusList
-from topkapi.analysis.report.schema import Figure, ListReport, Report
+from topkapi.analysis.report.schema import Figure, ListReport, Report, SystemReport
 
 Record: TypeAlias = dict[str, Any]
 
@@ -19,7 +19,7 @@ class SupportsJson(Protocol):
         """Return the value as a dictionary."""
 
 
-def to_json(report: Report | ListReport) -> str:
+def to_json(report: Report | ListReport | SystemReport) -> str:
     """Return the report as JSON text.
 
     Raises

@@ -32,6 +32,7 @@ COMMANDS = {
     "study": "Import studies, assign them, and show their progress.",
     "demo": "Load the demo study, with accounts and partly finished work.",
     "export": "Write the results of a study in one of the formats.",
+    "systems": "Score systems' TREC runs on the labels of a study.",
     "simulate": "Simulate sessions: questions and quality of each sorter.",
     "rank": "Train and score ranking models, and repeat the papers' experiments.",
     "report": "Report agreement between assessors, and their effort.",

@@ -43,6 +43,12 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "copy": "Write a full copy of a study, which a deletion requires.",
         "delete": "Delete an archived study whose judgments a full copy holds.",
     },
+    "systems": {
+        "add": "Add TREC runs to a study, one system per tag; all of them or none.",
+        "list": "List the runs of a study.",
+        "remove": "Remove the run of a system.",
+        "scores": "Score all systems on people's labels, and compare them with a baseline.",
+    },
     "rank": {
         "train": "Train a model, tuning its settings if validation data is given.",
         "score": "Score a model, or another system's TREC run, by any measures.",

@@ -40,6 +40,8 @@ from topkapi.app.web.results.exports_pages import router as exports_pages
 from topkapi.app.web.results.query_pages import router as query_pages
 from topkapi.app.web.results.report_api import router as report_api
 from topkapi.app.web.results.report_pages import router as report_pages
+from topkapi.app.web.results.systems_api import router as systems_api
+from topkapi.app.web.results.systems_pages import router as systems_pages
 from topkapi.app.web.studies.api import router as studies_api
 from topkapi.app.web.studies.deletion_pages import router as deletion_pages
 from topkapi.app.web.studies.pages import router as studies_pages
@@ -70,6 +72,8 @@ ROUTERS = (
     studies_api,
     exports_api,
     report_api,
+    systems_pages,
+    systems_api,
     people_pages,
     invitation_pages,
     crowd_pages,

@@ -35,6 +35,7 @@ from topkapi.app.domain.study import StudySettings
 from topkapi.app.domain.training.practice import PracticeQuestion
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.assignments import manual_assignment
+from topkapi.app.services.results.systems import add_runs, read_runs
 from topkapi.app.services.training import practice
 
 EXAMPLES = 6  # per operation and kind of data
@@ -77,6 +78,7 @@ def stage(sessions: Sessions) -> Stage:
         flag = Flag(assignment_id=mine, position=0, shown=["q0-d0", "q0-d1"], reason="Broken.")
         session.add(flag)
         session.flush()
+        run = add_runs(session, study, read_runs([("run", b"q0 Q0 q0-d0 1 1 bm25")]))[0]
         return Stage(
             {role.value: tokens.issue_token(session, people[role], "test")[1] for role in Role},
             {
@@ -87,6 +89,7 @@ def stage(sessions: Sessions) -> Stage:
                 "token_id": row.id,
                 "item_id": item.id,
                 "flag_id": flag.id,
+                "run_id": run.id,
             },
         )
 

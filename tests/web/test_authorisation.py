@@ -73,6 +73,14 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "POST /studies/{slug}/jobs/{job_id}/stop": RESEARCH,
     "GET /studies/{slug}/jobs/{job_id}/models/{model}.json": RESEARCH,
     "GET /studies/{slug}/jobs/{job_id}/runs/{model}.txt": RESEARCH,
+    "GET /studies/{slug}/systems": RESEARCH,
+    "POST /studies/{slug}/systems": ADMINS,
+    "GET /studies/{slug}/systems.csv": RESEARCH,
+    "POST /studies/{slug}/systems/{run_id}/remove": ADMINS,
+    "GET /api/v1/studies/{slug}/systems": RESEARCH,
+    "POST /api/v1/studies/{slug}/systems": ADMINS,
+    "GET /api/v1/studies/{slug}/systems/scores": RESEARCH,
+    "DELETE /api/v1/studies/{slug}/systems/{run_id}": ADMINS,
     "GET /api/v1/openapi.json": EVERYONE,
     "GET /api/v1/me": PEOPLE,
     "GET /api/v1/assignments": PEOPLE,
@@ -241,6 +249,7 @@ def address_of(path: str) -> str:
         "item_id",
         "flag_id",
         "link_id",
+        "run_id",
     ):
         address = address.replace(f"/{name}", "/999999")
     return address

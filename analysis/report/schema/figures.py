@@ -29,6 +29,7 @@ class Reason(StrEnum):
     EMPTY_MARGIN = "one tool has no shared votes, or nobody agreed, or nobody disagreed"
     ONE_TOOL = "fewer than two tools have shared judgments"
     NOT_COMPARED = "it was not compared"
+    NO_JUDGED_QUERY = "the run has none of the judged queries"
     ONE_QUERY = "one query: nothing to resample"
     FEW_QUERIES = "too few queries for an interval"
     NO_SPREAD = "all queries are alike, so they do not tell how far others may be"

@@ -10,6 +10,7 @@ from topkapi.app.db.models.invitation import Invitation
 from topkapi.app.db.models.job import Job
 from topkapi.app.db.models.judgment import JudgmentRow
 from topkapi.app.db.models.ranking import Ranking
+from topkapi.app.db.models.run import SystemRun
 from topkapi.app.db.models.study import GuidelineVersion, Query, Study
 from topkapi.app.db.models.timer import TimerEvent
 from topkapi.app.db.models.training import PracticeAnswer, PracticeItem, Training
@@ -38,6 +39,7 @@ __all__ = [
     "SignInAttempt",
     "Study",
     "StudyFile",
+    "SystemRun",
     "TimerEvent",
     "Training",
     "User",

@@ -79,12 +79,7 @@ def ranking_of(source: StudySource) -> StudyRanking:
     """Return the data of ``source``, with labels of the consensus or of its one assessor."""
     heads = {query.name: query for query in source.queries()}
     features = _Features(source)
-    lists = {query.name: labels for query, labels in labels_by_query(source)}
-    grades = {
-        name: {label.document: int(label.label) for label in labels}
-        for name, labels in groupby(grade_labels(source), key=lambda label: label.query)
-    }
-    labelled: dict[Truth, Mapping[str, Labels]] = {"graded": grades, "topk": _at_one_k(lists)}
+    labelled = study_labels(source)
     k = max((max(labels.values()) for labels in labelled["topk"].values()), default=0)
     data: dict[Truth, RankingData] = {}
     for truth, found in labelled.items():
@@ -101,6 +96,16 @@ def ranking_of(source: StudySource) -> StudyRanking:
             for truth, found in labelled.items()
         },
     )
+
+
+def study_labels(source: StudySource) -> dict[Truth, Mapping[str, Labels]]:
+    """Return the labels of each query under both ground truths, from consensus and grades."""
+    lists = {query.name: labels for query, labels in labels_by_query(source)}
+    grades = {
+        name: {label.document: int(label.label) for label in labels}
+        for name, labels in groupby(grade_labels(source), key=lambda label: label.query)
+    }
+    return {"graded": grades, "topk": _at_one_k(lists)}
 
 
 def _at_one_k(lists: Mapping[str, Labels]) -> dict[str, Labels]:

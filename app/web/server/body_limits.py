@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from topkapi.app.services.assignments.csv_file import MOST_BYTES as MOST_CSV
 from topkapi.app.services.importing.sources.limits import MAX_UNPACKED
+from topkapi.app.services.results.systems import MOST_BYTES as MOST_RUNS
 
 KB = 1024
 FORM_OVERHEAD = 1024 * KB  # bytes that a form adds to its file
@@ -28,10 +29,12 @@ VISITOR = BodyLimit(32 * KB, seconds=10.0)
 DEFAULT = BodyLimit(256 * KB)
 _STUDY = BodyLimit(MAX_UNPACKED + FORM_OVERHEAD, seconds=3600.0, needs_admin=True)
 _CSV = BodyLimit(MOST_CSV + FORM_OVERHEAD, seconds=300.0, needs_admin=True)
+_RUNS = BodyLimit(MOST_RUNS + FORM_OVERHEAD, seconds=600.0, needs_admin=True)
 _LONG_TEXT = BodyLimit(4096 * KB, seconds=60.0, needs_admin=True)
 _RULES = (
     (re.compile(r"/imports|/api/v1/studies"), _STUDY),
     (re.compile(r"/studies/[^/]+/assign/csv|/api/v1/studies/[^/]+/assignments/csv"), _CSV),
+    (re.compile(r"(/api/v1)?/studies/[^/]+/systems"), _RUNS),
     (re.compile(r"/studies/[^/]+/guidelines|/api/v1/studies/[^/]+(/rotation)?"), _LONG_TEXT),
 )
 

@@ -13,8 +13,13 @@ from topkapi.app.services.results.exports.source import AssignmentRecord, StudyS
 
 def list_preferences(source: StudySource) -> Iterator[str]:
     """Return the lines of `lists.jsonl`."""
-    logs = source.all_logs(tool=Tool.LISTS)
-    return list_lines(each for work, rows in logs for each in _answers(source, work, rows))
+    return list_lines(list_answers(source))
+
+
+def list_answers(source: StudySource) -> Iterator[ListAnswer]:
+    """Yield the effective answers of all sessions with lists."""
+    for work, rows in source.all_logs(tool=Tool.LISTS):
+        yield from _answers(source, work, rows)
 
 
 def _answers(

@@ -10,9 +10,10 @@ from topkapi.app.db.queries.results.query_results import titles_of_documents
 
 if TYPE_CHECKING:
     from topkapi.analysis.report import ListReport, Report
+    from topkapi.analysis.report.schema import SystemReport
 
 
-def as_json(report: "Report | ListReport") -> str:
+def as_json(report: "Report | ListReport | SystemReport") -> str:
     """Return the report as JSON, the same as `topkapi report` writes."""
     from topkapi.analysis.report.serialise import to_json
 

@@ -1,0 +1,181 @@
+"""Leaderboard of systems from preferences between their lists, and agreement of the assessors."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse, stats
+from scipy.sparse.csgraph import connected_components
+
+from topkapi.analysis.aggregation.bradley_terry import PairCounts, bradley_terry
+from topkapi.analysis.agreement import (
+    Judgments,
+    from_judgments,
+    pair_tables,
+    rating_sums,
+    resamples,
+)
+from topkapi.analysis.experiments.significance import holm
+from topkapi.analysis.report.schema import Leaderboard, LeaderRow, ListAgreement
+from topkapi.analysis.report.sections.figures import (
+    OVERALL,
+    WITHOUT_TIES,
+    figure,
+    measured,
+    why_none,
+)
+from topkapi.analysis.report.sections.pooled import ALPHA
+from topkapi.analysis.resampling import LEAST_RESAMPLED, Resamples
+from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
+
+DRAWS = 400
+LEVEL = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Ballots:
+    """Answers about two systems, (n,) each: who, on which query, left, right, and the answer.
+
+    ``answers`` are 1 if the left list is better, 0 for a tie, -1 if the right list is better.
+    """
+
+    systems: tuple[str, ...]
+    assessors: IntArray
+    queries: IntArray
+    left: IntArray
+    right: IntArray
+    answers: IntArray
+
+
+def leaderboard(ballots: Ballots, *, draws: int = DRAWS) -> Leaderboard:
+    """Rank systems by Bradley-Terry worths with ties, and tell which differ beyond chance.
+
+    Worths have intervals (95 %) over resampled queries. Two systems differ if Student's t of the
+    difference of their worths, with its error from the resamples, is significant at .05 after
+    Holm's correction for the number of pairs. No p is below 2 / 2^n, the least that a test over n
+    queries can have. Systems that no chain of comparisons connects do not differ.
+
+    Parameters
+    ----------
+    ballots
+        Answers, at least one.
+    draws
+        Number of resamples.
+
+    Examples
+    --------
+    >>> n, zero = np.arange(12), np.zeros(12, dtype=np.int64)
+    >>> found = leaderboard(Ballots(("a", "b"), zero, n, zero, zero + 1, zero + 1), draws=50)
+    >>> [(row.rank, row.system, row.alike) for row in found.rows]
+    [(1, 'a', ()), (2, 'b', ())]
+    """
+    query = np.unique(ballots.queries, return_inverse=True)[1]
+    n_queries, size = int(query.max()) + 1, len(ballots.systems)
+    first, second, counts = _by_query(ballots, query, n_queries)
+    drawn = resamples(np.ones(n_queries), draws=draws)
+    worth = _worths(first, second, counts.sum(axis=0), size)
+    weighted = np.tensordot(drawn.weights, counts, axes=1)
+    fits = np.stack([_worths(first, second, each, size) for each in weighted])
+    better = _better(worth, fits, _connected(first, second, size), drawn)
+    return Leaderboard(
+        comparisons=int(ballots.answers.size),
+        queries=n_queries,
+        assessors=int(np.unique(ballots.assessors).size),
+        rows=_rows(ballots, worth, fits, better, drawn),
+        agreement=_agreement(ballots, query, n_queries),
+    )
+
+
+def _by_query(
+    ballots: Ballots, query: IntArray, n_queries: int
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the compared pairs of systems (p,), and their votes (n_queries, 3, p)."""
+    size = len(ballots.systems)
+    low, high = np.minimum(ballots.left, ballots.right), np.maximum(ballots.left, ballots.right)
+    keys, pair = np.unique(low * size + high, return_inverse=True)
+    sign = np.where(ballots.left < ballots.right, 1, -1) * np.sign(ballots.answers)
+    counts = np.zeros((n_queries, 3, keys.size))
+    np.add.at(counts, (query, 1 - sign, pair), 1)
+    return keys // size, keys % size, counts
+
+
+def _worths(first: IntArray, second: IntArray, votes: FloatArray, size: int) -> FloatArray:
+    return bradley_terry(PairCounts(first, second, *votes), size).worth
+
+
+def _connected(first: IntArray, second: IntArray, size: int) -> BoolArray:
+    """Return whether a chain of comparisons connects two systems, (size, size)."""
+    edges = sparse.coo_array((np.ones(first.size), (first, second)), shape=(size, size))
+    part = connected_components(edges, directed=False)[1]
+    together: BoolArray = part[:, None] == part[None]
+    return together
+
+
+def _better(
+    worth: FloatArray, fits: FloatArray, connected: BoolArray, drawn: Resamples
+) -> BoolArray:
+    """Return whether the system of the row is better than that of the column beyond chance."""
+    size = worth.size
+    better = np.zeros((size, size), dtype=bool)
+    one, two = np.triu_indices(size, k=1)
+    if drawn.n_used < LEAST_RESAMPLED:
+        return better
+    gap = worth[one] - worth[two]
+    error = (fits[:, one] - fits[:, two]).std(axis=0, ddof=1)
+    ratio = np.abs(gap) / np.maximum(error, 1e-9)
+    chance = 2 * stats.t.sf(ratio, drawn.freedom)
+    chance = np.where(np.abs(gap) < 1e-9, 1.0, np.maximum(chance, 2.0 ** (1 - drawn.n_used)))
+    chance = np.where(connected[one, two], chance, 1.0)
+    differs = np.array(holm(chance.tolist())) < LEVEL
+    better[one, two] = differs & (gap > 0)
+    better[two, one] = differs & (gap < 0)
+    return better
+
+
+def _rows(
+    ballots: Ballots, worth: FloatArray, fits: FloatArray, better: BoolArray, drawn: Resamples
+) -> tuple[LeaderRow, ...]:
+    low, high = drawn.ends(fits)
+    order = sorted(range(worth.size), key=lambda i: (-worth[i], ballots.systems[i]))
+    return tuple(
+        LeaderRow(
+            1 + int(better[:, i].sum()),
+            ballots.systems[i],
+            figure(worth[i], ends=(low[i], high[i]), no_interval=why_none(drawn)),
+            *_record(ballots, i),
+            tuple(
+                ballots.systems[j] for j in order if j != i and not (better[i, j] or better[j, i])
+            ),
+        )
+        for i in order
+    )
+
+
+def _record(ballots: Ballots, system: int) -> tuple[int, int, int]:
+    """Return how often a system won, lost and tied."""
+    mine = (ballots.left == system) | (ballots.right == system)
+    signs = (np.where(ballots.left == system, 1, -1) * np.sign(ballots.answers))[mine]
+    won, lost, same = (int((signs == sign).sum()) for sign in (1, -1, 0))
+    return won, lost, same
+
+
+def _agreement(ballots: Ballots, query: IntArray, n_queries: int) -> ListAgreement:
+    """Return the agreement of all assessors; the first of several answers to a pair counts."""
+    people, who = np.unique(ballots.assessors, return_inverse=True)
+    asked = Judgments.of(
+        assessor=who,
+        query=query,
+        left=ballots.left,
+        right=ballots.right,
+        answer=np.sign(ballots.answers),
+    )
+    votes = from_judgments(asked, people.size, n_queries)
+    tables = pair_tables(votes)
+    sums = tables.by_query().reshape(-1, 9).astype(float)
+    drawn = resamples(sums.sum(axis=1))
+    return ListAgreement(
+        votes=int(sums.sum()),
+        assessors=int(np.unique([tables.first, tables.second]).size),
+        overall=measured(OVERALL, sums, drawn),
+        without_ties=measured(WITHOUT_TIES, sums, drawn),
+        krippendorff_alpha=measured(ALPHA, rating_sums(votes).values, drawn),
+    )

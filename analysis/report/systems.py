@@ -1,0 +1,223 @@
+"""Scores of systems' runs on people's labels, with intervals over queries and paired tests."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+
+import numpy as np
+
+from topkapi.analysis.data.runs import Run, data_of_judgments, run_scores
+from topkapi.analysis.experiments.significance import holm, randomisation_tests
+from topkapi.analysis.metrics import LOSSES, evaluate, usual_names
+from topkapi.analysis.report.schema import (
+    Difference,
+    Figure,
+    Reason,
+    ScoredSystem,
+    SystemScore,
+    SystemScores,
+)
+from topkapi.analysis.report.sections.figures import figure, number, why_none
+from topkapi.analysis.resampling import Resamples, resamples
+from topkapi.analysis.typing import FloatArray
+
+LEVEL = 0.05
+Labels = Mapping[str, Mapping[str, float]]  # query -> document -> label
+_OTHERS = {  # measures for the other ground truth; kappa-ndcg is ndcg of top-k labels
+    "topk": ("ndcg", "letor4-ndcg", "err"),
+    "graded": ("kappa-ndcg", "kappa-err"),
+}
+_FIRST = {"topk": "kappa-ndcg", "graded": "ndcg"}
+
+
+@dataclass(frozen=True, eq=False)
+class RunValues:
+    """Values of one run: (n_queries, n_measures), in the order of labels and measures.
+
+    ``values`` is None if the run has none of the judged queries; ``unjudged`` of the ``shown``
+    documents among the first k have no label.
+    """
+
+    values: FloatArray | None
+    queries: int
+    unjudged: int
+    shown: int
+
+
+def measures_of(truth: str, k: int) -> tuple[str, ...]:
+    """Return the measures for ``topk`` or ``graded`` labels, the main one first.
+
+    >>> measures_of("topk", 5)[:3]
+    ('kappa-ndcg@5', 'p@5', 'map')
+    """
+    names = [name for name in usual_names(k) if _base(name) not in _OTHERS[truth]]
+    return tuple(sorted(names, key=lambda name: _base(name) != _FIRST[truth]))
+
+
+def run_values(labels: Labels, run: Run, measures: Sequence[str], k: int) -> RunValues:
+    """Score a run on every judged query, one that it lacks as retrieving nothing.
+
+    Parameters
+    ----------
+    labels
+        Labels of the judged documents of every judged query.
+    run
+        Scores of the retrieved documents; equal ones are ordered as trec_eval does.
+    measures
+        Names of measures.
+    k
+        Depth to which unjudged documents are counted.
+
+    Examples
+    --------
+    >>> found = run_values({"q": {"a": 1, "b": 0}}, {"q": {"c": 2.0, "a": 1.0}}, ["p@2"], 2)
+    >>> found.values.tolist(), found.unjudged, found.shown
+    ([[0.5]], 1, 2)
+    """
+    answered = [query for query in labels if query in run]
+    tops = {query: first_documents(run[query], k) for query in answered}
+    unjudged = sum(name not in labels[query] for query, top in tops.items() for name in top)
+    shown = sum(map(len, tops.values()))
+    if not answered:
+        return RunValues(None, 0, 0, 0)
+    data = data_of_judgments(labels, run)
+    found = evaluate(data, run_scores(data, run), measures, per_query=True)
+    values = np.stack([found[name] for name in measures], axis=1)
+    return RunValues(values, len(answered), unjudged, shown)
+
+
+def first_documents(scores: Mapping[str, float], k: int) -> list[str]:
+    """Return the first k documents, equal scores in descending order of ids.
+
+    >>> first_documents({"a": 1.0, "b": 1.0, "c": 2.0}, 2)
+    ['c', 'b']
+    """
+    return nlargest(k, scores, key=lambda name: (scores[name], name.encode()))
+
+
+def system_scores(
+    runs: Mapping[str, RunValues],
+    *,
+    truth: str,
+    k: int,
+    queries: int,
+    baseline: str | None = None,
+    draws: int = 2000,
+) -> SystemScores:
+    """Compare systems with each other, and with a baseline.
+
+    Intervals (95 %) are over resampled queries, tests are paired over queries, and p values of a
+    measure are corrected for the number of systems by Holm's rule.
+
+    Parameters
+    ----------
+    runs
+        Values of each system by :func:`run_values`, with the measures of :func:`measures_of`.
+    truth
+        ``topk`` or ``graded``.
+    k
+        Depth of the measures.
+    queries
+        Number of judged queries.
+    baseline
+        System that the others are compared with.
+    draws
+        Number of resamples.
+    """
+    measures = measures_of(truth, k)
+    drawn = resamples(np.ones(queries), draws=draws)
+    found = {name: each.values for name, each in runs.items() if each.values is not None}
+    means = {name: _means(values, drawn) for name, values in found.items()}
+    against = _differences(found, measures, baseline, drawn)
+    systems = [
+        ScoredSystem(
+            name,
+            each.queries,
+            each.unjudged / each.shown if each.shown else None,
+            tuple(
+                SystemScore(
+                    measure,
+                    means[name][index] if name in means else _NO_QUERY,
+                    against[name][index] if name in against else None,
+                )
+                for index, measure in enumerate(measures)
+            ),
+        )
+        for name, each in runs.items()
+    ]
+    systems.sort(key=lambda each: (-_known(each.scores[0].mean), each.system))
+    losses = tuple(name for name in measures if _base(name) in LOSSES)
+    return SystemScores(truth, k, queries, baseline, measures, losses, tuple(systems))
+
+
+_NO_QUERY = Figure(None, Reason.NO_JUDGED_QUERY)
+
+
+def _known(mean: Figure) -> float:
+    return -np.inf if mean.value is None else mean.value
+
+
+def _base(name: str) -> str:
+    return name.partition("@")[0].partition(":")[0]
+
+
+def _means(values: FloatArray, drawn: Resamples) -> list[Figure]:
+    """Return the mean of each column (n_queries, m) with its interval."""
+    low, high = drawn.interval(values, lambda sums: sums / values.shape[0])
+    ends = zip(values.mean(axis=0), low, high, strict=True)
+    reason = why_none(drawn)
+    return [figure(mean, ends=(one, two), no_interval=reason) for mean, one, two in ends]
+
+
+def _differences(
+    found: Mapping[str, FloatArray],
+    measures: Sequence[str],
+    baseline: str | None,
+    drawn: Resamples,
+) -> dict[str, list[Difference]]:
+    """Return the differences of every other system from the baseline, by measure."""
+    others = [name for name in found if name != baseline]
+    if baseline is None or baseline not in found or not others:
+        return {}
+    gaps: list[FloatArray] = [np.subtract(found[name], found[baseline]) for name in others]
+    chances = randomisation_tests(np.concatenate(gaps, axis=1)).reshape(len(others), -1)
+    corrected = np.array([holm(column.tolist()) for column in chances.T]).T
+    result = {}
+    for row, name in enumerate(others):
+        means = _means(gaps[row], drawn)
+        result[name] = [
+            Difference(mean, float(p), float(p_holm), _verdict(measure, mean, float(p_holm)))
+            for measure, mean, p, p_holm in zip(
+                measures, means, chances[row], corrected[row], strict=True
+            )
+        ]
+    return result
+
+
+def _verdict(measure: str, mean: Figure, p: float) -> str:
+    if p >= LEVEL or not mean.value:
+        return "no difference"
+    return "better" if (mean.value > 0) != (_base(measure) in LOSSES) else "worse"
+
+
+def table_rows(scores: SystemScores) -> list[list[object]]:
+    """Return the scores as rows of a table with a head, one row per system and measure."""
+    head: list[object] = [
+        *("system", "measure", "mean", "low", "high", "baseline", "difference"),
+        *("difference_low", "difference_high", "p", "p_holm", "verdict", "queries", "unjudged"),
+    ]
+    return [head, *(_row(scores, each, one) for each in scores.systems for one in each.scores)]
+
+
+def _row(scores: SystemScores, system: ScoredSystem, one: SystemScore) -> list[object]:
+    gap = one.difference
+    tested: list[object] = [None] * 7
+    if gap is not None:
+        tested = [scores.baseline, *_ends(gap.figure), gap.p, gap.p_holm, gap.verdict]
+    share = None if system.unjudged is None else number(system.unjudged)
+    return [system.system, one.measure, *_ends(one.mean), *tested, system.queries, share]
+
+
+def _ends(found: Figure) -> list[object]:
+    low, high = found.interval or (None, None)
+    return [found.value, low, high]

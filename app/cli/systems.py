@@ -1,0 +1,153 @@
+"""`topkapi systems`: TREC runs of a study, and their scores on people's labels."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topkapi.analysis.data.exports.cells import csv_text
+from topkapi.analysis.report.schema import Figure, Leaderboard, ScoredSystem, SystemScores
+from topkapi.analysis.report.serialise import record_of
+from topkapi.analysis.report.systems import table_rows
+from topkapi.app.cli.common import AsJson, open_sessions, say
+from topkapi.app.cli.failures import Refused
+from topkapi.app.db.models import SystemRun
+from topkapi.app.domain.errors import NotFound
+from topkapi.app.services.results.exports import export_session
+from topkapi.app.services.results.systems import (
+    RunsRefused,
+    SystemReports,
+    add_runs,
+    read_runs,
+    remove_run,
+    runs_of,
+)
+from topkapi.app.services.studies.lifecycle import required_study
+
+Slug = Annotated[str, typer.Argument(help="Slug of the study.")]
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the group to the command line."""
+    summary = "Score systems' TREC runs on the labels of a study."
+    group = typer.Typer(help=summary, rich_markup_mode=None)
+    group.command(epilog="Example: topkapi systems add tulips bm25.run dense.run.gz")(add)
+    group.command("list", epilog="Example: topkapi systems list tulips --json")(list_runs)
+    group.command(epilog="Example: topkapi systems remove tulips bm25")(remove)
+    group.command(epilog="Example: topkapi systems scores tulips --baseline bm25")(scores)
+    cli.add_typer(group, name="systems")
+
+
+def add(
+    slug: Slug,
+    files: Annotated[list[Path], typer.Argument(help="TREC runs, plain or gzip.", exists=True)],
+    as_json: AsJson = False,
+) -> None:
+    """Add TREC runs to a study, one system per tag; all of them or none."""
+    try:
+        read = read_runs([(path.name, path.read_bytes()) for path in files])
+        with open_sessions() as sessions, sessions.write.begin() as session:
+            found = add_runs(session, required_study(session, slug), read)
+            facts = [_facts(run) for run in found]
+    except RunsRefused as error:
+        raise Refused(str(error), tuple(map(str, error.problems))) from None
+    say(as_json, facts, "\n".join(f"{slug}: added {_line(each)}" for each in facts))
+
+
+def list_runs(slug: Slug, as_json: AsJson = False) -> None:
+    """List the runs of a study."""
+    with open_sessions() as sessions, sessions.read() as session:
+        facts = [_facts(run) for run in runs_of(session, required_study(session, slug))]
+    text = "\n".join(map(_line, facts)) or f"{slug} has no runs: add some with topkapi systems add"
+    say(as_json, facts, text)
+
+
+def remove(
+    slug: Slug,
+    system: Annotated[str, typer.Argument(help="Name of the system, as systems list prints it.")],
+    as_json: AsJson = False,
+) -> None:
+    """Remove the run of a system."""
+    with open_sessions() as sessions, sessions.write.begin() as session:
+        study = required_study(session, slug)
+        known = {run.system: run.id for run in runs_of(session, study)}
+        if system not in known:
+            raise NotFound(f"The study {slug!r} has no run of {system!r}.")
+        facts = _facts(remove_run(session, study, known[system]))
+    say(as_json, facts, f"{slug}: removed {system}")
+
+
+def scores(
+    slug: Slug,
+    baseline: Annotated[str | None, typer.Option(help="System to compare the others with.")] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(help="topk (the default where there are lists) or graded."),
+    ] = None,
+    measure: Annotated[
+        str | None, typer.Option(help="Measure to print, such as map; the main one if omitted.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="CSV file for all systems and measures.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Score all systems on people's labels, and compare them with a baseline."""
+    with open_sessions() as sessions, export_session(sessions) as session:
+        found = SystemReports().report(session, slug, truth=truth, baseline=baseline)
+    if found.scores is None and found.leaderboard is None:
+        raise Refused(
+            f"{slug}: there is nothing to score: add runs with topkapi systems add, and have "
+            "queries judged"
+        )
+    if out is not None and found.scores is not None:
+        out.write_text(csv_text(table_rows(found.scores)), encoding="utf-8")
+    parts = [
+        *([_scores(found.scores, measure)] if found.scores else []),
+        *([_leaders(found.leaderboard)] if found.leaderboard else []),
+    ]
+    say(as_json, record_of(found), "\n\n".join(parts))
+
+
+def _facts(run: SystemRun) -> dict[str, Any]:
+    return {
+        **{"system": run.system, "file": run.filename, "queries": run.queries},
+        **{"lines": run.lines, "added_at": run.created_at.isoformat()},
+    }
+
+
+def _line(facts: dict[str, Any]) -> str:
+    return f"{facts['system']:<24} {facts['queries']} queries, {facts['lines']} lines"
+
+
+def _scores(found: SystemScores, measure: str | None) -> str:
+    name = measure or found.measures[0]
+    if name not in found.measures:
+        raise Refused(f"--measure: {name!r} is not one of {', '.join(found.measures)}")
+    lines = [f"{name} on {found.queries} queries ({found.truth}), 95 % intervals over queries"]
+    return "\n".join([*lines, *(_system(each, name) for each in found.systems)])
+
+
+def _system(each: ScoredSystem, measure: str) -> str:
+    score = each.score(measure)
+    share = "" if each.unjudged is None else f"  unjudged {each.unjudged:.0%}"
+    gap = score.difference
+    compared = "" if gap is None else f"  {_figure(gap.figure)}  p {gap.p_holm:.3f}  {gap.verdict}"
+    return f"  {each.system:<24} {_figure(score.mean)}{compared}{share}"
+
+
+def _leaders(found: Leaderboard) -> str:
+    head = f"Leaderboard from {found.comparisons} comparisons of lists on {found.queries} queries"
+    lines = [
+        f"  {row.rank:>3} {row.system:<24} {_figure(row.worth)}  "
+        f"{row.wins} won, {row.losses} lost, {row.same} the same"
+        for row in found.rows
+    ]
+    agreed = f"  agreement of assessors: {_figure(found.agreement.overall)}"
+    return "\n".join([head, *lines, agreed])
+
+
+def _figure(found: Figure) -> str:
+    if found.value is None:
+        return f"undefined: {found.reason}"
+    if found.interval is None:
+        return f"{found.value:.4f}"
+    return f"{found.value:.4f} ({found.interval.low:.4f} to {found.interval.high:.4f})"

@@ -1,0 +1,55 @@
+"""Runs of systems, and the systems of a study's lists."""
+
+from collections.abc import Hashable, Iterator, Sequence
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from topkapi.app.db.models import Document, Query, Ranking, SystemRun
+
+
+def runs_of_study(session: Session, study_id: int) -> Sequence[SystemRun]:
+    """Return the runs of a study by name, without their lines."""
+    statement = select(SystemRun).where(SystemRun.study_id == study_id)
+    return session.scalars(statement.order_by(SystemRun.system)).all()
+
+
+def run_data(session: Session, run_id: int) -> bytes:
+    """Return the compressed lines of a run."""
+    return session.scalars(select(SystemRun.data).where(SystemRun.id == run_id)).one()
+
+
+def query_names(session: Session, study_id: int) -> set[str]:
+    """Return the ids of the study's queries, as in its files."""
+    return set(session.scalars(select(Query.external_id).where(Query.study_id == study_id)))
+
+
+def list_systems(session: Session, study_id: int) -> Sequence[str]:
+    """Return the names of the systems that made the study's lists."""
+    statement = select(Ranking.system).join(Query).where(Query.study_id == study_id)
+    return session.scalars(statement.distinct().order_by(Ranking.system)).all()
+
+
+def lists_of_system(
+    session: Session, study_id: int, system: str
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield query and documents, best first, of each list of a system, all by their file ids."""
+    rows = session.execute(
+        select(Query.external_id, Ranking.documents)
+        .join(Query, Query.id == Ranking.query_id)
+        .where(Query.study_id == study_id, Ranking.system == system)
+    ).all()
+    names = {
+        row[0]: row[1]
+        for row in session.execute(
+            select(Document.id, Document.external_id).where(Document.study_id == study_id)
+        )
+    }
+    for query, documents in rows:
+        yield query, [names[document] for document in documents]
+
+
+def lists_state(session: Session, study_id: int) -> Hashable:
+    """Return count and highest id of the study's lists, which change with every import of lists."""
+    statement = select(func.count(Ranking.id), func.max(Ranking.id)).join(Query)
+    return tuple(session.execute(statement.where(Query.study_id == study_id)).one())

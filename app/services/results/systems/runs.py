@@ -1,0 +1,187 @@
+"""Runs of systems: added from TREC files, all of them or none, and removed."""
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from topkapi.app.db.models import Study, SystemRun
+from topkapi.app.db.queries.results import systems as queries
+from topkapi.app.domain.errors import Conflict, Invalid, NotFound
+from topkapi.app.domain.text.storable import problem_with, storable
+from topkapi.app.services import audit
+
+MOST_BYTES = 32 * 1024**2  # of one upload, all files together
+MOST_UNPACKED = 128 * 1024**2  # of one file
+MOST_LINES = 1_000_000  # of one file
+MOST_SYSTEMS = 500  # of a study
+_MOST_NAME = 300
+_SOME = 3  # queries to name in a message
+
+
+@dataclass(frozen=True, slots=True)
+class RunProblem:
+    """A problem in words that begin with the file and the line."""
+
+    problem: str
+
+    def __str__(self) -> str:
+        return self.problem
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the problem as a plain dictionary."""
+        return asdict(self)
+
+
+class RunsRefused(Invalid):
+    """Files of runs with problems; nothing was added."""
+
+    code = "runs_refused"
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(map(RunProblem, problems))
+        super().__init__("No run was added. Correct the files and add them again.", field="file")
+
+
+def runs_of(session: Session, study: Study) -> Sequence[SystemRun]:
+    """Return the study's runs by name."""
+    return queries.runs_of_study(session, study.id)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRun:
+    """The run of one system as read from a file; ``data`` are its lines, compressed."""
+
+    system: str
+    filename: str
+    queries: frozenset[str]
+    lines: int
+    data: bytes
+
+
+def read_runs(files: Sequence[tuple[str, bytes]]) -> list[ReadRun]:
+    """Read TREC runs by their tags; raise RunsRefused with file and line of each problem.
+
+    It takes one to two seconds per 100,000 lines and needs no database: call it outside a
+    transaction.
+    """
+    problems: list[str] = []
+    found: dict[str, ReadRun] = {}
+    for name, data in files:
+        try:
+            for run in _read(storable(name)[:_MOST_NAME], data):
+                if run.system in found:
+                    other = found[run.system].filename
+                    raise ValueError(f"{run.filename}: {run.system!r} is also in {other}.")
+                found[run.system] = run
+        except ValueError as error:
+            problems.append(str(error))
+    if problems or not found:
+        raise RunsRefused(problems or ["There is no file. Choose one or more TREC runs."])
+    return list(found.values())
+
+
+def add_runs(
+    session: Session, study: Study, runs: Sequence[ReadRun], *, actor_id: int | None = None
+) -> list[SystemRun]:
+    """Add runs to a study, all of them or none; raise RunsRefused."""
+    known = queries.query_names(session, study.id)
+    taken = {run.system for run in runs_of(session, study)}
+    problems = [problem for run in runs if (problem := _problem(run, known, taken))]
+    if len(taken) + len(runs) > MOST_SYSTEMS:
+        problems.append(f"A study can have {MOST_SYSTEMS} runs. Remove some first.")
+    if problems:
+        raise RunsRefused(problems)
+    return _store(session, study, runs, actor_id)
+
+
+def remove_run(
+    session: Session, study: Study, run_id: int, *, actor_id: int | None = None
+) -> SystemRun:
+    """Remove a run of the study."""
+    run = session.get(SystemRun, run_id)
+    if run is None or run.study_id != study.id:
+        raise NotFound(f"The study {study.slug!r} has no such run. It may have been removed.")
+    session.delete(run)
+    session.flush()
+    audit.record(session, actor_id, "systems.remove", study.slug, system=run.system)
+    return run
+
+
+def run_text(data: bytes) -> str:
+    """Return the lines of a stored run."""
+    return gzip.decompress(data).decode()
+
+
+def _problem(run: ReadRun, known: set[str], taken: set[str]) -> str | None:
+    if run.system in taken:
+        return (
+            f"{run.filename}: the study already has a run of {run.system!r}. Remove that run first."
+        )
+    if not known.isdisjoint(run.queries):
+        return None
+    mine, theirs = (", ".join(sorted(each)[:_SOME]) for each in (known, run.queries))
+    return (
+        f"{run.filename}: no query of {run.system!r} is in the study. The run has {theirs}; "
+        f"the study has {mine or 'no queries'}."
+    )
+
+
+def _read(name: str, data: bytes) -> Iterator[ReadRun]:
+    """Yield the runs of a file; raise ValueError with file and line of a problem."""
+    # Imported here, so that a server starts without the numerical libraries.
+    from topkapi.analysis.data.runs import parse_run, run_text, split_runs
+
+    raw = _unpacked(name, data)
+    if raw.count(b"\n") > MOST_LINES:
+        raise ValueError(f"{name}: more than {MOST_LINES:,} lines. Split the file by system.")
+    for system, text in split_runs(run_text(raw, name), name).items():
+        problem = problem_with(text)
+        if problem or len(system) > _MOST_NAME:
+            reason = problem or f"has a name longer than {_MOST_NAME} characters"
+            raise ValueError(f"{name}: the run of {storable(system)[:60]!r} {reason}.")
+        packed = gzip.compress(text.encode(), mtime=0)
+        yield ReadRun(system, name, frozenset(parse_run(text)), text.count("\n"), packed)
+
+
+def _unpacked(name: str, data: bytes) -> bytes:
+    if data[:2] != b"\x1f\x8b":
+        return data
+    try:
+        with gzip.open(io.BytesIO(data)) as stream:
+            raw = stream.read(MOST_UNPACKED + 1)
+    except (EOFError, OSError, zlib.error) as error:
+        raise ValueError(f"{name}: damaged gzip file ({error})") from None
+    if len(raw) > MOST_UNPACKED:
+        raise ValueError(f"{name}: more than {MOST_UNPACKED // 1024**2} MB when unpacked.")
+    return raw
+
+
+def _store(
+    session: Session, study: Study, runs: Sequence[ReadRun], actor_id: int | None
+) -> list[SystemRun]:
+    rows = [
+        SystemRun(
+            study_id=study.id,
+            system=run.system,
+            filename=run.filename,
+            queries=len(run.queries),
+            lines=run.lines,
+            data=run.data,
+        )
+        for run in runs
+    ]
+    session.add_all(rows)
+    try:
+        session.flush()
+    except IntegrityError as error:
+        raise Conflict("Someone else has just added one of these systems. Reload.") from error
+    for run in runs:
+        facts = {"system": run.system, "file": run.filename}
+        audit.record(session, actor_id, "systems.add", study.slug, **facts)
+    return rows

@@ -1,0 +1,135 @@
+"""Scores of a study's systems: uploaded runs, and the lists that the study came with."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from topkapi.analysis.data.runs import Run, parse_run
+from topkapi.analysis.dcglearn import ANSWERS
+from topkapi.analysis.experiments.folds import Truth
+from topkapi.analysis.report.leaderboard import Ballots, leaderboard
+from topkapi.analysis.report.schema import Leaderboard, StudyName, SystemReport, SystemScores
+from topkapi.analysis.report.systems import RunValues, measures_of, run_values, system_scores
+from topkapi.app.db.queries.results import systems as queries
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.results.exports.labels import Labels
+from topkapi.app.services.results.exports.lists import list_answers
+from topkapi.app.services.results.exports.source import StudySource
+from topkapi.app.services.results.ranking import study_labels
+from topkapi.app.services.results.systems.runs import run_text
+
+RunKey = tuple[Truth, int, str]  # number of an uploaded run, or 0, and the system
+
+
+@dataclass(frozen=True, slots=True)
+class StudySystems:
+    """What the scores of a study depend on, and the values that were computed so far."""
+
+    study_id: int
+    name: StudyName
+    k: Mapping[Truth, int]
+    labels: Mapping[Truth, Mapping[str, Labels]]
+    leaderboard: Leaderboard | None
+    values: dict[RunKey, RunValues] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, source: StudySource) -> Self:
+        """Read labels and list answers of a study."""
+        study = source.study
+        known = study_labels(source)
+        truths: tuple[Truth, ...] = ("topk", "graded")
+        labels = {truth: known[truth] for truth in truths if known[truth]}
+        depth = StudySettings.from_json(study.settings).k
+        longest = max(
+            (max(found.values()) for found in labels.get("topk", {}).values()), default=depth
+        )
+        return cls(
+            study_id=study.id,
+            name=StudyName(study.name, study.slug),
+            k={"topk": longest, "graded": depth},
+            labels=labels,
+            leaderboard=_leaderboard(source),
+        )
+
+    def report(self, session: Session, truth: str | None, baseline: str | None) -> SystemReport:
+        """Return the report on one ground truth, top-k lists if there are any."""
+        chosen = self._truth(truth)
+        scores = None if chosen is None else self._scores(session, chosen, baseline)
+        return SystemReport(
+            study=self.name,
+            truths=tuple(self.labels),
+            scores=scores,
+            leaderboard=self.leaderboard,
+        )
+
+    def _truth(self, wanted: str | None) -> Truth | None:
+        for truth in self.labels:
+            if wanted in (None, truth):
+                return truth
+        if wanted is None:
+            return None
+        known = " or ".join(self.labels) or "nothing yet"
+        raise Invalid(
+            f"{self.name.slug}: there are no {wanted!r} labels; there is {known}.", field="truth"
+        )
+
+    def _scores(self, session: Session, truth: Truth, baseline: str | None) -> SystemScores | None:
+        found = dict(self._of_systems(session, truth))
+        if baseline is not None and baseline not in found:
+            raise Invalid(f"{self.name.slug} has no system {baseline!r}.", field="baseline")
+        if not found:
+            return None
+        return system_scores(
+            found,
+            truth=truth,
+            k=self.k[truth],
+            queries=len(self.labels[truth]),
+            baseline=baseline,
+        )
+
+    def _of_systems(self, session: Session, truth: Truth) -> Iterator[tuple[str, RunValues]]:
+        """Yield the values of each system; an uploaded run replaces lists of the same name."""
+        runs = {run.system: run.id for run in queries.runs_of_study(session, self.study_id)}
+        for system in sorted({*runs, *queries.list_systems(session, self.study_id)}):
+            key = truth, runs.get(system, 0), system
+            if key not in self.values:
+                self.values[key] = self._scored(self._run(session, key), truth)
+            yield system, self.values[key]
+
+    def _run(self, session: Session, key: RunKey) -> Run:
+        _, number, system = key
+        if number:
+            return parse_run(run_text(queries.run_data(session, number)))
+        lists = queries.lists_of_system(session, self.study_id, system)
+        return {
+            query: {name: -float(rank) for rank, name in enumerate(documents, start=1)}
+            for query, documents in lists
+        }
+
+    def _scored(self, run: Run, truth: Truth) -> RunValues:
+        k = self.k[truth]
+        return run_values(self.labels[truth], run, measures_of(truth, k), k)
+
+
+def _leaderboard(source: StudySource) -> Leaderboard | None:
+    answers = list(list_answers(source))
+    if not answers:
+        return None
+    names = sorted({name for each in answers for name in (each.left_system, each.right_system)})
+    columns = [
+        _numbered([each.assessor for each in answers]),
+        _numbered([each.query for each in answers]),
+        [names.index(each.left_system) for each in answers],
+        [names.index(each.right_system) for each in answers],
+        [int(np.sign(ANSWERS[each.answer])) for each in answers],
+    ]
+    return leaderboard(Ballots(tuple(names), *np.array(columns, dtype=np.int64)))
+
+
+def _numbered(names: list[str]) -> list[int]:
+    known = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return [known[name] for name in names]

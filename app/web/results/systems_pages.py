@@ -1,0 +1,129 @@
+"""The systems of a study in the browser: their runs, scores and leaderboard."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, File, Path, Query, Request, UploadFile
+from sqlalchemy.orm import Session
+from starlette.responses import RedirectResponse, Response
+
+from topkapi.app.domain.text.sizes import format_size
+from topkapi.app.services.results.exports import export_session
+from topkapi.app.services.results.systems import (
+    MOST_BYTES,
+    RunsRefused,
+    SystemReports,
+    add_runs,
+    read_runs,
+    remove_run,
+    runs_of,
+)
+from topkapi.app.services.studies import lifecycle
+from topkapi.app.web.access.deps import AdminUser, RowId, SessionDep
+from topkapi.app.web.access.downloads import ExportPlace, ExportSession
+from topkapi.app.web.access.early_auth import EarlyAdmin, EarlyResearcher
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.common.views import PersonView
+from topkapi.app.web.importing.uploads import RECEIVING
+from topkapi.app.web.results.systems_views import SystemsView, systems_view
+from topkapi.app.web.studies.pages import study_head
+
+router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
+Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$")]
+Name = Annotated[str, Query(max_length=300)]
+
+
+@router.get("/systems")
+def get_systems(
+    request: Request,
+    user: EarlyResearcher,
+    session: ExportSession,
+    slug: Slug,
+    truth: Name = "",
+    baseline: Name = "",
+    measure: Name = "",
+) -> Response:
+    """Show the scores of all systems, compared with a baseline, and the leaderboard."""
+    view = _view(request, session, user, slug, truth, baseline, measure)
+    return render(request, "results/systems.html", view)
+
+
+@router.get("/systems.csv")
+def get_systems_csv(
+    request: Request,
+    _user: EarlyResearcher,
+    session: ExportSession,
+    slug: Slug,
+    truth: Name = "",
+    baseline: Name = "",
+) -> Response:
+    """Download the scores, one row per system and measure."""
+    from topkapi.analysis.data.exports.cells import csv_text
+    from topkapi.analysis.report.systems import table_rows
+
+    found = _reports(request).report(session, slug, truth=truth or None, baseline=baseline or None)
+    text = "" if found.scores is None else csv_text(table_rows(found.scores))
+    headers = {"Content-Disposition": f'attachment; filename="{slug}-systems.csv"'}
+    return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+@router.post("/systems", dependencies=RECEIVING)
+def post_systems(
+    request: Request,
+    user: EarlyAdmin,
+    _place: ExportPlace,
+    slug: Slug,
+    files: Annotated[list[UploadFile | str] | None, File()] = None,
+) -> Response:
+    """Add TREC runs, all of them or none."""
+    sent = [
+        (each.filename or "run", each.file.read(MOST_BYTES + 1))
+        for each in files or []
+        if not isinstance(each, str) and each.filename
+    ]
+    try:
+        runs = read_runs(sent)
+        with request.app.state.sessions.write.begin() as session:
+            study = lifecycle.required_study(session, slug)
+            add_runs(session, study, runs, actor_id=user.id)
+    except RunsRefused as refusal:
+        with export_session(request.app.state.sessions) as session:
+            view = _view(request, session, user, slug, problems=tuple(map(str, refusal.problems)))
+        return render(request, "results/systems.html", view, status=422)
+    return _to(request, slug)
+
+
+@router.post("/systems/{run_id}/remove")
+def post_remove_system(
+    request: Request, session: SessionDep, user: AdminUser, slug: Slug, run_id: RowId
+) -> Response:
+    """Remove the run of a system."""
+    study = lifecycle.required_study(session, slug)
+    remove_run(session, study, run_id, actor_id=user.id)
+    return _to(request, slug)
+
+
+def _view(
+    request: Request,
+    session: Session,
+    user: PersonView,
+    slug: str,
+    truth: str = "",
+    baseline: str = "",
+    measure: str = "",
+    problems: tuple[str, ...] = (),
+) -> SystemsView:
+    study = lifecycle.required_study(session, slug)
+    found = _reports(request).report(session, slug, truth=truth or None, baseline=baseline or None)
+    head = study_head(session, study, user, "systems")
+    most = format_size(MOST_BYTES)
+    return systems_view(head, runs_of(session, study), found, measure, most, problems)
+
+
+def _reports(request: Request) -> SystemReports:
+    reports: SystemReports = request.app.state.system_reports
+    return reports
+
+
+def _to(request: Request, slug: str) -> Response:
+    url = str(request.app.url_path_for("get_systems", slug=slug))
+    return RedirectResponse(url, status_code=303)

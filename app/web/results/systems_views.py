@@ -1,0 +1,234 @@
+"""View data of the systems page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Self
+from urllib.parse import urlencode
+
+from topkapi.app.db.models import SystemRun
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.web.studies.views import StudyHead
+
+if TYPE_CHECKING:  # slow to import
+    from topkapi.analysis.report.schema import (
+        Figure,
+        Leaderboard,
+        LeaderRow,
+        ScoredSystem,
+        SystemReport,
+        SystemScores,
+    )
+
+COMPATIBILITY = "compatibility:.95"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A figure as text; ``reason`` says why the value or its interval is missing."""
+
+    value: str
+    interval: str
+    reason: str
+
+    @classmethod
+    def of(cls, found: "Figure") -> Self:
+        """Return the cell of a figure."""
+        if found.value is None:
+            return cls("", "", str(found.reason))
+        if found.interval is None:
+            return cls(decimals(found.value), "", str(found.no_interval or ""))
+        low, high = map(decimals, found.interval)
+        return cls(decimals(found.value), f"{low} to {high}", "")
+
+
+def decimals(value: float, digits: int = 3) -> str:
+    """Format a number with a true minus sign."""
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """An uploaded run."""
+
+    id: int
+    system: str
+    filename: str
+    queries: int
+    lines: int
+    created_at: datetime
+
+    @classmethod
+    def of(cls, run: SystemRun) -> Self:
+        """Return the row of a run."""
+        return cls(run.id, run.system, run.filename, run.queries, run.lines, run.created_at)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRow:
+    """A system under the chosen measure; ``difference`` is None for the baseline."""
+
+    system: str
+    mean: Cell
+    difference: Cell | None
+    p: str
+    verdict: str
+    compatibility: Cell
+    unjudged: float | None
+    queries: int
+
+    @classmethod
+    def of(cls, found: "ScoredSystem", measure: str) -> Self:
+        """Return the row of a system."""
+        score = found.score(measure)
+        gap = score.difference
+        return cls(
+            system=found.system,
+            mean=Cell.of(score.mean),
+            difference=None if gap is None else Cell.of(gap.figure),
+            p="" if gap is None else decimals(gap.p_holm, 4),
+            verdict="" if gap is None else gap.verdict,
+            compatibility=Cell.of(found.score(COMPATIBILITY).mean),
+            unjudged=found.unjudged,
+            queries=found.queries,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureRow:
+    """A measure: the mean of every system, and ``better`` or ``worse`` where it differs."""
+
+    name: str
+    less_is_better: bool
+    cells: Sequence[tuple[Cell, str]]
+
+    @classmethod
+    def of(cls, found: "SystemScores", name: str) -> Self:
+        """Return the row of a measure."""
+        scores = [each.score(name) for each in found.systems]
+        verdicts = ["" if each.difference is None else each.difference.verdict for each in scores]
+        cells = [
+            (Cell.of(score.mean), "" if verdict == "no difference" else verdict)
+            for score, verdict in zip(scores, verdicts, strict=True)
+        ]
+        return cls(name, name in found.losses, cells)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoresView:
+    """Scores by the chosen measure, best first, and by all measures."""
+
+    truth: str
+    measure: str
+    baseline: str
+    k: int
+    queries: int
+    systems: Sequence[str]
+    rows: Sequence[SystemRow]
+    measures: Sequence[MeasureRow]
+
+    @property
+    def chosen(self) -> str:
+        """Ground truth and baseline, as a query string."""
+        return "?" + urlencode({"truth": self.truth, "baseline": self.baseline})
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderLine:
+    """A system on the leaderboard; ``alike`` are the systems from which it does not differ."""
+
+    rank: int
+    system: str
+    worth: Cell
+    wins: int
+    losses: int
+    same: int
+    alike: Sequence[str]
+
+    @classmethod
+    def of(cls, row: "LeaderRow") -> Self:
+        """Return the line of a system."""
+        facts = (row.wins, row.losses, row.same, row.alike)
+        return cls(row.rank, row.system, Cell.of(row.worth), *facts)
+
+
+@dataclass(frozen=True, slots=True)
+class BoardView:
+    """The leaderboard, and the agreement of its assessors."""
+
+    comparisons: int
+    queries: int
+    assessors: int
+    lines: Sequence[LeaderLine]
+    shared_votes: int
+    agreement: Sequence[tuple[str, Cell]]
+
+    @classmethod
+    def of(cls, board: "Leaderboard") -> Self:
+        """Return the view of a leaderboard."""
+        agreed = board.agreement
+        figures = (
+            ("Agreement of assessors", Cell.of(agreed.overall)),
+            ("Without ties", Cell.of(agreed.without_ties)),
+            ("Krippendorff’s alpha", Cell.of(agreed.krippendorff_alpha)),
+        )
+        lines = [LeaderLine.of(row) for row in board.rows]
+        counts = (board.comparisons, board.queries, board.assessors)
+        return cls(*counts, lines, agreed.votes, figures)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemsView:
+    """Runs, scores and leaderboard; ``most`` is the size of the largest upload."""
+
+    head: StudyHead
+    runs: Sequence[RunRow]
+    truths: Sequence[str]
+    scores: ScoresView | None
+    board: BoardView | None
+    most: str
+    problems: Sequence[str] = ()
+
+
+def scores_view(found: "SystemScores", measure: str) -> ScoresView:
+    """Return the view of scores by ``measure``, or the main one; raise Invalid if unknown."""
+    name = measure or found.measures[0]
+    if name not in found.measures:
+        known = ", ".join(found.measures)
+        raise Invalid(f"There is no measure {name!r}: use {known}.", field="measure")
+    sign = 1 if name in found.losses else -1
+
+    def best_first(system: "ScoredSystem") -> tuple[bool, float, str]:
+        mean = system.score(name).mean.value
+        return mean is None, sign * (mean or 0.0), system.system
+
+    return ScoresView(
+        truth=found.truth,
+        measure=name,
+        baseline=found.baseline or "",
+        k=found.k,
+        queries=found.queries,
+        systems=[each.system for each in found.systems],
+        rows=[SystemRow.of(each, name) for each in sorted(found.systems, key=best_first)],
+        measures=[MeasureRow.of(found, each) for each in found.measures],
+    )
+
+
+def systems_view(
+    head: StudyHead,
+    runs: Sequence[SystemRun],
+    report: "SystemReport",
+    measure: str,
+    most: str,
+    problems: Sequence[str] = (),
+) -> SystemsView:
+    """Return the view of the page; raise Invalid for an unknown measure."""
+    return SystemsView(
+        head=head,
+        runs=[RunRow.of(run) for run in runs],
+        truths=report.truths,
+        scores=None if report.scores is None else scores_view(report.scores, measure),
+        board=None if report.leaderboard is None else BoardView.of(report.leaderboard),
+        most=most,
+        problems=problems,
+    )

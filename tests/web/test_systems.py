@@ -1,0 +1,100 @@
+"""Systems over HTTP: uploads with their bounds, scores, the table to download, and the API."""
+
+import csv
+import io
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from tests.exporting import make_judged_study
+from tests.factories import make_study, make_user, sign_in
+from tests.ranked import compare_lists
+from tests.systems import packed, run_of
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import User
+from topkapi.app.domain.enums import Role
+from topkapi.app.services.accounts import tokens
+
+URL = "/studies/tulips/systems"
+API = f"/api/v1{URL}"
+
+
+@pytest.fixture
+def admin(sessions: Sessions) -> tuple[User, dict[str, str]]:
+    """Store a judged study and an administrator with a token."""
+    with sessions.write.begin() as session:
+        user = make_user(session, role=Role.ADMIN)
+        make_judged_study(session)
+        _, token = tokens.issue_token(session, user, "test")
+        return user, {"Authorization": f"Bearer {token}"}
+
+
+def upload(client: httpx.Client, *files: tuple[str, bytes]) -> httpx.Response:
+    return client.post(URL, files=[("files", each) for each in files])
+
+
+def test_pages(
+    app: FastAPI, client: httpx.Client, sessions: Sessions, admin: tuple[User, dict[str, str]]
+) -> None:
+    sign_in(app, client, admin[0])
+    assert "Add TREC runs below" in client.get(URL).text
+    empty = upload(client)
+    assert (empty.status_code, "There is no file" in empty.text) == (422, True)
+    bad = upload(client, ("<b>.run", b"q0 Q0 d1\n"), ("good", run_of("up").encode()))
+    assert bad.status_code == 422
+    assert "&lt;b&gt;.run, line 1: 3 columns" in bad.text
+    sent = ("a.run", run_of("=up").encode()), ("b.run.gz", packed(run_of("down", turned=True)))
+    added = upload(client, *sent)
+    assert (added.status_code, added.headers["location"]) == (303, URL)
+    page = client.get(URL, params={"baseline": "down", "measure": "map"}).text
+    assert "Corrected p" in page
+    assert "no difference" in page
+    table = client.get(f"{URL}.csv", params={"baseline": "down"})
+    rows = list(csv.DictReader(io.StringIO(table.text)))
+    assert {row["system"] for row in rows} == {"'=up", "down"}
+    assert {row["baseline"] for row in rows if row["system"] != "down"} == {"down"}
+    for wrong in ({"baseline": "x"}, {"truth": "x"}, {"measure": "x"}):
+        assert client.get(URL, params=wrong).status_code == 422
+    with sessions.write.begin() as session:
+        compare_lists(session, "tulips", make_user(session).email)
+    page = client.get(URL).text
+    assert "Leaderboard from comparisons of lists" in page
+    assert "system-0" in page
+    assert client.post(f"{URL}/1/remove").status_code == 303
+    assert client.post(f"{URL}/1/remove").status_code == 404
+
+
+def test_a_study_without_anything_says_what_to_do(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        make_study(session, slug="tulips")
+        user = make_user(session, role=Role.RESEARCHER)
+    sign_in(app, client, user)
+    page = client.get(URL).text
+    assert "No systems and no labels yet" in page
+    assert "An administrator can add and remove runs" in page
+    assert "<input" not in page.partition("<main")[2]
+    assert client.get(f"{URL}.csv").text == ""
+
+
+def test_api(client: httpx.Client, admin: tuple[User, dict[str, str]]) -> None:
+    headers = admin[1]
+    body = run_of("up") + run_of("down", turned=True)
+    added = client.post(API, params={"filename": "both.run"}, headers=headers, content=body)
+    assert (added.status_code, [run["system"] for run in added.json()]) == (201, ["up", "down"])
+    again = client.post(API, headers=headers, content=run_of("up")).json()
+    assert again["code"] == "runs_refused"
+    assert "already has a run of 'up'" in again["problems"][0]["problem"]
+    listed = client.get(API, headers=headers).json()
+    assert [(run["system"], run["file"], run["lines"]) for run in listed] == [
+        ("down", "both.run", 18),
+        ("up", "both.run", 18),
+    ]
+    found = client.get(f"{API}/scores", params={"baseline": "up"}, headers=headers).json()
+    assert found["truths"] == ["topk", "graded"]
+    assert found["scores"]["baseline"] == "up"
+    assert found["leaderboard"] is None
+    assert client.delete(f"{API}/{listed[0]['id']}", headers=headers).status_code == 204
+    assert len(client.get(API, headers=headers).json()) == 1
