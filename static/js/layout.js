@@ -1,18 +1,21 @@
-// Lays out the pages of the frames, slice by slice, while the person reads: those on the screen first, then the prefetched
-// ones in the order in which they came.
+// Lays out the rest of the pages, slice by slice, while the person reads: of those on the screen at once, of the prefetched
+// ones after a while.
 import { isShown, restoreScroll } from "./frames.js";
 import { isFolded, unfold } from "./slices.js";
 
+const READ_MS = 1000; // of reading, before prefetched pages are laid out
 const queue = [];
 let isRunning = false;
 let held = Promise.resolve();
+let shownAt = 0;
 
-// Wait for `promise` before the next slice.
-export function hold(promise) {
-  held = promise;
+// Wait until the question that is being shown has been painted.
+export function hold(painted) {
+  held = painted;
+  shownAt = performance.now();
 }
 
-const otherTasks = () => new Promise((resolve) => { setTimeout(resolve); });
+const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
 function finish(frame) {
   queue.splice(queue.indexOf(frame), 1);
@@ -31,9 +34,12 @@ function step(frame) {
 async function run() {
   isRunning = true;
   while (queue.length) {
-    await otherTasks();
+    await pause(0);
     await held;
-    step(queue.find(isShown) ?? queue[0]);
+    const wait = shownAt + READ_MS - performance.now();
+    const next = queue.find((frame) => isShown(frame) || !frame.isConnected) ?? (wait > 0 ? null : queue[0]);
+    if (next) step(next);
+    else await pause(Math.min(wait, 50));
   }
   isRunning = false;
 }
