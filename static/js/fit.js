@@ -25,6 +25,6 @@ button?.addEventListener("click", () => {
   try { localStorage.setItem(NAME, on ? "1" : "0"); } catch { /* it then lasts until the page is left */ }
   fitAll();
 });
-stage.addEventListener("ready", (event) => fit(event.target)); // frames tell when their page is there
+for (const name of ["ready", "whole"]) stage.addEventListener(name, (event) => fit(event.target)); // frames tell when their page is there
 addEventListener("resize", fitAll);
 fitAll();

@@ -1,6 +1,7 @@
 // One page frame: events from inside it, its text size and its scroll position.
 import * as memory from "./memory.js";
 import { reading } from "./reading.js";
+import { fold, unfold } from "./slices.js";
 
 const wired = new WeakSet(); // documents with our event listeners
 const ACTIVITY_EVENTS = ["pointerdown", "pointermove", "wheel", "touchmove", "scroll", "keydown"];
@@ -53,7 +54,7 @@ function wire(frame) {
   if (!page?.URL.includes("/pages/")) return;
   page.documentElement.dataset.size = String(reading.size);
   listenTo(page, frame);
-  restoreScroll(frame);
+  if (isShown(frame)) restoreScroll(frame);
   frame.dataset.ready = "1";
   frame.dispatchEvent(new Event("ready", { bubbles: true }));
   if (isShown(frame)) reportProblem(frame);
@@ -67,9 +68,19 @@ export function reportProblem(frame) {
   hooks.problem(problem);
 }
 
+// Until its page is there a frame is not displayed: the browser would lay out what it has again and again.
+export const delay = (frame) => frame.classList.add("frame--loading");
+
+function display(frame) {
+  if (!frame.classList.contains("frame--loading")) return;
+  fold(frame.contentDocument);
+  frame.classList.remove("frame--loading");
+}
+
 export function adopt(frame) {
   frame.addEventListener("load", () => {
     frame.dataset.ready = "0";
+    display(frame);
     wire(frame);
   });
   if (frame.contentDocument?.readyState === "complete") wire(frame);
@@ -77,6 +88,7 @@ export function adopt(frame) {
 
 // A page that appears again, in whichever frame, is where the person left it.
 export function restoreScroll(frame) {
+  if (memory.has(frame.dataset.name)) unfold(frame.contentDocument, Infinity);
   memory.restore(frame.dataset.name, boxOf(frame));
 }
 

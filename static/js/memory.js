@@ -19,6 +19,8 @@ export function note(name, box) {
   timer ??= setTimeout(save, SAVE_MS);
 }
 
+export const has = (name) => places.has(name);
+
 // Scroll to where the person was; in proportion, if the text is longer or shorter now.
 export function restore(name, box) {
   const found = places.get(name);

@@ -5,7 +5,8 @@ const COLOURS = `::highlight(topkapi-passage) { background: rgb(47 128 237 / .26
 ::highlight(topkapi-find) { background: #ffb224; color: #1e1c19; } ::highlight(topkapi-hit) { background: #e5484d; color: #fff; }`;
 const styled = new WeakSet(); // documents that know the colours
 
-// Return the text of a page with the text node of each part of it. Marks of terms do not change it.
+// Return the text of a page with the text node of each part of it. Marks of terms do not change it, nor do the parts in which
+// the server sends a long plain text.
 export function textOf(page) {
   const walker = page.createTreeWalker(page.body ?? page, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) =>
     (SKIPPED.includes(node.nodeName) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
@@ -15,7 +16,7 @@ export function textOf(page) {
     if (node.nodeType === Node.TEXT_NODE) {
       parts.push({ node, start: text.length });
       text += node.data;
-    } else if (BLOCKS.includes(node.nodeName)) text += "\n";
+    } else if (BLOCKS.includes(node.nodeName) && !node.hasAttribute("data-topkapi-part")) text += "\n";
   }
   return { text, parts };
 }

@@ -1,11 +1,14 @@
 // All frames of the judging page: those that are shown, and hidden prefetched ones for possible next questions.
-import { adopt, reportProblem, isReady, isShown, restoreScroll, setSize } from "./frames.js";
+import { adopt, delay, reportProblem, isReady, isShown, restoreScroll, setSize } from "./frames.js";
+import { layOut } from "./layout.js";
 
 // With moveBefore a frame can move without reloading, so one frame serves both sides.
 const MOVES = "moveBefore" in Element.prototype;
 const WAIT_MS = 400;
 const MOST_HIDDEN = 12; // frames; above it those that no possible question needs are removed, the oldest first
 let round = 0;
+
+const pause = () => new Promise((resolve) => { setTimeout(resolve, 30); });
 
 const framesOf = (box) => [...box.querySelectorAll("iframe")];
 const shownIn = (box) => framesOf(box).find(isShown);
@@ -20,6 +23,7 @@ export const has = (boxes, box, wanted) => { const frame = find(boxes, box, want
 function put(box, wanted) {
   const frame = document.importNode(wanted, false);
   frame.classList.add("frame--next");
+  delay(frame);
   adopt(frame);
   box.append(frame);
   return frame;
@@ -43,7 +47,10 @@ function veil(box) {
 export function begin(boxes) {
   for (const box of boxes) {
     framesOf(box).forEach(adopt);
-    box.addEventListener("ready", (event) => { if (isShown(event.target)) box.querySelector(".frames__wait")?.remove(); });
+    box.addEventListener("ready", (event) => {
+      if (isShown(event.target)) box.querySelector(".frames__wait")?.remove();
+      layOut(event.target);
+    });
     veil(box);
   }
 }
@@ -67,17 +74,26 @@ export function show(boxes, wanted) {
   });
 }
 
+// Remove frames one by one: each takes as long as a long page has elements.
+async function discard(frames, mine) {
+  for (const frame of frames) {
+    await pause();
+    if (mine !== round) return;
+    if (!isShown(frame)) frame.remove();
+  }
+}
+
 // Prefetch frames of possible next questions, the likely ones first, and remove frames that are not needed.
 export async function prepare(boxes, groups) {
   const mine = (round += 1);
   const keys = new Set(groups.flat().map(([, frame]) => frame.dataset.key));
   const hidden = boxes.flatMap(framesOf).filter((frame) => !isShown(frame));
   const spare = hidden.filter((frame) => !keys.has(frame.dataset.key));
-  spare.slice(0, Math.max(0, hidden.length - MOST_HIDDEN)).forEach((frame) => frame.remove());
+  discard(spare.slice(0, Math.max(0, hidden.length - MOST_HIDDEN)), mine);
   for (const group of groups) {
     const made = group.filter(([box, frame]) => !find(boxes, box, frame.dataset.key)).map(([box, frame]) => find(boxes, box, frame.dataset.key) ?? put(box, frame));
     while (made.some((frame) => frame.isConnected && !isReady(frame))) {
-      await new Promise((resolve) => { setTimeout(resolve, 30); });
+      await pause();
       if (mine !== round) return false;
     }
   }

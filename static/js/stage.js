@@ -1,4 +1,5 @@
 // The parts of the page that change with the question, and the screen shown during a pause.
+import { delay } from "./frames.js";
 import * as memory from "./memory.js";
 import * as pool from "./pool.js";
 
@@ -100,6 +101,7 @@ export function saved() {
 // Remove the pages from the document, not only from view, and show the pause screen.
 export function curtain(time, why) {
   away.append(...stage.querySelectorAll(".panetabs, .split"));
+  away.querySelectorAll(".frames iframe").forEach(delay); // they load again afterwards
   const node = document.importNode(document.getElementById("paused").content, true);
   node.querySelector("[data-slot=time]").textContent = time;
   node.querySelector("[data-slot=why]").textContent = why;

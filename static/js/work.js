@@ -3,6 +3,7 @@ import { Clock, reporter } from "./clock.js";
 import { wireDivider } from "./divider.js";
 import { refreshHits, wireFinder } from "./finder.js";
 import { isShown, listen } from "./frames.js";
+import { hold } from "./layout.js";
 import { notePress, onKey, wireKeys } from "./keys.js";
 import * as notes from "./notes.js";
 import * as notices from "./notices.js";
@@ -100,6 +101,7 @@ function show(fragment) {
   markTabs();
   settle();
   painted = painting();
+  hold(painted);
   afterPaint(look);
 }
 

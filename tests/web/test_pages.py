@@ -1,6 +1,7 @@
 """Pages under judgment over HTTP: rendered once, then served from a bounded cache."""
 
 from dataclasses import dataclass
+from html import unescape
 from typing import Any
 
 import httpx
@@ -16,6 +17,7 @@ from topkapi.app.services.pages.shown import ShownPages
 from topkapi.app.web.pages import stored_pages as route
 from topkapi.app.web.pages.page_html import page_body
 from topkapi.app.web.pages.page_links import PageLink
+from topkapi.app.web.pages.plain_text import plain_html
 
 PAGE = "<!doctype html><p>Tulips.<link rel=preconnect href=//x><a href='other.html'>next</a>"
 
@@ -164,3 +166,14 @@ def test_a_drawing_opened_by_itself_is_shown_as_a_picture(shelf: Shelf) -> None:
 def test_a_wrong_link_asks_the_database_nothing(shelf: Shelf) -> None:
     assert shelf.client.get("/pages/wrong/pages/a.html").status_code == 403
     assert shelf.statements == []
+
+
+def test_a_long_plain_text_comes_in_parts_that_end_with_a_line_break() -> None:
+    paragraph = "Cut & wrap <tulips>. " * 20
+    for text in (f"{paragraph}\n\n" * 100, f"{paragraph}\n" * 100 + "end"):
+        parts = plain_html(text).split("<div data-topkapi-part>")[1:]
+        assert 5 < len(parts) < 20
+        assert all(part.removesuffix("</div>").endswith("\n") for part in parts[:-1])
+        assert unescape("".join(parts).replace("</div>", "")) == text
+    for short in ("", "a\n\nb"):
+        assert plain_html(short) == f'<div class="plain" dir="auto">{short}</div>'

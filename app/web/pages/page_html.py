@@ -15,6 +15,7 @@ from topkapi.app.services.pages.tokens import page_tokens
 from topkapi.app.web.common.markdown import to_html
 from topkapi.app.web.common.templates import static_url
 from topkapi.app.web.pages.page_links import PageLink
+from topkapi.app.web.pages.plain_text import plain_html
 
 HTML, MARKDOWN, PLAIN = "text/html", "text/markdown", "text/plain"
 PICTURE = "image/"
@@ -55,7 +56,7 @@ def page_body(media_type: str, data: bytes, terms: Sequence[str], *, in_frame: b
     if media_type == MARKDOWN and len(text) <= MAX_MARKDOWN:
         text = to_html(text)
     elif media_type != HTML:
-        text = f'<div class="plain" dir="auto">{escape(text)}</div>'
+        text = plain_html(text)
     page = rendered_html(text, terms, links=in_frame)
     return (page + _EMPTY if _is_blank(page) else page).encode()
 
