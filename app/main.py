@@ -1,14 +1,17 @@
 """Assembly of the application: engine, templates, static files, routes, error handlers."""
 
 import gc
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import cache
 from threading import Thread
 
-from anyio import CapacityLimiter
+from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, FastAPI
+from fastapi.routing import iter_route_contexts
+from sqlalchemy.orm import configure_mappers
 from starlette.routing import BaseRoute
 
 from topkapi.app.assets import asset_dir
@@ -36,7 +39,7 @@ from topkapi.app.web.accounts.devices import Devices
 from topkapi.app.web.common.cookies import Cookies
 from topkapi.app.web.common.errors import add_error_handlers
 from topkapi.app.web.common.received import AddressCheck
-from topkapi.app.web.common.templates import Static, make_templates
+from topkapi.app.web.common.templates import START_TEMPLATES, Static, make_templates
 from topkapi.app.web.pages import stored_pages
 from topkapi.app.web.pages.page_links import PageLinks
 from topkapi.app.web.routers import ROUTERS
@@ -44,6 +47,8 @@ from topkapi.app.web.server.gate import Gate
 from topkapi.app.web.server.headers import Headers
 from topkapi.app.web.server.logs import RequestLog, configure_logs
 from topkapi.app.web.server.openapi import describe
+
+WARM_SECONDS = 3.0  # enough to load compiled code; the first start, which compiles it, goes on
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -84,8 +89,20 @@ def app_from_environment() -> FastAPI:
     configure_logs(settings.log_level)
     end_with_parent()
     app = create_app(settings)
+    _prepare_requests(app)
     _spare_garbage_collection()
     return app
+
+
+def _prepare_requests(app: FastAPI) -> None:
+    """Analyse the routes, map the tables and compile the templates of start pages.
+
+    Otherwise the first request does it, which takes a quarter of a second.
+    """
+    deque(iter_route_contexts(app.routes), maxlen=0)
+    configure_mappers()
+    for name in START_TEMPLATES:
+        app.state.templates.get_template(name)
 
 
 def _spare_garbage_collection() -> None:
@@ -137,7 +154,9 @@ def _set_state(app: FastAPI, settings: Settings) -> None:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    Thread(target=warm, name="warm-robust", daemon=True).start()
+    warming = Thread(target=warm, name="warm-robust", daemon=True)
+    warming.start()
+    await to_thread.run_sync(warming.join, WARM_SECONDS)  # it would slow down the first requests
     yield
     app.state.uploads.close()
     app.state.late.close()

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.error import URLError
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 from tests.forking import Forker, ServerProcess
@@ -17,6 +18,7 @@ from tests.forking import Forker, ServerProcess
 START_SECONDS = 90.0
 FORKER = Forker()
 Start = Callable[[Sequence[str], dict[str, str], Path], ServerProcess]
+Wait = Callable[[str, ServerProcess, Path], None]
 
 
 @dataclass
@@ -68,6 +70,31 @@ def started_by(*command: str) -> Start:
 NEW = started_by(sys.executable, "-c", "from topkapi.app.cli import main; main()")
 
 
+def wait_until_ready(url: str, process: ServerProcess, log: Path) -> None:
+    """Wait until the server responds; if it does not start, fail with its log."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urlopen(f"{url}/readyz", timeout=2):
+                return
+        except (URLError, ConnectionError, TimeoutError):
+            time.sleep(0.05)
+    raise RuntimeError(f"the server did not start:\n{log.read_text()}")
+
+
+def wait_until_listening(url: str, process: ServerProcess, log: Path) -> None:
+    """Wait until the server accepts a connection, without sending it a request."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            socket.create_connection(("localhost", urlsplit(url).port or 80), timeout=2).close()
+        except OSError:
+            time.sleep(0.01)
+        else:
+            return
+    raise RuntimeError(f"the server did not start:\n{log.read_text()}")
+
+
 @contextmanager
 def serving(
     database_url: str,
@@ -76,6 +103,7 @@ def serving(
     port: int | None = None,
     start: Start = NEW,
     work: bool = False,
+    wait: Wait = wait_until_ready,
     **settings: str,
 ) -> Iterator[LiveServer]:
     """Run `topkapi serve` on ``database_url`` while the context is open.
@@ -99,19 +127,7 @@ def serving(
         f"http://localhost:{port}", process, log, database_url, folder / "topkapi.secret"
     )
     try:
-        wait_until_ready(server.url, process, log)
+        wait(server.url, process, log)
         yield server
     finally:
         server.stop()
-
-
-def wait_until_ready(url: str, process: ServerProcess, log: Path) -> None:
-    """Wait until the server responds; if it does not start, fail with its log."""
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with urlopen(f"{url}/readyz", timeout=2):
-                return
-        except (URLError, ConnectionError, TimeoutError):
-            time.sleep(0.05)
-    raise RuntimeError(f"the server did not start:\n{log.read_text()}")

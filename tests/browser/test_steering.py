@@ -1,6 +1,8 @@
 """A running study in the browser: dashboard, growth, gaps, rebalancing, void work, own page."""
 
+import json
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
@@ -9,13 +11,13 @@ from sqlalchemy.orm import Session
 
 from tests.browser.assigned_work import Site
 from tests.browser.looks import barriers, flaws
-from tests.factories import make_study, make_user
-from tests.services.test_study_growth import add_queries
+from tests.factories import make_user
+from tests.studies import append, candidate, document, query, small_study, zipped
 from topkapi.app.db.base import now
 from topkapi.app.db.models import Assignment, Study, User
-from topkapi.app.domain.enums import Role, Tool
-from topkapi.app.domain.study import StudySettings
+from topkapi.app.domain.enums import Role
 from topkapi.app.services.assignments.rotation import assign_rotation
+from topkapi.app.services.importing import import_study, open_source
 from topkapi.app.services.studies.lifecycle import required_study
 
 pytestmark = pytest.mark.browser
@@ -33,10 +35,14 @@ def admin(any_site: Site, context: BrowserContext) -> User:
     return user
 
 
-def running(session: Session, slug: str) -> tuple[Study, list[User]]:
-    """Create a study of eight queries for four people, one round assigned."""
-    study = make_study(session, slug=slug, queries=8, documents=3)
-    study.settings = StudySettings(k=2, tools=(Tool.PAIRS, Tool.GRADES)).as_json()
+def running(session: Session, slug: str, folder: Path) -> tuple[Study, list[User]]:
+    """Import a study of eight queries and assign one round of it to four people."""
+    small_study(folder, queries=8)
+    text = f'name = "Study of {slug}"\nslug = "{slug}"\nk = 2\ntools = ["pairs", "grades"]\n'
+    (folder / "study.toml").write_text(text)
+    with open_source(folder) as source:
+        import_study(session, source)
+    study = required_study(session, slug)
     study.created_at = now() - timedelta(days=30)
     people = [make_user(session, name=f"{name} {slug}") for name in NAMES]
     assign_rotation(session, study, [person.id for person in people], rounds=1)
@@ -62,11 +68,36 @@ def looks_right(page: Page) -> None:
     page.emulate_media(color_scheme="light")
 
 
-def test_a_study_grows_while_it_runs(any_site: Site, admin: User, context: BrowserContext) -> None:
+def upload(page: Page, url: str, folder: Path) -> None:
+    path = folder.with_suffix(".zip")
+    path.write_bytes(zipped(folder))
+    page.goto(f"{url}/imports")
+    page.get_by_label("Study", exact=True).set_input_files(path)
+    page.get_by_role("button", name="Upload").click()
+
+
+def test_a_study_grows_while_it_runs(
+    any_site: Site, admin: User, context: BrowserContext, tmp_path: Path
+) -> None:
     url, page, slug = any_site.server.url, context.new_page(), f"grow{admin.id}"
+    folder = tmp_path / slug
     with any_site.sessions.write.begin() as session:
-        running(session, slug)
-        add_queries(session, required_study(session, slug), 5)
+        running(session, slug, folder)
+    for number in range(8, 13):  # queries with pages of their own
+        append(folder / "queries.jsonl", json.dumps(query(number)) + "\n")
+        for page_number in range(3 * number, 3 * number + 3):
+            append(folder / "documents.jsonl", json.dumps(document(page_number)) + "\n")
+            more = json.dumps(candidate(page_number, of=number))
+            append(folder / "candidates.jsonl", more + "\n")
+    upload(page, url, folder)
+    page.get_by_role("button", name="Import 5 queries").click()
+    expect(page.get_by_text("The study was imported.")).to_be_visible()
+    page.goto(f"{url}/studies/{slug}/documents?q=38")
+    expect(page.get_by_text("Page 38")).to_be_visible()
+    append(folder / "candidates.jsonl", json.dumps(candidate(38, of=0)) + "\n")
+    upload(page, url, folder)  # a query that is assigned keeps its pages
+    expect(page.get_by_text("Query 'q0' is assigned")).to_be_visible()
+
     page.goto(f"{url}/studies/{slug}/assign")
     expect(page.get_by_role("heading", name="New queries")).to_be_visible()
     expect(page.get_by_role("heading", name="Assigned before")).to_be_visible()
@@ -97,11 +128,11 @@ def test_a_study_grows_while_it_runs(any_site: Site, admin: User, context: Brows
 
 
 def test_from_the_dashboard_to_void_work(
-    any_site: Site, admin: User, context: BrowserContext
+    any_site: Site, admin: User, context: BrowserContext, tmp_path: Path
 ) -> None:
     url, page, slug = any_site.server.url, context.new_page(), f"void{admin.id}"
     with any_site.sessions.write.begin() as session:
-        study, people = running(session, slug)
+        study, people = running(session, slug, tmp_path / slug)
         for index, person in enumerate(people):
             mine = sorted(work_of(session, person), key=lambda row: row.id)
             for day, row in enumerate(mine[:-1]):

@@ -3,6 +3,7 @@
 import httpx
 import pytest
 from fastapi import FastAPI
+from jinja2.meta import find_referenced_templates
 from sqlalchemy import select
 
 from tests.exporting import make_judged_study
@@ -12,6 +13,7 @@ from topkapi.app.db.models import ApiToken, AuditEvent, User
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts.passwords import matches
 from topkapi.app.services.accounts.tokens import issue_token
+from topkapi.app.web.common.templates import START_TEMPLATES, make_templates
 
 
 def enter(app: FastAPI, client: httpx.Client, sessions: Sessions, role: Role) -> User:
@@ -117,3 +119,13 @@ def test_own_tokens_are_shown_once_and_revoked(
     assert client.post(f"/me/tokens/{foreign.id}/revoke").status_code == 404
     assert client.post(f"/me/tokens/{token.id}/revoke").status_code == 303
     assert client.post("/me/tokens", data={"name": ""}).status_code == 422
+
+
+def test_start_pages_are_compiled_with_every_template_that_they_always_need() -> None:
+    environment = make_templates()
+    assert environment.loader is not None
+    needed = set()
+    for name in START_TEMPLATES:
+        source, _, _ = environment.loader.get_source(environment, name)
+        needed |= set(find_referenced_templates(environment.parse(source)))
+    assert needed - set(START_TEMPLATES) == {"crowds/_completion.html"}  # at the end of the work

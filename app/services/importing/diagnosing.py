@@ -97,8 +97,9 @@ def _foreign_ids(_lines: Lines, found: Sequence[Problem]) -> Cause | None:
     for kind in ("query", "document"):
         missing = [each for each in found if each.problem.startswith(f"There is no {kind} ")]
         if len(missing) > 2 and len(missing) == len(found):
+            given = missing[0].problem.removeprefix(f"There is no {kind} ").rstrip(".")
             return (
-                f"The ids of this file do not match those of the {_PLURAL[kind]}.",
+                f"The ids of this file, such as {given}, are not those of the {_PLURAL[kind]}.",
                 f"Compare both files for prefixes, leading zeros and capitals. {missing[0].mend}",
             )
     return None

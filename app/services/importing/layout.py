@@ -70,7 +70,7 @@ def find_layout(
             Location(reader.source.name),
             "candidates",
             f"There is no candidates file. Found: {_listed(files)}.",
-            "Add a file named candidates, qrels, run or letor, such as candidates.jsonl.",
+            _named_so("a file named candidates, qrels, run or letor", "candidates"),
         )
         return None
     if len(reader.problems) > before:
@@ -140,6 +140,10 @@ def _of_role(
     return found
 
 
+def _named_so(what: str, role: str) -> str:
+    return f"Add {what}; or name yours in study.toml: [files] {role} = 'FILE'."
+
+
 def _listed(files: Mapping[str, int]) -> str:
     names = [path for path in files if not path.startswith(PAGES)]
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
@@ -167,13 +171,13 @@ def _complete(reader: Reader, layout: Layout) -> bool:
                 location,
                 "queries",
                 f"There is no queries file. Found: {_listed(reader.source.files)}.",
-                "Add a file named queries or topics, such as queries.jsonl.",
+                _named_so("a file named queries or topics", "queries"),
             )
         if layout.documents is None and not layout.pages:
             reader.problems.add(
                 location,
                 "documents",
                 f"There are no documents. Found: {_listed(reader.source.files)}.",
-                "Add pages/, or a file named documents, corpus or collection.",
+                _named_so("pages/, or a file named documents, corpus or collection", "documents"),
             )
     return len(reader.problems) == before

@@ -50,14 +50,19 @@ def setting_value(name: str, value: Any) -> Any:
     if kind is float and type(value) is int:
         return float(value)
     if type(value) is not kind:
-        raise BadValue(name, f"{name} is {kind_of(value)}.", f"Use {_KIND_NAMES[kind]}.")
+        quoted = ", without quotation marks" if isinstance(value, str) else ""
+        fix = f"Use {_KIND_NAMES[kind]}{quoted}."
+        raise BadValue(name, f"{name} is {kind_of(value)}: {shown(value)}.", fix)
     return value
 
 
 def _tools(value: Any) -> tuple[Tool, ...]:
-    if not isinstance(value, list | tuple) or any(tool not in list(Tool) for tool in value):
+    given = value if isinstance(value, list | tuple) else [value]
+    wrong = [tool for tool in given if tool not in list(Tool)]
+    if wrong or given is not value:
         known = ", ".join(repr(tool.value) for tool in Tool)
-        raise BadValue("tools", f"{shown(value)} are not tools.", f"Choose from {known}.")
+        what = f"{shown(wrong[0])} is not a tool." if wrong else f"This is {kind_of(value)}."
+        raise BadValue("tools", what, f"Choose from {known}.")
     return tuple(Tool(tool) for tool in value)
 
 

@@ -46,7 +46,7 @@ class StudyHead:
 def read_head(reader: Reader) -> StudyHead | None:
     """Read study.toml and guidelines.md; return None after adding problems.
 
-    Without a study.toml the study is named after its folder and has default settings.
+    Without a study.toml, or a name in it, the study is named after its folder.
     """
     files = reader.source.files
     guidelines = reader.text(GUIDELINES) if GUIDELINES in files else ""
@@ -54,11 +54,14 @@ def read_head(reader: Reader) -> StudyHead | None:
         reader.problems.add(
             Location(GUIDELINES), None, "The file contains a NUL character.", "Remove it."
         )
+    usual = replace(head_of_file(reader.source.name), guidelines=guidelines)
     if SETTINGS not in files:
-        return replace(head_of_file(reader.source.name), guidelines=guidelines)
+        return usual
     text = reader.text(SETTINGS)
     parsed = _parsed(text, reader.problems)
-    return _Head(text, parsed, reader.problems).read(guidelines) if parsed is not None else None
+    if parsed is None:
+        return None
+    return _Head(text, {"name": usual.name, **parsed}, reader.problems).read(guidelines)
 
 
 def head_of_file(name: str) -> StudyHead:

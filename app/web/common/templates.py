@@ -18,6 +18,11 @@ from topkapi.app.web.common import htmx
 from topkapi.app.web.common.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Cookies
 from topkapi.app.web.common.formats import FILTERS
 
+START_TEMPLATES = (  # of the pages that people meet first
+    *("base.html", "_bar.html", "_macros.html", "_admin.html", "accounts/sign_in.html"),
+    *("judging/queue.html", "progress/dashboard.html", "progress/results.html"),
+)
+
 
 @cache
 def make_templates() -> Environment:

@@ -290,7 +290,7 @@ text_case("not_json", QUERIES, GOOD + '{"id": "q1", "text": \n', 2, says="not JS
 text_case("json_array", QUERIES, GOOD + '["q1", "x"]\n', 2, says="a list")
 text_case("json_bottomless", QUERIES, GOOD + '{"id": ' + "[" * 100_000 + "\n", 2, says="not JSON")
 text_case("field_twice", QUERIES, '{"id": "a", "id": "b", "text": "x"}\n', 1, "id", "twice")
-text_case("misspelt_field", QUERIES, '{"id": "q0", "txt": "x"}\n', 1, "txt", "no such field")
+text_case("misspelt_field", QUERIES, '{"id": "q0", "txt": "x"}\n', 1, "txt", "not a known field")
 text_case("empty_query", QUERIES, GOOD + '{"id": "q1", "text": "  "}\n', 2, "text", "empty")
 text_case("query_without_id", QUERIES, '{"text": "x"}\n', 1, "id", "missing")
 text_case("id_with_blank", QUERIES, '{"id": "q 0", "text": "x"}\n', 1, "id", "blank")
@@ -390,17 +390,17 @@ text_case(
     "<top>\n<num> Number: 1\n<desc> d\n</top>\n",
     1,
     "title",
-    "not a text",
+    "value is missing",
     QUERIES,
 )
 text_case("bad_toml", "study.toml", 'name = "x"\nk = ten\n', 2, says="not TOML")
-text_case("no_name", "study.toml", "k = 3\n", None, "name")
+text_case("empty_name", "study.toml", 'name = " "\n', 1, "name", "empty")
 text_case(
     "unknown_setting", "study.toml", 'name = "x"\nsortr = "heap"\n', 2, "sortr", "no such setting"
 )
 text_case("k_zero", "study.toml", 'name = "x"\nk = 0\n', 2, "k", "at least 1")
 text_case("k_text", "study.toml", 'name = "x"\nk = "3"\n', 2, "k", "a text")
-text_case("unknown_tool", "study.toml", 'name = "x"\ntools = ["pears"]\n', 2, "tools", "not tools")
+text_case("unknown_tool", "study.toml", 'name = "x"\ntools = ["pears"]\n', 2, "tools", "not a tool")
 text_case("unknown_sorter", "study.toml", 'name = "x"\nsorter = "bogo"\n', 2, "sorter", "no sorter")
 text_case("bad_slug", "study.toml", 'name = "x"\nslug = "A b"\n', 2, "slug", "address")
 text_case("one_grade", "study.toml", 'name = "x"\ngrades = ["only"]\n', 2, "grades", "two grades")
@@ -454,7 +454,7 @@ practice_case(
     "no_explanation",
     '{"id": "p", "query": "tulips", "left": "d0", "right": "d1", "answer": "left"}',
     "explanation",
-    "not a text",
+    "is missing",
 )
 text_case(
     "more_needed_than_practice",

@@ -99,13 +99,13 @@ def python_dictionaries(folder: Path) -> None:
     (folder / "queries.jsonl").write_text("\n".join(records))
 
 
-@mistake("candidates.jsonl", "ids of this file do not match those of the documents", "prefixes")
+@mistake("candidates.jsonl", "such as 'MARCO_d0', are not those of the documents", "prefixes")
 def ids_with_a_prefix(folder: Path) -> None:
     records = [{"query": q, "document": f"MARCO_{d}"} for q, d, _ in QRELS]
     write_jsonl(folder / "candidates.jsonl", records)
 
 
-@mistake("candidates.jsonl", "ids of this file do not match those of the queries", "'q0'")
+@mistake("candidates.jsonl", "such as '0', are not those of the queries", "'q0'")
 def queries_with_other_ids(folder: Path) -> None:
     records = [{"query": q[1:], "document": d} for q, d, _ in QRELS]
     write_jsonl(folder / "candidates.jsonl", records)
@@ -123,12 +123,14 @@ def run_without_a_score(folder: Path) -> None:
     instead(folder, "candidates.jsonl", "run.txt", lines(rows, " "))
 
 
-@mistake("study, candidates", "no candidates file. Found: documents.jsonl, judgments.txt", "qrels")
+@mistake(
+    "study, candidates", "no candidates file. Found: documents.jsonl, judgments.txt", "[files]"
+)
 def qrels_under_another_name(folder: Path) -> None:
     (folder / "candidates.jsonl").rename(folder / "judgments.txt")
 
 
-@mistake("study, queries", "no queries file", "queries.jsonl")
+@mistake("study, queries", "no queries file", "queries or topics")
 def queries_forgotten(folder: Path) -> None:
     (folder / "queries.jsonl").unlink()
 
@@ -144,7 +146,7 @@ def two_splits(folder: Path) -> None:
     (folder / "qrels-train.txt").write_text("q0 0 d0 1\n")
 
 
-@mistake("study.toml, line 3, k", "k is a text", "a whole number")
+@mistake("study.toml, line 3, k", "k is a text: '3'", "a whole number, without quot")
 def number_in_quotes(folder: Path) -> None:
     path = folder / "study.toml"
     path.write_text(path.read_text().replace("k = 3", 'k = "3"'))
@@ -160,7 +162,7 @@ def misspelt_setting(folder: Path) -> None:
     append(folder / "study.toml", 'sortr = "heap"\n')
 
 
-@mistake("study.toml, line 4, tools", "are not tools", "'pairs', 'grades', 'lists'")
+@mistake("study.toml, line 4, tools", "'T1' is not a tool", "'pairs', 'grades', 'lists'")
 def tool_by_its_number(folder: Path) -> None:
     append(folder / "study.toml", 'tools = ["T1"]\n')
 
@@ -170,7 +172,11 @@ def lists_without_rankings(folder: Path) -> None:
     append(folder / "study.toml", 'tools = ["lists"]\n')
 
 
-@mistake("queries.jsonl", "field text is missing. Did you mean text?", "Known fields")
+@mistake(
+    "queries.jsonl",
+    "'txet' is not a known field, and text is missing. Did you mean text?",
+    "Known fields",
+)
 def misspelt_field(folder: Path) -> None:
     write_jsonl(folder / "queries.jsonl", [{"id": q, "txet": t} for q, t in QUERIES.items()])
 
@@ -198,7 +204,11 @@ def comma_in_an_unquoted_cell(folder: Path) -> None:
     instead(folder, "documents.jsonl", "documents.csv", lines(rows, ","))
 
 
-@mistake("documents.json, line 1", "JSON array is broken here", "Close it with ]")
+@mistake(
+    "documents.json, line 1",
+    "JSON array is broken here: Unterminated string.",
+    "close the array with ]",
+)
 def array_cut_off(folder: Path) -> None:
     text = json.dumps([{"id": d, "text": t} for d, t in DOCUMENTS.items()])
     instead(folder, "documents.jsonl", "documents.json", text[:-30])
@@ -220,7 +230,7 @@ def two_grades_for_one_candidate(folder: Path) -> None:
     append(folder / "candidates.jsonl", '{"query": "q0", "document": "d0", "grade": 4}\n')
 
 
-@mistake("documents.jsonl", "There is no file 'pages/a.html'", "under pages/")
+@mistake("documents.jsonl", "There is no file 'pages/a.html'", "correct the path")
 def pages_not_packed(folder: Path) -> None:
     records = [{"id": d, "path": "pages/a.html"} for d in DOCUMENTS]
     write_jsonl(folder / "documents.jsonl", records)
@@ -236,7 +246,7 @@ def query_nobody_searched(folder: Path) -> None:
     append(folder / "queries.jsonl", '{"id": "q7", "text": "x"}\n')
 
 
-@mistake("topics.txt, line 1, title", "not a text", "quotation marks")
+@mistake("topics.txt, line 1, title", "value is missing", "Write a text")
 def topics_without_titles(folder: Path) -> None:
     text = "<top>\n<num> Number: q0\n<desc> Description:\nx\n</top>\n"
     instead(folder, "queries.jsonl", "topics.txt", text)

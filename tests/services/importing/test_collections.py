@@ -100,6 +100,17 @@ def test_another_split_and_name_can_be_chosen(session: Session, tmp_path: Path) 
     assert session.scalars(select(Study.name)).one() == "Antique, part"
 
 
+def test_files_of_any_name_are_named_in_study_toml(session: Session, tmp_path: Path) -> None:
+    folder = antique(tmp_path / "antique", queries=3, judged=4)
+    (folder / "antique-collection.txt").rename(folder / "qrels_text.gz")
+    with pytest.raises(StudyRefused) as refused:
+        load(session, folder)
+    assert "[files] documents = 'FILE'" in str(refused.value.problems[0])
+    (folder / "study.toml").write_text('[files]\ndocuments = "qrels_text.gz"\n')
+    report = load(session, folder, ReadOptions(queries=2))
+    assert (report.name, report.queries) == ("antique", 2)
+
+
 def beir(folder: Path) -> Path:
     """Write a BEIR folder: titles without text, queries of other splits, metadata."""
     (folder / "qrels").mkdir(parents=True)

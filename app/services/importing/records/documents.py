@@ -69,7 +69,7 @@ def _from_object(reader: Reader, record: dict[str, Any], wanted: Wanted) -> Docu
 
 def _from_file(reader: Reader, name: str, title: str, url: str, path: object) -> DocumentRecord:
     if not isinstance(path, str) or path not in reader.source.files:
-        raise BadValue("path", f"There is no file {shown(path)}.", "Name a file under pages/.")
+        raise BadValue("path", f"There is no file {shown(path)}.", "Add it, or correct the path.")
     if not path.startswith(PAGES):
         raise BadValue("path", f"{shown(path)} is not under pages/.", "Move it there.")
     media_type = page_type(path)

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from topkapi.app.services.importing.records.values import BadValue
+from topkapi.app.services.importing.records.values import BadValue, shown
 
 Aliases = Mapping[str, Sequence[str]]  # our name -> the others, in order of preference
 
@@ -92,7 +92,7 @@ def _refuse_misspelt(
         hint = f" Did you mean {near}?" if near else ""
         raise BadValue(
             unread[0][:50],
-            f"There is no such field, and the field {missing[0]} is missing.{hint}",
+            f"{shown(unread[0])} is not a known field, and {missing[0]} is missing.{hint}",
             f"Known fields: {', '.join(sorted(aliases))}.",
         )
 

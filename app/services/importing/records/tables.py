@@ -143,7 +143,11 @@ def _decoded(text: str, at: int) -> tuple[Any, int]:
 
 def _broken(error: object) -> BadValue:
     reason = error.msg if isinstance(error, json.JSONDecodeError) else "it ends too early"
-    return BadValue("", f"The JSON array is broken here: {reason}.", "Close it with ].")
+    return BadValue(
+        "",
+        f"The JSON array is broken here: {reason.removesuffix(' starting at')}.",
+        "Correct the record, and close the array with ]; perhaps the file is cut off.",
+    )
 
 
 def _parquet(reader: Reader, path: str) -> Iterator[tuple[Location, Record]]:
@@ -164,6 +168,6 @@ def _parquet(reader: Reader, path: str) -> Iterator[tuple[Location, Record]]:
             raise refusal(
                 Location(path),
                 None,
-                f"The Parquet file cannot be read: {error}.",
+                f"The Parquet file cannot be read: {str(error).rstrip('.')}.",
                 "Write it again, and check that it was transferred completely.",
             ) from None

@@ -44,6 +44,8 @@ def text_value(value: object, field: str, most: int, *, required: bool = False) 
     """Return a stripped text; a missing one is empty unless required."""
     if value is None and not required:
         return ""
+    if value is None:
+        raise BadValue(field, "The value is missing.", "Write a text.")
     if not isinstance(value, str):
         raise BadValue(
             field, f"This is {kind_of(value)}, not a text.", "Put it in quotation marks."
