@@ -195,7 +195,7 @@ def ready(page: Page) -> None:
     page.wait_for_function(
         """() => {
           const form = document.querySelector('#answers');
-          return form && form.dataset.ahead === form.elements.position.value
+          return form?.elements.position && form.dataset.ahead === form.elements.position.value
             && [...document.querySelectorAll('.frames iframe')].every(f => f.dataset.ready === '1');
         }"""
     )
