@@ -69,7 +69,10 @@ export function reportProblem(frame) {
 }
 
 // Until its page is there a frame is not displayed: the browser would lay out what it has again and again.
-export const delay = (frame) => frame.classList.add("frame--loading");
+export function delay(frame) {
+  frame.dataset.ready = "0";
+  frame.classList.add("frame--loading");
+}
 
 function display(frame) {
   if (!frame.classList.contains("frame--loading")) return;

@@ -25,6 +25,8 @@ HEIGHTS = """async () => {
   other.remove();
   return heights;
 }"""
+NOT_YET_READY = """() => [...document.querySelectorAll('.frames iframe')]
+  .every((f) => f.dataset.ready === '0' || f.contentDocument.readyState === 'complete')"""
 PARAGRAPH = "Water, cut, wrap and wait. " * 12
 
 
@@ -64,6 +66,7 @@ def test_long_pages_are_laid_out_completely_and_keep_their_place(
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     page.click("#pause")
     page.click("#resume")
+    assert page.evaluate(NOT_YET_READY), "a frame that loads again is not ready before that"
     ready(page)
     assert page.evaluate(f"{SHOWN}.dataset.name") == name
     page.wait_for_function(f"{SHOWN}.contentWindow.scrollY === 15000")
