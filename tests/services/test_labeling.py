@@ -1,6 +1,8 @@
 """Tests of the labeling service: writes, refusals, and that nothing is lost or duplicated."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from time import sleep
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from sqlalchemy import select
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from tests.factories import make_assignment, make_user
@@ -221,6 +223,36 @@ def test_tabs_workers_and_repetitions_leave_one_log(sessions: Sessions) -> None:
             suppress_health_check=list(HealthCheck),
         ),
     )
+
+
+def test_a_worker_that_waited_for_the_lock_sees_what_the_other_wrote(sessions: Sessions) -> None:
+    work = AssignedWork(sessions, k=4)
+    work.answer()
+    first, second = LiveSessions(), LiveSessions()
+    for live in (first, second):
+        work.look(live)
+    sent = Submission(1, answer=answer_to(work.look(), Answer.LEFT))
+    with ThreadPoolExecutor(1) as pool:
+        with sessions.write.begin() as session:
+            labeling.submit(
+                session,
+                first,
+                assignment_id=work.assignment_id,
+                user_id=work.user_id,
+                submission=sent,
+            )
+            waiting = pool.submit(work.submit, sent, second)
+            until_a_lock_is_waited_for(session)
+        assert waiting.result().position == 2
+    assert len(work.log()) == 2
+
+
+def until_a_lock_is_waited_for(session: Session) -> None:
+    """Return when another transaction waits; on SQLite it cannot even begin."""
+    if session.connection().dialect.name == "postgresql":
+        count = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        while not session.scalar(count):
+            sleep(0.01)
 
 
 def test_time_is_kept_and_never_exceeds_the_wall_clock(sessions: Sessions) -> None:

@@ -260,12 +260,12 @@ def _caught_up(session: Session, live: LiveSessions, assignment: AssignmentHead)
     kept = live.take(assignment.key)
     if kept is not None:
         known = max(kept.session.length - 1, 0)
-        rows = queries.log_from(session, assignment.id, known)
+        rows = queries.log_after(session, assignment, known)
         if _agrees(kept, list(read_log(kept.tool, rows))):
             kept.session.restore_pending(assignment.pending_question)
             return kept
     fresh = _open(session, assignment)
-    rows = queries.log_from(session, assignment.id, 0)
+    rows = queries.log_after(session, assignment, 0)
     fresh.session.extend(read_log(fresh.tool, rows))
     fresh.session.restore_pending(assignment.pending_question)
     return fresh

@@ -7,7 +7,7 @@ as running it.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Executable, Row, bindparam, func, literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
@@ -29,8 +29,25 @@ from topkapi.app.db.models import (
 )
 from topkapi.app.domain.enums import TimerKind, Tool
 from topkapi.app.domain.log import EntryKind
+from topkapi.app.domain.pairs.answers import QuestionKind
+from topkapi.app.domain.sessions import StoredEntry
 
 AssignmentKey = tuple[int, datetime, str]
+Log = Sequence[StoredEntry]
+
+
+class LastEntry(NamedTuple):
+    """The last entry of a log, with the attributes of `JudgmentRow` that describe the answer."""
+
+    position: int
+    created_at: datetime
+    entry: EntryKind
+    question_kind: QuestionKind | None
+    left_id: int | None
+    right_id: int | None
+    left_ranking_id: int | None
+    right_ranking_id: int | None
+    answer: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +56,7 @@ class AssignmentHead:
 
     ``started_at`` is when a clock was last started since the last entry of the log, and
     ``started_ms`` its reading then. ``plan_digest`` identifies the plan. ``terms`` are the person's
-    chosen highlights, if any.
+    chosen highlights, if any. ``last`` is the last entry of the log if it was read for certain.
     """
 
     id: int
@@ -58,6 +75,7 @@ class AssignmentHead:
     started_at: datetime | None
     started_ms: int | None
     terms: list[str] | None
+    last: LastEntry | None
 
     @property
     def key(self) -> AssignmentKey:
@@ -78,6 +96,21 @@ _LAST_START = (
     .correlate(Assignment)
     .scalar_subquery()
 )
+_LAST_POSITION = (
+    select(func.max(JudgmentRow.position))
+    .where(JudgmentRow.assignment_id == Assignment.id)
+    .correlate(Assignment)
+    .scalar_subquery()
+)
+_ENTRY = (
+    JudgmentRow.entry,
+    JudgmentRow.question_kind,
+    JudgmentRow.left_id,
+    JudgmentRow.right_id,
+    JudgmentRow.left_ranking_id,
+    JudgmentRow.right_ranking_id,
+    JudgmentRow.answer,
+)
 _HEAD = (
     select(
         Assignment.id,
@@ -96,27 +129,27 @@ _HEAD = (
         TimerEvent.created_at,
         TimerEvent.active_ms,
         Highlight.terms,
+        JudgmentRow.position,
+        JudgmentRow.created_at,
+        *_ENTRY,
     )
     .outerjoin(TimerEvent, TimerEvent.id == _LAST_START)
     .outerjoin(
         Highlight,
         (Highlight.user_id == Assignment.user_id) & (Highlight.query_id == Assignment.query_id),
     )
+    .outerjoin(
+        JudgmentRow,
+        (JudgmentRow.assignment_id == Assignment.id) & (JudgmentRow.position == _LAST_POSITION),
+    )
     .where(Assignment.id == bindparam("assignment_id"), Assignment.user_id == bindparam("user_id"))
 )
+_HEAD_WIDTH = len(_HEAD.selected_columns) - len(LastEntry._fields)
 _LOCKED_HEAD = _HEAD.with_for_update(of=Assignment)
 _JUDGMENTS = Base.metadata.tables[JudgmentRow.__tablename__]
 _ASSIGNMENTS = Base.metadata.tables[Assignment.__tablename__]
 _LOG = (
-    select(
-        JudgmentRow.entry,
-        JudgmentRow.question_kind,
-        JudgmentRow.left_id,
-        JudgmentRow.right_id,
-        JudgmentRow.left_ranking_id,
-        JudgmentRow.right_ranking_id,
-        JudgmentRow.answer,
-    )
+    select(*_ENTRY)
     .where(
         JudgmentRow.assignment_id == bindparam("assignment_id"),
         JudgmentRow.position >= bindparam("position"),
@@ -169,7 +202,12 @@ def _head(
 ) -> AssignmentHead | None:
     whose = {"assignment_id": assignment_id, "user_id": user_id}
     found = connection_of(session).execute(statement, whose).one_or_none()
-    return None if found is None else AssignmentHead(*found)
+    if found is None:
+        return None
+    last = LastEntry(*found[_HEAD_WIDTH:])
+    # After a wait for the lock, PostgreSQL has read the assignment again, but not the log.
+    is_last = last.created_at is not None and last.created_at == found.last_entry_at
+    return AssignmentHead(*(*found[:_HEAD_WIDTH], last if is_last else None))
 
 
 def plan_of(session: Session, assignment_id: int) -> dict[str, Any]:
@@ -255,13 +293,18 @@ def grades_are_binary(session: Session, study_id: int) -> bool:
     return session.scalar(others.limit(1)) is None
 
 
-def log_from(session: Session, assignment_id: int, position: int) -> Sequence[JudgmentRow]:
-    """Return the log's entries from ``position`` on.
+def log_after(session: Session, assignment: AssignmentHead, position: int) -> Log:
+    """Return the log's entries from ``position`` on, without a query if that is the last one."""
+    last = assignment.last
+    if last is not None and last.position == position:
+        return [last]
+    return log_from(session, assignment.id, position)
 
-    The rows are plain and have the attributes of `JudgmentRow` that describe the answer.
-    """
+
+def log_from(session: Session, assignment_id: int, position: int) -> Log:
+    """Return the log's entries from ``position`` on."""
     where = {"assignment_id": assignment_id, "position": position}
-    return cast(Sequence[JudgmentRow], connection_of(session).execute(_LOG, where).all())
+    return cast(Log, connection_of(session).execute(_LOG, where).all())
 
 
 def answers_and_notes(
