@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from topkapi.analysis.aggregation import bradley_terry, consensus_of, pair_counts
+from topkapi.analysis.aggregation import bradley_terry_consensus, consensus_of
 from topkapi.analysis.agreement import Block, Judgments, from_judgments
 from topkapi.analysis.report.sources import read_preferences
 from topkapi.analysis.report.study import StudyData
@@ -68,9 +68,8 @@ def held_out(
             if block.query not in train:
                 continue
             n = len(study.documents[block.query])
-            worth = bradley_terry(pair_counts(train[block.query]), n).worth
             orders = {
-                "bradley_terry": np.argsort(-worth.round(9), kind="stable"),
+                "bradley_terry": bradley_terry_consensus(train[block.query], n).order,
                 "kemeny": consensus_of(train[block.query], n, np.ones(sizes[0])).order,
             }
             for name, order in orders.items():

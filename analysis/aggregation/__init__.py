@@ -24,6 +24,7 @@ from topkapi.analysis.aggregation.consensus import (
 from topkapi.analysis.aggregation.kemeny import (
     kemeny_cost,
     kemeny_order,
+    local_kemenization,
     majority_table,
     supervised_kemeny,
     votes_of_scores,
@@ -46,6 +47,7 @@ __all__ = [
     "kemeny_cost",
     "kemeny_order",
     "known_weights",
+    "local_kemenization",
     "majority_table",
     "open_pairs",
     "pair_counts",

@@ -8,7 +8,7 @@ import numpy as np
 
 from topkapi.analysis.aggregation.borda import borda_order
 from topkapi.analysis.aggregation.bradley_terry import PairCounts, bradley_terry, pair_counts
-from topkapi.analysis.aggregation.kemeny import kemeny_order
+from topkapi.analysis.aggregation.kemeny import kemeny_order, local_kemenization
 from topkapi.analysis.agreement.preferences import BETTER, WORSE, Block
 from topkapi.analysis.agreement.ratios import ratio
 from topkapi.analysis.data.exports import ConsensusList
@@ -100,9 +100,11 @@ def consensus_of(block: Block, n_documents: int, weights: FloatArray) -> Consens
 def bradley_terry_consensus(
     block: Block, n_documents: int, *, lists: Block | None = None
 ) -> Consensus:
-    """Order the documents of one query by their Bradley-Terry worths.
+    """Order the documents of one query by their Bradley-Terry worths, then kemenize locally.
 
-    Every vote weighs the same. Documents that nobody preferred to anything, or that are in
+    The worths explain all votes, and order documents that were never compared. A majority of the
+    votes on two neighbours says more about these two, and turns them around. Every vote weighs the
+    same. Documents that nobody preferred to anything, or that are in
     nobody's list, cannot enter the first k.
 
     Parameters
@@ -124,7 +126,8 @@ def bradley_terry_consensus(
     """
     counts = pair_counts(block)
     worth = bradley_terry(counts, n_documents).worth
-    order = np.argsort(-worth.round(9), kind="stable")
+    by_worth = np.argsort(-worth.round(9), kind="stable")
+    order = local_kemenization(_table(counts, n_documents), by_worth)
     shown = block if lists is None else lists
     wins = _wins(counts, n_documents)
     if lists is not None:
@@ -132,6 +135,14 @@ def bradley_terry_consensus(
     weights = np.ones(shown.assessors.size)
     found = (block.query, order, wins, shown.assessors, weights, _departures(shown, order))
     return Consensus(*found, method=BRADLEY_TERRY)
+
+
+def _table(counts: PairCounts, n_documents: int) -> FloatArray:
+    """Return the votes (n, n) that row is better than column."""
+    votes = np.zeros((n_documents, n_documents))
+    np.add.at(votes, (counts.first, counts.second), counts.better)
+    np.add.at(votes, (counts.second, counts.first), counts.worse)
+    return votes
 
 
 def _wins(counts: PairCounts, n_documents: int) -> FloatArray:

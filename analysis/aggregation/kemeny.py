@@ -125,6 +125,38 @@ def kemeny_order(votes: FloatArray, initial: IntArray, *, refine: bool = True) -
     return np.concatenate([_searched(lead, group, position, least) for group in groups])
 
 
+def local_kemenization(votes: FloatArray, initial: IntArray) -> IntArray:
+    """Turn neighbours of ``initial`` (t,) around until no majority is against any of them.
+
+    [DKNS01]_: each candidate, from the second on, moves ahead while a majority prefers it to the
+    one before it. Candidates that nobody compared keep their order.
+
+    Parameters
+    ----------
+    votes
+        Votes (t, t) that row comes before column.
+    initial
+        Order to start from, (t,).
+
+    Returns
+    -------
+    IntArray
+        Candidates (t,), best first.
+
+    Examples
+    --------
+    >>> local_kemenization(np.array([[0.0, 1, 0], [2, 0, 0], [0, 0, 0]]), np.arange(3)).tolist()
+    [1, 0, 2]
+    """
+    done: list[int] = []
+    for candidate in initial.tolist():
+        at = len(done)
+        while at and votes[candidate, done[at - 1]] > votes[done[at - 1], candidate]:
+            at -= 1
+        done.insert(at, candidate)
+    return np.array(done, dtype=np.int64)
+
+
 def supervised_kemeny(
     rankings: IntArray,
     *,

@@ -1,4 +1,4 @@
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from tests.analysis.aggregation.exact import exact_cost
 from topkapi.analysis.aggregation import (
     kemeny_cost,
     kemeny_order,
+    local_kemenization,
     majority_table,
     supervised_kemeny,
     votes_of_scores,
@@ -125,3 +126,21 @@ def test_what_is_no_ranking_is_refused() -> None:
         supervised_kemeny(np.array([[0, 1]]), weights=np.array([1.0, 1.0]))
     with pytest.raises(BadData, match="initial order"):
         supervised_kemeny(np.array([[0, 1]]), initial=np.array([0, 0]))
+
+
+@given(votes=tables(most_votes=3, max_size=8), data=st.data())
+def test_after_local_kemenization_no_majority_is_against_two_neighbours(
+    votes: FloatArray, data: st.DataObject
+) -> None:
+    initial = np.array(data.draw(st.permutations(range(len(votes)))))
+    found = local_kemenization(votes, initial)
+    assert sorted(found.tolist()) == list(range(len(votes)))
+    assert all(votes[one, other] >= votes[other, one] for one, other in pairwise(found.tolist()))
+    assert kemeny_cost(votes, found) <= kemeny_cost(votes, initial)
+    assert np.array_equal(local_kemenization(votes, found), found)
+
+
+def test_candidates_that_nobody_compared_keep_their_order() -> None:
+    votes = np.zeros((4, 4))
+    votes[2, 0] = 1.0  # they are not neighbours: 1 is between them, and nobody compared it
+    assert local_kemenization(votes, np.array([0, 1, 2, 3])).tolist() == [0, 1, 2, 3]
