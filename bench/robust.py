@@ -42,7 +42,7 @@ from topkapi.app.domain.pairs.simulated_assessors import (
     true_worths,
 )
 from topkapi.app.domain.simulation.runs import Run
-from topkapi.app.domain.simulation.votes import Vote, elections, sessions
+from topkapi.app.domain.simulation.votes import Session, Vote, elections, sessions
 from topkapi.app.services.simulation.sessions import measures
 
 N, K = 50, 10
@@ -121,15 +121,19 @@ def simulated(case: Case, runs: int, counts: Sequence[int], goal: Goal) -> Itera
         yield played(open_sorter(N, K, rules, f"bench/{seed}"), assessor, worth, counts)
 
 
-def images(runs: int, goal: Goal) -> Iterator[list[Played]]:
+def image_sessions(runs: int) -> Iterator[Session]:
     """Yield sessions with real votes, at most one per query and annotator."""
     rows = read_votes(IMAGES)
     found = elections((row.query, Vote(row.assessor, row.a, row.b, row.answer)) for row in rows)
     most = sum(len(each.assessors) for each in found)
-    replayed = sessions(
+    yield from sessions(
         found, n=None, runs=min(runs, most), one_assessor=True, persistent=True, seed="bench"
     )
-    for number, each in enumerate(replayed):
+
+
+def images(runs: int, goal: Goal) -> Iterator[list[Played]]:
+    """Yield what was measured in sessions with real votes."""
+    for number, each in enumerate(image_sessions(runs)):
         rules = Rules(90, None, 1, goal)
         sorter = open_sorter(len(each.worth), 5, rules, f"bench/{number}")
         yield played(sorter, each.assessor, each.worth, (90,))
