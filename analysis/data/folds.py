@@ -1,6 +1,6 @@
 """Folds by query: official LETOR folders, or a seeded split that never parts a query."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +9,10 @@ import numpy as np
 from topkapi.analysis.data.letor import Null, read_letor
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.errors import BadData
+
+PARTS = ("train", "vali", "test")
+LARGE = 2**30
+"""Bytes of a fold's files above which features are kept in single precision."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Fold:
 
 
 def make_folds(data: RankingData, n_folds: int = 5, *, seed: int = 0) -> Iterator[Fold]:
-    """Split queries into seeded folds.
+    """Split queries into seeded folds, each when it is asked for.
 
     n - 2 parts train, one validates, one tests; each part tests once.
 
@@ -62,7 +66,7 @@ def make_folds(data: RankingData, n_folds: int = 5, *, seed: int = 0) -> Iterato
 def read_folds(
     folder: str | Path, *, topk: int | None = None, null: Null | None = None
 ) -> Iterator[Fold]:
-    """Read Fold1, Fold2, ... of a LETOR folder.
+    """Read Fold1, Fold2, ... of a LETOR folder, each when it is asked for.
 
     Each has train, vali and test (.txt or .txt.gz). The three parts of a fold get one width, and a
     query in two of them is refused.
@@ -76,16 +80,33 @@ def read_folds(
     null
         What ``NULL`` features become, as in ``read_letor``.
     """
-    found = sorted(path for path in Path(folder).glob("Fold*") if path.is_dir())
-    if not found:
-        raise BadData(f"{folder}: no folder named Fold1")
-    for path in found:
+    for path in _folders(folder):
         yield _read_fold(path, topk, null)
 
 
+def letor_files(path: str | Path) -> list[Path]:
+    """Return a LETOR file, or the files of a LETOR folder, in the order they are read."""
+    if not Path(path).is_dir():
+        return [Path(path)]
+    return [_part(folder, name) for folder in _folders(path) for name in PARTS]
+
+
+def dtype_of(files: Sequence[Path]) -> type[np.float32 | np.float64]:
+    """Return single precision for files that together are large, double precision otherwise."""
+    return np.float32 if sum(each.stat().st_size for each in files) > LARGE else np.float64
+
+
+def _folders(folder: str | Path) -> list[Path]:
+    found = sorted(path for path in Path(folder).glob("Fold*") if path.is_dir())
+    if not found:
+        raise BadData(f"{folder}: no folder named Fold1")
+    return found
+
+
 def _read_fold(path: Path, topk: int | None, null: Null | None) -> Fold:
-    names = ("train", "vali", "test")
-    parts = [read_letor(_part(path, name), topk=topk, null=null) for name in names]
+    files = [_part(path, name) for name in PARTS]
+    dtype = dtype_of(files)
+    parts = [read_letor(file, topk=topk, null=null, dtype=dtype) for file in files]
     width = max(part.n_features for part in parts)
     ids = [set(part.query_ids) for part in parts]
     shared = (ids[0] & ids[1]) | (ids[0] & ids[2]) | (ids[1] & ids[2])

@@ -1,14 +1,17 @@
 """Reader and writer of LETOR (SVMlight with ``qid:`` and ``#docid``) files, plain or gzip.
 
-The reader hands the whole text to NumPy's number parser at once; only a text that fails there is
-read line by line to report the bad line.
+The reader hands blocks of lines to NumPy's number parser, so memory is that of the features and of
+one block; only a file that fails there is read line by line to report the bad line.
 """
 
 import gzip
 import re
 import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -27,6 +30,8 @@ _PAIR = re.compile(r"(\d+):(\S+)")
 
 _NULL = re.compile(rb":NULL\b", re.IGNORECASE)
 _UNKNOWN = 9e307  # stands for NULL while a text is parsed
+BLOCK = 2**25  # bytes of text to parse at a time
+_MOST = 2**31  # feature values to hold in memory
 
 Null = Literal["zero", "minimum"]
 
@@ -62,21 +67,57 @@ def read_letor(
     BadData
         If a line is malformed; the message names it.
     """
-    raw = read_bytes(path)
+    table = _Table(n_features, dtype, null)
     try:
-        return parse_letor(raw, n_features=n_features, topk=topk, dtype=dtype, null=null)
+        for block in _blocks(path):
+            table.add(block)
+        return table.data(topk)
+    except _Fault:
+        raise BadData(f"{path}: {_first_fault(_lines(path))}") from None
     except BadData as error:
         raise BadData(f"{path}: {error}") from None
 
 
+def _blocks(path: str | Path) -> Iterator[bytes]:
+    """Yield whole lines, about `BLOCK` bytes at a time."""
+    rest = b""
+    with Path(path).open("rb") as raw, ExitStack() as stack:
+        packed = _is_packed(path)
+        stream = stack.enter_context(gzip.GzipFile(fileobj=raw)) if packed else raw
+        while chunk := _read(stream):
+            end = chunk.rfind(b"\n") + 1
+            if end:
+                yield rest + chunk[:end]
+                rest = b""
+            rest += chunk[end:]
+    if rest:
+        yield rest
+
+
+def _lines(path: str | Path) -> Iterator[bytes]:
+    for block in _blocks(path):
+        yield from block.removesuffix(b"\n").split(b"\n")
+
+
+def _read(stream: BinaryIO | gzip.GzipFile) -> bytes:
+    try:
+        return stream.read(BLOCK)
+    except (EOFError, OSError, zlib.error) as error:
+        raise BadData(f"damaged gzip file ({error})") from None
+
+
 def read_bytes(path: str | Path) -> bytes:
     """Read the whole content of a plain or gzip file."""
-    with Path(path).open("rb") as stream:
-        packed = stream.read(2) == b"\x1f\x8b"
+    whole = Path(path).read_bytes()
     try:
-        return gzip.decompress(Path(path).read_bytes()) if packed else Path(path).read_bytes()
+        return gzip.decompress(whole) if _is_packed(path) else whole
     except (EOFError, OSError, zlib.error) as error:
         raise BadData(f"{path}: damaged gzip file ({error})") from None
+
+
+def _is_packed(path: str | Path) -> bool:
+    with Path(path).open("rb") as stream:
+        return stream.read(2) == b"\x1f\x8b"
 
 
 def parse_letor(
@@ -108,87 +149,133 @@ def parse_letor(
     >>> data.features.tolist(), data.query_ids, data.document_ids
     ([[0.5, 0.0, 1.0], [0.0, 1.0, 0.0]], ('7',), ('A', 'B'))
     """
-    text = raw.replace(b"\r", b"") if b"\r" in raw else raw
-    text = text if text.endswith(b"\n") else text + b"\n"
-    if null is not None:
-        text = _NULL.sub(b":0" if null == "zero" else b":9e307", text)
-    body = _COMMENT.sub(b"", text)
-    if body[:1].isspace() or b"\n\n" in body or b"\n " in body or b"\n\t" in body:
-        body = _INDENT.sub(b"", body)  # blank lines, comment lines, leading blanks
-    names = _NAME.findall(body)
-    rows = read_rows(body, len(names))
-    if rows is None:
-        raise BadData(_first_fault(text))
-    features = _matrix(rows, n_features, text)
-    offsets, query_ids = _borders(names, text)
-    documents = _documents(text, len(names))
-    if null == "minimum":
-        features = _filled(features, offsets)
-    features = features.astype(dtype, copy=False)
-    return RankingData(features, rows.labels, offsets, query_ids, documents, topk)
+    table = _Table(n_features, dtype, null)
+    try:
+        table.add(raw)
+        return table.data(topk)
+    except _Fault:
+        raise BadData(_first_fault(raw.split(b"\n"))) from None
 
 
-def _matrix(rows: Rows, n_features: int | None, text: bytes) -> FloatArray:
+class _Fault(Exception):
+    """A line is malformed; `_first_fault` says which and why."""
+
+
+class _Table:
+    """Features and labels of the blocks read so far."""
+
+    def __init__(self, n_features: int | None, dtype: DTypeLike, null: Null | None) -> None:
+        self._wanted, self._null = n_features, null
+        self._features: FloatArray = np.empty((0, n_features or 0), dtype)
+        self._labels: list[FloatArray] = []
+        self._runs: list[tuple[bytes, int]] = []  # query and number of its rows, in file order
+        self._documents: list[str] = []
+        self._rows = 0
+
+    def add(self, block: bytes) -> None:
+        """Parse whole lines and append their rows."""
+        text = block.replace(b"\r", b"") if b"\r" in block else block
+        text = text if text.endswith(b"\n") else text + b"\n"
+        if self._null is not None:
+            text = _NULL.sub(b":0" if self._null == "zero" else b":9e307", text)
+        body = _COMMENT.sub(b"", text)
+        if body[:1].isspace() or b"\n\n" in body or b"\n " in body or b"\n\t" in body:
+            body = _INDENT.sub(b"", body)  # blank lines, comment lines, leading blanks
+        if not body.strip():
+            return
+        names = _NAME.findall(body)
+        rows = read_rows(body, len(names))
+        if rows is None:
+            raise _Fault
+        self._append(_matrix(rows), rows.labels)
+        self._runs += [(name, len(list(group))) for name, group in groupby(names)]
+        documents = _documents(text, len(names))
+        if documents or self._documents:
+            before = self._rows - len(names)
+            self._documents += [""] * (before - len(self._documents))
+            self._documents += documents or [""] * len(names)
+
+    def _append(self, features: FloatArray, labels: FloatArray) -> None:
+        width = max(self._features.shape[1], features.shape[1])
+        if self._wanted is not None and width > self._wanted:
+            raise BadData(f"feature {width} is used, but n_features is {self._wanted}")
+        total = self._rows + features.shape[0]
+        if width * total > _MOST:
+            raise BadData(f"feature number {width} in {total} rows does not fit into memory")
+        if width > self._features.shape[1]:
+            self._features = np.pad(self._features, ((0, 0), (0, width - self._features.shape[1])))
+        self._features.resize(
+            (total, width), refcheck=False
+        )  # in place: a copy needs twice as much
+        with np.errstate(over="ignore"):  # an unknown value in single precision is infinite
+            self._features[self._rows :, : features.shape[1]] = features
+        self._labels.append(labels)
+        self._rows = total
+
+    def data(self, topk: int | None) -> RankingData:
+        """Return everything that was read."""
+        if not self._rows:
+            raise _Fault
+        runs = [
+            (name, sum(count for _, count in group))
+            for name, group in groupby(self._runs, key=lambda run: run[0])
+        ]
+        query_ids = tuple(name.decode("utf-8", "replace") for name, _ in runs)
+        if len(set(query_ids)) < len(query_ids):
+            raise _Fault
+        offsets = np.cumsum([0, *(count for _, count in runs)])
+        if self._null == "minimum":
+            _fill(self._features, offsets)
+        labels = np.concatenate(self._labels)
+        documents = tuple(self._documents)
+        return RankingData(self._features, labels, offsets, query_ids, documents, topk)
+
+
+def _matrix(rows: Rows) -> FloatArray:
     width = int(rows.pairs[0])
     dense = (rows.pairs == width).all() and (
         rows.numbers.reshape(-1, width) == np.arange(1, width + 1)
     ).all()
-    features = rows.values.reshape(-1, width) if dense else _scatter(rows, text)
+    features = rows.values.reshape(-1, width) if dense else _scatter(rows)
     known = np.isfinite(features).all() and np.isfinite(rows.labels).all()
     if not (known and (rows.labels >= 0).all()):
-        raise BadData(_first_fault(text))
-    return _fit_width(features, n_features)
+        raise _Fault
+    return features
 
 
-def _scatter(rows: Rows, text: bytes) -> FloatArray:
+def _scatter(rows: Rows) -> FloatArray:
     owner = np.repeat(np.arange(rows.pairs.size), rows.pairs)
     falling = (np.diff(rows.numbers) <= 0) & (np.diff(owner) == 0)
     if (rows.numbers < 1).any() or falling.any():
-        raise BadData(_first_fault(text))
+        raise _Fault
     width = int(rows.numbers.max(initial=0))
-    if width * rows.pairs.size > 2**31:
+    if width * rows.pairs.size > _MOST:
         raise BadData(f"feature number {width} in {rows.pairs.size} rows does not fit into memory")
     features = np.zeros((rows.pairs.size, width))
     features[owner, rows.numbers - 1] = rows.values
     return features
 
 
-def _fit_width(features: FloatArray, n_features: int | None) -> FloatArray:
-    if n_features is None or n_features == features.shape[1]:
-        return features
-    if features.shape[1] > n_features:
-        raise BadData(f"feature {features.shape[1]} is used, but n_features is {n_features}")
-    return np.pad(features, ((0, 0), (0, n_features - features.shape[1])))
-
-
-def _borders(names: list[bytes], text: bytes) -> tuple[IntArray, tuple[str, ...]]:
-    starts = [0, *(row for row in range(1, len(names)) if names[row] != names[row - 1])]
-    query_ids = tuple(names[row].decode("utf-8", "replace") for row in starts)
-    if len(set(query_ids)) < len(query_ids):
-        raise BadData(_first_fault(text))
-    return np.array([*starts, len(names)], dtype=np.int64), query_ids
-
-
-def _documents(text: bytes, n_rows: int) -> tuple[str, ...]:
+def _documents(text: bytes, n_rows: int) -> list[str]:
     found = _DOCID.findall(text)
     if not found:
-        return ()
+        return []
     if len(found) == n_rows:
-        return tuple(name.decode("utf-8", "replace") for name in found)
+        return [name.decode("utf-8", "replace") for name in found]
     names = []
     for line in text.split(b"\n"):  # some rows have none, or a comment line has one
         if line.split(b"#")[0].strip():
             match = _DOCID.search(line)
             names.append(match.group(1).decode("utf-8", "replace") if match else "")
-    return tuple(names)
+    return names
 
 
-def _first_fault(text: bytes) -> str:
-    """Raise the error of the first bad line."""
+def _first_fault(lines: Iterable[bytes]) -> str:
+    """Describe the first bad line."""
     seen: set[str] = set()
     query = None
-    for number, line in enumerate(text.decode("utf-8", "replace").split("\n"), start=1):
-        tokens = line.split("#")[0].split()
+    for number, line in enumerate(lines, start=1):
+        tokens = line.decode("utf-8", "replace").split("#")[0].split()
         if not tokens:
             continue
         fault = _fault(tokens)
@@ -261,11 +348,12 @@ def write_letor(data: RankingData, path: str | Path) -> None:
     Path(path).write_bytes(gzip.compress(text) if str(path).endswith(".gz") else text)
 
 
-def _filled(features: FloatArray, offsets: IntArray) -> FloatArray:
+def _fill(features: FloatArray, offsets: IntArray) -> None:
     """Replace unknown features by the least known one of their query, 0 if there is none."""
-    least = np.minimum.reduceat(features, offsets[:-1], axis=0)
-    least = np.where(least == _UNKNOWN, 0.0, least)
-    filled: FloatArray = np.where(
-        features == _UNKNOWN, np.repeat(least, np.diff(offsets), axis=0), features
-    )
-    return filled
+    with np.errstate(over="ignore"):
+        unknown = features.dtype.type(_UNKNOWN)
+    for start, end in pairwise(offsets.tolist()):
+        query = features[start:end]
+        least = query.min(axis=0)
+        least[least == unknown] = 0.0
+        np.copyto(query, least, where=query == unknown)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import permutation_test
 
-from topkapi.analysis.data import RankingData, make_folds, write_letor
+from topkapi.analysis.data import RankingData, folds, make_folds, write_letor
 from topkapi.analysis.data.keyed import shuffled
 from topkapi.analysis.errors import BadData, DidNotConverge
 from topkapi.analysis.experiments.compare import Entry, compare_tasks, gather, mean_over_folds
@@ -248,6 +248,20 @@ def test_a_file_with_its_best_documents_first_pays_no_model_of_equal_scores(
     np.testing.assert_array_equal(labels[rows], first.labels)
     np.testing.assert_array_equal(np.sort(rows), np.arange(1200))
     assert (shuffled(data, 1).labels != first.labels).any()
+
+
+def test_some_folds_have_the_digest_of_all_and_large_files_single_precision(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [f"{row % 3} qid:{row // 4} 1:{row} 2:1" for row in range(60)]
+    (tmp_path / "a.txt").write_text("\n".join(lines))
+    whole, part = (load_fold_set(tmp_path / "a.txt", first=first) for first in (None, 2))
+    assert (len(whole.folds), len(part.folds), part.digest) == (5, 2, whole.digest)
+    assert part.folds[1].test.digest() == whole.folds[1].test.digest()
+    assert whole.folds[0].train.features.dtype == np.float64
+    assert load_fold_set(tmp_path / "a.txt", null="zero").digest != whole.digest
+    monkeypatch.setattr(folds, "LARGE", 100)
+    assert load_fold_set(tmp_path / "a.txt").folds[0].train.features.dtype == np.float32
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,13 @@ from sklearn.datasets import load_svmlight_file
 from topkapi.analysis.data import (
     RankingData,
     format_letor,
+    letor,
     parse_letor,
     read_folds,
     read_letor,
     write_letor,
 )
+from topkapi.analysis.data.letor import Null
 from topkapi.analysis.errors import BadData
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -57,6 +60,43 @@ def test_sparse_rows_comments_blank_lines_and_windows_ends_are_read() -> None:
     np.testing.assert_array_equal(data.features, expected)
     assert data.document_ids == ("", "X", "")
     assert data.offsets.tolist() == [0, 2, 3]
+
+
+@pytest.mark.parametrize("block", [1, 7, 40, 10_000])
+@pytest.mark.parametrize("null", [None, "minimum"])
+def test_a_file_read_in_blocks_is_the_text_read_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, null: Null | None
+) -> None:
+    """Documents and wide features start late, and a query goes on in the next block."""
+    rows = [f"{row % 3} qid:{row // 4} 1:{row}.5 2:{'NULL' if null else 1}" for row in range(20)]
+    rows[7] += " #docid = seven"
+    rows[15] += " 5:.25 # docid = fifteen"
+    text = "\r\n".join(["# begin", *rows[:9], "", "# more", *rows[9:]]).encode()
+    monkeypatch.setattr(letor, "BLOCK", block)
+    (tmp_path / "a.gz").write_bytes(gzip.compress(text))
+    whole = parse_letor(text, null=null)
+    assert whole.features.shape == (20, 5)
+    found = read_letor(tmp_path / "a.gz", null=null)
+    np.testing.assert_array_equal(found.features, whole.features)
+    assert found.digest() == whole.digest()
+    assert (found.query_ids, found.document_ids) == (whole.query_ids, whole.document_ids)
+    single = read_letor(tmp_path / "a.gz", null=null, dtype=np.float32)
+    np.testing.assert_array_equal(single.features, whole.features.astype(np.float32))
+
+
+def test_memory_is_that_of_the_features_and_a_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(letor, "BLOCK", 2**14)
+    features = np.random.default_rng(0).random((20_000, 40)).round(3)
+    offsets = np.arange(0, 20_001, 100)
+    write_letor(RankingData(features, np.zeros(20_000), offsets), tmp_path / "a.txt")
+    tracemalloc.start()
+    try:
+        read_letor(tmp_path / "a.txt")
+        assert tracemalloc.get_traced_memory()[1] < 1.7 * features.nbytes
+    finally:
+        tracemalloc.stop()
 
 
 def test_gzip_and_plain_files_and_float32(tmp_path: Path) -> None:

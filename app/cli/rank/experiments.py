@@ -284,7 +284,7 @@ def toprank_study(
 
 
 def _fold_set(data: str, folds: int | None, seed: int) -> FoldSet:
-    return first_folds(load_fold_set(data, seed=seed), folds)
+    return load_fold_set(data, seed=seed, first=folds)
 
 
 def _synthetic(text: str, folds: int | None, seed: int) -> FoldSet:

@@ -59,7 +59,7 @@ def fold_sets_by_truth(
     one_source(data, study, assessor, consensus)
     if study is None:
         assert data is not None
-        fold_set = first_folds(load_fold_set(data, seed=seed, null=null_of(null)), folds)
+        fold_set = load_fold_set(data, seed=seed, null=null_of(null), first=folds)
         return dict.fromkeys(truths_of(truth or "graded,topk"), fold_set)
     ranking = read_study(study, assessor, consensus)
     truths: list[Truth] = list(ranking.data) if truth is None else truths_of(truth)
