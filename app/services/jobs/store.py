@@ -16,7 +16,9 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Json, now
 from topkapi.app.db.models import Job, Study
+from topkapi.app.db.queries import jobs as queries
 from topkapi.app.domain.enums import JobState
+from topkapi.app.domain.errors import NotFound
 from topkapi.app.services import audit
 
 LEASE = timedelta(seconds=30)
@@ -52,6 +54,14 @@ def queue_job(
     session.add(job)
     session.flush()
     audit.record(session, actor_id, "job.start", study.slug, job=job.id, kind=kind)
+    return job
+
+
+def required_job(session: Session, study: Study, job_id: int) -> Job:
+    """Return a job of the study with its result; raise NotFound if it has no such job."""
+    job = queries.job_of_study(session, study.id, job_id)
+    if job is None:
+        raise NotFound(f"The study {study.slug!r} has no job {job_id}.")
     return job
 
 
