@@ -39,10 +39,8 @@ def get_study_report(
     """Return agreement between assessors, effort, and the consensus of every query."""
     cache: ReportCache = request.app.state.reports
     wanted = confidence and (current_confidence(session, slug) or True)
-    study = lifecycle.required_study(session, slug)
-    stored = current_report(session, slug) if is_large(session, study.id) else None
-    if wanted is True:
-        stored = None  # confidence must be computed, and the rest with it
+    large = is_large(session, lifecycle.required_study(session, slug).id)
+    stored = current_report(session, slug) if large and wanted is not True else None
     found = cache.report(session, slug, pseudonyms=pseudonyms, confidence=wanted, stored=stored)
     return Response(as_json(found), media_type="application/json")
 

@@ -18,7 +18,7 @@ from topkapi.app.services.results.reports.stored import StoredConfidence, Stored
 if TYPE_CHECKING:
     from topkapi.analysis.report import Report
 
-ReportKey = tuple[int, bool, bool]  # study, pseudonyms, confidence
+ReportKey = tuple[int, bool, bool, bool]  # study, pseudonyms, confidence, stored
 MAX_CONFIDENCE_SESSIONS = 300  # per request; so many take a minute and a half
 MOST_ANSWERS = 30_000  # of a report within a request; see `is_large`
 
@@ -49,7 +49,7 @@ class ReportCache:
         source = StudySource(session, slug, ExportOptions(pseudonyms=pseudonyms))
         if confidence is True:
             _refuse_if_long(source)
-        key = (source.study.id, pseudonyms, bool(confidence))
+        key = (source.study.id, pseudonyms, bool(confidence), stored is not None)
         known = None if isinstance(confidence, bool) else confidence.job_id
         if stored is None:
             state: Hashable = (state_of(source), known)
