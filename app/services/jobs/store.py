@@ -23,6 +23,7 @@ from topkapi.app.services import audit
 
 LEASE = timedelta(seconds=30)
 MOST_ATTEMPTS = 3
+SUPERSEDED = ("report", "confidence")  # kinds of which only the latest result is shown
 _LOST = (
     f"The worker process ended {MOST_ATTEMPTS} times while it computed this, perhaps because "
     "memory ran out. Choose less, or run it on a machine with more memory, and start it again."
@@ -108,9 +109,18 @@ def note_progress(session: Session, held: Lease, progress: float, message: str) 
 
 
 def finish_job(session: Session, held: Lease, result: Any) -> bool:
-    """Store the result as JSON; return False if the lease was lost."""
+    """Store the result as JSON; return False if the lease was lost.
+
+    Of the kinds in `SUPERSEDED`, results of the study's earlier jobs are dropped.
+    """
     text = json.dumps(result, ensure_ascii=False, allow_nan=False)
-    return _change(session, held, **_ending(JobState.DONE, ""), progress=1.0, result=text)
+    stored = _change(session, held, **_ending(JobState.DONE, ""), progress=1.0, result=text)
+    if stored and held.kind in SUPERSEDED:
+        of_study = select(Job.study_id).where(Job.id == held.job_id).scalar_subquery()
+        older = (Job.study_id == of_study, Job.kind == held.kind, Job.id != held.job_id)
+        drop = update(Job).where(*older).values(result=None)
+        session.execute(drop.execution_options(synchronize_session=False))
+    return stored
 
 
 def fail_job(session: Session, held: Lease, reason: str) -> bool:

@@ -66,11 +66,11 @@ def active_job(session: Session, study_id: int, kind: str) -> Job | None:
 def _latest(session: Session, study_id: int, kind: str) -> _Latest | None:
     statement = (
         select(Job.id, Job.finished_at, Job.result)
-        .where(Job.study_id == study_id, Job.kind == kind, Job.state == JobState.DONE)
+        .where(Job.study_id == study_id, Job.kind == kind, Job.result.is_not(None))
         .order_by(Job.id.desc())
         .limit(1)
     )
     found = session.execute(statement).one_or_none()
-    if found is None or found.result is None or found.finished_at is None:
+    if found is None or found.finished_at is None:
         return None
     return _Latest(found.id, found.finished_at, json.loads(found.result))
