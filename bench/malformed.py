@@ -35,9 +35,15 @@ from topkapi.app.db.models import Study, User
 from topkapi.app.domain.enums import Role
 from topkapi.app.main import create_app
 from topkapi.app.services.accounts import tokens
+from topkapi.app.services.jobs.store import queue_job
 from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
 
 Identities = dict[str, list[tuple[bytes, bytes]]]
+JOBS: dict[str, dict[str, Any]] = {
+    "models": {"models": ["ranksvm"], "truth": "topk", "features": [], "consensus": ""},
+    "confidence": {},
+    "report": {},
+}
 REFRESH = 100  # requests after which cookies are renewed: some requests sign people out
 
 
@@ -92,6 +98,8 @@ class Cast:
                 "people": [victim.id],
             },
             **{"sort": ["name"], "page": [1], "limit": [5], "offset": [0], "state": ["open"]},
+            **{"job_id": [1], "run_id": [1], "baseline": ["ranksvm"], "table": ["curves"]},
+            **{"model": ["ranksvm"], "models": [["ranksvm"]], "truth": ["topk"]},
             **{"settings": [{"k": 5}, {"name": "T"}], "name": ["Ansa"], "path": ["style.css", ""]},
         }
 
@@ -120,6 +128,10 @@ class Cast:
             query = queries_of(session, study)[0]
             job = make_job(session, user=self._users[Role.ASSESSOR], query=query)
             self.known["assignment_id"].append(job.assignment_id)
+            started = [
+                queue_job(session, study, kind, parameters) for kind, parameters in JOBS.items()
+            ]
+            self.known["job_id"] += [each.id for each in started]
         study.archived_at = None
 
 

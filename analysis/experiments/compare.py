@@ -11,7 +11,7 @@ from topkapi.analysis.errors import AnalysisError
 from topkapi.analysis.experiments.folds import FoldSet, Truth, with_truth
 from topkapi.analysis.experiments.grids import accepts, effort
 from topkapi.analysis.experiments.store import Row, Task
-from topkapi.analysis.experiments.tuning import tune
+from topkapi.analysis.experiments.tuning import Tuned, tune
 from topkapi.analysis.metrics import Gains, evaluate
 from topkapi.analysis.models import model_class
 
@@ -32,6 +32,11 @@ def measures_of(truth: Truth) -> list[str]:
 def tuned_by(truth: Truth) -> str:
     """Return the measure that settings are chosen by."""
     return "kappa-ndcg@10" if truth == "topk" else "ndcg@10"
+
+
+def beta_measures(truth: Truth) -> list[str]:
+    """Return the measures of curves over beta."""
+    return [tuned_by(truth), "kappa-err" if truth == "topk" else "err"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,7 @@ def compare_tasks(
     """Yield one task per model, fold and ground truth.
 
     ``gains`` are learned ones for NDCG; with ``keep_scores`` rows have the scores of the documents
-    of the test part.
+    of the test part, and the means of the test part at each beta where beta was tuned.
     """
     for truth in truths:
         for fold in fold_set.folds:
@@ -109,14 +114,40 @@ def compare_cell(
         return {"failed": " ".join(str(error).split()) or type(error).__name__}
     scores = tuned.model.predict(fold.test)
     values = evaluate(fold.test, scores, measures_of(truth), per_query=True, gains=gains)
+    kept: Row = {}
+    if keep_scores:
+        kept["scores"] = scores.tolist()
+        kept["by_beta"] = _by_beta(tuned, fold.test, truth, gains)
     return {
         "settings": tuned.settings,
         "at_edge": list(tuned.at_edge),
         "validation": tuned.score,
         "seconds": round(tuned.seconds, 3),
         "values": {name: np.round(array, 6).tolist() for name, array in values.items()},
-        **({"scores": scores.tolist()} if keep_scores else {}),
+        **kept,
     }
+
+
+def _by_beta(tuned: Tuned, test: RankingData, truth: Truth, gains: Gains | None) -> list[Row]:
+    """Return beta and means on the test part of each model that was trained to tune beta."""
+    measures = beta_measures(truth)
+    return [
+        {
+            "beta": each.settings["beta"],
+            **evaluate(test, each.model.predict(test), measures, gains=gains),
+        }
+        for each in tuned.betas
+    ]
+
+
+def mean_by_beta(rows: Sequence[Row], model: str, measure: str) -> dict[float, float]:
+    """Return the mean over folds of a measure at each beta; empty where beta was not tuned."""
+    found: dict[float, list[float]] = {}
+    for row in rows:
+        if row["model"] == model:
+            for point in row.get("by_beta", ()):
+                found.setdefault(point["beta"], []).append(point[measure])
+    return {beta: float(np.mean(values)) for beta, values in found.items()}
 
 
 def train_cell(data: RankingData, model: str, settings: Row) -> Row:

@@ -24,7 +24,8 @@ from topkapi.analysis.models import Ranker, model_class
 class Tuned:
     """A fitted model, the settings that won, their validation score, and processor seconds.
 
-    ``at_edge`` names the penalties that are at an end of their extended grid.
+    ``at_edge`` names the penalties that are at an end of their extended grid; ``betas`` are the
+    attempts at each beta, in the order of its grid, where beta was tuned.
     """
 
     model: Ranker
@@ -32,6 +33,7 @@ class Tuned:
     score: float
     seconds: float
     at_edge: tuple[str, ...] = ()
+    betas: tuple["Tuned", ...] = ()
 
 
 def tune(
@@ -55,16 +57,20 @@ def tune(
     steps = GRIDS.get(name, []) if grid is None else grid
     best = None
     at_edge: list[str] = []
+    betas: tuple[Tuned, ...] = ()
     for setting, values in [step for step in steps if step[0] not in (given or {})]:
         kept = base if best is None else best.settings
 
         def attempt(value: Any, setting: str = setting, kept: Settings = kept) -> Tuned:
             return _attempt(name, {**kept, setting: value}, train, validation, measure, gains)
 
-        best, ends = _best_of([attempt(value) for value in values], setting, values, attempt)
+        tried = [attempt(value) for value in values]
+        betas = tuple(tried) if setting == "beta" else betas
+        best, ends = _best_of(tried, setting, values, attempt)
         at_edge += [setting] * ends
     best = best or _attempt(name, base, train, validation, measure, gains)
-    return Tuned(best.model, best.settings, best.score, process_time() - start, tuple(at_edge))
+    seconds = process_time() - start
+    return Tuned(best.model, best.settings, best.score, seconds, tuple(at_edge), betas)
 
 
 def _best_of(

@@ -1,5 +1,6 @@
 """The report of a study, built section by section."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,7 +61,11 @@ class _Compared:
 
 
 def build_report(
-    study: StudyData, options: Options | None = None, *, method: Method | None = None
+    study: StudyData,
+    options: Options | None = None,
+    *,
+    method: Method | None = None,
+    note: Callable[[str], None] = lambda _: None,
 ) -> Report:
     """Compute every figure of a study.
 
@@ -72,6 +77,8 @@ def build_report(
         Number of resamples, seed and level of the intervals.
     method
         Method of the consensus; Bradley-Terry where there are raw answers if None.
+    note
+        Called with the name of each step before it, two per tool.
 
     Returns
     -------
@@ -79,14 +86,14 @@ def build_report(
         Undefined figures are None and have a reason.
     """
     chosen = options or Options()
-    counted = [_count(study, tool, chosen) for tool in study.tools]
+    counted = [_count(study, tool, chosen, note) for tool in study.tools]
     tools = zip(study.tools, counted, strict=True)
     return Report(
         format=FORMAT,
         version=VERSION,
         study=_summary(study),
         settings=chosen,
-        tools=tuple(_tool(study, tool, found, chosen, method) for tool, found in tools),
+        tools=tuple(_tool(study, tool, found, chosen, method, note) for tool, found in tools),
         comparison=_comparison(study, counted, chosen),
     )
 
@@ -101,7 +108,10 @@ def _summary(study: StudyData) -> StudySummary:
     )
 
 
-def _count(study: StudyData, tool: ToolData, options: Options) -> _Compared:
+def _count(
+    study: StudyData, tool: ToolData, options: Options, note: Callable[[str], None]
+) -> _Compared:
+    note(f"{tool.title}: counting votes")
     preferences = study.preferences(tool)
     lists = None
     if tool.scores:
@@ -116,7 +126,9 @@ def _tool(
     found: _Compared,
     options: Options,
     method: Method | None,
+    note: Callable[[str], None],
 ) -> ToolReport:
+    note(f"{tool.title}: agreement, effort and consensus")
     tables = found.tables
     drawn = options.resamples(
         np.bincount(tables.query, minlength=len(study.queries)), tables.strata()

@@ -30,10 +30,13 @@ def work(
         typer.Option(min=1, max=3600, help="Seconds until the job of a lost worker is retaken."),
     ] = 30.0,
     dask: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler that computes the models.")
+        str | None, typer.Option(help="Address of a Dask scheduler whose workers compute.")
     ] = None,
+    processes: Annotated[
+        int, typer.Option(min=1, help="Processes that compute a job at the same time.")
+    ] = 1,
 ) -> None:
-    """Run background jobs: comparisons of models, and confidence. The server starts one itself."""
+    """Run background jobs: models, confidence and reports. The server starts one worker itself."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is imported; see `rank`
     from topkapi.app.services.jobs.worker import Worker
     from topkapi.app.web.server.logs import configure_logs
@@ -42,7 +45,10 @@ def work(
     configure_logs(settings.log_level)
     with open_sessions(settings) as sessions, _ended_by_sigterm():
         worker = Worker(
-            sessions, lease=timedelta(seconds=lease), dask=dask or settings.dask or None
+            sessions,
+            lease=timedelta(seconds=lease),
+            dask=dask or settings.dask or None,
+            processes=processes,
         )
         worker.run(until_empty=once)
 

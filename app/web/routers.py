@@ -19,6 +19,7 @@ from topkapi.app.web.flags.api import router as flags_api
 from topkapi.app.web.flags.pages import router as flags_pages
 from topkapi.app.web.importing.api import router as importing_api
 from topkapi.app.web.importing.pages import router as importing_pages
+from topkapi.app.web.jobs.api import router as jobs_api
 from topkapi.app.web.jobs.pages import router as jobs_pages
 from topkapi.app.web.judging.api import router as judging_api
 from topkapi.app.web.judging.history_pages import api_router as history_api
@@ -68,6 +69,7 @@ ROUTERS = (
     report_pages,
     query_pages,
     jobs_pages,
+    jobs_api,
     account_api,
     studies_api,
     exports_api,

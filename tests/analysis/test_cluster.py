@@ -1,6 +1,7 @@
 """Experiments on a real local Dask cluster: the same numbers, and a lost worker loses nothing."""
 
 import importlib
+import json
 import os
 import signal
 import time
@@ -10,11 +11,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sqlalchemy import select
 
+from tests.services.test_job_kinds import labelled_study
 from topkapi.analysis.data import RankingData, make_folds
 from topkapi.analysis.experiments.compare import Entry, compare_tasks
 from topkapi.analysis.experiments.folds import fold_set_of
 from topkapi.analysis.experiments.store import Row, Store, Task, run_tasks
+from topkapi.app.db.engine import Sessions, make_engine, make_sessions
+from topkapi.app.db.models import Job, Study
+from topkapi.app.services.jobs.store import queue_job
+from topkapi.app.services.jobs.worker import Worker
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +48,36 @@ def test_a_cluster_gives_the_rows_of_one_process(cluster: Any) -> None:
     here = run_tasks(tasks(), Store())
     there = run_tasks(tasks(), Store(), dask=cluster.scheduler_address)
     assert without_times(there) == without_times(here)
+
+
+def test_jobs_compute_the_same_on_a_cluster_and_in_processes(cluster: Any, sqlite_url: str) -> None:
+    engine = make_engine(sqlite_url)
+    sessions = make_sessions(engine)
+    with sessions.write.begin() as session:
+        labelled_study(session, queries=3)
+    here = job_results(sessions, Worker(sessions))
+    there = job_results(sessions, Worker(sessions, dask=cluster.scheduler_address))
+    beside = job_results(sessions, Worker(sessions, processes=2))
+    engine.dispose()
+    assert here["models"]["rows"]
+    assert here["confidence"]["lists"]
+    assert there == here
+    assert beside == here
+
+
+def job_results(sessions: Sessions, worker: Worker) -> dict[str, Any]:
+    """Return what a worker computes of each kind."""
+    chosen = {"truth": "topk", "models": ["regression", "ranksvm"], "features": []}
+    with sessions.write.begin() as session:
+        study = session.scalars(select(Study)).one()
+        ids = {
+            kind: queue_job(session, study, kind, parameters).id
+            for kind, parameters in {"models": chosen, "confidence": {}}.items()
+        }
+    worker.run(until_empty=True)
+    with sessions.read() as session:
+        found = {kind: session.get_one(Job, job_id) for kind, job_id in ids.items()}
+        return {kind: json.loads(job.result or job.message) for kind, job in found.items()}
 
 
 def end_once(number: int, mark: str) -> Row:

@@ -38,6 +38,13 @@ def test_a_comparison_goes_on_without_its_tab(site: Site, context: BrowserContex
     means = page.get_by_role("region", name="Means of each model")
     expect(means.get_by_role("rowheader")).to_have_text(["RankSVM", "Regression"])
     expect(page.get_by_role("region", name="Weights of the features")).to_contain_text("bm25")
+    expect(page.get_by_role("img", name="RankSVM, κ-N@k; 1: ")).to_be_visible()
+    differences = page.get_by_role("region", name="Differences by query")
+    baseline = page.get_by_label("Baseline")
+    baseline.select_option("RankSVM")
+    baseline.press("Tab")
+    page.keyboard.press("Enter")
+    expect(differences.get_by_role("columnheader")).to_have_text(["Query", "RankSVM", "Regression"])
     expect(page.get_by_text("clicks")).to_have_count(0)
     for width in widths(page):
         for scheme in schemes(page):

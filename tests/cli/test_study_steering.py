@@ -12,8 +12,11 @@ from tests.exporting import make_judged_study
 from tests.factories import make_study, make_user
 from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.db.models import Assignment, AuditEvent, Study, User
+from topkapi.app.db.queries.jobs import jobs_of_study
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.jobs.store import queue_job
+from topkapi.app.services.studies import lifecycle
 
 EMAILS = [f"p{number}@x.example" for number in range(4)]
 
@@ -110,6 +113,12 @@ def test_a_person_is_erased_everywhere(
     capsys: pytest.CaptureFixture[str], database_url: str
 ) -> None:
     done(capsys, "study", "assign", "roses", "--to", EMAILS[0], "--to", EMAILS[1])
+    engine = make_engine(database_url)
+    with make_sessions(engine).write.begin() as session:
+        study = lifecycle.required_study(session, "roses")
+        starter = session.scalars(select(User).where(User.email == EMAILS[0])).one()
+        queue_job(session, study, "confidence", {}, actor_id=starter.id)
+    engine.dispose()
     erased = done(capsys, "users", "erase", EMAILS[0], "--yes")
     assert str(erased["email"]).endswith("@erased.invalid")
     engine = make_engine(database_url)
@@ -122,5 +131,6 @@ def test_a_person_is_erased_everywhere(
         assert (user.password_hash, user.disabled_at is None) == (None, False)
         work = session.scalars(select(Assignment).where(Assignment.user_id == user.id)).all()
         assert len(work) > 0
+        assert [name for _, name in jobs_of_study(session, study.id, limit=9)] == [user.name]
     engine.dispose()
     assert "is erased already" in refused(capsys, "users", "erase", str(erased["email"]), "--yes")

@@ -17,9 +17,12 @@ from tests.judging import make_job
 from topkapi.app.db import migrations
 from topkapi.app.db.base import Base
 from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.db.models import Study
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.services.backups import read_backup, write_backup
+from topkapi.app.services.jobs.store import queue_job
+from topkapi.app.services.results.systems import add_runs, read_runs
 
 HEAD = migrations.head_revision()
 
@@ -57,10 +60,14 @@ def test_a_backup_moves_everything_between_databases(
     sessions = make_sessions(engine)
     with sessions.write.begin() as session:
         make_job(session, documents=5)
+        study = session.scalars(select(Study)).one()
+        add_runs(session, study, read_runs([("run", b"q0 Q0 q0-d0 1 1 bm25")]))
+        job = queue_job(session, study, "models", {"models": ["ranksvm"]}, actor_id=1)
+        job.result = '{"measure": "κ-N@10"}'
         make_user(session, name="Zoë 漢字 \u2028", role=Role.ADMIN)
     path = tmp_path / "backup.zip"
     counts = write_backup(engine, HEAD, path)
-    assert counts["documents"] == 5
+    assert (counts["documents"], counts["runs"], counts["jobs"]) == (5, 1, 1)
     assert read_backup(other, HEAD, path) == counts
     assert everything(other) == everything(engine)
     with make_sessions(other).write.begin() as session:

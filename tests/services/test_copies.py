@@ -24,6 +24,7 @@ from topkapi.app.db.models import (
     Query,
     Ranking,
     Study,
+    SystemRun,
     TimerEvent,
     Training,
     User,
@@ -71,6 +72,7 @@ def judged(session: Session) -> Study:
         Training(user_id=row.user_id, study_id=study.id),
         Job(study_id=study.id, kind="models", parameters={"models": ["ranksvm"]}, result="{}",
             created_by=row.user_id),
+        SystemRun(study_id=study.id, system="bm25", filename="run", queries=1, lines=1, data=b"x"),
     ])  # fmt: skip
     item = PracticeItem(
         study_id=study.id, external_id="p1", position=0, tool=Tool.PAIRS, query="tulips",

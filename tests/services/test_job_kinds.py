@@ -11,16 +11,16 @@ from sqlalchemy.orm import Session
 from tests.exporting import add_features, judge, make_judged_study
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from topkapi.analysis.models import load_model
-from topkapi.analysis.report.serialise import record_of
+from topkapi.analysis.report.serialise import record_of, to_json
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Job, Study
 from topkapi.app.domain.enums import JobState
 from topkapi.app.services.jobs import store
-from topkapi.app.services.jobs.stored_confidence import stored_confidence
+from topkapi.app.services.jobs.stored import is_current, stored_confidence, stored_report
 from topkapi.app.services.jobs.worker import Worker
 from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
 from topkapi.app.services.results.reports.cache import state_digest
-from topkapi.app.services.results.reports.service import make_report
+from topkapi.app.services.results.reports.service import make_report, stored_as_report
 
 
 def labelled_study(session: Session, *, slug: str = "tulips", queries: int = 4) -> Study:
@@ -72,6 +72,23 @@ def test_models_are_compared_on_the_labels_of_a_study(sessions: Sessions, tmp_pa
     assert load_model(path).settings() == found["documents"]["ranksvm"]["settings"]
 
 
+def test_curves_have_the_values_of_the_tables(sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
+        labelled_study(session, queries=3)
+    chosen = choice(models=["regression", "focused-net"])
+    found = json.loads(run_job(sessions, "models", chosen).result or "")
+    by_k, by_beta, err = found["curves"]
+    assert (by_k["over"], by_k["measure"], by_k["positions"]) == ("k", "κ-N@k", [*range(1, 11)])
+    for row in found["rows"]:
+        assert by_k["values"][row["model"]] == pytest.approx(row["means"][:10], abs=1e-5)
+    assert (by_beta["measure"], err["measure"]) == ("κ-N@10", "κ-ERR")
+    assert by_beta["positions"] == [round(0.1 * step, 1) for step in range(11)]
+    assert {*by_beta["values"]} == {"focused-net"}
+    chosen_beta = {row["model"]: row for row in found["rows"]}["focused-net"]["settings"]["beta"]
+    assert chosen_beta in by_beta["positions"]
+    assert all(0 <= value <= 1 for value in by_beta["values"]["focused-net"])
+
+
 def test_features_can_be_chosen(sessions: Sessions) -> None:
     with sessions.write.begin() as session:
         labelled_study(session, queries=3)
@@ -97,6 +114,33 @@ def test_a_comparison_that_cannot_be_made_says_what_is_missing(
     job = run_job(sessions, "models", choice(**changes))
     assert job.state is JobState.FAILED
     assert words in job.message
+
+
+def test_a_stored_report_is_the_report(sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
+        make_judged_study(session)
+    job = run_job(sessions, "report", {})
+    assert job.state is JobState.DONE, job.message
+    assert "@" not in (job.result or ""), "neither names nor addresses are stored"
+    run_job(sessions, "confidence", {})
+    with export_session(sessions) as session:
+        source = StudySource(session, "tulips", ExportOptions(pseudonyms=True))
+        stored = stored_report(session, source.study.id)
+        confidence = stored_confidence(session, source.study.id)
+        assert stored is not None
+        assert confidence is not None
+        assert is_current(session, "tulips", stored)
+        for more in (None, confidence):
+            wanted = make_report(source, pseudonyms=True, confidence=more or False)
+            found = stored_as_report(source, stored, pseudonyms=True, confidence=more)
+            assert found == wanted
+            assert to_json(found) == to_json(wanted)
+        source = StudySource(session, "tulips")
+        named, wanted = stored_as_report(source, stored), make_report(source)
+        for tool, other in zip(named.tools, wanted.tools, strict=True):
+            assert {row.assessor for row in tool.people} == {row.assessor for row in other.people}
+            assert {*tool.consensus.queries[0].assessors} == {*other.consensus.queries[0].assessors}
+        assert "assessor-0" not in to_json(named)
 
 
 def test_stored_confidence_gives_the_same_report_as_computing_it(sessions: Sessions) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select
+from sqlalchemy.orm import undefer
 
 from tests.factories import make_study, make_user
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
@@ -140,6 +141,25 @@ def test_a_lease_is_extended_while_a_job_computes(sessions: Sessions) -> None:
 
     Worker(sessions, {KIND: slow}, lease=timedelta(seconds=3)).run(until_empty=True)
     assert others == [None]
+
+
+def test_only_the_latest_report_of_a_study_is_kept(sessions: Sessions) -> None:
+    kinds: dict[str, Callable[[RunningJob], dict[str, Any]]] = {
+        "report": lambda _job: {"digest": ""},
+        "models": lambda _job: {"rows": []},
+    }
+    with sessions.write.begin() as session:
+        studies = [make_study(session, slug=slug) for slug in ("tulips", "roses")]
+    for _ in range(2):
+        with sessions.write.begin() as session:
+            for study in studies:
+                for kind in kinds:
+                    store.queue_job(session, study, kind, {})
+        Worker(sessions, kinds=kinds).run(until_empty=True)
+    with sessions.read() as session:
+        jobs = session.scalars(select(Job).options(undefer(Job.result)).order_by(Job.id)).all()
+    kept = {kind: [job.result is not None for job in jobs if job.kind == kind] for kind in kinds}
+    assert kept == {"report": [False, False, True, True], "models": [True] * 4}
 
 
 def test_a_stopped_job_stops_at_its_next_step(sessions: Sessions) -> None:

@@ -214,7 +214,7 @@ def test_a_report_is_kept_until_the_study_changes(
     )
     cache = ReportCache()
 
-    def ask(**options: bool) -> Any:
+    def ask(**options: Any) -> Any:
         with export_session(judged) as session:
             return cache.report(session, "tulips", **options).version
 

@@ -12,13 +12,17 @@ from topkapi.app.db.models import (
     AuditEvent,
     Content,
     Document,
+    Job,
     JudgmentRow,
     Query,
     Study,
+    SystemRun,
 )
 from topkapi.app.db.queries.studies import study_tables
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
+from topkapi.app.services.jobs.store import queue_job
 from topkapi.app.services.judging.queue import queue_of_user
+from topkapi.app.services.results.systems import add_runs, read_runs
 from topkapi.app.services.studies import full_copy, lifecycle
 
 
@@ -122,6 +126,9 @@ def test_deletion_removes_everything_of_the_study_and_nothing_else(
 ) -> None:
     kept = judged(session, "kept")
     gone = judged(session, "gone")
+    for study in (kept, gone):
+        add_runs(session, study, read_runs([("run", b"q0 Q0 q0-d0 1 1 bm25")]))
+        queue_job(session, study, "confidence", {})
     shared = session.scalars(select(Document).where(Document.study_id == kept.id)).first()
     assert shared is not None
     twin = Document(study_id=gone.id, external_id="twin", content_hash=shared.content_hash)
@@ -132,12 +139,14 @@ def test_deletion_removes_everything_of_the_study_and_nothing_else(
     lifecycle.archive(session, gone)
     note(session, gone, tmp_path / "copy.zip")
     rows = lifecycle.delete_study(session, gone, confirm="gone")
-    assert rows["contents"] == 6
+    assert (rows["contents"], rows["runs"], rows["jobs"]) == (6, 1, 1)
     assert session.scalar(select(func.count(Content.hash))) == contents - 6
     assert session.get(Content, shared.content_hash) is not None
     assert study_tables.count_rows(session, kept.id) == before
     assert session.scalars(select(Study.slug)).all() == ["kept"]
     assert session.scalar(select(func.count(Query.id))) == 2
+    assert session.scalars(select(SystemRun.study_id)).all() == [kept.id]
+    assert session.scalars(select(Job.study_id)).all() == [kept.id]
     with pytest.raises(NotFound, match="'gone'"):
         lifecycle.required_study(session, "gone")
 

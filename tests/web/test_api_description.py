@@ -35,6 +35,7 @@ from topkapi.app.domain.study import StudySettings
 from topkapi.app.domain.training.practice import PracticeQuestion
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.assignments import manual_assignment
+from topkapi.app.services.jobs.store import queue_job
 from topkapi.app.services.results.systems import add_runs, read_runs
 from topkapi.app.services.training import practice
 
@@ -78,6 +79,7 @@ def stage(sessions: Sessions) -> Stage:
         flag = Flag(assignment_id=mine, position=0, shown=["q0-d0", "q0-d1"], reason="Broken.")
         session.add(flag)
         session.flush()
+        job = queue_job(session, study, "confidence", {})
         run = add_runs(session, study, read_runs([("run", b"q0 Q0 q0-d0 1 1 bm25")]))[0]
         return Stage(
             {role.value: tokens.issue_token(session, people[role], "test")[1] for role in Role},
@@ -90,6 +92,7 @@ def stage(sessions: Sessions) -> Stage:
                 "item_id": item.id,
                 "flag_id": flag.id,
                 "run_id": run.id,
+                "job_id": job.id,
             },
         )
 

@@ -1,29 +1,45 @@
 """The models page and the pages of jobs."""
 
+import io
 import json
+import zipfile
 
 import httpx
 import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
 
-from tests.exporting import make_judged_study
-from tests.factories import make_study, make_user, sign_in
+from tests.exporting import judge, make_judged_study
+from tests.factories import make_assignment, make_study, make_user, queries_of, sign_in
 from tests.services.test_job_kinds import labelled_study
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Job
+from topkapi.app.db.models import Job, User
 from topkapi.app.domain.enums import JobState, Role
+from topkapi.app.services.accounts import tokens
 from topkapi.app.services.jobs.worker import Worker
+from topkapi.app.services.results.reports import cache
 
 HTMX = {"HX-Request": "true"}
 
 
 @pytest.fixture
-def researcher(app: FastAPI, client: httpx.Client, sessions: Sessions) -> httpx.Client:
+def rana(sessions: Sessions) -> User:
     with sessions.write.begin() as session:
-        user = make_user(session, role=Role.RESEARCHER, name="Rana")
-    sign_in(app, client, user)
+        return make_user(session, role=Role.RESEARCHER, name="Rana")
+
+
+@pytest.fixture
+def researcher(app: FastAPI, client: httpx.Client, rana: User) -> httpx.Client:
+    sign_in(app, client, rana)
     return client
+
+
+@pytest.fixture
+def bearer(rana: User, sessions: Sessions) -> dict[str, str]:
+    """Return the headers of the same person's API requests."""
+    with sessions.write.begin() as session:
+        _, token = tokens.issue_token(session, session.get_one(User, rana.id), "notebook")
+    return {"Authorization": f"Bearer {token}"}
 
 
 def test_a_comparison_is_started_watched_and_read(
@@ -55,6 +71,18 @@ def test_a_comparison_is_started_watched_and_read(
     assert len(lines) == 4 * 8
     assert lines[0].split()[1::2] == ["Q0", "1", "ranksvm"]
     assert researcher.get(f"{address}/runs/listnet.txt").status_code == 404
+    curves = researcher.get(f"{address}/tables/curves.csv").text.splitlines()
+    assert curves[0] == "over,position,measure,model,mean"
+    assert len(curves) == 1 + 2 * 10
+    by_query = researcher.get(f"{address}/tables/queries.csv").text.splitlines()
+    assert len(by_query) == 1 + 2 * 4
+    means = researcher.get(f"{address}/tables/means.csv").text.splitlines()
+    assert len(means) == 1 + 2 * 11
+    assert researcher.get(f"{address}/tables/moons.csv").status_code == 404
+    against = {name: researcher.get(f"{address}?baseline={name}").text for name in choice["models"]}
+    assert all(text.count('class="plot plot--panel"') == 2 for text in against.values())
+    assert '<option value="ranksvm" selected>' in against["ranksvm"]
+    assert researcher.get(f"{address}?baseline=listnet").status_code == 422
     listed = researcher.get("/studies/tulips/models").text
     assert "2 models on lists" in listed
     assert "Rana" in listed
@@ -97,3 +125,83 @@ def test_a_job_can_be_stopped(researcher: httpx.Client, sessions: Sessions) -> N
     assert "The job was stopped" in researcher.get(address).text
     with sessions.read() as session:
         assert session.scalars(select(Job.state)).one() is JobState.STOPPED
+
+
+def test_the_report_of_a_large_study_is_computed_in_the_background(
+    researcher: httpx.Client,
+    bearer: dict[str, str],
+    sessions: Sessions,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with sessions.write.begin() as session:
+        study = make_judged_study(session)
+        query = queries_of(session, study)[2]
+    page, files, api = (
+        "/studies/tulips/report",
+        "/studies/tulips/report.zip",
+        "/api/v1/studies/tulips/report?pseudonyms=true",
+    )
+    small, small_json = researcher.get(page).text, researcher.get(api, headers=bearer).text
+    assert "Compute the report" not in small
+    assert researcher.post(page).headers["location"] == page, "a small one needs no job"
+    monkeypatch.setattr(cache, "MOST_ANSWERS", 10)
+    waiting = researcher.get(page).text
+    assert "Compute the report" in waiting
+    assert "Hide names" not in waiting
+    assert researcher.get(files).status_code == 409
+    address = researcher.post(page).headers["location"]
+    assert f'hx-get="{address}"' in researcher.get(page).text, "the page shows the progress"
+    Worker(sessions).run(until_empty=True)
+    assert researcher.get(address, headers=HTMX).headers["hx-redirect"] == page
+    shown = researcher.get(page).text
+    assert "Ansa" in shown
+    assert "assessor-01" not in shown
+    assert "assessor-01" in researcher.get(f"{page}?pseudonyms=true").text
+    with zipfile.ZipFile(io.BytesIO(researcher.get(f"{files}?pseudonyms=true").content)) as archive:
+        assert archive.read("report.json").decode() == small_json
+    assert researcher.get(api, headers=bearer).text == small_json
+    assert researcher.post(page).headers["location"] == page, "it is current"
+
+    with sessions.write.begin() as session:
+        judge(session, make_assignment(session, query=query))
+    outdated = researcher.get(page).text
+    assert "The study has changed since this report was computed" in outdated
+    assert researcher.get(api, headers=bearer).text != small_json, (
+        "the API never returns an outdated report"
+    )
+    assert "/jobs/" in researcher.post(page).headers["location"]
+
+
+def test_jobs_are_started_read_and_stopped_by_the_api(
+    client: httpx.Client, bearer: dict[str, str], sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        labelled_study(session, queries=3)
+        make_study(session, slug="other")
+    client.headers.update(bearer)
+    api = "/api/v1/studies/tulips/jobs"
+    asked = {"kind": "models", "models": ["regression"], "features": ["bm25"]}
+    started = client.post(api, json=asked)
+    assert started.status_code == 201
+    job = started.json()
+    assert (job["state"], job["progress"], job["stopping"]) == ("queued", 0.0, False)
+    assert client.post(api, json=asked).json()["id"] == job["id"]
+    others = [client.post(api, json={"kind": kind}).json() for kind in ("report", "confidence")]
+    assert client.get(f"{api}/{job['id']}").json()["result"] is None
+    stopped = client.post(f"{api}/{others[1]['id']}/stop").json()
+    assert (stopped["state"], stopped["message"]) == ("stopped", "Stopped.")
+    Worker(sessions).run(until_empty=True)
+    listed = client.get(api).json()
+    assert [each["state"] for each in listed] == ["stopped", "done", "done"]
+    assert [each["id"] for each in client.get(f"{api}?limit=1").json()] == [others[1]["id"]]
+    done = client.get(f"{api}/{job['id']}").json()
+    assert done["result"]["features"] == ["bm25"]
+    assert [curve["over"] for curve in done["result"]["curves"]] == ["k"]
+    report = client.get(f"{api}/{others[0]['id']}").json()["result"]
+    wanted = client.get("/api/v1/studies/tulips/report?pseudonyms=true").json()
+    assert report == wanted
+    everything = client.post(api, json={"kind": "models"}).json()
+    assert everything["parameters"]["features"] == [], "all of them"
+    assert client.post(api, json={"kind": "models", "models": ["moon"]}).status_code == 422
+    assert client.post(api, json={"kind": "moon"}).status_code == 422
+    assert client.get(f"/api/v1/studies/other/jobs/{job['id']}").status_code == 404

@@ -15,8 +15,9 @@ from sqlalchemy import select
 from tests.exporting import make_judged_study
 from tests.factories import make_user, sign_in
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Assignment, Invitation, JudgmentRow, User
+from topkapi.app.db.models import Assignment, Invitation, JudgmentRow, Study, User
 from topkapi.app.domain.enums import Role
+from topkapi.app.services.jobs.store import queue_job
 from topkapi.app.services.progress.payments import Rates
 
 
@@ -81,6 +82,10 @@ def test_own_data_is_everything_of_one_person(
             select(JudgmentRow.id).where(JudgmentRow.assignment_id.in_(mine))
         ).all()
         count = len(session.scalars(mine).all())
+    with sessions.write.begin() as session:
+        study = session.scalars(select(Study)).one()
+        queue_job(session, study, "confidence", {}, actor_id=user.id)
+        queue_job(session, study, "models", {"models": ["ranksvm"]})
     sign_in(app, admin, user)
     reply = admin.get("/me/data")
     data = json.loads(reply.text)
@@ -88,5 +93,6 @@ def test_own_data_is_everything_of_one_person(
     assert data["account"]["email"] == user.email
     assert len(data["assignments"]) == count
     assert sum(len(work["judgments"]) for work in data["assignments"]) == len(entries) > 0
+    assert [(job["study"], job["kind"]) for job in data["jobs"]] == [("tulips", "confidence")]
     assert "password_hash" not in reply.text
     assert {"timer_events", "flags", "state", "query"} <= data["assignments"][0].keys()

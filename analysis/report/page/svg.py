@@ -10,6 +10,7 @@ from topkapi.analysis.report.page.numbers import decimals, percent
 from topkapi.analysis.report.schema import Course, Effort, Person
 
 WIDTH = 560
+PANEL = 280  # width of one of several small plots
 NAMES = 118.0  # width of the names at the left
 SERIES = ("a", "b")  # the first tool solid and filled, the second dashed and hollow
 
@@ -41,9 +42,22 @@ def ticks(most: float, count: int = 6) -> list[float]:
     return [round(step * i, 9) for i in range(ceil(most / step - 1e-9) + 1)]
 
 
-def _svg(height: float, label: str, parts: Iterable[str]) -> Markup:
+def steps_around(low: float, high: float, count: int = 4) -> list[float]:
+    """Return round steps from at most ``low`` to at least ``high``.
+
+    >>> steps_around(0.43, 0.58), steps_around(0.5, 0.5)
+    ([0.4, 0.45, 0.5, 0.55, 0.6], [0.5, 0.52])
+    """
+    step = ticks(max(high - low, 0.05), count)[1]
+    first = floor(low / step + 1e-9)
+    last = max(ceil(high / step - 1e-9), first + 1)
+    return [round(step * i, 9) for i in range(first, last + 1)]
+
+
+def _svg(height: float, label: str, parts: Iterable[str], *, panel: bool = False) -> Markup:
     """Return the plot as markup; texts within ``parts`` are escaped already."""
-    head = f'<svg class="plot" viewBox="0 0 {WIDTH} {height:g}" role="img"'
+    kind, width = ("plot plot--panel", PANEL) if panel else ("plot", WIDTH)
+    head = f'<svg class="{kind}" viewBox="0 0 {width} {height:g}" role="img"'
     return Markup(f'{head} aria-label="{escape(label)}">{"".join(parts)}</svg>')
 
 
@@ -258,3 +272,37 @@ def _spread(ends: Sequence[float], least: float = 18.0) -> list[float]:
     for number in sorted(range(len(ends)), key=lambda number: ends[number]):
         above = placed[number] = max(ends[number], above + least)
     return [placed[number] for number in range(len(ends))]
+
+
+def panel(
+    curve: Curve,
+    positions: Sequence[float],
+    marks: Sequence[float],
+    *,
+    shown: Sequence[float],
+    beside: Curve | None = None,
+    best: bool = False,
+) -> Markup:
+    """Draw one of several small plots of the same scale.
+
+    ``marks`` are the steps of that scale and ``shown`` the positions with a label; ``beside`` is a
+    dashed line to compare with, and ``best`` marks the highest point.
+    """
+    x, y = Scale(positions[0], positions[-1], 36, PANEL - 8.0), Scale(marks[0], marks[-1], 132, 10)
+    parts = [
+        _line("rule", 36, y(m), PANEL - 8.0, y(m)) + _words(30, y(m) + 4, f"{m:g}", "end")
+        for m in marks
+    ]
+    parts += [_words(x(position), 150, f"{position:g}") for position in shown]
+    for kind, each in (("b", beside), ("a", curve)):
+        if each is not None:
+            along = _points(zip(positions, each.values, strict=True), x, y)
+            parts.append(f'<polyline class="{kind}" points="{along}"/>')
+    if best:
+        at = max(range(len(positions)), key=lambda at: curve.values[at])
+        parts.append(_dot("a", x(positions[at]), y(curve.values[at])))
+    values = ", ".join(
+        f"{position:g}: {decimals(value, 3)}"
+        for position, value in zip(positions, curve.values, strict=True)
+    )
+    return _svg(156, f"{curve.name}; {values}", parts, panel=True)

@@ -1,4 +1,4 @@
-"""A person's own data as JSON: account, consent, training, and all work with its log."""
+"""A person's own data as JSON: account, consent, training, jobs, and all work with its log."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +16,7 @@ from topkapi.app.db.models import (
     EntryLink,
     Flag,
     Highlight,
+    Job,
     JudgmentRow,
     PracticeAnswer,
     PracticeItem,
@@ -41,6 +42,7 @@ def own_data(session: Session, user: User) -> Iterator[str]:
         "training": _records(session, _trainings(user.id)),
         "practice_answers": _records(session, _practice(user.id)),
         "highlights": _records(session, _highlights(user.id)),
+        "jobs": _records(session, _jobs(user.id)),
     }
     yield _text(head)[:-1] + ', "assignments": ['
     for number, work in enumerate(_work(session, user.id)):
@@ -98,6 +100,14 @@ def _highlights(user_id: int) -> Select[*tuple[Any, ...]]:
         Highlight, Query, Query.id == Highlight.query_id
     )
     return statement.where(Highlight.user_id == user_id).order_by(Highlight.query_id)
+
+
+def _jobs(user_id: int) -> Select[*tuple[Any, ...]]:
+    columns = (Job.kind, Job.parameters, Job.state, Job.created_at, Job.finished_at)
+    statement = select(Study.slug.label("study"), *columns).join_from(
+        Job, Study, Study.id == Job.study_id
+    )
+    return statement.where(Job.created_by == user_id).order_by(Job.id)
 
 
 def _work(session: Session, user_id: int) -> Iterator[Record]:

@@ -1,6 +1,7 @@
-"""Files of a finished comparison: a trained model, and its rankings as a TREC run."""
+"""Files of a finished comparison: trained models, rankings as TREC runs, and tables as CSV."""
 
 import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from topkapi.app.db.base import Json
@@ -30,6 +31,44 @@ def run_file(job: Job, model: str) -> str:
             for rank, at in enumerate(order, start=1)
         ]
     return "".join(lines)
+
+
+def table_file(job: Job, table: str) -> str:
+    """Return a table of the comparison as CSV, one value per line: means, curves or queries."""
+    from topkapi.analysis.data.exports.cells import csv_text
+
+    if table not in TABLES or "rows" not in (result := _result(job)):
+        raise NotFound(f"Job {job.id} has no table {table!r}.")
+    return csv_text(TABLES[table](result))
+
+
+def _means(result: Json) -> Iterator[Sequence[object]]:
+    yield ("model", "measure", "mean", "worse_than_best")
+    for row in result["rows"]:
+        for measure, mean, worse in zip(result["columns"], row["means"], row["worse"], strict=True):
+            yield row["model"], measure, mean, int(worse)
+
+
+def _curves(result: Json) -> Iterator[Sequence[object]]:
+    yield ("over", "position", "measure", "model", "mean")
+    for curve in result.get("curves", ()):
+        for model, values in curve["values"].items():
+            for position, value in zip(curve["positions"], values, strict=True):
+                yield curve["over"], position, curve["measure"], model, value
+
+
+def _queries(result: Json) -> Iterator[Sequence[object]]:
+    yield ("query", "measure", "model", "value")
+    for model, values in result["per_query"].items():
+        for query, value in zip(result["queries"], values, strict=True):
+            yield query, result["measure"], model, value
+
+
+TABLES: Mapping[str, Callable[[Json], Iterator[Sequence[object]]]] = {
+    "means": _means,
+    "curves": _curves,
+    "queries": _queries,
+}
 
 
 def _result(job: Job) -> Json:

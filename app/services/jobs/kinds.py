@@ -20,7 +20,15 @@ def run_confidence(job: RunningJob) -> Json:
     return confidence.run(job)
 
 
+def run_report(job: RunningJob) -> Json:
+    """Compute the report of a study."""
+    from topkapi.app.services.jobs import report
+
+    return report.run(job)
+
+
 KINDS: Mapping[str, Callable[[RunningJob], Json]] = {
     "models": run_models,
     "confidence": run_confidence,
+    "report": run_report,
 }

@@ -1,74 +1,50 @@
 """The job `models`: ranking models compared on the labels of a study."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from topkapi.analysis.data import RankingData
 from topkapi.analysis.experiments.compare import (
-    Entry,
     compare_tasks,
     gather,
     most_frequent,
     train_cell,
     tuned_by,
 )
-from topkapi.analysis.experiments.folds import FoldSet, Truth
 from topkapi.analysis.experiments.grids import title
 from topkapi.analysis.experiments.significance import holm, randomisation_test
-from topkapi.analysis.experiments.store import Row, Store, Task, run_tasks
+from topkapi.analysis.experiments.store import Progress, Row, Task
 from topkapi.analysis.models import LinearRanker, model_class
 from topkapi.analysis.papers.comparison import comparison_table, niu_columns
 from topkapi.app.db.base import Json
-from topkapi.app.domain.errors import Invalid
+from topkapi.app.services.jobs.comparison import SEED, Comparison, comparison_of, read_ranking
+from topkapi.app.services.jobs.curves import curves_of
 from topkapi.app.services.jobs.running import RunningJob
-from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
-from topkapi.app.services.results.ranking import StudyRanking, ranking_of
-
-KIND = "models"
-FOLDS = 5
-_SEED = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """What is compared: one ground truth, cut into folds, and the models."""
-
-    truth: Truth
-    k: int
-    data: RankingData
-    folds: FoldSet
-    features: tuple[str, ...]
-    entries: tuple[Entry, ...]
 
 
 def run(job: RunningJob) -> Json:
     """Tune, train and test the models on folds of queries, then train each on all queries."""
     job.progress(0.0, "reading the study")
-    ranking = _read(job)
-    chosen = _comparison(ranking, job.parameters)
+    ranking = read_ranking(job)
+    chosen = comparison_of(ranking, job.parameters)
     models = [entry.model for entry in chosen.entries]
     cells = list(
         compare_tasks(
-            chosen.folds, chosen.entries, [chosen.truth], k=chosen.k, seed=_SEED, keep_scores=True
+            chosen.folds, chosen.entries, [chosen.truth], k=chosen.k, seed=SEED, keep_scores=True
         )
     )
     total = len(cells) + len(models)
 
-    def noted(before: int, what: str) -> Any:
+    def noted(before: int, what: str) -> Progress:
         return lambda done, _of: job.progress((before + done) / total, what)
 
-    rows = run_tasks(cells, Store(), dask=job.dask, progress=noted(0, "comparing on folds"))
+    rows = job.run_tasks(cells, noted(0, "comparing on folds"))
     settings = _settings(rows)
     final = [
         Task({"model": name}, train_cell, {"data": chosen.data, "model": name, "settings": found})
         for name, found in settings.items()
     ]
-    trained = run_tasks(
-        final, Store(), dask=job.dask, progress=noted(len(cells), "training on all queries")
-    )
+    trained = job.run_tasks(final, noted(len(cells), "training on all queries"))
     documents = {row["model"]: row["document"] for row in trained if "document" in row}
     return {
         "truth": chosen.truth,
@@ -88,31 +64,6 @@ def run(job: RunningJob) -> Json:
     }
 
 
-def _read(job: RunningJob) -> StudyRanking:
-    options = ExportOptions(consensus=job.parameters.get("consensus"))
-    with export_session(job.sessions) as session:
-        return ranking_of(StudySource(session, job.study, options))
-
-
-def _comparison(ranking: StudyRanking, parameters: Json) -> Comparison:
-    truth: Truth = "graded" if parameters["truth"] == "graded" else "topk"
-    all_data = ranking.under(truth)
-    wanted = set(parameters["features"]) or set(ranking.features)
-    columns = [at for at, name in enumerate(ranking.features) if name in wanted]
-    if not columns:
-        raise Invalid("The study has none of the chosen features any more.", field="features")
-    data = all_data.with_features(all_data.features[:, columns])
-    narrowed = replace(ranking, data={**ranking.data, truth: data})
-    return Comparison(
-        truth=truth,
-        k=data.topk or 10,
-        data=data,
-        folds=narrowed.fold_set(truth, folds=min(FOLDS, max(3, data.n_queries)), seed=_SEED),
-        features=tuple(ranking.features[at] for at in columns),
-        entries=tuple(Entry(name) for name in parameters["models"]),
-    )
-
-
 def _settings(rows: Sequence[Row]) -> dict[str, Row]:
     """Return the settings that most folds chose, of the models that every fold could fit."""
     found: dict[str, list[Row]] = {}
@@ -126,11 +77,11 @@ def _settings(rows: Sequence[Row]) -> dict[str, Row]:
 
 
 def _figures(chosen: Comparison, rows: Sequence[Row], settings: dict[str, Row]) -> Json:
-    """Return the table, tests against the best model, and the values per query."""
+    """Return the table, tests against the best model, values per query, and curves."""
     columns = niu_columns(chosen.truth, "standard")
+    headings = {measure: heading for heading, measure in columns.items()}
     table = comparison_table(rows, chosen.entries, chosen.truth, columns, "")
     measure = tuned_by(chosen.truth)
-    main = next(heading for heading, name in columns.items() if name == measure)
     names = [query for fold in chosen.folds.folds for query in fold.test.query_ids]
     values = {
         entry.model: [value for part in found for value in part]
@@ -141,7 +92,7 @@ def _figures(chosen: Comparison, rows: Sequence[Row], settings: dict[str, Row]) 
     against = _against_best(values)
     return {
         "columns": table.columns,
-        "measure": main,
+        "measure": headings[measure],
         "note": table.note,
         "rows": [
             {
@@ -157,6 +108,7 @@ def _figures(chosen: Comparison, rows: Sequence[Row], settings: dict[str, Row]) 
         ],
         "queries": names,
         "per_query": values,
+        "curves": curves_of(chosen, rows, headings),
     }
 
 

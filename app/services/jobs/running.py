@@ -2,12 +2,12 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from threading import Event, Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -15,6 +15,9 @@ from topkapi.app.db.base import Json
 from topkapi.app.db.engine import Sessions
 from topkapi.app.services.jobs import store
 from topkapi.app.services.jobs.store import Lease
+
+if TYPE_CHECKING:  # loads joblib
+    from topkapi.analysis.experiments.store import Progress, Row, Task
 
 _NOTED = 0.5  # seconds between two writes of the progress
 _log = logging.getLogger("topkapi.jobs")
@@ -29,8 +32,8 @@ class RunningJob:
     """What the function of a kind is given.
 
     It opens sessions only to read and keeps none open while it computes. ``progress`` takes the
-    share done and a message, and raises Stopped when the job is to end. ``dask`` is the address of
-    a scheduler for heavy computing, if there is one.
+    share done and a message, and raises Stopped when the job is to end. Heavy computing goes
+    through ``run_tasks``: ``processes`` at a time, or on the scheduler at the address ``dask``.
     """
 
     study: str
@@ -38,6 +41,13 @@ class RunningJob:
     sessions: Sessions
     progress: Callable[[float, str], None]
     dask: str | None = None
+    processes: int = 1
+
+    def run_tasks(self, tasks: "Sequence[Task]", done: "Progress") -> "list[Row]":
+        """Run tasks through joblib or Dask and return their rows; ``done`` is told each one."""
+        from topkapi.analysis.experiments.store import Store, run_tasks
+
+        return run_tasks(tasks, Store(), jobs=self.processes, dask=self.dask, progress=done)
 
 
 class LeaseKeeper:

@@ -16,11 +16,14 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Json, now
 from topkapi.app.db.models import Job, Study
+from topkapi.app.db.queries import jobs as queries
 from topkapi.app.domain.enums import JobState
+from topkapi.app.domain.errors import NotFound
 from topkapi.app.services import audit
 
 LEASE = timedelta(seconds=30)
 MOST_ATTEMPTS = 3
+SUPERSEDED = ("report", "confidence")  # kinds of which only the latest result is shown
 _LOST = (
     f"The worker process ended {MOST_ATTEMPTS} times while it computed this, perhaps because "
     "memory ran out. Choose less, or run it on a machine with more memory, and start it again."
@@ -52,6 +55,14 @@ def queue_job(
     session.add(job)
     session.flush()
     audit.record(session, actor_id, "job.start", study.slug, job=job.id, kind=kind)
+    return job
+
+
+def required_job(session: Session, study: Study, job_id: int) -> Job:
+    """Return a job of the study with its result; raise NotFound if it has no such job."""
+    job = queries.job_of_study(session, study.id, job_id)
+    if job is None:
+        raise NotFound(f"The study {study.slug!r} has no job {job_id}.")
     return job
 
 
@@ -98,9 +109,18 @@ def note_progress(session: Session, held: Lease, progress: float, message: str) 
 
 
 def finish_job(session: Session, held: Lease, result: Any) -> bool:
-    """Store the result as JSON; return False if the lease was lost."""
+    """Store the result as JSON; return False if the lease was lost.
+
+    Of the kinds in `SUPERSEDED`, results of the study's earlier jobs are dropped.
+    """
     text = json.dumps(result, ensure_ascii=False, allow_nan=False)
-    return _change(session, held, **_ending(JobState.DONE, ""), progress=1.0, result=text)
+    stored = _change(session, held, **_ending(JobState.DONE, ""), progress=1.0, result=text)
+    if stored and held.kind in SUPERSEDED:
+        of_study = select(Job.study_id).where(Job.id == held.job_id).scalar_subquery()
+        older = (Job.study_id == of_study, Job.kind == held.kind, Job.id != held.job_id)
+        drop = update(Job).where(*older).values(result=None)
+        session.execute(drop.execution_options(synchronize_session=False))
+    return stored
 
 
 def fail_job(session: Session, held: Lease, reason: str) -> bool:

@@ -38,6 +38,7 @@ class Worker:
     kinds: Mapping[str, Callable[[RunningJob], Json]] = field(default_factory=lambda: KINDS)
     lease: timedelta = store.LEASE
     dask: str | None = None
+    processes: int = 1
     name: str = field(default_factory=worker_name)
 
     def run(self, *, until_empty: bool = False) -> None:
@@ -66,7 +67,9 @@ class Worker:
 
     def _run(self, held: Lease) -> None:
         keeper = LeaseKeeper(self.sessions, held, self.lease)
-        job = RunningJob(held.study, held.parameters, self.sessions, keeper.note, self.dask)
+        job = RunningJob(
+            held.study, held.parameters, self.sessions, keeper.note, self.dask, self.processes
+        )
         _log.info("job %s (%s of %s) begins", held.job_id, held.kind, held.study)
         try:
             with keeper.kept():

@@ -3,7 +3,7 @@
 import json
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Path, Request
+from fastapi import APIRouter, Form, Path, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
@@ -11,24 +11,19 @@ from topkapi.app.db.models import Job, Study, User
 from topkapi.app.db.queries import jobs as queries
 from topkapi.app.db.queries.results.exports import queries_in_order
 from topkapi.app.domain.enums import JobState
-from topkapi.app.domain.errors import Invalid, NotFound
+from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.jobs import store
-from topkapi.app.services.jobs.downloads import model_file, run_file
+from topkapi.app.services.jobs.downloads import model_file, run_file, table_file
 from topkapi.app.services.jobs.model_choice import ModelChoice, job_parameters, model_offer
-from topkapi.app.services.jobs.stored_confidence import current_confidence
+from topkapi.app.services.jobs.stored import current_confidence, current_report
+from topkapi.app.services.results.reports import is_large
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import ResearcherUser, RowId, SessionDep
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.templates import render
+from topkapi.app.web.jobs.comparison_views import ComparisonView, QueryLink, comparison_view
 from topkapi.app.web.jobs.forms import ModelsForm
-from topkapi.app.web.jobs.views import (
-    ComparisonView,
-    JobPageView,
-    JobView,
-    ModelsView,
-    QueryLink,
-    comparison_view,
-)
+from topkapi.app.web.jobs.views import JobPageView, JobView, ModelsView
 from topkapi.app.web.people.views import Refusal
 from topkapi.app.web.studies.pages import study_head
 
@@ -71,26 +66,43 @@ def post_confidence(
     """Start to compute the confidence of the lists; show it if it is computed and current."""
     study = lifecycle.required_study(session, slug)
     if current_confidence(session, slug) is not None:
-        return RedirectResponse(_confidence_url(request, slug), status_code=303)
+        return RedirectResponse(_report_url(request, slug, "confidence"), status_code=303)
     job = store.queue_job(session, study, "confidence", {}, actor_id=user.id)
+    return _to_job(request, slug, job.id)
+
+
+@router.post("/report")
+def post_report(
+    request: Request, session: SessionDep, user: ResearcherUser, slug: Slug
+) -> Response:
+    """Start to compute the report of a large study; show it if it is computed and current."""
+    study = lifecycle.required_study(session, slug)
+    if not is_large(session, study.id) or current_report(session, slug) is not None:
+        return RedirectResponse(_report_url(request, slug, "report"), status_code=303)
+    job = store.queue_job(session, study, "report", {}, actor_id=user.id)
     return _to_job(request, slug, job.id)
 
 
 @router.get("/jobs/{job_id}")
 def get_job(
-    request: Request, session: SessionDep, user: ResearcherUser, slug: Slug, job_id: RowId
+    request: Request,
+    session: SessionDep,
+    user: ResearcherUser,
+    slug: Slug,
+    job_id: RowId,
+    baseline: Annotated[str, Query(max_length=50)] = "",
 ) -> Response:
-    """Show the progress of a job, or its result."""
+    """Show the progress of a job, or its result; ``baseline`` is a model of a comparison."""
     study = lifecycle.required_study(session, slug)
-    job = _job(session, study, job_id)
+    job = store.required_job(session, study, job_id)
     view = JobPageView(
         head=study_head(session, study, user, "models" if job.kind == "models" else "report"),
         job=JobView.of(job),
-        comparison=_comparison(session, study, job),
+        comparison=_comparison(session, study, job, baseline),
     )
     response = render(request, "jobs/job.html", view, fragment="jobs/_job.html")
-    if job.kind == "confidence" and job.state is JobState.DONE and htmx.wants_fragment(request):
-        return htmx.redirect(response, _confidence_url(request, slug))
+    if job.kind != "models" and job.state is JobState.DONE and htmx.wants_fragment(request):
+        return htmx.redirect(response, _report_url(request, slug, job.kind))
     return response
 
 
@@ -100,7 +112,7 @@ def post_stop_job(
 ) -> Response:
     """Ask to stop a job."""
     study = lifecycle.required_study(session, slug)
-    store.request_stop(session, _job(session, study, job_id), slug, actor_id=user.id)
+    store.request_stop(session, store.required_job(session, study, job_id), slug, actor_id=user.id)
     return _to_job(request, slug, job_id)
 
 
@@ -109,7 +121,7 @@ def get_job_model(
     session: SessionDep, _user: ResearcherUser, slug: Slug, job_id: RowId, model: Model
 ) -> Response:
     """Download a trained model, as `topkapi rank train` writes it."""
-    job = _job(session, lifecycle.required_study(session, slug), job_id)
+    job = store.required_job(session, lifecycle.required_study(session, slug), job_id)
     return _file(model_file(job, model), "application/json", f"{slug}.{model}.json")
 
 
@@ -118,8 +130,17 @@ def get_job_run(
     session: SessionDep, _user: ResearcherUser, slug: Slug, job_id: RowId, model: Model
 ) -> Response:
     """Download the rankings of a model as a TREC run."""
-    job = _job(session, lifecycle.required_study(session, slug), job_id)
+    job = store.required_job(session, lifecycle.required_study(session, slug), job_id)
     return _file(run_file(job, model), "text/plain", f"{slug}.{model}.run.txt")
+
+
+@router.get("/jobs/{job_id}/tables/{table}.csv")
+def get_job_table(
+    session: SessionDep, _user: ResearcherUser, slug: Slug, job_id: RowId, table: Model
+) -> Response:
+    """Download a table of a comparison."""
+    job = store.required_job(session, lifecycle.required_study(session, slug), job_id)
+    return _file(table_file(job, table), "text/csv", f"{slug}.{table}.csv")
 
 
 def _form(
@@ -141,19 +162,12 @@ def _form(
     return render(request, "jobs/models.html", view, status=422 if refusal else 200)
 
 
-def _comparison(session: Session, study: Study, job: Job) -> ComparisonView | None:
+def _comparison(session: Session, study: Study, job: Job, baseline: str) -> ComparisonView | None:
     if job.kind != "models" or job.state is not JobState.DONE or job.result is None:
         return None
     rows = queries_in_order(session, study.id)
     links = {name: QueryLink(number, text) for number, name, text in rows}
-    return comparison_view(json.loads(job.result), links)
-
-
-def _job(session: Session, study: Study, job_id: int) -> Job:
-    job = queries.job_of_study(session, study.id, job_id)
-    if job is None:
-        raise NotFound(f"The study {study.slug!r} has no job {job_id}.")
-    return job
+    return comparison_view(json.loads(job.result), links, baseline)
 
 
 def _file(text: str, media_type: str, name: str) -> Response:
@@ -166,5 +180,6 @@ def _to_job(request: Request, slug: str, job_id: int) -> Response:
     return RedirectResponse(str(url), status_code=303)
 
 
-def _confidence_url(request: Request, slug: str) -> str:
-    return f"{request.app.url_path_for('get_report', slug=slug)}?confidence=true#confidence"
+def _report_url(request: Request, slug: str, kind: str) -> str:
+    shown = "?confidence=true#confidence" if kind == "confidence" else ""
+    return f"{request.app.url_path_for('get_report', slug=slug)}{shown}"

@@ -4,8 +4,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from topkapi.app.services.jobs.stored_confidence import current_confidence
-from topkapi.app.services.results.reports import ListReports, ReportCache, as_json
+from topkapi.app.services.jobs.stored import current_confidence, current_report
+from topkapi.app.services.results.reports import ListReports, ReportCache, as_json, is_large
+from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.downloads import ExportSession
 from topkapi.app.web.access.early_auth import EarlyApiResearcher
 from topkapi.app.web.studies.api_models import Slug
@@ -38,7 +39,9 @@ def get_study_report(
     """Return agreement between assessors, effort, and the consensus of every query."""
     cache: ReportCache = request.app.state.reports
     wanted = confidence and (current_confidence(session, slug) or True)
-    found = cache.report(session, slug, pseudonyms=pseudonyms, confidence=wanted)
+    large = is_large(session, lifecycle.required_study(session, slug).id)
+    stored = current_report(session, slug) if large and wanted is not True else None
+    found = cache.report(session, slug, pseudonyms=pseudonyms, confidence=wanted, stored=stored)
     return Response(as_json(found), media_type="application/json")
 
 

@@ -1,27 +1,40 @@
 """The report of a study in the browser: the page, and its files."""
 
-from typing import Annotated
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Path, Request
+from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.domain.study import StudySettings
-from topkapi.app.services.jobs.stored_confidence import is_current, stored_confidence
+from topkapi.app.services.jobs.stored import (
+    active_job,
+    is_current,
+    stored_confidence,
+    stored_report,
+)
 from topkapi.app.services.results.reports import (
     ListReports,
     ReportCache,
     as_markup,
+    is_large,
     lists_as_markup,
     zipped,
 )
+from topkapi.app.services.results.reports.stored import StoredConfidence, StoredReport
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.downloads import ExportSession
 from topkapi.app.web.access.early_auth import EarlyResearcher
 from topkapi.app.web.common.templates import render
+from topkapi.app.web.jobs.views import JobView
 from topkapi.app.web.results.report_views import ListReportView, ReportView
 from topkapi.app.web.studies.pages import study_head
+
+if TYPE_CHECKING:  # slow to import
+    from topkapi.analysis.report import Report
 
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$")]
@@ -38,17 +51,24 @@ def get_report(
 ) -> Response:
     """Show agreement, effort and consensus of a study; confidence only if a job computed it."""
     study = lifecycle.required_study(session, slug)
+    large = is_large(session, study.id)
+    computed = stored_report(session, study.id) if large else None
     stored = stored_confidence(session, study.id) if confidence else None
-    found = _cache(request).report(session, slug, pseudonyms=pseudonyms, confidence=stored or False)
+    found = None
+    if computed is not None or not large:
+        found = _report(request, session, slug, pseudonyms, stored, computed)
+    job = active_job(session, study.id, "report") if large else None
     view = ReportView(
         head=study_head(session, study, user, "report"),
-        body=as_markup(session, study.id, found),
+        body=as_markup(session, study.id, found) if found else None,
         pseudonyms=pseudonyms,
         confidence=stored is not None,
         confidence_missing=confidence and stored is None,
-        confidence_at=stored.at if stored and not is_current(session, slug, stored) else None,
-        empty=found.empty,
+        confidence_at=_outdated(session, slug, stored),
+        empty=found is not None and found.empty,
         has_lists=Tool.LISTS in StudySettings.from_json(study.settings).tools,
+        job=JobView.of(job) if job else None,
+        outdated_at=_outdated(session, slug, computed),
     )
     return render(request, "results/report.html", view)
 
@@ -70,7 +90,14 @@ def get_report_files(
             "The confidence of the lists is not computed yet: choose Show confidence of the lists "
             "on the page of the report, and download it again afterwards."
         )
-    found = _cache(request).report(session, slug, pseudonyms=pseudonyms, confidence=stored or False)
+    large = is_large(session, study.id)
+    computed = stored_report(session, study.id) if large else None
+    if large and computed is None:
+        raise Conflict(
+            "The report of this study is large and not computed yet: choose Compute the report on "
+            "its page, and download it afterwards."
+        )
+    found = _report(request, session, slug, pseudonyms, stored, computed)
     name = f'attachment; filename="{slug}-report.zip"'
     headers = {"Content-Disposition": name}
     return Response(zipped(found), media_type="application/zip", headers=headers)
@@ -94,6 +121,22 @@ def get_list_report(
     return render(request, "results/lists.html", ListReportView(head, body))
 
 
-def _cache(request: Request) -> ReportCache:
+def _report(
+    request: Request,
+    session: Session,
+    slug: str,
+    pseudonyms: bool,
+    confidence: StoredConfidence | None,
+    computed: StoredReport | None,
+) -> "Report":
     cache: ReportCache = request.app.state.reports
-    return cache
+    return cache.report(
+        session, slug, pseudonyms=pseudonyms, confidence=confidence or False, stored=computed
+    )
+
+
+def _outdated(
+    session: Session, slug: str, stored: StoredConfidence | StoredReport | None
+) -> datetime | None:
+    """Return when something was stored if the study has changed since."""
+    return stored.at if stored and not is_current(session, slug, stored) else None

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from topkapi.app.web.jobs.views import JobView
 from topkapi.app.web.studies.views import StudyHead
 
 
@@ -10,17 +11,21 @@ from topkapi.app.web.studies.views import StudyHead
 class ReportView:
     """A report as markup; its parts are escaped where they are rendered.
 
-    ``confidence_at`` is when an outdated confidence was computed.
+    ``body`` is None while the report of a large study is not computed, and ``job`` computes it.
+    ``confidence_at`` and ``outdated_at`` are when an outdated confidence or report was computed.
     """
 
     head: StudyHead
-    body: str
+    body: str | None
     pseudonyms: bool
     confidence: bool
     empty: bool
     has_lists: bool
     confidence_missing: bool = False
     confidence_at: datetime | None = None
+    job: JobView | None = None
+    outdated_at: datetime | None = None
+    comparison: None = None  # of the job, which is none of models
 
     @property
     def chosen(self) -> str:

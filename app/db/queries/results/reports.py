@@ -26,6 +26,12 @@ def work_state(session: Session, study_id: int) -> Hashable:
     return tuple(session.execute(statement).one())
 
 
+def answers(session: Session, study_id: int) -> int:
+    """Return the number of answers to a study's questions."""
+    statement = select(func.sum(Assignment.answered)).join(Query, Query.id == Assignment.query_id)
+    return session.scalar(statement.where(Query.study_id == study_id)) or 0
+
+
 def holdings(session: Session, study_id: int) -> Hashable:
     """Return counts of queries and candidates, to which an import may add."""
     statement = (

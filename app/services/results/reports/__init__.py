@@ -3,8 +3,16 @@
 The numerical libraries are loaded when the first report is made, not when the server starts.
 """
 
-from topkapi.app.services.results.reports.cache import ReportCache
+from topkapi.app.services.results.reports.cache import ReportCache, is_large
 from topkapi.app.services.results.reports.forms import as_json, as_markup, lists_as_markup, zipped
 from topkapi.app.services.results.reports.lists import ListReports
 
-__all__ = ["ListReports", "ReportCache", "as_json", "as_markup", "lists_as_markup", "zipped"]
+__all__ = [
+    "ListReports",
+    "ReportCache",
+    "as_json",
+    "as_markup",
+    "is_large",
+    "lists_as_markup",
+    "zipped",
+]

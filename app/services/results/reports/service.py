@@ -1,8 +1,12 @@
 """Making the report of a study from the database."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import count
 
-from topkapi.analysis.report import Options, Report, build_report
+from topkapi.analysis.aggregation import Method
+from topkapi.analysis.report import Options, Report, StudyData, build_report
+from topkapi.analysis.report.restore import restored
 from topkapi.analysis.report.schema import ConfidenceSection
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.study import StudySettings
@@ -11,7 +15,18 @@ from topkapi.app.services.results.exports.gathering import TITLES, gather
 from topkapi.app.services.results.reports.confidence import confidence_section, stored_section
 from topkapi.app.services.results.reports.names import names_of
 from topkapi.app.services.results.reports.notes import notes_on
-from topkapi.app.services.results.reports.stored import StoredConfidence
+from topkapi.app.services.results.reports.stored import StoredConfidence, StoredReport
+
+Note = Callable[[float, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class GatheredStudy:
+    """Everything that a report is computed from, read from the database."""
+
+    study: StudyData
+    notes: tuple[str, ...]
+    method: Method | None
 
 
 def make_report(
@@ -27,13 +42,47 @@ def make_report(
     second per session.
     """
     people = None if pseudonyms else names_of(source)
-    study = gather(source, tools=_tools(source), people=people)
-    state = completeness(source)
     return replace(
-        build_report(study, options, method=source.consensus),
-        notes=tuple(notes_on(study, state.of(TITLES), state.of({Tool.LISTS}))),
+        report_on(gathered(source, people), options),
         confidence=_confidence(source, people, confidence),
     )
+
+
+def gathered(source: StudySource, people: dict[int, str] | None) -> GatheredStudy:
+    """Read what the report is computed from; ``people`` are names to show instead of e-mails."""
+    study = gather(source, tools=_tools(source), people=people)
+    state = completeness(source)
+    notes = notes_on(study, state.of(TITLES), state.of({Tool.LISTS}))
+    return GatheredStudy(study, tuple(notes), source.consensus)
+
+
+def report_on(
+    found: GatheredStudy, options: Options | None = None, *, note: Note = lambda _share, _step: None
+) -> Report:
+    """Compute the report; ``note`` is called before each step with the share done and its name."""
+    steps, total = count(1), 1 + 2 * len(found.study.tools)  # the first is reading
+    report = build_report(
+        found.study,
+        options,
+        method=found.method,
+        note=lambda step: note(next(steps) / total, step),
+    )
+    return replace(report, notes=found.notes)
+
+
+def stored_as_report(
+    source: StudySource,
+    stored: StoredReport,
+    *,
+    pseudonyms: bool = False,
+    confidence: StoredConfidence | None = None,
+) -> Report:
+    """Return a report that a job has computed, with current names of the assessors."""
+    people = None if pseudonyms else names_of(source)
+    everyone = source.assessors.people if people else ()
+    names = {each.pseudonym: (people or {})[each.user_id] for each in everyone}
+    section = stored_section(source, people, confidence) if confidence else None
+    return replace(restored(stored.report, names), confidence=section)
 
 
 def _confidence(

@@ -17,3 +17,16 @@ class StoredConfidence:
     at: datetime
     digest: str
     lists: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReport:
+    """A report that a job has computed, as `storable` writes it, with pseudonyms.
+
+    ``digest`` is the `state_digest` of the study at that time.
+    """
+
+    job_id: int
+    at: datetime
+    digest: str
+    report: Mapping[str, Any]

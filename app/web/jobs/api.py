@@ -1,0 +1,128 @@
+"""API of background jobs: start one, watch it, stop it, read its result."""
+
+import json
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+from sqlalchemy.orm import Session
+
+from topkapi.app.db.base import Json
+from topkapi.app.db.models import Job, Study
+from topkapi.app.db.queries import jobs as queries
+from topkapi.app.domain.enums import JobState
+from topkapi.app.services.jobs import store
+from topkapi.app.services.jobs.model_choice import (
+    CONSENSUS,
+    USUAL,
+    ModelChoice,
+    job_parameters,
+    model_offer,
+)
+from topkapi.app.services.studies import lifecycle
+from topkapi.app.web.access.deps import ApiResearcher, RowId, SessionDep
+from topkapi.app.web.common.received import Body
+from topkapi.app.web.jobs.forms import Name
+from topkapi.app.web.studies.api_models import Slug
+
+router = APIRouter(prefix="/api/v1/studies/{slug}/jobs", tags=["jobs"])
+
+
+class JobIn(Body):
+    """What to compute; all fields but `kind` are for comparisons of models."""
+
+    kind: Literal["models", "confidence", "report"]
+    truth: Annotated[str, Field(max_length=20, description="`topk` or `graded`.")] = "topk"
+    models: Annotated[list[Name], Field(max_length=100)] = Field(default_factory=lambda: [*USUAL])
+    features: Annotated[
+        list[Name] | None, Field(max_length=5000, description="All of them if null.")
+    ] = None
+    consensus: Annotated[str, Field(max_length=20)] = CONSENSUS[0]
+
+
+class JobOut(BaseModel):
+    """A job; `progress` runs from 0 to 1, `message` says what is done or why it failed."""
+
+    id: int
+    kind: str
+    parameters: dict[str, Any]
+    state: JobState
+    progress: float
+    message: str
+    stopping: bool
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+    @classmethod
+    def facts(cls, job: Job) -> dict[str, Any]:
+        """Return the fields of ``job``."""
+        names = [name for name in JobOut.model_fields if name != "stopping"]
+        stopping = job.stop_requested and not job.state.final
+        return {"stopping": stopping, **{name: getattr(job, name) for name in names}}
+
+
+class JobDetail(JobOut):
+    """A job with its result, which is null until it is done; people have pseudonyms in it."""
+
+    result: dict[str, Any] | None
+
+
+@router.get("")
+def get_api_jobs(
+    session: SessionDep,
+    _user: ApiResearcher,
+    slug: Slug,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> list[JobOut]:
+    """List the jobs of a study, latest first."""
+    study = lifecycle.required_study(session, slug)
+    found = queries.jobs_of_study(session, study.id, limit=limit)
+    return [JobOut(**JobOut.facts(job)) for job, _ in found]
+
+
+@router.post("", status_code=201)
+def post_api_jobs(session: SessionDep, user: ApiResearcher, slug: Slug, body: JobIn) -> JobOut:
+    """Start a job; return the one that waits or runs already if it is the same."""
+    study = lifecycle.required_study(session, slug)
+    parameters = _parameters(session, study, body) if body.kind == "models" else {}
+    job = store.queue_job(session, study, body.kind, parameters, actor_id=user.id)
+    return JobOut(**JobOut.facts(job))
+
+
+@router.get("/{job_id}")
+def get_api_job(session: SessionDep, _user: ApiResearcher, slug: Slug, job_id: RowId) -> JobDetail:
+    """Return a job with its result."""
+    job = store.required_job(session, lifecycle.required_study(session, slug), job_id)
+    return JobDetail(**JobOut.facts(job), result=_result(job))
+
+
+@router.post("/{job_id}/stop")
+def post_api_stop_job(
+    session: SessionDep, user: ApiResearcher, slug: Slug, job_id: RowId
+) -> JobOut:
+    """Ask to stop a job: a waiting one ends at once, a running one at its next step."""
+    job = store.required_job(session, lifecycle.required_study(session, slug), job_id)
+    store.request_stop(session, job, slug, actor_id=user.id)
+    return JobOut(**JobOut.facts(job))
+
+
+def _parameters(session: Session, study: Study, body: JobIn) -> Json:
+    offer = model_offer(session, study.id)
+    features = offer.features if body.features is None else body.features
+    choice = ModelChoice(body.truth, tuple(body.models), tuple(features), body.consensus)
+    return job_parameters(offer, choice)
+
+
+def _result(job: Job) -> Json | None:
+    """Return the result; a report as `topkapi report` writes it."""
+    if job.result is None:
+        return None
+    result: Json = json.loads(job.result)
+    if job.kind == "report":
+        from topkapi.analysis.report.restore import restored
+        from topkapi.analysis.report.serialise import record_of
+
+        return record_of(restored(result["report"]))
+    return result
