@@ -1,24 +1,29 @@
 """`topkapi users`: people and their tokens."""
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
 from topkapi.app.cli.common import AsJson, open_sessions, say
 from topkapi.app.cli.failures import Refused
-from topkapi.app.config import Settings
-from topkapi.app.db.models import User
-from topkapi.app.db.queries.accounts.accounts import all_users, user_by_email
+from topkapi.app.cli.running import RUNNING
 from topkapi.app.domain.enums import Role
-from topkapi.app.services.accounts import invitations, tokens
-from topkapi.app.services.accounts import users as accounts
-from topkapi.app.services.accounts.erasing import erase_user
-from topkapi.app.services.accounts.own_data import own_data
+
+if TYPE_CHECKING or RUNNING:
+    from topkapi.app.config import Settings
+    from topkapi.app.db.models import User
+    from topkapi.app.db.queries.accounts.accounts import all_users, user_by_email
+    from topkapi.app.services.accounts import invitations, tokens
+    from topkapi.app.services.accounts import users as accounts
+    from topkapi.app.services.accounts.erasing import erase_user
+    from topkapi.app.services.accounts.own_data import own_data
 
 Email = Annotated[str, typer.Argument(help="E-mail address of the person.")]
 

@@ -1,22 +1,28 @@
 """`topkapi study settings`, `withdraw`, `reassign`, `void`, `adjudicate`, `copy`, `delete`."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from sqlalchemy.orm import Session
 
 from topkapi.app.cli.common import AsJson, open_sessions, say
 from topkapi.app.cli.failures import Refused
+from topkapi.app.cli.running import RUNNING
 from topkapi.app.cli.study.work import Slug, named_rows
-from topkapi.app.db.models import Study
-from topkapi.app.db.queries.assignments.manual_assignment import matching_ids
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.study import StudySettings
-from topkapi.app.services.accounts.users import user_of_email
-from topkapi.app.services.assignments import adjudication, bulk, voiding
-from topkapi.app.services.studies import edit_study, full_copy, lifecycle
+
+if TYPE_CHECKING or RUNNING:
+    from sqlalchemy.orm import Session
+
+    from topkapi.app.db.models import Study
+    from topkapi.app.db.queries.assignments.manual_assignment import matching_ids
+    from topkapi.app.services.accounts.users import user_of_email
+    from topkapi.app.services.assignments import adjudication, bulk, voiding
+    from topkapi.app.services.studies import edit_study, full_copy, lifecycle
 
 Assessor = Annotated[str, typer.Option("--from", help="E-mail of the assessor.")]
 Queries = Annotated[

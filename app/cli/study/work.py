@@ -1,26 +1,32 @@
 """`topkapi study assign`, `archive` and `progress`: assign work, archive a study, show progress."""
 
+from __future__ import annotations
+
 from dataclasses import asdict
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from sqlalchemy.orm import Session
 
-from topkapi.analysis.data.exports.cells import csv_text
 from topkapi.app.cli.common import AsJson, open_sessions, say
 from topkapi.app.cli.failures import Refused
-from topkapi.app.db.models import Assignment
-from topkapi.app.db.queries.assignments import assignments as assigned
-from topkapi.app.db.queries.progress import Ordered
-from topkapi.app.services.accounts.users import user_of_email
-from topkapi.app.services.assignments import manual_assignment
-from topkapi.app.services.assignments.csv_file import CsvRefused, assign_csv
-from topkapi.app.services.progress import study_progress
-from topkapi.app.services.progress.payments import HEAD, Rates, payments
-from topkapi.app.services.progress.study_progress import Line
-from topkapi.app.services.studies import lifecycle
+from topkapi.app.cli.running import RUNNING
+
+if TYPE_CHECKING or RUNNING:
+    from sqlalchemy.orm import Session
+
+    from topkapi.analysis.data.exports.cells import csv_text
+    from topkapi.app.db.models import Assignment
+    from topkapi.app.db.queries.assignments import assignments as assigned
+    from topkapi.app.db.queries.progress import Ordered
+    from topkapi.app.services.accounts.users import user_of_email
+    from topkapi.app.services.assignments import manual_assignment
+    from topkapi.app.services.assignments.csv_file import CsvRefused, assign_csv
+    from topkapi.app.services.progress import study_progress
+    from topkapi.app.services.progress.payments import HEAD, Rates, payments
+    from topkapi.app.services.progress.study_progress import Line
+    from topkapi.app.services.studies import lifecycle
 
 Slug = Annotated[str, typer.Argument(help="Slug of the study.")]
 _ALL = 1_000_000
