@@ -114,7 +114,8 @@ def assign_command(
             with sessions.write.begin() as session:
                 rows = _rotated(session, slug, to or [], rounds, seed, lists)
     verb = "would be created" if dry_run else "created"
-    lines = [f"{slug}: {len(rows)} assignments {verb}"]
+    done = "" if rows or csv else f"; everything of {rounds} rounds is assigned, raise --rounds"
+    lines = [f"{slug}: {len(rows)} assignments {verb}{done}"]
     lines += [
         f"  {row['assessor']:<36} {row['tool']:<7} round {row['round_number']}  {row['query']}"
         for row in rows

@@ -154,7 +154,7 @@ def documents_forgotten(folder: Path) -> None:
     (folder / "documents.jsonl").unlink()
 
 
-@mistake("study, documents", "no documents. Found: candidates.jsonl, cacm.tar.gz", "Unpack 'cacm")
+@mistake("study, documents", "no documents. Found: cacm.tar.gz, candidates", "Unpack 'cacm")
 def documents_in_a_tar_archive(folder: Path) -> None:
     instead(folder, "documents.jsonl", "cacm.tar.gz", b"\x1f\x8b")
 
