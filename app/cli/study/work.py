@@ -114,12 +114,8 @@ def assign_command(
             with sessions.write.begin() as session:
                 rows = _rotated(session, slug, to or [], rounds, seed, lists)
     verb = "would be created" if dry_run else "created"
-    done = "" if rows or csv else f"; everything of {rounds} rounds is assigned, raise --rounds"
-    lines = [f"{slug}: {len(rows)} assignments {verb}{done}"]
-    lines += [
-        f"  {row['assessor']:<36} {row['tool']:<7} round {row['round_number']}  {row['query']}"
-        for row in rows
-    ]
+    done = "" if rows or csv else "; --rounds is the total number, and all of these are assigned"
+    lines = work_lines(slug, rows, verb + done)
     data = {"study": slug, "dry_run": dry_run, "work": rows}
     say(as_json, data, "\n".join(lines) if dry_run else lines[0])
 
@@ -161,6 +157,15 @@ def _previewed(
         study.id,
         [(each.assessor, each.query, each.tool, each.round) for each in plan.added],
     )
+
+
+def work_lines(slug: str, rows: list[dict[str, Any]], verb: str) -> list[str]:
+    """Return what was done to assignments, and a line for each of them."""
+    head = f"{slug}: {len(rows)} assignment{'s' * (len(rows) != 1)} {verb}"
+    return [head] + [
+        f"  {row['assessor']:<36} {row['tool']:<7} round {row['round_number']}  {row['query']}"
+        for row in rows
+    ]
 
 
 def named_rows(session: Session, study_id: int, made: list[Assignment]) -> list[dict[str, Any]]:
