@@ -43,10 +43,18 @@ class InProcess(httpx.BaseTransport):
 @contextmanager
 def open_client(app: FastAPI, *, address: str = "127.0.0.1") -> Iterator[httpx.Client]:
     """Open a client of ``app``; the app runs until the client is closed."""
+    with open_clients(app, 1, address=address) as clients:
+        yield clients[0]
+
+
+@contextmanager
+def open_clients(
+    app: FastAPI, count: int, *, address: str = "127.0.0.1"
+) -> Iterator[list[httpx.Client]]:
+    """Open clients of ``app``, each with cookies of its own, which may send at the same time."""
     with (
         start_blocking_portal() as portal,
         portal.wrap_async_context_manager(app.router.lifespan_context(app)),
         InProcess(app, portal, address) as transport,
-        httpx.Client(transport=transport, base_url=BASE_URL) as client,
     ):
-        yield client
+        yield [httpx.Client(transport=transport, base_url=BASE_URL) for _ in range(count)]

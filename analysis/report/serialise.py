@@ -97,6 +97,8 @@ def _fields(value: Any) -> Record:
             record |= _plain(found)
         else:
             record[each.metadata.get("key", each.name)] = _plain(found)
+        if each.name == "round":
+            record["round_number"] = value.round_number
     return record
 
 

@@ -1,8 +1,8 @@
 """The `topkapi` command.
 
 Each command or group of commands is a module in this package with a function ``register(cli)``, and
-a line in ``COMMANDS``. Only the module of the requested command is imported; the help and the shell
-completion of a group come from `groups` and import none.
+a line in ``COMMANDS``. Only the module of the requested command is imported, and for help and shell
+completion only its options (see `running`); the help of a group comes from `groups`.
 """
 
 import os
@@ -21,6 +21,7 @@ except KeyboardInterrupt:
     sys.exit(130)
 
 from topkapi.app.cli.groups import GROUPS
+from topkapi.app.cli.running import COMPLETE, HELP
 
 COMMANDS = {
     "serve": "Serve the pages and the API.",
@@ -42,7 +43,7 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command; print errors as one line on standard error; exit with 0 only on success."""
-    chosen = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    chosen = _or_help(list(sys.argv[1:] if arguments is None else arguments))
     try:
         with _ended_by_interrupt():
             command = _build(_completed() or chosen)
@@ -57,6 +58,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(line, file=sys.stderr)  # noqa: T201
         code = failure.exit_code
     sys.exit(code or 0)
+
+
+def _or_help(arguments: list[str]) -> list[str]:
+    """Return the arguments; where help is among them, only the command that it is about.
+
+    Its other arguments may be wrong or missing, and the command must not run (see `running`).
+    """
+    if arguments and HELP not in arguments:
+        return arguments
+    words = [word for word in arguments if not word.startswith("-")]
+    depth = 2 if words[0:1] and words[0] in GROUPS else 1
+    return [*words[:depth], HELP]
 
 
 def _exit_at_once() -> NoReturn:
@@ -83,7 +96,7 @@ def _ended_by_interrupt() -> Iterator[None]:
 
 def _completed() -> list[str]:
     """Return the words typed so far while a shell asks for completions, else nothing."""
-    if "_TOPKAPI_COMPLETE" not in os.environ:
+    if COMPLETE not in os.environ:
         return []
     typed = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
     return typed.split()[1:]

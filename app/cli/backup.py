@@ -1,17 +1,22 @@
 """`topkapi backup`: write the whole database to one file."""
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from topkapi.app.cli.common import AsJson, ensure_migrated, say
 from topkapi.app.cli.failures import Refused
-from topkapi.app.config import Settings
-from topkapi.app.db import migrations
-from topkapi.app.db.engine import make_engine
-from topkapi.app.services.backups import write_backup
+from topkapi.app.cli.running import RUNNING
+
+if TYPE_CHECKING or RUNNING:
+    from topkapi.app.config import Settings
+    from topkapi.app.db import migrations
+    from topkapi.app.db.engine import make_engine
+    from topkapi.app.services.backups import write_backup
 
 NICENESS = 10  # the server has priority for processor and disk
 

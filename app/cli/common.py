@@ -1,16 +1,21 @@
 """Shared by commands: settings, sessions on a migrated database, and output."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from topkapi.app.cli.failures import Refused
-from topkapi.app.config import Settings
-from topkapi.app.db import migrations
-from topkapi.app.db.engine import Sessions, make_engine, make_sessions
+from topkapi.app.cli.running import RUNNING
+
+if TYPE_CHECKING or RUNNING:
+    from topkapi.app.config import Settings
+    from topkapi.app.db import migrations
+    from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 

@@ -1,14 +1,19 @@
 """`topkapi db`: migrations."""
 
-from typing import Annotated
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from topkapi.app.cli.common import AsJson, say
 from topkapi.app.cli.failures import Refused
-from topkapi.app.config import Settings
-from topkapi.app.db import migrations
-from topkapi.app.db.engine import make_engine
+from topkapi.app.cli.running import RUNNING
+
+if TYPE_CHECKING or RUNNING:
+    from topkapi.app.config import Settings
+    from topkapi.app.db import migrations
+    from topkapi.app.db.engine import make_engine
 
 
 def register(cli: typer.Typer) -> None:

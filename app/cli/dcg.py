@@ -1,39 +1,46 @@
 """`topkapi dcg`: gains and discounts learned from preferences between rankings."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 
-from topkapi.analysis.data import read_letor
-from topkapi.analysis.dcglearn import (
-    Gains,
-    Learned,
-    Preferences,
-    learn_gains,
-    load_gains,
-    usual_gains,
-)
-from topkapi.analysis.dcglearn.files import (
-    cut_scores,
-    even_cuts,
-    graded_preferences,
-    read_list_preferences,
-    read_scores,
-)
-from topkapi.analysis.dcglearn.intervals import shares_of_best
-from topkapi.analysis.papers.dcg.coherence import coherence as measure_coherence
-from topkapi.analysis.papers.dcg.curves import Curves
-from topkapi.analysis.papers.dcg.figures import FIGURES
-from topkapi.analysis.papers.dcg.letor_figures import LETOR_FIGURES, QueryPool
-from topkapi.analysis.typing import FloatArray, IntArray
+from topkapi.app.cli import choices
 from topkapi.app.cli.common import AsJson, say
 from topkapi.app.cli.failures import Refused
+from topkapi.app.cli.running import RUNNING
+
+if TYPE_CHECKING or RUNNING:
+    import numpy as np
+
+    from topkapi.analysis.data import read_letor
+    from topkapi.analysis.dcglearn import (
+        Gains,
+        Learned,
+        Preferences,
+        learn_gains,
+        load_gains,
+        usual_gains,
+    )
+    from topkapi.analysis.dcglearn.files import (
+        cut_scores,
+        even_cuts,
+        graded_preferences,
+        read_list_preferences,
+        read_scores,
+    )
+    from topkapi.analysis.dcglearn.intervals import shares_of_best
+    from topkapi.analysis.papers.dcg.coherence import coherence as measure_coherence
+    from topkapi.analysis.papers.dcg.curves import Curves
+    from topkapi.analysis.papers.dcg.figures import FIGURES
+    from topkapi.analysis.papers.dcg.letor_figures import LETOR_FIGURES, QueryPool
+    from topkapi.analysis.typing import FloatArray, IntArray
 
 _DEPTH = 10  # positions of files that count by default
 Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
@@ -159,7 +166,8 @@ def simulate(
     figure: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"{', '.join(FIGURES)}; with --data {', '.join(LETOR_FIGURES)}. All if omitted."
+            help=f"{', '.join(choices.FIGURES)}; with --data "
+            f"{', '.join(choices.LETOR_FIGURES)}. All if omitted."
         ),
     ] = None,
     data: Annotated[

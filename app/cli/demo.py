@@ -1,12 +1,17 @@
 """`topkapi demo`: load the demo study with people at work on it."""
 
+from __future__ import annotations
+
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from topkapi.app.cli.common import AsJson, open_sessions, say
-from topkapi.app.services.demo import SignIn, is_empty, load_demo, sign_ins
+from topkapi.app.cli.running import RUNNING
+
+if TYPE_CHECKING or RUNNING:
+    from topkapi.app.services.demo import SignIn, is_empty, load_demo, sign_ins
 
 
 def register(cli: typer.Typer) -> None:

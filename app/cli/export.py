@@ -1,26 +1,31 @@
 """`topkapi export`: write a study in one of the export formats."""
 
+from __future__ import annotations
+
 import gzip
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
-from typing import IO, Annotated, Any, cast
+from typing import IO, TYPE_CHECKING, Annotated, Any, cast
 from zipfile import ZipFile
 
 import typer
 
+from topkapi.app.cli import choices
 from topkapi.app.cli.bars import late_bar
 from topkapi.app.cli.common import AsJson, open_sessions, say
 from topkapi.app.cli.failures import Refused
-from topkapi.app.services.results.exports import (
-    EXPORTS,
-    Export,
-    ExportOptions,
-    export_session,
-    open_export,
-)
+from topkapi.app.cli.running import RUNNING
+
+if TYPE_CHECKING or RUNNING:
+    from topkapi.app.services.results.exports import (
+        Export,
+        ExportOptions,
+        export_session,
+        open_export,
+    )
 
 STANDARD_OUTPUT = "-"
 
@@ -34,7 +39,7 @@ def register(cli: typer.Typer) -> None:
 
 def export(
     study: Annotated[str, typer.Argument(help="Slug of the study.")],
-    format: Annotated[str, typer.Argument(help=f"One of {', '.join(EXPORTS)}.")],
+    format: Annotated[str, typer.Argument(help=f"One of {', '.join(choices.EXPORTS)}.")],
     out: Annotated[
         str,
         typer.Option(

@@ -1,27 +1,33 @@
 """`topkapi report`: agreement and effort of a study, or of files, as a page, tables and plots."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topkapi.analysis.aggregation import METHODS, Method
 from topkapi.analysis.errors import AnalysisError
-from topkapi.analysis.report import Options, Report, build_report
-from topkapi.analysis.report.files import write_report, write_texts
-from topkapi.analysis.report.methods import methods_texts
-from topkapi.analysis.report.schema import Figure
-from topkapi.analysis.report.serialise import record_of
-from topkapi.analysis.report.sources import FORMATS, read_preferences
+from topkapi.app.cli import choices
 from topkapi.app.cli.bars import late_bar
 from topkapi.app.cli.common import AsJson, open_sessions, say
 from topkapi.app.cli.failures import Refused
+from topkapi.app.cli.running import RUNNING
 from topkapi.app.domain.study import StudySettings
-from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
-from topkapi.app.services.results.reports.service import make_report
+
+if TYPE_CHECKING or RUNNING:
+    from topkapi.analysis.aggregation import METHODS, Method
+    from topkapi.analysis.report import Options, Report, build_report
+    from topkapi.analysis.report.files import write_report, write_texts
+    from topkapi.analysis.report.methods import methods_texts
+    from topkapi.analysis.report.schema import Figure
+    from topkapi.analysis.report.serialise import record_of
+    from topkapi.analysis.report.sources import read_preferences
+    from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
+    from topkapi.app.services.results.reports.service import make_report
 
 
 def register(cli: typer.Typer) -> None:
@@ -45,7 +51,8 @@ def report(
         "report"
     ),
     format: Annotated[
-        str | None, typer.Option(help=f"{', '.join(FORMATS)}; detected if omitted.")
+        str | None,
+        typer.Option(help=f"{', '.join(choices.PREFERENCE_FORMATS)}; detected if omitted."),
     ] = None,
     k: Annotated[
         int | None,

@@ -1,15 +1,20 @@
 """`topkapi restore`: fill an empty database from a backup."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from topkapi.app.cli.common import AsJson, ensure_migrated, say
-from topkapi.app.config import Settings
-from topkapi.app.db import migrations
-from topkapi.app.db.engine import make_engine
-from topkapi.app.services.backups import read_backup
+from topkapi.app.cli.running import RUNNING
+
+if TYPE_CHECKING or RUNNING:
+    from topkapi.app.config import Settings
+    from topkapi.app.db import migrations
+    from topkapi.app.db.engine import make_engine
+    from topkapi.app.services.backups import read_backup
 
 
 def register(cli: typer.Typer) -> None:

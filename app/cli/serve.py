@@ -1,18 +1,23 @@
 """`topkapi serve`: run the server."""
 
+from __future__ import annotations
+
 import socket
 from contextlib import nullcontext
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from topkapi.app.cli.common import ensure_migrated, open_sessions
 from topkapi.app.cli.failures import Refused
+from topkapi.app.cli.running import RUNNING
 from topkapi.app.cli.work import working_beside
-from topkapi.app.config import Settings
-from topkapi.app.db.queries.accounts.accounts import any_users, demo_users
 from topkapi.app.demo_accounts import DEMO_PASSWORD
-from topkapi.app.secret import load_secret
+
+if TYPE_CHECKING or RUNNING:
+    from topkapi.app.config import Settings
+    from topkapi.app.db.queries.accounts.accounts import any_users, demo_users
+    from topkapi.app.secret import load_secret
 
 
 def register(cli: typer.Typer) -> None:

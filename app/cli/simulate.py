@@ -1,24 +1,29 @@
 """`topkapi simulate`: questions and quality of a sorter, from simulated sessions."""
 
+from __future__ import annotations
+
 import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from topkapi.analysis.errors import AnalysisError
-from topkapi.analysis.report.sources import read_votes
 from topkapi.app.cli.failures import Refused
+from topkapi.app.cli.running import RUNNING
 from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.simulated_assessors import Errors
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
 from topkapi.app.domain.simulation.votes import Vote, elections
-from topkapi.app.services.simulation.sessions import Setting, Summary, Votes, summarise
+
+if TYPE_CHECKING or RUNNING:
+    from topkapi.analysis.report.sources import read_votes
+    from topkapi.app.services.simulation.sessions import Setting, Summary, Votes, summarise
 
 REPEATS = 6  # how often a sampling sorter may ask a pair with independent errors
 FRONTIER_RATES = "0.05,0.1,0.2"

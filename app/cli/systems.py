@@ -1,28 +1,33 @@
 """`topkapi systems`: TREC runs of a study, and their scores on people's labels."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topkapi.analysis.data.exports.cells import csv_text
-from topkapi.analysis.report.schema import Figure, Leaderboard, ScoredSystem, SystemScores
-from topkapi.analysis.report.serialise import record_of
-from topkapi.analysis.report.systems import table_rows
 from topkapi.app.cli.common import AsJson, open_sessions, say
 from topkapi.app.cli.failures import Refused
-from topkapi.app.db.models import SystemRun
+from topkapi.app.cli.running import RUNNING
 from topkapi.app.domain.errors import NotFound
-from topkapi.app.services.results.exports import export_session
-from topkapi.app.services.results.systems import (
-    RunsRefused,
-    SystemReports,
-    add_runs,
-    read_runs,
-    remove_run,
-    runs_of,
-)
-from topkapi.app.services.studies.lifecycle import required_study
+
+if TYPE_CHECKING or RUNNING:
+    from topkapi.analysis.data.exports.cells import csv_text
+    from topkapi.analysis.report.schema import Figure, Leaderboard, ScoredSystem, SystemScores
+    from topkapi.analysis.report.serialise import record_of
+    from topkapi.analysis.report.systems import table_rows
+    from topkapi.app.db.models import SystemRun
+    from topkapi.app.services.results.exports import export_session
+    from topkapi.app.services.results.systems import (
+        RunsRefused,
+        SystemReports,
+        add_runs,
+        read_runs,
+        remove_run,
+        runs_of,
+    )
+    from topkapi.app.services.studies.lifecycle import required_study
 
 Slug = Annotated[str, typer.Argument(help="Slug of the study.")]
 

@@ -1,24 +1,34 @@
 """`topkapi users`: people and their tokens."""
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from csv import DictReader
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
 from topkapi.app.cli.common import AsJson, open_sessions, say
 from topkapi.app.cli.failures import Refused
-from topkapi.app.config import Settings
-from topkapi.app.db.models import User
-from topkapi.app.db.queries.accounts.accounts import all_users, user_by_email
+from topkapi.app.cli.running import RUNNING
 from topkapi.app.domain.enums import Role
-from topkapi.app.services.accounts import invitations, tokens
-from topkapi.app.services.accounts import users as accounts
-from topkapi.app.services.accounts.erasing import erase_user
-from topkapi.app.services.accounts.own_data import own_data
+from topkapi.app.domain.errors import AppError
+
+if TYPE_CHECKING or RUNNING:
+    from sqlalchemy.orm import Session
+
+    from topkapi.analysis.data.exports.cells import csv_text
+    from topkapi.app.config import Settings
+    from topkapi.app.db.models import User
+    from topkapi.app.db.queries.accounts.accounts import all_users, user_by_email
+    from topkapi.app.services.accounts import invitations, tokens
+    from topkapi.app.services.accounts import users as accounts
+    from topkapi.app.services.accounts.erasing import erase_user
+    from topkapi.app.services.accounts.own_data import own_data
 
 Email = Annotated[str, typer.Argument(help="E-mail address of the person.")]
 
@@ -34,9 +44,10 @@ def register(cli: typer.Typer) -> None:
     group.command(epilog="Example: topkapi users disable ansa@lehto.example")(disable)
     group.command(epilog="Example: topkapi users erase ansa@lehto.example --yes")(erase)
     group.command(epilog="Example: topkapi users password ansa@lehto.example")(password)
-    group.command(epilog="Example: topkapi users invite ansa@lehto.example --name 'Ansa Lehto'")(
-        invite
-    )
+    group.command(
+        epilog="Examples: topkapi users invite ansa@lehto.example --name 'Ansa Lehto'; "
+        "topkapi users invite --csv people.csv > links.csv"
+    )(invite)
     group.command(epilog="Example: topkapi users token ansa@lehto.example --name notebook")(token)
     group.command(epilog="Example: topkapi users data ansa@lehto.example --out ansa.json")(data)
     cli.add_typer(group, name="users")
@@ -97,8 +108,14 @@ def password(email: Email, as_json: AsJson = False) -> None:
 
 
 def invite(
-    email: Email,
+    email: Annotated[
+        str | None, typer.Argument(help="E-mail address of the person; or use --csv.")
+    ] = None,
     name: Annotated[str, typer.Option(help="Full name; not needed for an existing account.")] = "",
+    csv: Annotated[
+        Path | None,
+        typer.Option(help="CSV file with the columns email and name: invite all or nobody."),
+    ] = None,
     role: Annotated[Role, typer.Option(help="What a new person may do.")] = Role.ASSESSOR,
     base_url: Annotated[
         str, typer.Option(help="Public address of this server.", metavar="URL")
@@ -106,16 +123,56 @@ def invite(
     as_json: AsJson = False,
 ) -> None:
     """Create a one-time link for setting a password, and an account if there is none."""
+    if (email is None) == (csv is None):
+        raise Refused("give either an e-mail address or a file with --csv")
     settings = Settings()
-    with open_sessions(settings) as sessions, sessions.write.begin() as session:
-        user = user_by_email(session, email)
-        if user is None:
-            user, plain = invitations.invite(session, email=email, name=name, role=role)
-        else:
-            plain = invitations.new_link(session, user)
     base = (base_url or settings.public_url or f"http://localhost:{settings.port}").rstrip("/")
-    url = f"{base}/invitations/{plain}"
-    say(as_json, {**_facts(user), "url": url}, url)
+    with open_sessions(settings) as sessions, sessions.write.begin() as session:
+        if email is not None:
+            facts = _invited(session, email, name, role, base)
+            say(as_json, facts, facts["url"])
+            return
+        made = [_from_file(session, csv, *row, role, base) for row in _people_in(csv)]
+    rows = [
+        ("email", "name", "url"),
+        *((each["email"], each["name"], each["url"]) for each in made),
+    ]
+    say(as_json, made, csv_text(rows).rstrip())
+
+
+def _invited(session: Session, email: str, name: str, role: Role, base: str) -> dict[str, Any]:
+    """Return a person with a new one-time link; create the account if there is none."""
+    user = user_by_email(session, email)
+    if user is None:
+        user, plain = invitations.invite(session, email=email, name=name, role=role)
+    else:
+        plain = invitations.new_link(session, user)
+    return {**_facts(user), "url": f"{base}/invitations/{plain}"}
+
+
+def _from_file(
+    session: Session, path: Path | None, line: int, email: str, name: str, role: Role, base: str
+) -> dict[str, Any]:
+    try:
+        return _invited(session, email, name, role, base)
+    except AppError as error:
+        raise Refused(f"{path}, line {line}: {error} Nobody was invited.") from None
+
+
+def _people_in(path: Path | None) -> list[tuple[int, str, str]]:
+    """Return line, e-mail address and name of each row of a CSV file."""
+    assert path is not None
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            reader = DictReader(stream)
+            if "email" not in (reader.fieldnames or ()):
+                raise Refused(f"{path}: the first line must name the columns email and name")
+            return [
+                (reader.line_num, (row["email"] or "").strip(), (row.get("name") or "").strip())
+                for row in reader
+            ]
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refused(f"{path}: {error}") from None
 
 
 def token(

@@ -1,5 +1,7 @@
 """`topkapi work`: run background jobs."""
 
+from __future__ import annotations
+
 import multiprocessing
 import os
 import signal
@@ -7,13 +9,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from types import FrameType
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from topkapi.app.cli.common import open_sessions
-from topkapi.app.config import Settings
+from topkapi.app.cli.running import RUNNING
 from topkapi.app.orphans import end_with_parent
+
+if TYPE_CHECKING or RUNNING:
+    from topkapi.app.config import Settings
 
 _LAST_SECONDS = 3.0  # for a worker to return its job
 

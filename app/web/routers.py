@@ -14,6 +14,7 @@ from topkapi.app.web.assignments.work_pages import router as work_pages
 from topkapi.app.web.audit.api import router as audit_api
 from topkapi.app.web.audit.pages import router as audit_pages
 from topkapi.app.web.crowds.admin_pages import router as crowd_admin_pages
+from topkapi.app.web.crowds.api import router as crowd_api
 from topkapi.app.web.crowds.pages import router as crowd_pages
 from topkapi.app.web.flags.api import router as flags_api
 from topkapi.app.web.flags.pages import router as flags_pages
@@ -80,6 +81,7 @@ ROUTERS = (
     invitation_pages,
     crowd_pages,
     crowd_admin_pages,
+    crowd_api,
     studies_pages,
     settings_pages,
     training_admin_pages,

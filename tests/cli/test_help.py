@@ -4,14 +4,22 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 import typer
 from typer.main import get_command
 
-from topkapi.app.cli import COMMANDS, _build
+from topkapi.analysis.experiments.tables import FORMATS
+from topkapi.analysis.models import MODELS
+from topkapi.analysis.papers.dcg.figures import FIGURES
+from topkapi.analysis.papers.dcg.letor_figures import LETOR_FIGURES
+from topkapi.analysis.papers.sweeps import KS
+from topkapi.analysis.report import sources
+from topkapi.app.cli import COMMANDS, _build, choices, main
 from topkapi.app.cli.groups import GROUPS
+from topkapi.app.services.results.exports import EXPORTS
 
 HEAVY = (
     "numpy",
@@ -23,20 +31,28 @@ HEAVY = (
     "topkapi.app.db",
 )
 _RUN = """
-import sys
+import json, sys
 from topkapi.app.cli import main
-try:
-    main(sys.argv[2:])
-except SystemExit as end:
-    code = end.code
-loaded = [name for name in sys.argv[1].split(",") if name in sys.modules]
-print("LOADED", code, *loaded, file=sys.stderr)
+for arguments in json.loads(sys.argv[2]):
+    try:
+        main(arguments)
+    except SystemExit as end:
+        code = end.code
+    loaded = [name for name in sys.argv[1].split(",") if name in sys.modules]
+    print("LOADED", code, *loaded, file=sys.stderr)
 """
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a new process that reports the heavy modules it has imported."""
-    command = [sys.executable, "-c", _RUN, ",".join(HEAVY), *arguments]
+    return run_all([list(arguments)], **environment)
+
+
+def run_all(calls: Iterable[list[str]], **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run commands one after the other in a new process; see `run`."""
+    calls = list(calls)
+    words = [word for call in calls for word in call]  # as the program would see them
+    command = [sys.executable, "-c", _RUN, ",".join(HEAVY), json.dumps(calls), *words]
     return subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, **environment}, check=False
     )
@@ -59,11 +75,31 @@ def test_the_outline_of_a_group_equals_the_group(group: str) -> None:
     assert list(real) == list(GROUPS[group])
 
 
-@pytest.mark.parametrize("arguments", [("--help",), *((group, "--help") for group in GROUPS)])
-def test_help_imports_no_heavy_module(arguments: tuple[str, ...]) -> None:
-    shown = run(*arguments)
-    assert "Usage: " in shown.stdout
-    assert shown.stderr == "LOADED 0\n"
+@pytest.mark.parametrize("group", ["", *COMMANDS])
+def test_help_imports_no_heavy_module(group: str) -> None:
+    words = [group] if group else []
+    commands = [words, *([group, name] for name in GROUPS.get(group, ()))]
+    shown = run_all([*command, "--help"] for command in commands)
+    assert shown.stdout.count("Usage: ") == len(commands)
+    assert shown.stderr.splitlines() == ["LOADED 0"] * len(commands)
+
+
+def test_names_in_help_texts_are_those_of_the_program() -> None:
+    assert tuple(MODELS) == choices.MODELS
+    assert tuple(FORMATS) == choices.TABLE_FORMATS
+    assert tuple(sources.FORMATS) == choices.PREFERENCE_FORMATS
+    assert tuple(FIGURES) == choices.FIGURES
+    assert tuple(LETOR_FIGURES) == choices.LETOR_FIGURES
+    assert tuple(KS) == choices.KS
+    assert tuple(EXPORTS) == choices.EXPORTS
+
+
+def test_help_among_other_arguments_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["study", "import", "x", "--name", "--help"], ["serve", "--port", "--help"]):
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        assert ended.value.code == 0
+        assert f"Usage: topkapi {arguments[0]}" in capsys.readouterr().out
 
 
 def test_a_shell_completes_commands_and_options() -> None:
@@ -73,6 +109,7 @@ def test_a_shell_completes_commands_and_options() -> None:
     assert shown.stderr == "LOADED 0\n"
     options = run(COMP_WORDS="topkapi users add --", **{**asked, "COMP_CWORD": "3"})
     assert "--json" in options.stdout.split()
+    assert options.stderr == "LOADED 0\n"
 
 
 def test_refusals_are_json_for_programs(tmp_path: Path) -> None:

@@ -70,9 +70,14 @@ def test_work_is_withdrawn_and_reassigned(capsys: pytest.CaptureFixture[str]) ->
     found = done(capsys, "study", "reassign", "roses", "--from", EMAILS[0])
     assert len(found["work"]) == len(mine) - 1
     assert EMAILS[0] not in {row["assessor"] for row in found["work"]}
-    assert "Select at least one" in refused(
+    assert f"{EMAILS[0]} has no open work in 'roses'" in refused(
         capsys, "study", "withdraw", "roses", "--from", EMAILS[0]
     )
+    taker = found["work"][0]["assessor"]
+    code, out, _ = run_command(capsys, ["study", "withdraw", "roses", "--from", taker])
+    head, *lines = out.splitlines()
+    assert (code, head) == (0, f"roses: {len(lines)} assignments withdrawn")
+    assert all(line.split()[0] == taker for line in lines)
 
 
 def test_finished_work_is_voided_and_restored(

@@ -41,6 +41,7 @@ def test_a_rotation_is_said_then_made(capsys: pytest.CaptureFixture[str]) -> Non
     assert (code, out.splitlines()[0]) == (0, "tulips: 16 assignments would be created")
     code, out, _ = run(capsys, *assign, "--json")
     assert (code, len(json.loads(out)["work"])) == (0, 16)
+    assert "and all of these are assigned" in run(capsys, *assign)[1]
     code, out, _ = run(capsys, "study", "progress", "tulips", "--json")
     seen = json.loads(out)
     assert (seen["assigned"], seen["expected_left"], len(seen["assessors"])) == (16, None, 4)
@@ -86,3 +87,26 @@ def test_an_invitation_is_a_link(capsys: pytest.CaptureFixture[str]) -> None:
     assert made["url"].startswith("https://labels.example/invitations/")
     again = run(capsys, *invite)[1].strip()
     assert again != made["url"]
+
+
+def test_people_of_a_file_are_invited_together_or_not_at_all(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "people.csv"
+    invite = ("users", "invite", "--csv", str(path))
+    for text, why in (
+        ("mail,name\na@y.example,A\n", "must name the columns"),
+        ("email,name\na@y.example,A\nb@y.example,\n", "line 3: "),
+        ("email,name\na@y.example,A\nnobody,B\n", "line 3: "),
+    ):
+        path.write_text(text)
+        code, out, err = run(capsys, *invite)
+        assert (code, out, why in err) == (1, "", True), err
+    assert "a@y.example" not in run(capsys, "users", "list")[1]
+    path.write_text("\ufeffname,email\nAnsa Lehto,a@y.example\n=Bao,b@y.example\n")
+    code, out, _ = run(capsys, *invite)
+    head, ansa, bao = out.splitlines()
+    assert (code, head) == (0, "email,name,url")
+    assert ansa.startswith("a@y.example,Ansa Lehto,http://localhost:8000/invitations/")
+    assert bao.startswith("b@y.example,'=Bao,")
+    assert "--csv" in run(capsys, "users", "invite")[2]

@@ -85,6 +85,8 @@ def test_work_by_hand_by_csv_withdrawn_and_handed_on(api: httpx.Client) -> None:
     made = post(api, f"{S}/assignments", 201, **one)
     broken = post(api, f"{S}/assignments", 409, **{**one, "tool": "grades"})
     assert broken["code"] == "rule_broken"
+    assert broken["title"] == "The rule of the rotation forbids this"
+    assert "already judges q0 by pairs in round 1" in broken["detail"]
     moved = post(api, f"{S}/assignments/{made['id']}/reassign", 200, assessor="p1@x.example")
     assert (moved["assessor"], moved["state"]) == ("p1@x.example", "waiting")
     assert (moved["round"], moved["round_number"]) == (0, 1)

@@ -26,6 +26,7 @@ from schemathesis.specs.openapi.checks import (
 from sqlalchemy import select
 
 from tests.clients import open_client
+from tests.crowds import make_link
 from tests.factories import make_study, make_user
 from tests.live import LiveServer
 from topkapi.app.db.engine import Sessions
@@ -80,6 +81,7 @@ def stage(sessions: Sessions) -> Stage:
         session.add(flag)
         session.flush()
         job = queue_job(session, study, "confidence", {})
+        link, _ = make_link(session, study)
         run = add_runs(session, study, read_runs([("run", b"q0 Q0 q0-d0 1 1 bm25")]))[0]
         return Stage(
             {role.value: tokens.issue_token(session, people[role], "test")[1] for role in Role},
@@ -93,6 +95,7 @@ def stage(sessions: Sessions) -> Stage:
                 "flag_id": flag.id,
                 "run_id": run.id,
                 "job_id": job.id,
+                "link_id": link.id,
             },
         )
 

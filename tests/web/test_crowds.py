@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Barrier
 from typing import Any
 
 import httpx
@@ -10,7 +12,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import func, select
 
-from tests.clients import open_client
+from tests.clients import open_client, open_clients
 from tests.crowds import make_link
 from tests.factories import make_study, make_user, sign_in
 from topkapi.app.db.base import now
@@ -341,3 +343,58 @@ def test_a_redirect_is_a_link_to_the_platform(client: httpx.Client, sessions: Se
     with sessions.write.begin() as session:
         session.scalars(select(Assignment)).one().finished_at = now()
     assert f'href="{url}"' in client.get("/queue").text
+
+
+def test_a_program_makes_lists_and_closes_links(client: httpx.Client, sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
+        make_study(session, slug="tulips", queries=4, documents=2)
+        user = make_user(session, role=Role.ADMIN)
+        client.headers["Authorization"] = f"Bearer {tokens.issue_token(session, user, 'api')[1]}"
+    url = "/api/v1/studies/tulips/entry-links"
+    for wrong in [*WRONG, {"what": "1"}]:
+        assert client.post(url, json={**TERMS, **wrong}).status_code == 422, wrong
+    made = client.post(url, json=TERMS)
+    assert made.status_code == 201
+    found = re.search(r"/enter/([\w-]+)\?PROLIFIC_PID=", made.json()["url"])
+    assert found is not None
+    agree(client, found.group(1))
+    (link,) = client.get(url).json()
+    assert (link["people"], link["code"], link["closed_at"]) == (1, TERMS["code"], None)
+    assert found.group(1) not in str(link)
+    assert client.patch(f"{url}/{link['id']}", json={"closed": True}).json()["closed_at"]
+    assert client.patch(f"{url}/{link['id']}", json={"closed": False}).json()["closed_at"] is None
+    assert client.patch(f"{url}/999999", json={"closed": True}).status_code == 404
+    with sessions.read() as session:
+        actions = session.scalars(select(AuditEvent.action)).all()
+    assert {"entry_link.create", "entry_link.close", "entry_link.open"} <= set(actions)
+
+
+@pytest.mark.parametrize(
+    ("terms", "taken"), [({"most_people": 1, "rounds": 9}, 1), ({"share": 4}, 4)]
+)
+def test_workers_who_race_for_the_last_slot_do_not_share_it(
+    app: FastAPI,
+    sessions: Sessions,
+    monkeypatch: pytest.MonkeyPatch,
+    terms: dict[str, int],
+    taken: int,
+) -> None:
+    # A busy machine is not a failure.
+    monkeypatch.setattr("topkapi.app.web.access.slots.QUEUE_SECONDS", 60.0)
+    monkeypatch.setattr("topkapi.app.web.access.deps._LONG_WAIT", 60.0)
+    token = linked(sessions, **terms)
+    workers = [{"PROLIFIC_PID": f"w{number}", "SESSION_ID": f"s{number}"} for number in range(4)]
+    with open_clients(app, len(workers)) as browsers, ThreadPoolExecutor(len(workers)) as pool:
+        together = Barrier(len(workers))
+
+        def race(client: httpx.Client, values: dict[str, str]) -> int:
+            page = client.get(f"/enter/{token}", params=values)
+            found = re.search(r'name="csrf_token" value="([0-9a-f]+)"', page.text)
+            together.wait(60)  # everybody has seen that there is a slot
+            sent = {**values, "csrf_token": found.group(1) if found else ""}
+            return client.post(f"/enter/{token}", data=sent).status_code
+
+        statuses = sorted(pool.map(race, browsers, workers))
+    assert statuses == [303, 409, 409, 409]
+    assert (count(sessions, User), count(sessions, CrowdWorker)) == (1, 1)
+    assert count(sessions, Assignment) == taken

@@ -56,12 +56,14 @@ def finish_one(client: httpx.Client, sessions: Sessions) -> Assignment:
 
 @pytest.mark.usefixtures("admin")
 @pytest.mark.parametrize("page",
-    ["", "/guidelines", "/queries", "/documents", "/assign", "/work", "/progress", "/delete"],
+    ["", "/guidelines", "/queries", "/documents", "/assign", "/work", "/progress", "/delete",
+     "/settings", "/exports", "/crowd", "/training", "/messages"],
 )  # fmt: skip
 def test_every_page_of_a_study_is_shown(client: httpx.Client, page: str) -> None:
     reply = client.get(S + page)
     assert reply.status_code == 200
     assert "style=" not in reply.text
+    assert "`" not in reply.text
     assert client.get(f"/studies/elsewhere{page}").status_code == 404
 
 
@@ -120,6 +122,7 @@ def test_one_is_assigned_by_hand_or_refused_with_the_reason(
     refused = client.post(f"{S}/assign/one", data={**form, "tool": "grades"})
     assert refused.status_code == 409
     assert "Person 0 already judges q1 by pairs in round 1" in refused.text
+    assert "Already changed" not in refused.text
     assert 'value="q1"' in refused.text
 
 

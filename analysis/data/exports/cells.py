@@ -66,14 +66,20 @@ def csv_text(rows: Iterable[Sequence[object]]) -> str:
     return "".join(",".join(map(csv_cell, row)) + "\n" for row in rows)
 
 
-def read_csv(path: str | Path, header: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield location and cells of each row after checking the header."""
+def read_csv(
+    path: str | Path, header: Sequence[str], former: Sequence[str] | None = None
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield location and cells of each row after checking the header.
+
+    Files of an earlier version may have the header ``former``.
+    """
     reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
     try:
         for number, row in enumerate(reader):
             location = f"{path}, line {reader.line_num}"
             cells = [unguarded(cell) for cell in row]
             if number == 0:
+                header = header if former is None or cells != list(former) else former
                 _check_header(cells, header, location)
             elif cells:
                 yield location, _wide(cells, header, location)

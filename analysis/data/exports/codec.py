@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from topkapi.analysis.data.exports.files import numbered_lines
+from topkapi.analysis.data.exports.rounds import columns_of
 from topkapi.analysis.errors import BadData
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def json_lines(records: Iterable[Any]) -> Iterator[str]:
     '{"prompt": "tea", "chosen": "Brew it.", '
     """
     for record in records:
-        found = {field.name: getattr(record, field.name) for field in fields(record)}
+        found = {name: getattr(record, name) for name in columns_of(record)}
         text = json.dumps(found, ensure_ascii=False, default=_moment)
         yield text.translate(_BREAKS) + "\n"
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from topkapi.analysis.data.exports.codec import Names, Numbers, Ranks, json_lines, read_json_lines
+from topkapi.analysis.data.exports.rounds import InRound
 
 
 @dataclass(frozen=True, slots=True)
-class ConfidenceList:
+class ConfidenceList(InRound):
     """Confidence in the list of one assessor for one query.
 
     ``ranking`` is the list that the assessor's sorter concluded, as in ``topk.jsonl``; ``probable``

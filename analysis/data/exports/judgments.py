@@ -6,10 +6,11 @@ from datetime import datetime
 from pathlib import Path
 
 from topkapi.analysis.data.exports.codec import json_lines, read_json_lines
+from topkapi.analysis.data.exports.rounds import InRound
 
 
 @dataclass(frozen=True, slots=True)
-class LoggedEntry:
+class LoggedEntry(InRound):
     """One entry of a session's log.
 
     ``entry`` is answer, undo or redo; undo and redo carry no question. ``kind`` is sort,

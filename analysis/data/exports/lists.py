@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from topkapi.analysis.data.exports.codec import Names, json_lines, read_json_lines
+from topkapi.analysis.data.exports.rounds import InRound
 
 
 @dataclass(frozen=True, slots=True)
-class ListAnswer:
+class ListAnswer(InRound):
     """Two rankings as shown on the screen, best page first, and the answer.
 
     ``answer`` is left_much, left, same, right or right_much; the systems made the rankings.

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from topkapi.analysis.data.exports.codec import Groups, Names
+from topkapi.analysis.data.exports.rounds import columns_of
 from topkapi.analysis.data.exports.sink import Sink
 from topkapi.analysis.errors import BadData
 
@@ -40,8 +40,7 @@ def parquet_chunks(records: Iterable[T], kind: type[T]) -> Iterator[bytes]:
         with ParquetWriter(sink, schema) as writer:
             while rows := list(islice(remaining, ROWS)):
                 columns = {
-                    field.name: [_cell(getattr(row, field.name)) for row in rows]
-                    for field in fields(kind)
+                    name: [_cell(getattr(row, name)) for row in rows] for name in columns_of(kind)
                 }
                 writer.write_table(Table.from_pydict(columns, schema=schema))
                 yield sink.taken()
@@ -64,8 +63,8 @@ def _schema(kind: type[Any]) -> Any:
         Mapping[str, Any]: text,
     }
     types |= {hint | None: found for hint, found in list(types.items())}
-    hints = get_type_hints(kind)
-    return pyarrow.schema([(field.name, types[hints[field.name]]) for field in fields(kind)])
+    hints = get_type_hints(kind) | {"round_number": int}
+    return pyarrow.schema([(name, types[hints[name]]) for name in columns_of(kind)])
 
 
 def _cell(value: Any) -> Any:

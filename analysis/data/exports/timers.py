@@ -1,19 +1,20 @@
 """``timers.csv``: events of the clocks of sessions."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from topkapi.analysis.data.exports.cells import csv_line, read_csv, whole
 from topkapi.analysis.data.exports.codec import iso, moment
+from topkapi.analysis.data.exports.rounds import InRound, columns_of
 from topkapi.analysis.errors import BadData
 
 _TRUTH = {"yes": True, "no": False}
 
 
 @dataclass(frozen=True, slots=True)
-class ClockEvent:
+class ClockEvent(InRound):
     """An event of a session's clock; ``active_ms`` is the time on the clock, ``reason`` may be
     empty."""
 
@@ -28,7 +29,8 @@ class ClockEvent:
     at: datetime
 
 
-HEADER = tuple(field.name for field in fields(ClockEvent))
+HEADER = tuple(columns_of(ClockEvent))
+_FORMER = tuple(name for name in HEADER if name != "round_number")
 
 
 def timer_lines(records: Iterable[ClockEvent]) -> Iterator[str]:
@@ -44,6 +46,7 @@ def timer_lines(records: Iterable[ClockEvent]) -> Iterator[str]:
                 each.assessor,
                 each.tool,
                 str(each.round),
+                str(each.round_number),
                 "yes" if each.withdrawn else "no",
                 each.event,
                 each.reason,
@@ -55,21 +58,21 @@ def timer_lines(records: Iterable[ClockEvent]) -> Iterator[str]:
 
 def read_timers(path: str | Path) -> list[ClockEvent]:
     """Read ``timers.csv``, plain or gzip."""
-    return [_event(cells, location) for location, cells in read_csv(path, HEADER)]
+    return [_event(cells, location) for location, cells in read_csv(path, HEADER, _FORMER)]
 
 
 def _event(cells: list[str], location: str) -> ClockEvent:
-    query, assessor, tool, round_, withdrawn, event, reason, active_ms, at = cells
-    if withdrawn not in _TRUTH:
-        raise BadData(f"{location}: withdrawn is {withdrawn!r}, not yes or no")
+    found = dict(zip(HEADER if len(cells) == len(HEADER) else _FORMER, cells, strict=True))
+    if found["withdrawn"] not in _TRUTH:
+        raise BadData(f"{location}: withdrawn is {found['withdrawn']!r}, not yes or no")
     return ClockEvent(
-        query=query,
-        assessor=assessor,
-        tool=tool,
-        round=whole(round_, location),
-        withdrawn=_TRUTH[withdrawn],
-        event=event,
-        reason=reason,
-        active_ms=whole(active_ms, location),
-        at=moment(at, location),
+        query=found["query"],
+        assessor=found["assessor"],
+        tool=found["tool"],
+        round=whole(found["round"], location),
+        withdrawn=_TRUTH[found["withdrawn"]],
+        event=found["event"],
+        reason=found["reason"],
+        active_ms=whole(found["active_ms"], location),
+        at=moment(found["at"], location),
     )

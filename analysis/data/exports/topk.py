@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from topkapi.analysis.data.exports.codec import Groups, Names, json_lines, read_json_lines
+from topkapi.analysis.data.exports.rounds import InRound
 
 
 @dataclass(frozen=True, slots=True)
-class TopK:
+class TopK(InRound):
     """The top-k list of one assessor for one query.
 
     ``ranking`` is T, best first; ``groups`` are its ties (the last may reach beyond it); ``rest``,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from topkapi.analysis.data.exports import ConsensusList
+from topkapi.analysis.data.exports.rounds import InRound
 from topkapi.analysis.report.options import Options
 from topkapi.analysis.report.schema.agreement import Agreement, PairRow, QueryRow
 from topkapi.analysis.report.schema.answers import Answers, Person
@@ -95,7 +96,7 @@ class NoComparison:
 
 
 @dataclass(frozen=True, slots=True)
-class ListConfidence:
+class ListConfidence(InRound):
     """Expected measures of one finished list, and the error rate estimated from its answers.
 
     ``expected_quality`` is the expected kappa-NDCG and ``overlap`` the expected overlap at k, each

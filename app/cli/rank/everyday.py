@@ -1,28 +1,15 @@
 """`topkapi rank train`, `score` and `bounds`: everyday use of models and measures."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
-from topkapi.analysis.data import RankingData, read_letor, read_qrels, to_topk
-from topkapi.analysis.data.normalise import normalise_by_query
-from topkapi.analysis.data.runs import (
-    data_of_judgments,
-    format_run,
-    judgments_of,
-    read_run,
-    run_scores,
-)
-from topkapi.analysis.experiments.tuning import tune
-from topkapi.analysis.metrics import Gains, evaluate, load_gains
-from topkapi.analysis.metrics.registry import Ties
-from topkapi.analysis.models import MODELS, RankNet, load_model, model_class
-from topkapi.analysis.papers.bounds import check_bounds, counterexample, lemma_1
-from topkapi.analysis.typing import FloatArray
+from topkapi.app.cli import choices
 from topkapi.app.cli.common import AsJson, say
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.rank.sources import (
@@ -35,6 +22,26 @@ from topkapi.app.cli.rank.sources import (
     one_source,
     study_data,
 )
+from topkapi.app.cli.running import RUNNING
+
+if TYPE_CHECKING or RUNNING:
+    import numpy as np
+
+    from topkapi.analysis.data import RankingData, read_letor, read_qrels, to_topk
+    from topkapi.analysis.data.normalise import normalise_by_query
+    from topkapi.analysis.data.runs import (
+        data_of_judgments,
+        format_run,
+        judgments_of,
+        read_run,
+        run_scores,
+    )
+    from topkapi.analysis.experiments.tuning import tune
+    from topkapi.analysis.metrics import Gains, evaluate, load_gains
+    from topkapi.analysis.metrics.registry import Ties
+    from topkapi.analysis.models import RankNet, load_model, model_class
+    from topkapi.analysis.papers.bounds import check_bounds, counterexample, lemma_1
+    from topkapi.analysis.typing import FloatArray
 
 Measures = Annotated[
     str, typer.Option(help="Measures, comma-separated, such as ndcg@10,kappa-err.")
@@ -60,7 +67,7 @@ def add_to(group: typer.Typer) -> None:
 
 
 def train(
-    model: Annotated[str, typer.Option(help=f"One of {', '.join(MODELS)}.")],
+    model: Annotated[str, typer.Option(help=f"One of {', '.join(choices.MODELS)}.")],
     out: Annotated[Path, typer.Option(help="JSON file to write the model to.")],
     data: Annotated[
         Path | None,

@@ -1,39 +1,17 @@
 """`topkapi rank compare`, `sweep-beta` and `sweep-k`: the papers' experiments, resumable."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topkapi.analysis.experiments.compare import Entry, compare_tasks
-from topkapi.analysis.experiments.folds import (
-    FoldSet,
-    Truth,
-    load_fold_set,
-    needs_scaling,
-    normalised,
-)
-from topkapi.analysis.experiments.grids import TABLE_ORDER, title
-from topkapi.analysis.experiments.store import Progress, Row, Store, Task, run_tasks
-from topkapi.analysis.experiments.tables import FORMATS, Table
-from topkapi.analysis.metrics import load_gains
-from topkapi.analysis.models import model_class
-from topkapi.analysis.papers.comparison import (
-    comparison_table,
-    niu_columns,
-    parents_table,
-    reach_note,
-    seconds_table,
-    xia_columns,
-)
-from topkapi.analysis.papers.sweep_plots import beta_figure, k_figure, save
-from topkapi.analysis.papers.sweep_tables import beta_table, k_table
-from topkapi.analysis.papers.sweeps import KS, beta_tasks, k_tasks, synthetic_fold_set
-from topkapi.analysis.papers.toprank import toprank_tables, toprank_tasks
+from topkapi.app.cli import choices
 from topkapi.app.cli.common import AsJson, say
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.rank.sources import (
@@ -45,6 +23,34 @@ from topkapi.app.cli.rank.sources import (
     fold_sets_by_truth,
     truths_of,
 )
+from topkapi.app.cli.running import RUNNING
+
+if TYPE_CHECKING or RUNNING:
+    from topkapi.analysis.experiments.compare import Entry, compare_tasks
+    from topkapi.analysis.experiments.folds import (
+        FoldSet,
+        Truth,
+        load_fold_set,
+        needs_scaling,
+        normalised,
+    )
+    from topkapi.analysis.experiments.grids import TABLE_ORDER, title
+    from topkapi.analysis.experiments.store import Progress, Row, Store, Task, run_tasks
+    from topkapi.analysis.experiments.tables import FORMATS, Table
+    from topkapi.analysis.metrics import load_gains
+    from topkapi.analysis.models import model_class
+    from topkapi.analysis.papers.comparison import (
+        comparison_table,
+        niu_columns,
+        parents_table,
+        reach_note,
+        seconds_table,
+        xia_columns,
+    )
+    from topkapi.analysis.papers.sweep_plots import beta_figure, k_figure, save
+    from topkapi.analysis.papers.sweep_tables import beta_table, k_table
+    from topkapi.analysis.papers.sweeps import beta_tasks, k_tasks, synthetic_fold_set
+    from topkapi.analysis.papers.toprank import toprank_tables, toprank_tasks
 
 Data = Annotated[
     str, typer.Argument(help="Folder with Fold1, Fold2, ..., or one LETOR file (split by query).")
@@ -53,7 +59,7 @@ Out = Annotated[
     Path | None,
     typer.Option(help="Folder for results and tables; an interrupted run continues there."),
 ]
-Format = Annotated[str, typer.Option("--format", help=f"{', '.join(FORMATS)}.")]
+Format = Annotated[str, typer.Option("--format", help=f"{', '.join(choices.TABLE_FORMATS)}.")]
 Jobs = Annotated[int, typer.Option(min=1, help="Number of parallel processes.")]
 Dask = Annotated[
     str | None,
@@ -235,7 +241,7 @@ def sweep_k(
     ),
     ks: Annotated[
         str, typer.Option(help="Values of k, comma-separated; the full order is added.")
-    ] = (",".join(map(str, KS))),
+    ] = (",".join(map(str, choices.KS))),
     folds: Annotated[int | None, typer.Option(min=1, help="Only the first so many folds.")] = None,
     out: Out = None,
     form: Format = "text",

@@ -1,18 +1,23 @@
 """Data sources of `topkapi rank`: a file, or a study of the database."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topkapi.analysis.data import RankingData
-from topkapi.analysis.data.letor import Null
-from topkapi.analysis.experiments.folds import FoldSet, Truth, load_fold_set
 from topkapi.app.cli.bars import late_bar
 from topkapi.app.cli.common import open_sessions
 from topkapi.app.cli.failures import Refused
-from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
-from topkapi.app.services.results.ranking import TOOLS, StudyRanking, ranking_of
+from topkapi.app.cli.running import RUNNING
+
+if TYPE_CHECKING or RUNNING:
+    from topkapi.analysis.data import RankingData
+    from topkapi.analysis.data.letor import Null
+    from topkapi.analysis.experiments.folds import FoldSet, Truth, load_fold_set
+    from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
+    from topkapi.app.services.results.ranking import TOOLS, StudyRanking, ranking_of
 
 Study = Annotated[str | None, typer.Option(help="Slug of a study to use instead of a file.")]
 Assessor = Annotated[

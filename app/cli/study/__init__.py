@@ -1,26 +1,31 @@
 """`topkapi study`: import and list studies; further commands are in `work`."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from topkapi.app.cli.bars import late_bar
 from topkapi.app.cli.common import AsJson, open_sessions, say
 from topkapi.app.cli.failures import Refused
+from topkapi.app.cli.running import RUNNING
 from topkapi.app.cli.study import steering, work
-from topkapi.app.db.queries.studies.studies import studies_with_counts
-from topkapi.app.services.importing import (
-    EditPolicy,
-    ImportReport,
-    ReadOptions,
-    StudyRefused,
-    import_study,
-    open_source,
-    preview_study,
-)
-from topkapi.app.services.studies.copy_import import is_copy, read_copy
+
+if TYPE_CHECKING or RUNNING:
+    from topkapi.app.db.queries.studies.studies import studies_with_counts
+    from topkapi.app.services.importing import (
+        EditPolicy,
+        ImportReport,
+        ReadOptions,
+        StudyRefused,
+        import_study,
+        open_source,
+        preview_study,
+    )
+    from topkapi.app.services.studies.copy_import import is_copy, read_copy
 
 
 def register(cli: typer.Typer) -> None:

@@ -1,22 +1,28 @@
 """`topkapi study settings`, `withdraw`, `reassign`, `void`, `adjudicate`, `copy`, `delete`."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from sqlalchemy.orm import Session
 
 from topkapi.app.cli.common import AsJson, open_sessions, say
 from topkapi.app.cli.failures import Refused
-from topkapi.app.cli.study.work import Slug, named_rows
-from topkapi.app.db.models import Study
-from topkapi.app.db.queries.assignments.manual_assignment import matching_ids
+from topkapi.app.cli.running import RUNNING
+from topkapi.app.cli.study.work import Slug, named_rows, work_lines
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.study import StudySettings
-from topkapi.app.services.accounts.users import user_of_email
-from topkapi.app.services.assignments import adjudication, bulk, voiding
-from topkapi.app.services.studies import edit_study, full_copy, lifecycle
+
+if TYPE_CHECKING or RUNNING:
+    from sqlalchemy.orm import Session
+
+    from topkapi.app.db.models import Study
+    from topkapi.app.db.queries.assignments.manual_assignment import matching_ids
+    from topkapi.app.services.accounts.users import user_of_email
+    from topkapi.app.services.assignments import adjudication, bulk, voiding
+    from topkapi.app.services.studies import edit_study, full_copy, lifecycle
 
 Assessor = Annotated[str, typer.Option("--from", help="E-mail of the assessor.")]
 Queries = Annotated[
@@ -90,7 +96,7 @@ def withdraw(
         study = lifecycle.required_study(session, slug)
         ids = _chosen(session, study, assessor, query, tool, "open")
         rows = named_rows(session, study.id, bulk.withdraw(session, study, ids))
-    say(as_json, {"study": slug, "work": rows}, f"{slug}: {len(rows)} assignments withdrawn")
+    _say_work(as_json, slug, rows, "withdrawn")
 
 
 def reassign(
@@ -108,7 +114,7 @@ def reassign(
         study = lifecycle.required_study(session, slug)
         ids = _chosen(session, study, assessor, query, tool, "open")
         rows = named_rows(session, study.id, bulk.reassign(session, study, ids, to))
-    say(as_json, {"study": slug, "work": rows}, f"{slug}: {len(rows)} assignments reassigned")
+    _say_work(as_json, slug, rows, "reassigned to:" if rows else "reassigned")
 
 
 def adjudicate(
@@ -134,7 +140,8 @@ def adjudicate(
         f"{row['open_pairs']} open pairs"
         for row in rows
     ]
-    head = f"{slug}: {found.total} queries with lists that disagree"
+    noun = "query" if found.total == 1 else "queries"
+    head = f"{slug}: {found.total} {noun} with lists that disagree"
     say(as_json, {"study": slug, "total": found.total, "queries": rows}, "\n".join([head, *lines]))
 
 
@@ -166,8 +173,7 @@ def void(
         else:
             made = voiding.void(session, study, ids, reason=reason)
         rows = named_rows(session, study.id, made)
-    verb = "restored" if undo else "voided"
-    say(as_json, {"study": slug, "work": rows}, f"{slug}: {len(rows)} assignments {verb}")
+    _say_work(as_json, slug, rows, "restored" if undo else "voided")
 
 
 def copy(
@@ -194,6 +200,10 @@ def delete(
     say(as_json, {"study": slug, "rows": rows}, f"{slug} is deleted")
 
 
+def _say_work(as_json: bool, slug: str, rows: list[dict[str, Any]], verb: str) -> None:
+    say(as_json, {"study": slug, "work": rows}, "\n".join(work_lines(slug, rows, verb)))
+
+
 def _chosen(
     session: Session,
     study: Study,
@@ -205,10 +215,14 @@ def _chosen(
     """Return the ids of the assessor's assignments in ``state``, of all or some queries."""
     user = user_of_email(session, assessor)
     names: list[str | None] = [*wanted] if wanted else [None]
-    return [
+    found = [
         number
         for name in names
         for number in matching_ids(
             session, study.id, user_id=user.id, query=name, tool=tool, state=state
         )
     ]
+    if not found:
+        of = " of these queries or this tool" if wanted or tool else ""
+        raise Refused(f"{assessor} has no {state} work{of} in {study.slug!r}")
+    return found

@@ -1,26 +1,32 @@
 """`topkapi study assign`, `archive` and `progress`: assign work, archive a study, show progress."""
 
+from __future__ import annotations
+
 from dataclasses import asdict
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from sqlalchemy.orm import Session
 
-from topkapi.analysis.data.exports.cells import csv_text
 from topkapi.app.cli.common import AsJson, open_sessions, say
 from topkapi.app.cli.failures import Refused
-from topkapi.app.db.models import Assignment
-from topkapi.app.db.queries.assignments import assignments as assigned
-from topkapi.app.db.queries.progress import Ordered
-from topkapi.app.services.accounts.users import user_of_email
-from topkapi.app.services.assignments import manual_assignment
-from topkapi.app.services.assignments.csv_file import CsvRefused, assign_csv
-from topkapi.app.services.progress import study_progress
-from topkapi.app.services.progress.payments import HEAD, Rates, payments
-from topkapi.app.services.progress.study_progress import Line
-from topkapi.app.services.studies import lifecycle
+from topkapi.app.cli.running import RUNNING
+
+if TYPE_CHECKING or RUNNING:
+    from sqlalchemy.orm import Session
+
+    from topkapi.analysis.data.exports.cells import csv_text
+    from topkapi.app.db.models import Assignment
+    from topkapi.app.db.queries.assignments import assignments as assigned
+    from topkapi.app.db.queries.progress import Ordered
+    from topkapi.app.services.accounts.users import user_of_email
+    from topkapi.app.services.assignments import manual_assignment
+    from topkapi.app.services.assignments.csv_file import CsvRefused, assign_csv
+    from topkapi.app.services.progress import study_progress
+    from topkapi.app.services.progress.payments import HEAD, Rates, payments
+    from topkapi.app.services.progress.study_progress import Line
+    from topkapi.app.services.studies import lifecycle
 
 Slug = Annotated[str, typer.Argument(help="Slug of the study.")]
 _ALL = 1_000_000
@@ -108,11 +114,8 @@ def assign_command(
             with sessions.write.begin() as session:
                 rows = _rotated(session, slug, to or [], rounds, seed, lists)
     verb = "would be created" if dry_run else "created"
-    lines = [f"{slug}: {len(rows)} assignments {verb}"]
-    lines += [
-        f"  {row['assessor']:<36} {row['tool']:<7} round {row['round_number']}  {row['query']}"
-        for row in rows
-    ]
+    done = "" if rows or csv else "; --rounds is the total number, and all of these are assigned"
+    lines = work_lines(slug, rows, verb + done)
     data = {"study": slug, "dry_run": dry_run, "work": rows}
     say(as_json, data, "\n".join(lines) if dry_run else lines[0])
 
@@ -154,6 +157,15 @@ def _previewed(
         study.id,
         [(each.assessor, each.query, each.tool, each.round) for each in plan.added],
     )
+
+
+def work_lines(slug: str, rows: list[dict[str, Any]], verb: str) -> list[str]:
+    """Return what was done to assignments, and a line for each of them."""
+    head = f"{slug}: {len(rows)} assignment{'s' * (len(rows) != 1)} {verb}"
+    return [head] + [
+        f"  {row['assessor']:<36} {row['tool']:<7} round {row['round_number']}  {row['query']}"
+        for row in rows
+    ]
 
 
 def named_rows(session: Session, study_id: int, made: list[Assignment]) -> list[dict[str, Any]]:

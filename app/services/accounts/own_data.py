@@ -132,6 +132,7 @@ def _times(row: Assignment) -> Record:
     names = ("answered", "active_ms", "created_at", "finished_at", "withdrawn_at", "voided_at")
     return {
         "round": row.round,
+        "round_number": row.round + 1,
         "state": state_of(row),
         **{name: getattr(row, name) for name in names},
     }

@@ -42,12 +42,13 @@ class Adjudicator:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A query whose finished lists disagree.
+    """A query whose finished lists disagree; ``number`` is its id in the database.
 
     ``share`` is the mean share of an assessor's preferences that the consensus reverses, ``pairs``
     are the open pairs by document id. ``free`` are the people who may adjudicate.
     """
 
+    number: int
     query: str
     text: str
     lists: int
@@ -112,7 +113,7 @@ def _contested(
         ids = {page: number for number, page in document_names(session, numbers[name]).items()}
         pairs = [(ids[names[first]], ids[names[second]]) for first, second in each.pairs]
         text = data.text(each.query)
-        lines.append(Disagreement(name, text, each.assessors, each.share, pairs))
+        lines.append(Disagreement(numbers[name], name, text, each.assessors, each.share, pairs))
     return lines, total
 
 

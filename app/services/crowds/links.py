@@ -69,20 +69,24 @@ def create_link(
 
 def close_link(
     session: Session, study: Study, link_id: int, *, actor_id: int | None = None
-) -> None:
+) -> EntryLink:
     """Close a link: nobody new comes in; people who have begun can return and finish."""
     link = _link_of(session, study, link_id)
     if link.closed_at is None:
         link.closed_at = now()
         _record(session, study, "entry_link.close", link, actor_id)
+    return link
 
 
-def open_link(session: Session, study: Study, link_id: int, *, actor_id: int | None = None) -> None:
+def open_link(
+    session: Session, study: Study, link_id: int, *, actor_id: int | None = None
+) -> EntryLink:
     """Open a closed link again."""
     link = _link_of(session, study, link_id)
     if link.closed_at is not None:
         link.closed_at = None
         _record(session, study, "entry_link.open", link, actor_id)
+    return link
 
 
 def link_of_token(session: Session, token: str) -> EntryLink:

@@ -134,7 +134,7 @@ def _find(reader: Reader, options: ReadOptions) -> Bundle | None:
         layout = single_layout(reader)
         return Bundle(head_of_file(reader.source.name), layout) if layout else None
     head = read_head(reader)
-    named = head.files if head else {}
-    location = head.location if head else Location(reader.source.name)
-    layout = find_layout(reader, named, location, options.split)
-    return Bundle(head, layout) if head and layout else None
+    if head is None:  # its [files] may name what would seem to be missing
+        return None
+    layout = find_layout(reader, head.files, head.location, options.split)
+    return Bundle(head, layout) if layout else None

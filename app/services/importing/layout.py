@@ -1,10 +1,16 @@
-"""The role of each file of a study, from its name up to the first dot or from study.toml."""
+"""The role of each file of a study: from study.toml, from its name, or else from its content."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from topkapi.app.services.importing.naming import ROLES, files_of_role, of_split
 from topkapi.app.services.importing.problems import Location
+from topkapi.app.services.importing.recognising import (
+    find_candidates,
+    find_texts,
+    fits,
+    unnamed_files,
+)
 from topkapi.app.services.importing.records.candidates import CandidateFormat, candidate_format
 from topkapi.app.services.importing.records.pages import PAGES
 from topkapi.app.services.importing.records.values import shown
@@ -12,6 +18,9 @@ from topkapi.app.services.importing.sources.reader import Reader
 
 SETTINGS, GUIDELINES = "study.toml", "guidelines.md"
 Named = Mapping[str, tuple[str, ...]]  # role -> files, from study.toml
+Found = dict[str, tuple[str, ...]]  # role -> files
+_TAR = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+_RECORDS = ("queries", "documents", "candidates")  # roles that content can tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +41,13 @@ class Layout:
     gold: str | None = None
     pages: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+    recognised: frozenset[str] = frozenset()  # by their content; their names say nothing
 
     @property
     def read_from(self) -> dict[str, str]:
         """Where each kind of record is read from, as text for people."""
         rows = f"{self.candidates} ({self.candidate_format})"
-        return {
+        found = {
             "queries": self.queries or f"{self.candidates} (query ids)",
             "documents": self.documents or (PAGES if self.pages else f"{rows}, as feature cards"),
             "candidates": rows,
@@ -45,6 +55,10 @@ class Layout:
             **({"practice": self.practice} if self.practice else {}),
             **({"gold pairs": self.gold} if self.gold else {}),
         }
+        for role in ("queries", "documents", "candidates"):
+            if getattr(self, role) in self.recognised:
+                found[role] += ", recognised by its content"
+        return found
 
     @property
     def as_cards(self) -> bool:
@@ -64,6 +78,7 @@ def find_layout(
     before = len(reader.problems)
     found = {role: _of_role(reader, role, named, location, split) for role in ROLES}
     pages = tuple(path for path in files if path.startswith(PAGES))
+    found, recognised = _with_recognised(reader, found, pages, split)
     candidates = found["candidates"]
     if not candidates:
         reader.problems.add(
@@ -94,6 +109,7 @@ def find_layout(
         gold=_one(found["gold"]),
         pages=pages,
         ignored=_ignored(files, found, pages),
+        recognised=recognised,
     )
     return layout if _complete(reader, layout) else None
 
@@ -129,6 +145,9 @@ def _of_role(
     found = files_of_role(role, tuple(files))
     if role in ("queries", "candidates"):
         found = of_split(found, split)
+    if len(found) > 1 and role in _RECORDS:  # a word such as qrels may be in other names too
+        fitting = tuple(path for path in found if fits(reader, role, path))
+        found = fitting if len(fitting) == 1 else found
     if len(found) > 1 and role != "rankings":
         reader.problems.add(
             Location(found[1]),
@@ -140,8 +159,54 @@ def _of_role(
     return found
 
 
+def _with_recognised(
+    reader: Reader, found: Found, pages: tuple[str, ...], split: str | None
+) -> tuple[Found, frozenset[str]]:
+    """Add files that only their content tells, for roles without a file; return those files too."""
+    missing = [role for role in _RECORDS if not found[role] and (role != "documents" or not pages)]
+    if not missing or len(reader.problems):
+        return found, frozenset()
+    files = unnamed_files(reader, _settled(reader, found))
+    added: Found = {}
+    if "candidates" in missing:
+        added = {"candidates": of_split(find_candidates(reader, files), split)}
+        missing.remove("candidates")
+    candidates = _one(added.get("candidates") or found["candidates"])
+    if candidates and missing and candidate_format(reader, candidates) != "letor":
+        files = [path for path in files if path != candidates]
+        added |= find_texts(reader, files, missing, candidates)
+    for role, paths in added.items():
+        if len(paths) > 1:
+            _refuse_several(reader, role, paths)
+    return {**found, **added}, frozenset(path for paths in added.values() for path in paths)
+
+
+def _settled(reader: Reader, found: Found) -> set[str]:
+    """Return the files whose role is known: those in use, and those of other splits."""
+    by_name = {role: files_of_role(role, tuple(reader.source.files)) for role in ROLES}
+    settled = {SETTINGS, GUIDELINES}.union(*found.values())
+    for role, paths in by_name.items():
+        settled |= {path for path in paths if role not in _RECORDS or fits(reader, role, path)}
+    return settled
+
+
+def _refuse_several(reader: Reader, role: str, paths: tuple[str, ...]) -> None:
+    reader.problems.add(
+        Location(paths[1]),
+        role,
+        f"No file has the name of {role}, and {len(paths)} files may contain them: "
+        f"{', '.join(paths)}.",
+        f"Name the right one in study.toml: [files] {role} = {paths[0]!r}.",
+    )
+
+
 def _named_so(what: str, role: str) -> str:
     return f"Add {what}; or name yours in study.toml: [files] {role} = 'FILE'."
+
+
+def _unpacked(files: Mapping[str, int]) -> str:
+    archive = next((path for path in files if path.endswith(_TAR)), None)
+    return f"Unpack {archive!r} into pages/, next to the other files." if archive else ""
 
 
 def _listed(files: Mapping[str, int]) -> str:
@@ -178,6 +243,9 @@ def _complete(reader: Reader, layout: Layout) -> bool:
                 location,
                 "documents",
                 f"There are no documents. Found: {_listed(reader.source.files)}.",
-                _named_so("pages/, or a file named documents, corpus or collection", "documents"),
+                _unpacked(reader.source.files)
+                or _named_so(
+                    "pages/, or a file named documents, corpus or collection", "documents"
+                ),
             )
     return len(reader.problems) == before

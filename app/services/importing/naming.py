@@ -19,7 +19,7 @@ _WORDS: Mapping[str, frozenset[str]] = {
     "candidates": frozenset({"candidates", "qrels", "qrel", "run", "letor"}),
     "documents": frozenset({"documents", "docs", "corpus", "collection", "passages"}),
 }
-_NOT_DATA = frozenset({".md", ".py", ".html", ".pdf", ".toml", ".ipynb", ".sh", ".lock"})
+NOT_DATA = frozenset({".md", ".py", ".html", ".pdf", ".toml", ".ipynb", ".sh", ".lock"})
 DEFAULT_SPLIT = "test"
 
 
@@ -44,7 +44,7 @@ def files_of_role(role: str, files: Sequence[str]) -> tuple[str, ...]:
 
 
 def _role_by_word(path: str) -> str | None:
-    if "/" in path or PurePosixPath(path).suffix.lower() in _NOT_DATA:
+    if "/" in path or PurePosixPath(path).suffix.lower() in NOT_DATA:
         return None
     if any(path.split(".")[0] in names for names in ROLES.values()):
         return None

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Form, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from topkapi.app.db.models import Study, User
+from topkapi.app.db.models import EntryLink, Study, User
 from topkapi.app.db.queries import crowds as queries
 from topkapi.app.domain.errors import AppError, Conflict, Invalid
 from topkapi.app.services.crowds import links
@@ -71,7 +71,7 @@ def _steer(
     user: User,
     slug: str,
     link_id: int,
-    act: Callable[..., None],
+    act: Callable[..., EntryLink],
 ) -> Response:
     act(session, lifecycle.required_study(session, slug), link_id, actor_id=user.id)
     url = str(request.app.url_path_for("get_crowd", slug=slug))

@@ -126,8 +126,22 @@ def run_without_a_score(folder: Path) -> None:
 @mistake(
     "study, candidates", "no candidates file. Found: documents.jsonl, judgments.txt", "[files]"
 )
-def qrels_under_another_name(folder: Path) -> None:
-    (folder / "candidates.jsonl").rename(folder / "judgments.txt")
+def qrels_under_another_name_and_with_commas(folder: Path) -> None:
+    instead(folder, "candidates.jsonl", "judgments.txt", lines(QRELS, ","))
+
+
+@mistake(
+    "b.tsv, documents", "2 files may contain them: a.tsv, b.tsv", "[files] documents = 'a.tsv'"
+)
+def two_files_that_may_be_documents(folder: Path) -> None:
+    instead(folder, "documents.jsonl", "a.tsv", lines([*DOCUMENTS.items()]))
+    (folder / "b.tsv").write_text(lines([*DOCUMENTS.items()]))
+
+
+@mistake("study.toml, line 2, kk", "no such setting", "Did you mean k?")
+def misspelt_setting_beside_named_files(folder: Path) -> None:
+    instead(folder, "documents.jsonl", "d.dat", lines([*DOCUMENTS.items()], "|"))
+    (folder / "study.toml").write_text('name = "Small"\nkk = 3\n[files]\ndocuments = "d.dat"\n')
 
 
 @mistake("study, queries", "no queries file", "queries or topics")
@@ -138,6 +152,11 @@ def queries_forgotten(folder: Path) -> None:
 @mistake("study, documents", "no documents", "corpus")
 def documents_forgotten(folder: Path) -> None:
     (folder / "documents.jsonl").unlink()
+
+
+@mistake("study, documents", "no documents. Found: cacm.tar.gz, candidates", "Unpack 'cacm")
+def documents_in_a_tar_archive(folder: Path) -> None:
+    instead(folder, "documents.jsonl", "cacm.tar.gz", b"\x1f\x8b")
 
 
 @mistake("qrels-train.txt, candidates", "2 candidates files: qrels-dev.txt, qrels-train", "--split")

@@ -23,6 +23,7 @@ from topkapi.app.services.importing import (
 )
 from topkapi.app.services.importing.checking import check_study
 
+REAL = Path(__file__).parents[4] / "shared" / "data"
 Offered = list[tuple[str, str, int | None]]
 
 
@@ -101,14 +102,65 @@ def test_another_split_and_name_can_be_chosen(session: Session, tmp_path: Path) 
 
 
 def test_files_of_any_name_are_named_in_study_toml(session: Session, tmp_path: Path) -> None:
-    folder = antique(tmp_path / "antique", queries=3, judged=4)
-    (folder / "antique-collection.txt").rename(folder / "qrels_text.gz")
+    folder = antique(tmp_path / "antique", queries=3, judged=9)
+    pages = (folder / "antique-collection.txt").read_text()
+    (folder / "antique-collection.txt").rename(folder / "one.dat")
+    (folder / "other.dat").write_text(pages)
     with pytest.raises(StudyRefused) as refused:
         load(session, folder)
-    assert "[files] documents = 'FILE'" in str(refused.value.problems[0])
-    (folder / "study.toml").write_text('[files]\ndocuments = "qrels_text.gz"\n')
+    (problem,) = refused.value.problems
+    assert "2 files may contain them: one.dat, other.dat" in problem.problem
+    assert "[files] documents = 'one.dat'" in problem.mend
+    (folder / "study.toml").write_text('[files]\ndocuments = "other.dat"\n')
     report = load(session, folder, ReadOptions(queries=2))
     assert (report.name, report.queries) == ("antique", 2)
+
+
+@pytest.mark.parametrize(
+    ("queries", "documents", "qrels"),
+    [
+        ("topics.filtered.dl19.txt", "qrels_text.dl19.gz", "qrels.dl19-passage.txt"),
+        ("antique-test-queries.txt", "antique-qrels-texts.txt", "antique-test.qrel"),
+        ("asked.tsv", "answers.tsv", "judged.tsv"),
+    ],
+)
+def test_files_are_recognised_by_their_content(
+    session: Session, tmp_path: Path, queries: str, documents: str, qrels: str
+) -> None:
+    whole = antique(tmp_path / "whole", queries=3, judged=9)
+    folder = tmp_path / "dl19"
+    folder.mkdir()
+    (whole / "antique-test-queries.txt").rename(folder / queries)
+    (whole / "antique-collection.txt").rename(folder / documents)
+    (whole / "antique-test.qrel").rename(folder / qrels)
+    (folder / "sizes.txt").write_text("3 queries, 12 answers\n")
+    report = load(session, folder)
+    assert (report.queries, report.candidates, report.documents) == (3, 27, 27)
+    assert report.read_from["documents"] == f"{documents}, recognised by its content"
+    assert report.read_from["queries"].startswith(queries)
+    assert report.ignored == ("sizes.txt",)
+    assert offered(session)[:2] == [("0", "0_0", 1), ("0", "0_1", 2)]
+
+
+def test_documents_whose_first_ids_are_no_candidates_are_recognised(
+    session: Session, tmp_path: Path
+) -> None:
+    folder = antique(tmp_path / "antique", queries=3, judged=9)
+    others = "".join(f"other_{number}\tNobody judged this.\n" for number in range(300))
+    pages = (folder / "antique-collection.txt").read_text()
+    (folder / "antique-collection.txt").unlink()
+    (folder / "antique.dat").write_text(others + pages)
+    assert load(session, folder).documents == 27
+
+
+@pytest.mark.parametrize("folder", ["TREC-DL19-text", "TREC-DL21-text"])
+def test_real_folders_are_imported_as_they_are(session: Session, folder: str) -> None:
+    path = REAL / folder
+    if not path.is_dir():
+        pytest.skip("the real collections are not here")
+    report = load(session, path, ReadOptions(queries=3, candidates=10))
+    assert (report.queries, report.candidates) == (3, 30)
+    assert "recognised by its content" in report.read_from["documents"]
 
 
 def beir(folder: Path) -> Path:

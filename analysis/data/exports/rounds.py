@@ -1,0 +1,25 @@
+"""Rounds in exports: counted from 0 for programs and from 1 for people."""
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+
+class InRound:
+    """Base of records with a ``round``, which counts from 0 and is -1 for an adjudication."""
+
+    __slots__ = ()
+    round: int
+
+    @property
+    def round_number(self) -> int:
+        """The round, counted from 1; 0 for an adjudication."""
+        return self.round + 1
+
+
+def columns_of(kind: Any) -> Iterator[str]:
+    """Yield the names of the fields of a dataclass; ``round_number`` follows ``round``."""
+    for field in fields(kind):
+        yield field.name
+        if field.name == "round":
+            yield "round_number"
