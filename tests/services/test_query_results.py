@@ -14,7 +14,7 @@ from topkapi.app.db.models import Query
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.query_results import query_results as results_of
-from topkapi.app.services.results.query_results import rank_in
+from topkapi.app.services.results.query_results import questions_of, rank_in
 
 
 def test_lists_consensus_and_questions_are_those_of_the_exports(sessions: Sessions) -> None:
@@ -42,15 +42,24 @@ def test_lists_consensus_and_questions_are_those_of_the_exports(sessions: Sessio
                 if each["query"] == query.external_id
                 and (each["tool"], each["entry"], each["withdrawn"]) == ("pairs", "answer", False)
             ]
-            assert sum(len(each.asked) for each in people) == len(asked)
-            assert sum(item.effective for each in people for item in each.asked) == sum(
+            shown_questions = [
+                item
+                for each in people
+                for item in questions_of(
+                    session, StudySource(session, "tulips"), query.id, each.assignment_id
+                )
+            ]
+            assert len(shown_questions) == len(asked)
+            assert sum(item.effective for item in shown_questions) == sum(
                 each["effective"] for each in asked
             )
-            notes |= {item.note for each in people for item in each.asked}
+            notes |= {item.note for item in shown_questions}
             spreads = [each.spread for each in found.ranked]
             assert spreads == sorted(spreads, reverse=True)
         with pytest.raises(NotFound, match="has no query with the number 999"):
             results_of(session, StudySource(session, "tulips"), 999)
+        with pytest.raises(NotFound, match="no such questions"):
+            questions_of(session, StudySource(session, "tulips"), 1, 999)
     assert NOTE in notes
 
 

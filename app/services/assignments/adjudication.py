@@ -48,6 +48,7 @@ class Disagreement:
     are the open pairs by document id. ``free`` are the people who may adjudicate.
     """
 
+    query_id: int
     query: str
     text: str
     lists: int
@@ -112,7 +113,7 @@ def _contested(
         ids = {page: number for number, page in document_names(session, numbers[name]).items()}
         pairs = [(ids[names[first]], ids[names[second]]) for first, second in each.pairs]
         text = data.text(each.query)
-        lines.append(Disagreement(name, text, each.assessors, each.share, pairs))
+        lines.append(Disagreement(numbers[name], name, text, each.assessors, each.share, pairs))
     return lines, total
 
 

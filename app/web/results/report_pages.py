@@ -20,6 +20,7 @@ from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.downloads import ExportSession
 from topkapi.app.web.access.early_auth import EarlyResearcher
 from topkapi.app.web.common.templates import render
+from topkapi.app.web.pages.open_pages import page_link
 from topkapi.app.web.results.report_views import ListReportView, ReportView
 from topkapi.app.web.studies.pages import study_head
 
@@ -42,7 +43,7 @@ def get_report(
     found = _cache(request).report(session, slug, pseudonyms=pseudonyms, confidence=stored or False)
     view = ReportView(
         head=study_head(session, study, user, "report"),
-        body=as_markup(session, study.id, found),
+        body=as_markup(session, study.id, found, page_link(request, study.id)),
         pseudonyms=pseudonyms,
         confidence=stored is not None,
         confidence_missing=confidence and stored is None,

@@ -118,6 +118,16 @@ def run_text(data: bytes) -> str:
     return gzip.decompress(data).decode()
 
 
+def scores_in_run(data: bytes, query: str) -> dict[str, float]:
+    """Return the scores of a stored run for one query, by document."""
+    found = {}
+    for line in run_text(data).split("\n"):
+        if line.startswith(f"{query} "):
+            _, _, document, _, score, _ = line.split()
+            found[document] = float(score)
+    return found
+
+
 def _problem(run: ReadRun, known: set[str], taken: set[str]) -> str | None:
     if run.system in taken:
         return (
