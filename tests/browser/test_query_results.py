@@ -49,7 +49,8 @@ def test_a_researcher_reads_lists_and_pages_by_keyboard(
     assert "a=consensus&b=system%3Anewcomer" in page.url
     assert_accessible(page)
     assert flaws(page) == []
-    page.get_by_text("The questions in order").first.press("Enter")
+    page.get_by_text("the questions in order").first.press("Enter")
+    expect(page.get_by_text("Expected overlap at 3")).to_be_visible()
     expect(page.get_by_text("is better").first).to_be_visible()
     page.get_by_role("link", name="Next query").press("Enter")
     expect(page.get_by_role("heading", name="tulips upright 1")).to_be_visible()

@@ -12,7 +12,7 @@ from topkapi.app.services.results.compared_lists import compare_lists, list_choi
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.query_results import (
     query_results,
-    questions_of,
+    session_answers,
     text_and_documents,
 )
 from topkapi.app.web.access.deps import ResearcherUser, RowId, SessionDep
@@ -77,10 +77,10 @@ def get_questions(
 ) -> Response:
     """Show the questions of one session in order, as a part of the page of the query."""
     source = StudySource(session, slug)
-    asked = questions_of(session, source, query_id, assignment_id)
+    found = session_answers(session, source, query_id, assignment_id)
     query, documents = text_and_documents(session, source, query_id)
     pages = _pages(request, source, query.text, documents)
-    return render(request, "results/_questions.html", QuestionsView(asked, pages, PAIR_ANSWERS))
+    return render(request, "results/_questions.html", QuestionsView(found, pages, PAIR_ANSWERS))
 
 
 def _pages(

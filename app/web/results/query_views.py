@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from topkapi.app.services.results.compared_lists import ComparedLists, ListChoices
 from topkapi.app.services.results.query_results import (
-    Asked,
     PersonResult,
     QueryResults,
     RankedDocument,
+    SessionAnswers,
 )
 from topkapi.app.web.pages.open_pages import OpenPage
 from topkapi.app.web.studies.views import StudyHead
@@ -67,7 +67,7 @@ class QueryResultsView:
 class QuestionsView:
     """The questions of one session."""
 
-    asked: Sequence[Asked]
+    answers: SessionAnswers
     pages: Mapping[str, OpenPage]
     answer_names: Mapping[str, str]
 
