@@ -231,6 +231,7 @@ def test_a_run_is_scored_against_preferences(
     for more, fault in (
         (["--run", str(ranking), "--measures", "prefs_simp,map"], "a command of their own"),
         (["--model", "m.json", "--measures", "prefs_simp"], "prefs_simp needs --run"),
+        (["--run", str(ranking), "--measures", "prefs_same"], "write prefs_simp, prefs_simp_imp"),
     ):
         code, _, wrong = run(capsys, "score", str(prefs), *more)
         assert code != 0

@@ -6,7 +6,7 @@ from pathlib import Path
 from topkapi.analysis.data.exports import PreferenceLevel, read_prefs, read_qrels_prefs
 from topkapi.analysis.data.exports.files import numbered_lines
 from topkapi.analysis.data.runs import read_run
-from topkapi.analysis.metrics import PREFS_MEASURES, evaluate_prefs
+from topkapi.analysis.metrics import evaluate_prefs
 from topkapi.app.cli.common import open_sessions
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.rank.sources import one_source
@@ -18,7 +18,7 @@ _PREFS_COLUMNS = 5
 
 def are_prefs(names: Sequence[str]) -> bool:
     """Return whether all measures are of preferences; refuse a mixture with measures of labels."""
-    of_preferences = [name for name in names if name in PREFS_MEASURES]
+    of_preferences = [name for name in names if name.startswith("prefs_")]
     if of_preferences and len(of_preferences) < len(names):
         raise Refused(
             f"--measures: {of_preferences[0]} is a measure of preferences; "

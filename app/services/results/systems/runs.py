@@ -119,12 +119,14 @@ def run_text(data: bytes) -> str:
 
 
 def scores_in_run(data: bytes, query: str) -> dict[str, float]:
-    """Return the scores of a stored run for one query, by document."""
+    """Return the scores of a stored run for one query, by document; reads line by line."""
     found = {}
-    for line in run_text(data).split("\n"):
-        if line.startswith(f"{query} "):
-            _, _, document, _, score, _ = line.split()
-            found[document] = float(score)
+    begin = f"{query} ".encode()
+    with gzip.open(io.BytesIO(data)) as stream:
+        for line in stream:
+            if line.startswith(begin):
+                _, _, document, _, score, _ = line.decode().split()
+                found[document] = float(score)
     return found
 
 
