@@ -2,12 +2,15 @@
 
 import pytest
 from playwright.sync_api import BrowserContext, expect
+from sqlalchemy import select
 
 from tests.browser.assigned_work import Site
 from tests.browser.looks import assert_accessible, flaws
 from tests.exporting import make_judged_study
 from tests.factories import make_user
+from topkapi.app.db.models import Assignment, Flag, Query, Study
 from topkapi.app.domain.enums import Role
+from topkapi.app.services.results.systems import add_runs, read_runs
 
 pytestmark = pytest.mark.browser
 
@@ -19,6 +22,9 @@ def test_a_researcher_reads_lists_and_pages_by_keyboard(
         user = make_user(session, role=Role.RESEARCHER)
         slug = f"read-{user.id}"
         make_judged_study(session, slug=slug)
+        study = session.scalars(select(Study).where(Study.slug == slug)).one()
+        run = b"q0 Q0 q0-d1 1 2.5 newcomer\nq0 Q0 another 2 1.5 newcomer\n"
+        add_runs(session, study, read_runs([("newcomer.run", run)]))
     context.add_cookies([any_site.cookie(user)])
     page = context.new_page()
     page.goto(f"{any_site.server.url}/studies/{slug}/queries")
@@ -35,7 +41,16 @@ def test_a_researcher_reads_lists_and_pages_by_keyboard(
     expect(reader.frame_locator("iframe").locator("body")).to_be_visible()
     page.keyboard.press("Escape")
     expect(reader).to_be_hidden()
-    page.get_by_text("The questions in order").first.press("Enter")
+    page.get_by_label("With", exact=True).select_option("newcomer")
+    page.get_by_role("button", name="Compare").press("Enter")
+    beside = page.get_by_role("region", name="Two lists side by side")
+    expect(beside.get_by_role("columnheader")).to_have_text(["Consensus", "newcomer"])
+    expect(beside.get_by_text("not in the study")).to_be_visible()
+    assert "a=consensus&b=system%3Anewcomer" in page.url
+    assert_accessible(page)
+    assert flaws(page) == []
+    page.get_by_text("the questions in order").first.press("Enter")
+    expect(page.get_by_text("Expected overlap at 3")).to_be_visible()
     expect(page.get_by_text("is better").first).to_be_visible()
     page.get_by_role("link", name="Next query").press("Enter")
     expect(page.get_by_role("heading", name="tulips upright 1")).to_be_visible()
@@ -44,19 +59,31 @@ def test_a_researcher_reads_lists_and_pages_by_keyboard(
     assert missing.status == 404
 
 
-def test_documents_open_from_their_table(any_site: Site, context: BrowserContext) -> None:
+def test_pages_open_wherever_they_are_named(any_site: Site, context: BrowserContext) -> None:
     with any_site.sessions.write.begin() as session:
         user = make_user(session, role=Role.RESEARCHER)
         slug = f"pages-{user.id}"
         make_judged_study(session, slug=slug)
+        work = session.scalars(
+            select(Assignment).join(Query).join(Study).where(Study.slug == slug)
+        ).first()
+        assert work is not None
+        session.add(Flag(assignment_id=work.id, position=0, shown=["q0-d1"], reason="Both odd"))
     context.add_cookies([any_site.cookie(user)])
     page = context.new_page()
-    page.goto(f"{any_site.server.url}/studies/{slug}/documents")
-    opened = page.get_by_role("region", name="Table of documents").get_by_role("link").first
-    title = opened.inner_text()
-    opened.press("Enter")
-    reader = page.get_by_role("dialog", name=title)
-    expect(reader.frame_locator("iframe").locator("body")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(opened).to_be_focused()
-    assert_accessible(page)
+    for address, region in (
+        ("documents", "Table of documents"),
+        ("report", "Consensus, T1 pairs"),
+        ("progress", "Flagged questions"),
+    ):
+        page.goto(f"{any_site.server.url}/studies/{slug}/{address}")
+        opened = page.get_by_role("region", name=region).locator("a[data-page]").first
+        title = opened.inner_text()
+        opened.press("Enter")
+        reader = page.get_by_role("dialog", name=title)
+        expect(reader.frame_locator("iframe").locator("body")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(opened).to_be_focused()
+        assert_accessible(page)
+    page.get_by_role("link", name="tulips upright 0").press("Enter")
+    expect(page.get_by_role("heading", name="tulips upright 0")).to_be_visible()

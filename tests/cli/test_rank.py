@@ -209,3 +209,30 @@ def test_null_features_and_scaling_are_options_of_compare(
     assert run(capsys, *given, "--null", "one")[2] == (
         "topkapi: --null: 'one' is neither zero nor minimum\n"
     )
+
+
+def test_a_run_is_scored_against_preferences(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    prefs, ranking = tmp_path / "prefs", tmp_path / "run"
+    prefs.write_text("a p 1 x 2\na p 1 y 1\na q 1 x 1\na q 1 z 2.5\n")
+    ranking.write_text("a Q0 y 1 2.0 t\na Q0 x 2 1.0 t\n")
+    names = ["--measures", "prefs_simp,prefs_num_prefs_poss"]
+    code, output, _ = run(capsys, "score", str(prefs), "--run", str(ranking), *names, "--per-query")
+    assert code == 0
+    assert output.splitlines() == [
+        "a                  prefs_simp 0.0000  prefs_num_prefs_poss 2.0000",
+        "prefs_simp         0.0000",
+        "prefs_num_prefs_poss 2.0000",
+    ]
+    prefs.write_text("a 0 x 2\na 0 y 3\n")
+    code, output, _ = run(capsys, "score", str(prefs), "--run", str(ranking), *names, "--json")
+    assert json.loads(output)["measures"] == {"prefs_simp": 1.0, "prefs_num_prefs_poss": 1.0}
+    for more, fault in (
+        (["--run", str(ranking), "--measures", "prefs_simp,map"], "a command of their own"),
+        (["--model", "m.json", "--measures", "prefs_simp"], "prefs_simp needs --run"),
+        (["--run", str(ranking), "--measures", "prefs_same"], "write prefs_simp, prefs_simp_imp"),
+    ):
+        code, _, wrong = run(capsys, "score", str(prefs), *more)
+        assert code != 0
+        assert fault in " ".join(wrong.split())

@@ -139,6 +139,9 @@ def test_a_model_is_trained_and_scored_on_a_study(
     assert json.loads(by_run) == json.loads(by_model)
     code, graded, _ = run(capsys, *score, "--model", "model.json", "--truth", "graded")
     assert json.loads(graded)["queries"] == 2
+    code, by_pairs, _ = run(capsys, *score, "--run", "run.txt", "--measures", "prefs_avgjg")
+    assert code == 0
+    assert 0 < json.loads(by_pairs)["measures"]["prefs_avgjg"] < 1
 
 
 @pytest.mark.parametrize(

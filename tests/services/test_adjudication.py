@@ -22,6 +22,7 @@ from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.exports.consensus import consensus_lists
 from topkapi.app.services.results.exports.formats import EXPORTS
+from topkapi.app.services.results.query_results import query_results
 
 
 def judge(session: Session, row: Assignment, best: list[str]) -> None:
@@ -85,6 +86,9 @@ def test_a_third_person_decides_what_two_disagree_about(session: Session, winner
     (case,) = disagreements(session, study).queries
     assert [each.finished for each in case.adjudicators] == [True]
     assert lines(session, study, "topk.jsonl") == lists  # an adjudication is no list
+    (shown,) = query_results(session, StudySource(session, "tulips"), row.query_id).adjudications
+    assert (shown.adjudicator, shown.finished, len(shown.asked)) == ("Chidi", True, 1)
+    assert {shown.asked[0].left, shown.asked[0].right} == set(best)
     rounds = [json.loads(line)["round"] for line in lines(session, study, "judgments.jsonl")]
     assert rounds.count(ADJUDICATION) == 1
 

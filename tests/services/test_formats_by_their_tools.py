@@ -14,12 +14,21 @@ from datasets import load_dataset
 
 from tests.exporting import NOTE, make_judged_study
 from tests.services.test_exports import Files
+from tests.trec_eval import trec_eval
 from topkapi.analysis.data.exports import (
+    read_consensus,
     read_judgments,
     read_pairs,
+    read_pref,
     read_preferences,
+    read_prefs,
+    read_qrels,
+    read_qrels_prefs,
     read_topk,
 )
+from topkapi.analysis.data.runs import read_run
+from topkapi.analysis.metrics import PREFS_MEASURES, evaluate_prefs
+from topkapi.analysis.report.sources import read_preferences as read_report_source
 from topkapi.app.cli import main
 from topkapi.app.db.engine import Sessions
 from topkapi.app.domain.errors import Invalid
@@ -72,6 +81,34 @@ def test_without_pyarrow_the_export_names_the_extra(
         open_export(session, "tulips", "pairs.parquet")
 
 
+@pytest.mark.parametrize("format", ["prefs", "qrels_prefs"])
+def test_trec_eval_scores_runs_on_the_lists(files: Files, tmp_path: Path, format: str) -> None:
+    (consensus, *_) = files(read_consensus, "consensus.jsonl")
+    lines = [
+        f"{consensus.query} Q0 {name} 0 {-rank} agreed\n"
+        for rank, name in enumerate(consensus.documents)
+    ]
+    run = tmp_path / "agreed.run"
+    run.write_text("".join(lines))
+    theirs = trec_eval(format, files.path(format), run, PREFS_MEASURES)
+    levels = files(read_prefs if format == "prefs" else read_qrels_prefs, format)
+    ours = evaluate_prefs(levels, read_run(run), PREFS_MEASURES)
+    for name, values in theirs.items():
+        assert values == {consensus.query: pytest.approx(ours[name][consensus.query])}, name
+    assert theirs["prefs_avgjg"][consensus.query] > 0.5
+
+
+def test_winners_go_out_and_come_in_as_clarkes_tools_have_them(files: Files) -> None:
+    path = files.path("pref")
+    answers = files(read_pref, "pref")
+    rows = [line.split() for line in path.read_text().splitlines()]
+    assert [(query, a, b) for query, a, b, _ in rows] == [(x.query, x.a, x.b) for x in answers]
+    assert all(better in (a, b) for _, a, b, better in rows)
+    (tool,) = read_report_source([path]).tools
+    assert tool.judgments is not None
+    assert len(tool.judgments.query) == len(answers)
+
+
 def test_crowd_kit_ranks_the_pages(files: Files) -> None:
     answers = pandas.read_csv(files.path("crowdkit.csv"))
     pairs = [each for each in files(read_pairs, "pairs.tsv") if each.preference != "tie"]
@@ -96,6 +133,14 @@ def test_training_libraries_load_the_preferences(files: Files, tmp_path: Path) -
     plain, triplets, talks = map(
         load, ("preferences.jsonl", "triplets.jsonl", "conversations.jsonl")
     )
+    labels = load_dataset(  # as BEIR: with a header, between tabs
+        "csv",
+        data_files=str(files.path("beir.tsv")),
+        delimiter="\t",
+        split="train",
+        cache_dir=str(tmp_path / "cache"),
+    )
+    assert [tuple(row.values()) for row in labels] == files(read_qrels, "qrels")
     assert plain["chosen"][:] == triplets["positive"][:] == [each.chosen for each in records]
     assert list(triplets.column_names) == ["anchor", "positive", "negative"]
     for talk, record in zip(talks, records, strict=True):

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from tests.exporting import NOTE, make_judged_study
 from tests.services.test_exports import exported
@@ -13,8 +14,18 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Query
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.services.results.exports import StudySource
+from topkapi.app.services.results.query_results import (
+    PersonResult,
+    SessionAnswers,
+    rank_in,
+    session_answers,
+)
 from topkapi.app.services.results.query_results import query_results as results_of
-from topkapi.app.services.results.query_results import rank_in
+
+
+def answers_of(session: Session, person: PersonResult, query_id: int) -> SessionAnswers:
+    source = StudySource(session, "tulips")
+    return session_answers(session, source, query_id, person.assignment_id)
 
 
 def test_lists_consensus_and_questions_are_those_of_the_exports(sessions: Sessions) -> None:
@@ -42,15 +53,24 @@ def test_lists_consensus_and_questions_are_those_of_the_exports(sessions: Sessio
                 if each["query"] == query.external_id
                 and (each["tool"], each["entry"], each["withdrawn"]) == ("pairs", "answer", False)
             ]
-            assert sum(len(each.asked) for each in people) == len(asked)
-            assert sum(item.effective for each in people for item in each.asked) == sum(
+            shown_questions = [
+                item for each in people for item in answers_of(session, each, query.id).asked
+            ]
+            trusted = [answers_of(session, each, query.id).confidence for each in people]
+            assert [each is not None for each in trusted] == [
+                each.found.complete for each in people
+            ]
+            assert len(shown_questions) == len(asked)
+            assert sum(item.effective for item in shown_questions) == sum(
                 each["effective"] for each in asked
             )
-            notes |= {item.note for each in people for item in each.asked}
+            notes |= {item.note for item in shown_questions}
             spreads = [each.spread for each in found.ranked]
             assert spreads == sorted(spreads, reverse=True)
         with pytest.raises(NotFound, match="has no query with the number 999"):
             results_of(session, StudySource(session, "tulips"), 999)
+        with pytest.raises(NotFound, match="no such questions"):
+            session_answers(session, StudySource(session, "tulips"), 1, 999)
     assert NOTE in notes
 
 

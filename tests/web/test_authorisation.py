@@ -129,6 +129,7 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "GET /studies/{slug}/guidelines/history": RESEARCH,
     "GET /studies/{slug}/queries": RESEARCH,
     "GET /studies/{slug}/queries/{query_id}": RESEARCH,
+    "GET /studies/{slug}/queries/{query_id}/questions/{assignment_id}": RESEARCH,
     "GET /studies/{slug}/documents": RESEARCH,
     "GET /studies/{slug}/progress": RESEARCH,
     "POST /studies/{slug}/archive": ADMINS,

@@ -1,9 +1,10 @@
 """``prefs`` and ``qrels_prefs``: preferences as trec_eval reads them with ``-R``.
 
-Within a judgment group a document with a higher level is preferred to one with a lower level. Each
-finished list is a group of its own, so no group contradicts itself.
+Within a subgroup of a judgment group a document with a higher level is preferred to one with a
+lower level. Each finished list is a group of its own, so no group contradicts itself.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from topkapi.analysis.data.exports.files import numbered_lines, word
 from topkapi.analysis.data.exports.topk import TopK
 from topkapi.analysis.errors import BadData
 
-_ONE = "1"  # the only subgroup of a group
+_ONE = "1"  # the only subgroup of a list
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,8 @@ class PreferenceLevel:
     query: str
     group: str
     document: str
-    level: int
+    level: float
+    subgroup: str = _ONE
 
 
 def levels_of(record: TopK) -> Iterator[PreferenceLevel]:
@@ -46,7 +48,7 @@ def prefs_lines(records: Iterable[PreferenceLevel]) -> Iterator[str]:
     ['q1 ansa:0 1 d3 2\n']
     """
     for each in records:
-        yield f"{_start(each)} {_ONE} {word(each.document)} {each.level}\n"
+        yield f"{_start(each)} {word(each.subgroup)} {word(each.document)} {each.level:g}\n"
 
 
 def qrels_prefs_lines(records: Iterable[PreferenceLevel]) -> Iterator[str]:
@@ -56,22 +58,20 @@ def qrels_prefs_lines(records: Iterable[PreferenceLevel]) -> Iterator[str]:
     ['q1 ansa:0 d3 2\n']
     """
     for each in records:
-        yield f"{_start(each)} {word(each.document)} {each.level}\n"
+        yield f"{_start(each)} {word(each.document)} {each.level:g}\n"
 
 
 def read_prefs(path: str | Path) -> list[PreferenceLevel]:
-    """Read ``prefs``, plain or gzip; the subgroup becomes part of the group."""
+    """Read ``prefs``, plain or gzip."""
     rows = _rows(path, "query", "group", "subgroup", "document", "level")
     return [
-        PreferenceLevel(
-            query, group if subgroup == _ONE else f"{group}/{subgroup}", document, level
-        )
+        PreferenceLevel(query, group, document, level, subgroup)
         for (query, group, subgroup, document), level in rows
     ]
 
 
 def read_qrels_prefs(path: str | Path) -> list[PreferenceLevel]:
-    """Read ``qrels_prefs``, plain or gzip."""
+    """Read ``qrels_prefs`` or qrels, plain or gzip; their second column is the group."""
     rows = _rows(path, "query", "group", "document", "level")
     return [
         PreferenceLevel(query, group, document, level) for (query, group, document), level in rows
@@ -82,12 +82,19 @@ def _start(each: PreferenceLevel) -> str:
     return f"{word(each.query)} {word(each.group)}"
 
 
-def _rows(path: str | Path, *columns: str) -> Iterator[tuple[list[str], int]]:
+def _rows(path: str | Path, *columns: str) -> Iterator[tuple[list[str], float]]:
     for location, line in numbered_lines(path):
         words = line.split()
         if len(words) != len(columns):
             raise BadData(f"{location}: {len(words)} columns, expected {', '.join(columns)}")
-        try:
-            yield words[:-1], int(words[-1])
-        except ValueError:
-            raise BadData(f"{location}: the level {words[-1]!r} is not a whole number") from None
+        yield words[:-1], _level(words[-1], location)
+
+
+def _level(text: str, location: str) -> float:
+    try:
+        level = float(text)
+    except ValueError:
+        level = math.nan
+    if not 0 <= level < math.inf:
+        raise BadData(f"{location}: the level {text!r} is not a number from 0")
+    return level

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -37,11 +38,12 @@ if TYPE_CHECKING or RUNNING:
         run_scores,
     )
     from topkapi.analysis.experiments.tuning import tune
-    from topkapi.analysis.metrics import Gains, evaluate, load_gains
+    from topkapi.analysis.metrics import Gains, evaluate, load_gains, prefs_summary
     from topkapi.analysis.metrics.registry import Ties
     from topkapi.analysis.models import RankNet, load_model, model_class
     from topkapi.analysis.papers.bounds import check_bounds, counterexample, lemma_1
     from topkapi.analysis.typing import FloatArray
+    from topkapi.app.cli.rank.prefs import are_prefs, prefs_scores
 
 Measures = Annotated[
     str, typer.Option(help="Measures, comma-separated, such as ndcg@10,kappa-err.")
@@ -109,7 +111,10 @@ def train(
 def score(
     data: Annotated[
         Path | None,
-        typer.Argument(help="LETOR file with labels, or TREC qrels with --run; or use --study."),
+        typer.Argument(
+            help="LETOR file with labels; with --run also TREC qrels, or trec_eval's prefs or "
+            "qrels_prefs for measures such as prefs_simp; or use --study."
+        ),
     ] = None,
     study: Study = None,
     assessor: Assessor = None,
@@ -138,6 +143,12 @@ def score(
     """Score a model, or another system's TREC run, by any measures."""
     if (model is None) == (run is None):
         raise Refused("give either --model to score a model or --run to score a run")
+    names = [name.strip() for name in measures.split(",")]
+    if are_prefs(names):
+        values = prefs_scores(data, study, assessor, run, names)
+        sums = {name: prefs_summary(name, mine) for name, mine in values.items()}
+        _say_scores(as_json, values, sums, per_query)
+        return
     if run is not None:
         one_source(data, study, assessor)
         rows, scores = _of_run(data, run, study, assessor, truth, topk, consensus)
@@ -149,22 +160,17 @@ def score(
             data, study, assessor, truth, topk, normalise, width, consensus=consensus, null=null
         )
         scores = ranker.predict(rows)
-    names = [name.strip() for name in measures.split(",")]
     ties: Ties = "expected" if expected else "stable"
     learned = _gains(gains, discounts_only, rows)
     found = evaluate(rows, scores, names, per_query=True, ties=ties, gains=learned)
     if out is not None:
         out.write_text(format_run(rows, scores, "topkapi"), encoding="utf-8")
-    means = {name: float(np.mean(values)) for name, values in found.items()}
-    facts: dict[str, Any] = {"queries": rows.n_queries, "measures": means}
-    lines = [f"{name:<18} {value:.4f}" for name, value in means.items()]
-    if per_query:
-        facts["per_query"] = {
-            query: {name: float(values[number]) for name, values in found.items()}
-            for number, query in enumerate(rows.query_ids)
-        }
-        lines = [_query_line(query, facts["per_query"][query]) for query in rows.query_ids] + lines
-    say(as_json, facts, "\n".join(lines))
+    means = {name: float(np.mean(each)) for name, each in found.items()}
+    by_query = {
+        name: dict(zip(rows.query_ids, map(float, each), strict=True))
+        for name, each in found.items()
+    }
+    _say_scores(as_json, by_query, means, per_query)
 
 
 def bounds(
@@ -196,6 +202,24 @@ def bounds(
     ]
     lines.append(f"Lemma 1: WKT over orders of Y_k differs by {spread:g}")
     lines.append(f"(18) as printed fails at n = 10, k = 1: {left:g} > {right:.2f}")
+    say(as_json, facts, "\n".join(lines))
+
+
+def _say_scores(
+    as_json: bool,
+    values: Mapping[str, Mapping[str, float]],
+    means: Mapping[str, float],
+    per_query: bool,
+) -> None:
+    """Print the means of measures, after the values of each query if asked for."""
+    queries = list(next(iter(values.values())))
+    facts: dict[str, Any] = {"queries": len(queries), "measures": means}
+    lines = [f"{name:<18} {value:.4f}" for name, value in means.items()]
+    if per_query:
+        facts["per_query"] = {
+            query: {name: mine[query] for name, mine in values.items()} for query in queries
+        }
+        lines = [_query_line(query, facts["per_query"][query]) for query in queries] + lines
     say(as_json, facts, "\n".join(lines))
 
 

@@ -42,13 +42,13 @@ class Adjudicator:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A query whose finished lists disagree; ``number`` is its id in the database.
+    """A query whose finished lists disagree; ``query_id`` is its id in the database.
 
     ``share`` is the mean share of an assessor's preferences that the consensus reverses, ``pairs``
     are the open pairs by document id. ``free`` are the people who may adjudicate.
     """
 
-    number: int
+    query_id: int
     query: str
     text: str
     lists: int

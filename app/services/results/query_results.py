@@ -1,18 +1,20 @@
 """The results of one query: each assessor's list beside the consensus, and what was asked."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from topkapi.analysis.data.exports import ConsensusList, TopK
+from topkapi.analysis.data.exports import ConfidenceList, ConsensusList, TopK
 from topkapi.app.db.models import JudgmentRow
 from topkapi.app.db.queries.results import query_results as queries
 from topkapi.app.db.queries.results.query_results import QueryDocument, QueryText
+from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.domain.log import EntryKind, fold
 from topkapi.app.domain.pairs.answers import QuestionKind
+from topkapi.app.services.results.exports.confidence import confidence_record
 from topkapi.app.services.results.exports.consensus import consensus_lists
 from topkapi.app.services.results.exports.records import topk_record
 from topkapi.app.services.results.exports.source import AssignmentRecord, StudySource
@@ -35,16 +37,34 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class PersonResult:
-    """One assessor's session with pairs: the list, finished or not, and the questions."""
+    """One assessor's session with pairs: its list, finished or not."""
 
+    assignment_id: int
+    user_id: int
     assessor: str
     round: int
     found: TopK
-    asked: tuple[Asked, ...]
 
     def rank(self, document: str) -> int | None:
         """Return the rank of a document from 1; tied documents share the best rank."""
         return rank_in(self.found.groups, self.found.k, document)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionAnswers:
+    """The answers of one session with pairs, and how far to trust its list if it is finished."""
+
+    asked: tuple[Asked, ...]
+    confidence: ConfidenceList | None
+
+
+@dataclass(frozen=True, slots=True)
+class Adjudication:
+    """The answers of an adjudicator to pairs on which the assessors disagreed."""
+
+    adjudicator: str
+    finished: bool
+    asked: tuple[Asked, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +89,7 @@ class QueryResults:
     consensus: ConsensusList | None
     finished: tuple[PersonResult, ...]
     unfinished: tuple[PersonResult, ...]
+    adjudications: tuple[Adjudication, ...]
     documents: Mapping[str, QueryDocument]
     ranked: tuple[RankedDocument, ...]
 
@@ -78,14 +99,13 @@ def query_results(session: Session, source: StudySource, query_id: int) -> Query
 
     The cost grows with the answers to this query alone.
     """
-    query = queries.query_text(session, source.study.id, query_id)
-    if query is None:
-        raise NotFound(f"The study {source.study.slug!r} has no query with the number {query_id}.")
-    source.only_query = query_id
-    names = {each.user_id: each.name for each in source.assessors.people}
-    people = [
-        _person(names[work.assignment.user_id], work, rows) for work, rows in source.list_logs()
-    ]
+    query = _query(session, source, query_id)
+    people, adjudications = [], []
+    for work, rows in _logs(source):
+        if work.adjudicates:
+            adjudications.append(_adjudication(_person_name(source, work), work, rows))
+        else:
+            people.append(_person(_person_name(source, work), work, rows))
     finished = tuple(each for each in people if each.found.complete)
     consensus = next(consensus_lists(source), None) if finished else None
     documents = {each.name: each for each in queries.documents_of_query(session, query_id)}
@@ -96,9 +116,33 @@ def query_results(session: Session, source: StudySource, query_id: int) -> Query
         consensus=consensus,
         finished=finished,
         unfinished=tuple(each for each in people if not each.found.complete),
+        adjudications=tuple(adjudications),
         documents=documents,
         ranked=_ranked(documents, consensus, finished, k),
     )
+
+
+def session_answers(
+    session: Session, source: StudySource, query_id: int, assignment_id: int
+) -> SessionAnswers:
+    """Return the answers of one session with pairs of the query, in order.
+
+    The confidence takes about two milliseconds per answer, unless the sorter is `robust`.
+    """
+    _query(session, source, query_id)
+    for work, rows in _logs(source, assignment_id):
+        confidence = None if work.adjudicates else confidence_record(work, rows)
+        return SessionAnswers(_asked(work, rows), confidence)
+    raise NotFound("There are no such questions. The work may have been withdrawn.")
+
+
+def text_and_documents(
+    session: Session, source: StudySource, query_id: int
+) -> tuple[QueryText, Mapping[str, QueryDocument]]:
+    """Return a query and its documents by name."""
+    query = _query(session, source, query_id)
+    found = queries.documents_of_query(session, query_id)
+    return query, {each.name: each for each in found}
 
 
 def rank_in(groups: Sequence[Sequence[str]], k: int, document: str) -> int | None:
@@ -133,10 +177,45 @@ def _spread(ranks: Iterable[int | None], k: int) -> int:
     return max(known, default=0) - min(known, default=0)
 
 
+def _query(session: Session, source: StudySource, query_id: int) -> QueryText:
+    """Return a query of the source's study, and restrict the source to it."""
+    query = queries.query_text(session, source.study.id, query_id)
+    if query is None:
+        raise NotFound(f"The study {source.study.slug!r} has no query with the number {query_id}.")
+    source.only_query = query_id
+    return query
+
+
+def _logs(
+    source: StudySource, assignment_id: int | None = None
+) -> Iterator[tuple[AssignmentRecord, list[JudgmentRow]]]:
+    """Yield the sessions with pairs and their logs, all or one of them."""
+    for query in source.queries():
+        works = source.works(query, withdrawn=False, tool=Tool.PAIRS)
+        yield from source.with_logs(
+            [work for work in works if assignment_id in (None, work.assignment.id)]
+        )
+
+
+def _person_name(source: StudySource, work: AssignmentRecord) -> str:
+    names = {each.user_id: each.name for each in source.assessors.people}
+    return names[work.assignment.user_id]
+
+
 def _person(name: str, work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> PersonResult:
+    assignment = work.assignment
+    record = topk_record(work, rows)
+    return PersonResult(assignment.id, assignment.user_id, name, assignment.round, record)
+
+
+def _adjudication(name: str, work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> Adjudication:
+    return Adjudication(name, work.assignment.finished_at is not None, _asked(work, rows))
+
+
+def _asked(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> tuple[Asked, ...]:
     effective = set(fold((row.entry, row.position) for row in rows).done)
     answers = [row for row in rows if row.entry is EntryKind.ANSWER]
-    asked = tuple(
+    return tuple(
         Asked(
             number=number,
             kind=row.question_kind,
@@ -150,7 +229,6 @@ def _person(name: str, work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> P
         )
         for number, row in enumerate(answers, start=1)
     )
-    return PersonResult(name, work.assignment.round, topk_record(work, rows), asked)
 
 
 def _name(work: AssignmentRecord, number: int | None) -> str:

@@ -83,6 +83,7 @@ class WorkRow:
     """An assignment in the table; rounds count from 1, and 0 is an adjudication."""
 
     id: int
+    query_id: int
     query: str
     person: str
     tool: Tool
@@ -94,7 +95,8 @@ class WorkRow:
     def of(cls, row: Assignment) -> Self:
         """Copy the assignment with the names of its query and person."""
         query, person = row.query.external_id, row.user.name
-        return cls(row.id, query, person, row.tool, row.round + 1, row.answered, state_of(row))
+        counts = row.round + 1, row.answered
+        return cls(row.id, row.query_id, query, person, row.tool, *counts, state_of(row))
 
 
 @dataclass(frozen=True, slots=True)

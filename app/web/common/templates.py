@@ -48,8 +48,13 @@ def make_templates() -> Environment:
 
 def _cached(environment: Environment, template: str, macro: str) -> Callable[[object], str]:
     """Return a macro over frozen views with an LRU cache, about a kilobyte per entry."""
+    return lru_cache(maxsize=1024)(macro_of(environment, template, macro))
+
+
+def macro_of(environment: Environment, template: str, macro: str) -> Callable[[object], str]:
+    """Return a macro of a template as a function that gives markup."""
     draw: Callable[[object], str] = getattr(environment.get_template(template).module, macro)
-    return lru_cache(maxsize=1024)(draw)
+    return draw
 
 
 def render(

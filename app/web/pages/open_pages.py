@@ -8,6 +8,7 @@ from starlette.requests import Request
 from topkapi.app.db.queries.results.query_results import QueryDocument
 from topkapi.app.db.queries.studies.study_pages import DocumentRow
 from topkapi.app.services.judging.live_sessions import DocumentHead
+from topkapi.app.web.common.templates import macro_of, make_templates
 from topkapi.app.web.pages.display_preferences import display_preferences_of
 from topkapi.app.web.pages.page_html import keeps_colours
 from topkapi.app.web.pages.page_links import PageLink, PageLinks, Theme
@@ -39,3 +40,10 @@ def page_opener(
         return OpenPage(page.title or page.name, page.url, links.address(link, page.path), light)
 
     return open_page
+
+
+def page_link(request: Request, study_id: int) -> Callable[[StoredPage], str]:
+    """Return a function from a page of the study to the markup of its link."""
+    opened = page_opener(request, study_id)
+    draw = macro_of(make_templates(), "judging/_opened.html", "title")
+    return lambda page: draw(opened(page))

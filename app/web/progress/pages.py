@@ -1,5 +1,6 @@
 """The live dashboard of a study: rendered whole once, then only the parts that changed."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Annotated
@@ -11,6 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from topkapi.app.db.models import Study, User
 from topkapi.app.db.queries import flags
 from topkapi.app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
+from topkapi.app.db.queries.results.query_results import documents_named
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.progress import study_progress
 from topkapi.app.services.progress.attention import is_inaccurate
@@ -18,6 +20,7 @@ from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import ResearcherUser, SessionDep
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render, to_text
+from topkapi.app.web.pages.open_pages import OpenPage, page_opener
 from topkapi.app.web.progress.views import PARTS, FlagView, PersonLine, ProgressView
 from topkapi.app.web.studies.pages import Slug
 from topkapi.app.web.studies.views import head_of
@@ -86,6 +89,7 @@ def _view(
         name: number for name, number in zip(("page", "qpage"), pages, strict=True) if number > 1
     }
     choices = Choices(path, {**values, **numbers})
+    flagged = [FlagView.of(each) for each in flags.flags_of_study(session, study.id, limit=FLAGS)]
     return ProgressView(
         head=head_of(study, _counts(seen), "progress", may_change=user.role is Role.ADMIN),
         overview=seen,
@@ -100,11 +104,23 @@ def _view(
             session, [each.id for each, _ in people], [query.id for query, _ in asked]
         ),
         latest=study_progress.latest(session, seen),
-        flags=[FlagView.of(flag) for flag in flags.flags_of_study(session, study.id, limit=FLAGS)],
+        flags=flagged,
+        pages=_pages(request, session, study.id, flagged),
         open_flags=flags.count_open(session, study.id),
         choices=choices,
         values=values,
     )
+
+
+def _pages(
+    request: Request, session: Session, study_id: int, flagged: Sequence[FlagView]
+) -> dict[str, OpenPage]:
+    """Return links to the pages of flagged questions by name."""
+    names = {name for flag in flagged for name in flag.shown}
+    if not names:
+        return {}
+    opened = page_opener(request, study_id)
+    return {name: opened(page) for name, page in documents_named(session, study_id, names).items()}
 
 
 def _counts(seen: study_progress.Overview) -> dict[str, int]:

@@ -16,6 +16,7 @@ from topkapi.app.services.progress.study_progress import (
     QueryHead,
 )
 from topkapi.app.web.common.paging import Choices, Paging
+from topkapi.app.web.pages.open_pages import OpenPage
 from topkapi.app.web.studies.views import StudyHead, StudyLine
 
 PARTS = ("stats", "matrix", "people", "queries", "latest", "flags")
@@ -28,6 +29,7 @@ class FlagView:
     id: int
     reason: str
     assessor: str
+    query_id: int
     query: str
     tool: Tool
     shown: Sequence[str]
@@ -43,6 +45,7 @@ class FlagView:
             id=flag.id,
             reason=flag.reason,
             assessor=work.user.name,
+            query_id=work.query_id,
             query=work.query.external_id,
             tool=work.tool,
             shown=flag.shown,
@@ -98,6 +101,7 @@ class ProgressView:
     cells: Mapping[tuple[int, int], Sequence[Cell]]
     latest: Sequence[Finished]
     flags: Sequence[FlagView]
+    pages: Mapping[str, OpenPage]
     open_flags: int
     choices: Choices
     values: Mapping[str, str]

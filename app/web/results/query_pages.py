@@ -1,22 +1,38 @@
 """The results of one query in the browser: lists, consensus, questions, pages."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
+from topkapi.app.db.queries.results.query_results import QueryDocument
 from topkapi.app.domain.text.terms import query_terms
+from topkapi.app.services.results.compared_lists import compare_lists, list_choices
 from topkapi.app.services.results.exports import StudySource
-from topkapi.app.services.results.query_results import query_results
+from topkapi.app.services.results.query_results import (
+    query_results,
+    session_answers,
+    text_and_documents,
+)
 from topkapi.app.web.access.deps import ResearcherUser, RowId, SessionDep
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.judging.answer_names import PAIR_ANSWERS
-from topkapi.app.web.pages.open_pages import page_opener
-from topkapi.app.web.results.query_views import QueryResultsView, bump_chart, column_names
+from topkapi.app.web.pages.open_pages import OpenPage, page_opener
+from topkapi.app.web.results.query_views import (
+    QueryResultsView,
+    QuestionsView,
+    bump_chart,
+    column_names,
+    list_names,
+)
 from topkapi.app.web.studies.pages import study_head
 
 router = APIRouter(prefix="/studies/{slug}/queries", include_in_schema=False)
 Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$")]
+
+
+Key = Annotated[str, Query(max_length=400)]
 
 
 @router.get("/{query_id}")
@@ -26,19 +42,49 @@ def get_query_results(
     user: ResearcherUser,
     slug: Slug,
     query_id: RowId,
+    a: Key = "",
+    b: Key = "",
 ) -> Response:
-    """Show each assessor's list beside the consensus, and the questions that led to it."""
+    """Show each assessor's list beside the consensus, and two lists ``a`` and ``b`` compared."""
     source = StudySource(session, slug)
     found = query_results(session, source, query_id)
-    opened = page_opener(request, source.study.id, query_terms(found.query.text))
+    names = list_names(found)
+    choices = list_choices(session, source, found, names)
+    compared = compare_lists(session, source, found, choices, (a, b)) if a and b else None
     view = QueryResultsView(
         head=study_head(session, source.study, user, "queries"),
         results=found,
         columns=column_names(found),
         rows=found.ranked,
-        pages={name: opened(document) for name, document in found.documents.items()},
+        pages=_pages(request, source, found.query.text, found.documents),
         chart=bump_chart(found),
         people=(*found.finished, *found.unfinished),
+        choices=choices,
+        compared=compared,
         answer_names=PAIR_ANSWERS,
     )
     return render(request, "results/query.html", view)
+
+
+@router.get("/{query_id}/questions/{assignment_id}")
+def get_questions(
+    request: Request,
+    session: SessionDep,
+    _user: ResearcherUser,
+    slug: Slug,
+    query_id: RowId,
+    assignment_id: RowId,
+) -> Response:
+    """Show the questions of one session in order, as a part of the page of the query."""
+    source = StudySource(session, slug)
+    found = session_answers(session, source, query_id, assignment_id)
+    query, documents = text_and_documents(session, source, query_id)
+    pages = _pages(request, source, query.text, documents)
+    return render(request, "results/_questions.html", QuestionsView(found, pages, PAIR_ANSWERS))
+
+
+def _pages(
+    request: Request, source: StudySource, text: str, documents: Mapping[str, QueryDocument]
+) -> dict[str, OpenPage]:
+    opened = page_opener(request, source.study.id, query_terms(text))
+    return {name: opened(document) for name, document in documents.items()}

@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from topkapi.app.services.results.compared_lists import ComparedLists, ListChoices
 from topkapi.app.services.results.query_results import (
     PersonResult,
     QueryResults,
     RankedDocument,
+    SessionAnswers,
 )
 from topkapi.app.web.pages.open_pages import OpenPage
 from topkapi.app.web.studies.views import StudyHead
@@ -48,6 +50,25 @@ class QueryResultsView:
     pages: Mapping[str, OpenPage]
     chart: BumpChart | None
     people: Sequence[PersonResult]
+    choices: ListChoices
+    compared: ComparedLists | None
+    answer_names: Mapping[str, str]
+
+    @property
+    def chosen(self) -> tuple[str, str]:
+        """Keys of the two lists that the form selects."""
+        if self.compared is not None:
+            return self.compared.first.key, self.compared.second.key
+        keys = [each.key for each in (*self.choices.people, *self.choices.systems)]
+        return (keys[0], keys[1]) if len(keys) > 1 else ("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionsView:
+    """The questions of one session."""
+
+    answers: SessionAnswers
+    pages: Mapping[str, OpenPage]
     answer_names: Mapping[str, str]
 
 
@@ -67,13 +88,18 @@ def bump_chart(results: QueryResults) -> BumpChart | None:
 
 
 def column_names(results: QueryResults) -> list[str]:
-    """Return the names of the lists: the consensus, then the assessors, with rounds if needed."""
+    """Return the names of the lists: the consensus, then the assessors."""
+    names = list_names(results)
+    return ["Consensus", *names] if results.consensus is not None else names
+
+
+def list_names(results: QueryResults) -> list[str]:
+    """Return the names of the finished lists: their assessors, with rounds if needed."""
     many = len({each.assessor for each in results.finished}) < len(results.finished)
-    names = [
+    return [
         f"{each.assessor}, round {each.round + 1}" if many else each.assessor
         for each in results.finished
     ]
-    return ["Consensus", *names] if results.consensus is not None else names
 
 
 def _line(each: RankedDocument, outside: int) -> BumpLine:

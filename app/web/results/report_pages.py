@@ -30,6 +30,7 @@ from topkapi.app.web.access.downloads import ExportSession
 from topkapi.app.web.access.early_auth import EarlyResearcher
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.jobs.views import JobView
+from topkapi.app.web.pages.open_pages import page_link
 from topkapi.app.web.results.report_views import ListReportView, ReportView
 from topkapi.app.web.studies.pages import study_head
 
@@ -60,7 +61,7 @@ def get_report(
     job = active_job(session, study.id, "report") if large else None
     view = ReportView(
         head=study_head(session, study, user, "report"),
-        body=as_markup(session, study.id, found) if found else None,
+        body=as_markup(session, study.id, found, page_link(request, study.id)) if found else None,
         pseudonyms=pseudonyms,
         confidence=stored is not None,
         confidence_missing=confidence and stored is None,

@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Candidate, Content, Document, Query
@@ -54,35 +55,33 @@ def query_text(session: Session, study_id: int, query_id: int) -> QueryText | No
 def documents_of_query(session: Session, query_id: int) -> Sequence[QueryDocument]:
     """Return the candidates of a query in the study's order."""
     statement = (
-        select(
-            Document.id,
-            Document.external_id,
-            Document.title,
-            Document.url,
-            Content.media_type,
-            Document.path,
-            func.substr(Content.text, 1, FIRST_WORDS),
-        )
+        _documents()
         .join(Candidate, Candidate.document_id == Document.id)
-        .join(Content, Content.hash == Document.content_hash)
         .where(Candidate.query_id == query_id)
         .order_by(Candidate.position, Document.id)
     )
     return [_document(*row) for row in session.execute(statement)]
 
 
-def titles_of_documents(
+def documents_named(
     session: Session, study_id: int, names: Collection[str]
-) -> Mapping[str, str]:
-    """Return the titles, or first words, of documents of the study by their external ids."""
-    statement = (
-        select(Document.external_id, Document.title, func.substr(Content.text, 1, FIRST_WORDS))
-        .join(Content, Content.hash == Document.content_hash)
-        .where(Document.study_id == study_id, Document.external_id.in_(names))
-    )
-    return {
-        name: shown_title(title, words, name) for name, title, words in session.execute(statement)
-    }
+) -> Mapping[str, QueryDocument]:
+    """Return documents of the study by their external ids; unknown ids are left out."""
+    wanted = Document.study_id == study_id, Document.external_id.in_(names)
+    found = [_document(*row) for row in session.execute(_documents().where(*wanted))]
+    return {each.name: each for each in found}
+
+
+def _documents() -> Select[Any]:
+    return select(
+        Document.id,
+        Document.external_id,
+        Document.title,
+        Document.url,
+        Content.media_type,
+        Document.path,
+        func.substr(Content.text, 1, FIRST_WORDS),
+    ).join(Content, Content.hash == Document.content_hash)
 
 
 def _document(

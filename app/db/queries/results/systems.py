@@ -1,6 +1,6 @@
 """Runs of systems, and the systems of a study's lists."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -47,6 +47,12 @@ def lists_of_system(
     }
     for query, documents in rows:
         yield query, [names[document] for document in documents]
+
+
+def lists_of_query(session: Session, query_id: int) -> Mapping[str, list[int]]:
+    """Return the documents, best first, of each system's list for a query."""
+    statement = select(Ranking.system, Ranking.documents).where(Ranking.query_id == query_id)
+    return {row[0]: row[1] for row in session.execute(statement)}
 
 
 def lists_state(session: Session, study_id: int) -> Hashable:

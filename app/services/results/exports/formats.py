@@ -93,7 +93,8 @@ def _dataset(source: StudySource) -> Iterator[bytes]:
     return dataset_zip(source, {**files, "judgments.jsonl": _judgments_without_notes})
 
 
-def _levels(source: StudySource) -> Iterator[PreferenceLevel]:
+def preference_levels(source: StudySource) -> Iterator[PreferenceLevel]:
+    """Yield the levels of every finished list, each list a judgment group."""
     for work, rows in source.list_logs():
         record = topk_record(work, rows)
         if record.complete:
@@ -198,14 +199,14 @@ EXPORTS: Mapping[str, ExportFormat] = {
             "Each finished list as a judgment group, for trec_eval -R prefs.",
             _TEXT,
             _PAIRS,
-            lambda source: prefs_lines(_levels(source)),
+            lambda source: prefs_lines(preference_levels(source)),
         ),
         ExportFormat(
             "qrels_prefs",
             "The same for trec_eval -R qrels_prefs.",
             _TEXT,
             _PAIRS,
-            lambda source: qrels_prefs_lines(_levels(source)),
+            lambda source: qrels_prefs_lines(preference_levels(source)),
         ),
         ExportFormat(
             "letor",

@@ -1,12 +1,13 @@
 """Output forms of a report: JSON, HTML for a page, and a zip of all files."""
 
+from collections.abc import Callable
 from io import BytesIO
 from typing import TYPE_CHECKING
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.queries.results.query_results import titles_of_documents
+from topkapi.app.db.queries.results.query_results import QueryDocument, documents_named
 
 if TYPE_CHECKING:
     from topkapi.analysis.report import ListReport, Report
@@ -20,11 +21,17 @@ def as_json(report: "Report | ListReport | SystemReport") -> str:
     return to_json(report)
 
 
-def as_markup(session: Session, study_id: int, report: "Report") -> str:
-    """Return the report as HTML for a study's page, with titles of documents, all escaped."""
+def as_markup(
+    session: Session, study_id: int, report: "Report", link: Callable[[QueryDocument], str]
+) -> str:
+    """Return the report as HTML for a study's page; ``link`` gives the title of a document.
+
+    Titles are escaped unless they are markup.
+    """
     from topkapi.analysis.report.page import render_body, shown_documents
 
-    titles = titles_of_documents(session, study_id, shown_documents(report))
+    found = documents_named(session, study_id, shown_documents(report))
+    titles = {name: link(document) for name, document in found.items()}
     return render_body(report, framed=True, titles=titles)
 
 

@@ -118,6 +118,18 @@ def run_text(data: bytes) -> str:
     return gzip.decompress(data).decode()
 
 
+def scores_in_run(data: bytes, query: str) -> dict[str, float]:
+    """Return the scores of a stored run for one query, by document; reads line by line."""
+    found = {}
+    begin = f"{query} ".encode()
+    with gzip.open(io.BytesIO(data)) as stream:
+        for line in stream:
+            if line.startswith(begin):
+                _, _, document, _, score, _ = line.decode().split()
+                found[document] = float(score)
+    return found
+
+
 def _problem(run: ReadRun, known: set[str], taken: set[str]) -> str | None:
     if run.system in taken:
         return (

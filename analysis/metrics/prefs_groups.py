@@ -1,0 +1,69 @@
+"""Judgment groups of a query: who is preferred to whom, as trec_eval derives it from levels."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from topkapi.analysis.data.exports.trec_prefs import PreferenceLevel
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.typing import FloatArray
+
+ABSENT = -1.0  # level of a document that a group lacks
+Wins = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgmentGroup:
+    """One person's preferences: ``wins[a, b]`` if document a is preferred to document b.
+
+    ``levels`` has the level of each document, or ``ABSENT``; ``partial`` if the preferences come
+    from several subgroups, so that two documents need not be comparable.
+    """
+
+    wins: Wins
+    levels: FloatArray
+    partial: bool
+
+
+def judgment_groups(
+    levels: Iterable[PreferenceLevel], documents: Sequence[str]
+) -> list[JudgmentGroup]:
+    """Return the groups of one query, with documents numbered as in ``documents``."""
+    number = {name: at for at, name in enumerate(documents)}
+    groups: dict[str, dict[str, dict[int, float]]] = {}
+    for each in levels:
+        subgroup = groups.setdefault(each.group, {}).setdefault(each.subgroup, {})
+        if number[each.document] in subgroup:
+            where = f"query {each.query}, group {each.group}"
+            raise BadData(f"{where}: document {each.document} twice in a subgroup")
+        subgroup[number[each.document]] = each.level
+    return [_group(name, found, len(documents)) for name, found in groups.items()]
+
+
+def _group(
+    name: str, subgroups: Mapping[str, Mapping[int, float]], documents: int
+) -> JudgmentGroup:
+    wins = np.zeros((documents, documents), dtype=bool)
+    levels = np.full(documents, ABSENT)
+    for subgroup in subgroups.values():
+        rows, given = np.array(list(subgroup)), np.array(list(subgroup.values()))
+        known = levels[rows]
+        if ((known != ABSENT) & ((known == 0) != (given == 0))).any():
+            raise BadData(f"group {name}: a document has level 0 and another level")
+        levels[rows] = given
+        wins[np.ix_(rows, rows)] |= given[:, None] > given
+    if len(subgroups) > 1:
+        wins = _closure(wins)
+        if wins.diagonal().any():
+            raise BadData(f"group {name}: its preferences contradict each other")
+    return JudgmentGroup(wins, levels, partial=len(subgroups) > 1)
+
+
+def _closure(wins: Wins) -> Wins:
+    """Return who is preferred to whom directly or through others."""
+    known = wins.copy()
+    for through in range(len(wins)):
+        known |= known[:, through, None] & known[through]
+    return known
