@@ -26,6 +26,7 @@ from topkapi.app.domain.simulation.runs import Run
 from topkapi.app.services.simulation.sessions import (
     CHUNK_SAMPLED,
     Setting,
+    in_order,
     measures,
     summarise,
     worker_pool,
@@ -127,7 +128,7 @@ def _curve(setting: Setting, processes: int | None) -> Iterator[Point]:
         for number, start in enumerate(starts)
     ]
     with worker_pool(processes) if processes != 1 and len(jobs) > 1 else nullcontext() as pool:
-        chunks = list((pool.map if pool else map)(qualities_of, jobs))
+        chunks = list(in_order(pool, qualities_of, jobs) if pool else map(qualities_of, jobs))
     found = np.concatenate(chunks)  # (runs, counts, measures)
     spread = found.std(axis=0, ddof=1) if len(found) > 1 else np.zeros(found.shape[1:])
     for column, count in enumerate(counts):

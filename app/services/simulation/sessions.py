@@ -2,11 +2,12 @@
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import active_children
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,8 @@ from topkapi.app.domain.simulation.votes import Election, sessions
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+T = TypeVar("T")
+R = TypeVar("R")
 
 CHUNK = 250  # runs that share a seed: the result does not depend on the number of processes
 CHUNK_SAMPLED = 25  # the same for sampled sorters, whose runs take longer
@@ -143,7 +146,7 @@ def _results(setting: Setting, processes: int | None) -> Iterator[Results]:
         yield from map(_run_chunk, chunks)
         return
     with worker_pool(cores) as pool:
-        yield from pool.map(_run_chunk, chunks)
+        yield from in_order(pool, _run_chunk, chunks)
 
 
 @contextmanager
@@ -156,9 +159,21 @@ def worker_pool(processes: int | None) -> Iterator[ProcessPoolExecutor]:
     except BaseException:
         for child in set(active_children()) - others:
             child.kill()
-        pool.shutdown(wait=False, cancel_futures=True)
+        pool.shutdown(wait=False)
         raise
     pool.shutdown()
+
+
+def in_order(
+    pool: ProcessPoolExecutor, function: Callable[[T], R], items: Iterable[T]
+) -> Iterator[R]:
+    """Yield the results of all items in order, as ``pool.map`` does, but cancel none on Ctrl-C.
+
+    The thread of a pool whose processes were ended fails at cancelled items, with a traceback.
+    """
+    waiting = [pool.submit(function, item) for item in items][::-1]
+    while waiting:
+        yield waiting.pop().result()
 
 
 def _leave_interrupts() -> None:
