@@ -1,4 +1,4 @@
-"""Fixtures: a fresh database of either kind, sessions, the application, a client, a real server."""
+"""Fixtures: fresh databases of either kind, the application, a client, a real server, a browser."""
 
 import os
 import shutil
@@ -12,9 +12,11 @@ import pytest
 from argon2 import PasswordHasher
 from fastapi import FastAPI
 from hypothesis import HealthCheck, settings
+from playwright.sync_api import Browser, expect, sync_playwright
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
+from tests.browser.chromium import ARGUMENTS, chromium_path
 from tests.clients import open_client
 from tests.databases import PostgresqlTemplate, migrated_sqlite, postgresql_server, quick_folder
 from tests.live import FORKER, LiveServer, serving
@@ -144,6 +146,16 @@ def client(app: FastAPI) -> Iterator[httpx.Client]:
     """Provide a browser-like client without cookies, which calls the application in process."""
     with open_client(app) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Launch a headless Chromium."""
+    expect.set_options(timeout=20_000)  # a busy machine is slow; that is no failure
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
+        yield browser
+        browser.close()
 
 
 @pytest.fixture

@@ -60,10 +60,10 @@ def remind(page: Page, url: str, slug: str, snapshot: Snapshot) -> None:
 
 
 def test_a_worker_agrees_trains_judges_and_gets_the_code(
-    any_site: Site, context: BrowserContext, browser: Browser, snapshot: Snapshot
+    site: Site, context: BrowserContext, browser: Browser, snapshot: Snapshot
 ) -> None:
-    url = any_site.server.url
-    with any_site.sessions.write.begin() as session:
+    url = site.server.url
+    with site.sessions.write.begin() as session:
         admin = make_user(session, role=Role.ADMIN, name="Maren Oduya")
         slug = f"crowd{admin.id}"
         study = make_study(session, slug=slug, queries=2, documents=2)
@@ -74,7 +74,7 @@ def test_a_worker_agrees_trains_judges_and_gets_the_code(
         practice.add_question(session, study, question)
         study_id, helper = study.id, make_user(session, name="Bao Trinh")
         assign_one(session, study, email=helper.email, query="q0", tool=Tool.PAIRS, round_number=1)
-    context.add_cookies([any_site.cookie(admin)])
+    context.add_cookies([site.cookie(admin)])
     desk = context.new_page()
     link = new_link(desk, url, slug, snapshot)
     remind(desk, url, slug, snapshot)
@@ -87,7 +87,7 @@ def test_a_worker_agrees_trains_judges_and_gets_the_code(
     page.get_by_role("link", name="I do not agree").click()
     expect(page.get_by_role("heading", name="You did not agree")).to_be_visible()
     looks_right(page, snapshot, "crowd-declined")
-    with any_site.sessions.read() as session:
+    with site.sessions.read() as session:
         mine = select(func.count()).where(CrowdWorker.study_id == study_id)
         assert session.scalar(mine) == 0
 
@@ -121,7 +121,7 @@ def test_a_worker_agrees_trains_judges_and_gets_the_code(
     page.goto(f"{url}/me")
     expect(page.get_by_role("link", name="Download my data")).to_be_visible()
     looks_right(page, snapshot, "crowd-me")
-    with any_site.sessions.read() as session:
+    with site.sessions.read() as session:
         worker = session.scalars(select(CrowdWorker).where(CrowdWorker.study_id == study_id)).one()
         work = select(func.count()).where(Assignment.user_id == worker.user_id)
         assert session.scalar(work) == 1

@@ -1,4 +1,4 @@
-"""Sessions with tool T3, two rankings side by side, on both databases."""
+"""Sessions with tool T3, two rankings side by side."""
 
 import itertools
 from collections.abc import Callable
@@ -60,9 +60,9 @@ def list_assigned(
 
 
 @pytest.fixture
-def new_lists(any_site: Site) -> Callable[..., AssignedWork]:
-    """Return a function that creates assignments with lists, on each database in turn."""
-    return lambda *given, **more: list_assigned(any_site, *given, **more)
+def new_lists(postgresql_site: Site) -> Callable[..., AssignedWork]:
+    """Return a function that creates assignments with lists, on PostgreSQL."""
+    return lambda *given, **more: list_assigned(postgresql_site, *given, **more)
 
 
 def press(page: Page, key: str, count: int) -> None:
@@ -136,11 +136,9 @@ def test_undo_leave_and_resume(
     assert assigned.rows()[0].note == "t for two"
 
 
-def test_two_people_at_once_are_never_shown_the_same_pair(
-    new_lists: Callable[..., AssignedWork], browser: Browser
-) -> None:
-    mine = new_lists(lists_pairs="active", lists_size=5)
-    theirs = new_lists(mine.study, round=1)
+def test_two_people_at_once_are_never_shown_the_same_pair(any_site: Site, browser: Browser) -> None:
+    mine = list_assigned(any_site, lists_pairs="active", lists_size=5)
+    theirs = list_assigned(any_site, mine.study, round=1)
     contexts = [browser.new_context() for _ in range(2)]
     pages = [
         assigned.open_page(own) for assigned, own in zip((mine, theirs), contexts, strict=True)

@@ -18,13 +18,13 @@ __all__ = ["admin"]
 
 
 def test_an_adjudication_from_the_dashboard_to_the_common_list(
-    any_site: Site,
+    postgresql_site: Site,
     admin: User,
     context: BrowserContext,
     browser: Browser,
 ) -> None:
-    url, page, slug = any_site.server.url, context.new_page(), f"split{admin.id}"
-    with any_site.sessions.write.begin() as session:
+    url, page, slug = postgresql_site.server.url, context.new_page(), f"split{admin.id}"
+    with postgresql_site.sessions.write.begin() as session:
         study, people = split_study(session, slug)
         people[2].name = name = f"Chidi {slug}"
         title, chidi = study.name, people[2]
@@ -42,9 +42,9 @@ def test_an_adjudication_from_the_dashboard_to_the_common_list(
     expect(row).to_contain_text(f"{name}, not finished")
 
     other = browser.new_context()
-    other.add_cookies([any_site.cookie(chidi)])
+    other.add_cookies([postgresql_site.cookie(chidi)])
     judging = other.new_page()
-    with any_site.sessions.read.begin() as session:
+    with postgresql_site.sessions.read.begin() as session:
         work = select(Assignment.id).where(Assignment.user_id == chidi.id)
         judging.goto(f"{url}/assignments/{session.scalars(work).one()}")
     ready(judging)
@@ -60,10 +60,10 @@ def test_an_adjudication_from_the_dashboard_to_the_common_list(
 
 
 def test_accuracy_on_known_pairs_is_shown_live(
-    any_site: Site, admin: User, context: BrowserContext
+    postgresql_site: Site, admin: User, context: BrowserContext
 ) -> None:
-    url, page, slug = any_site.server.url, context.new_page(), f"gold{admin.id}"
-    with any_site.sessions.write.begin() as session:
+    url, page, slug = postgresql_site.server.url, context.new_page(), f"gold{admin.id}"
+    with postgresql_site.sessions.write.begin() as session:
         study, people = split_study(session, slug)
         query = queries_of(session, study)[1]
         pages = candidates_of_study(session, study.id)[query.id]
@@ -82,7 +82,7 @@ def test_accuracy_on_known_pairs_is_shown_live(
     page.goto(f"{url}/studies/{slug}/progress")
     expect(page.get_by_role("heading", name="Assessors", exact=True)).to_be_visible()
     expect(page.get_by_role("columnheader", name="Known pairs")).to_have_count(0)
-    with any_site.sessions.write.begin() as session:
+    with postgresql_site.sessions.write.begin() as session:
         judge(session, session.get_one(Assignment, row.id), [f"q1-d{n}" for n in (3, 2, 1, 0)])
     line = page.locator("#p-people tr").filter(has_text="Chidi")
     expect(line).to_contain_text("0 %")

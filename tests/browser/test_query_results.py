@@ -13,15 +13,15 @@ pytestmark = pytest.mark.browser
 
 
 def test_a_researcher_reads_lists_and_pages_by_keyboard(
-    any_site: Site, context: BrowserContext
+    site: Site, context: BrowserContext
 ) -> None:
-    with any_site.sessions.write.begin() as session:
+    with site.sessions.write.begin() as session:
         user = make_user(session, role=Role.RESEARCHER)
         slug = f"read-{user.id}"
         make_judged_study(session, slug=slug)
-    context.add_cookies([any_site.cookie(user)])
+    context.add_cookies([site.cookie(user)])
     page = context.new_page()
-    page.goto(f"{any_site.server.url}/studies/{slug}/queries")
+    page.goto(f"{site.server.url}/studies/{slug}/queries")
     page.get_by_role("link", name="tulips upright 0").press("Enter")
     ranks = page.get_by_role("region", name="Ranks of the pages")
     expect(ranks.get_by_role("columnheader").first).to_have_text("Page")
@@ -39,19 +39,19 @@ def test_a_researcher_reads_lists_and_pages_by_keyboard(
     expect(page.get_by_text("is better").first).to_be_visible()
     page.get_by_role("link", name="Next query").press("Enter")
     expect(page.get_by_role("heading", name="tulips upright 1")).to_be_visible()
-    missing = page.goto(f"{any_site.server.url}/studies/{slug}/queries/999999")
+    missing = page.goto(f"{site.server.url}/studies/{slug}/queries/999999")
     assert missing is not None
     assert missing.status == 404
 
 
-def test_documents_open_from_their_table(any_site: Site, context: BrowserContext) -> None:
-    with any_site.sessions.write.begin() as session:
+def test_documents_open_from_their_table(site: Site, context: BrowserContext) -> None:
+    with site.sessions.write.begin() as session:
         user = make_user(session, role=Role.RESEARCHER)
         slug = f"pages-{user.id}"
         make_judged_study(session, slug=slug)
-    context.add_cookies([any_site.cookie(user)])
+    context.add_cookies([site.cookie(user)])
     page = context.new_page()
-    page.goto(f"{any_site.server.url}/studies/{slug}/documents")
+    page.goto(f"{site.server.url}/studies/{slug}/documents")
     opened = page.get_by_role("region", name="Table of documents").get_by_role("link").first
     title = opened.inner_text()
     opened.press("Enter")

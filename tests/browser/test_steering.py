@@ -27,11 +27,11 @@ _SETTLED = "async () => { await Promise.all(document.getAnimations().map((a) => 
 
 
 @pytest.fixture
-def admin(any_site: Site, context: BrowserContext) -> User:
+def admin(postgresql_site: Site, context: BrowserContext) -> User:
     """Sign in an administrator."""
-    with any_site.sessions.write.begin() as session:
+    with postgresql_site.sessions.write.begin() as session:
         user = make_user(session, role=Role.ADMIN, name="Maren Oduya")
-    context.add_cookies([any_site.cookie(user)])
+    context.add_cookies([postgresql_site.cookie(user)])
     return user
 
 
@@ -77,11 +77,11 @@ def upload(page: Page, url: str, folder: Path) -> None:
 
 
 def test_a_study_grows_while_it_runs(
-    any_site: Site, admin: User, context: BrowserContext, tmp_path: Path
+    postgresql_site: Site, admin: User, context: BrowserContext, tmp_path: Path
 ) -> None:
-    url, page, slug = any_site.server.url, context.new_page(), f"grow{admin.id}"
+    url, page, slug = postgresql_site.server.url, context.new_page(), f"grow{admin.id}"
     folder = tmp_path / slug
-    with any_site.sessions.write.begin() as session:
+    with postgresql_site.sessions.write.begin() as session:
         running(session, slug, folder)
     for number in range(8, 13):  # queries with pages of their own
         append(folder / "queries.jsonl", json.dumps(query(number)) + "\n")
@@ -105,7 +105,7 @@ def test_a_study_grows_while_it_runs(
     page.get_by_role("button", name="Create 10 assignments").click()
     expect(page.get_by_text("10 assignments created.")).to_be_visible()
 
-    with any_site.sessions.write.begin() as session:
+    with postgresql_site.sessions.write.begin() as session:
         make_user(session, name=f"Emil Sand {slug}")
     page.goto(f"{url}/studies/{slug}/assign")
     page.get_by_label(f"Emil Sand {slug}").check()
@@ -128,10 +128,10 @@ def test_a_study_grows_while_it_runs(
 
 
 def test_from_the_dashboard_to_void_work(
-    any_site: Site, admin: User, context: BrowserContext, tmp_path: Path
+    postgresql_site: Site, admin: User, context: BrowserContext, tmp_path: Path
 ) -> None:
-    url, page, slug = any_site.server.url, context.new_page(), f"void{admin.id}"
-    with any_site.sessions.write.begin() as session:
+    url, page, slug = postgresql_site.server.url, context.new_page(), f"void{admin.id}"
+    with postgresql_site.sessions.write.begin() as session:
         study, people = running(session, slug, tmp_path / slug)
         for index, person in enumerate(people):
             mine = sorted(work_of(session, person), key=lambda row: row.id)
@@ -170,9 +170,9 @@ def work_of(session: Session, person: User) -> list[Assignment]:
     return list(session.scalars(statement))
 
 
-def test_a_page_of_ones_own(any_site: Site, admin: User, context: BrowserContext) -> None:
+def test_a_page_of_ones_own(postgresql_site: Site, admin: User, context: BrowserContext) -> None:
     page = context.new_page()
-    page.goto(f"{any_site.server.url}/results")
+    page.goto(f"{postgresql_site.server.url}/results")
     looks_right(page)
     page.get_by_role("link", name=f"Your account, {admin.name}").click()
     looks_right(page)
