@@ -1,5 +1,6 @@
 """Fixtures: fresh databases of either kind, the application, a client, a real server, a browser."""
 
+import gc
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -31,6 +32,17 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_sessionstart() -> None:
+    """Switch garbage collection off while tests are collected: they all stay."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Switch it on again, without looking through all modules and tests each time."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
