@@ -40,6 +40,9 @@ _OVERLAPS = """() => {
 # would be fetched again for a rule that is off.
 _AXE = {"iframes": False, "preload": {"assets": ["media"]}, "resultTypes": ["violations"]}
 _WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+_TWO_FRAMES = (
+    "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+)
 _SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 _CUT = """() => [...document.querySelectorAll('.btn, .answer, .chip, .badge')]
   .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
@@ -52,6 +55,12 @@ def schemes(page: Page) -> Iterator[Literal["light", "dark"]]:
     for scheme in both:
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         yield scheme
+
+
+def resize(page: Page, width: int, height: int) -> None:
+    """Resize the window, and wait until the scripts that watch its width have run."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.evaluate(_TWO_FRAMES)
 
 
 def widths(page: Page) -> Iterator[int]:

@@ -18,7 +18,7 @@ from tests.browser.assigned_work import (
     select_text,
     settled,
 )
-from tests.browser.looks import barriers, flaws, schemes
+from tests.browser.looks import barriers, flaws, resize, schemes
 from tests.factories import PASSWORD, make_user, queries_of
 from tests.ranked import give_lists, grade_pages, make_ranked_study
 from topkapi.app.db.models import Content, Document, Study
@@ -295,9 +295,10 @@ AXE = {(1440, "light"), (1440, "dark"), (390, "light")}
 def test_the_page_is_sound_at_every_width(site: Site, browser: Browser) -> None:
     assigned = list_assigned(site, documents=9, k=8)
     finished = list_assigned(site, systems=2)
+    context = browser.new_context()
+    page = assigned.open_page(context)
     for width, height in ((1440, 900), (1024, 768), (390, 844)):
-        context = browser.new_context(viewport={"width": width, "height": height})
-        page = assigned.open_page(context)
+        resize(page, width, height)
         for scheme in schemes(page):
             assert flaws(page) == [], (width, scheme)
             assert (barriers(page) if (width, scheme) in AXE else []) == []
@@ -309,7 +310,7 @@ def test_the_page_is_sound_at_every_width(site: Site, browser: Browser) -> None:
         page.keyboard.press("Escape")
         for name in NAMES:
             expect(page.get_by_role("button", name=name, exact=True)).to_be_in_viewport()
-        context.close()
+    context.close()
     context = browser.new_context()
     page = finished.open_page(context)
     page.keyboard.press("t")

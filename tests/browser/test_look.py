@@ -15,12 +15,11 @@ from tests.browser.assigned_work import (
     question_of,
     saved,
 )
-from tests.browser.looks import barriers, flaws, schemes
+from tests.browser.looks import barriers, flaws, resize, schemes
 from topkapi.app.domain.enums import Tool
 
 pytestmark = pytest.mark.browser
 SIZES = ((1440, 900), (1024, 768), (390, 844))
-TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 HTML = Body("<!doctype html><title>t</title><h1>HTML tulips</h1><p>Cut and wrap.", "text/html")
 
 
@@ -31,13 +30,12 @@ ASKED = {(1440, "light"), (1440, "dark"), (390, "light")}
 def sound(page: Page, where: str) -> None:
     """Check the state at every width, in both colour schemes; leave the window wide."""
     for width, height in SIZES:
-        page.set_viewport_size({"width": width, "height": height})
-        page.evaluate(TWO_FRAMES)  # scripts that watch the width have run
+        resize(page, width, height)
         for scheme in schemes(page):
             assert flaws(page) == [], (where, width, scheme)
             found = barriers(page) if (width, scheme) in ASKED else []
             assert found == [], (where, width, scheme)
-    page.set_viewport_size({"width": 1440, "height": 900})
+    resize(page, 1440, 900)
 
 
 def test_every_state_is_sound(new_assigned: Callable[..., AssignedWork], browser: Browser) -> None:
