@@ -1,7 +1,7 @@
 """One browser for all tests, one server per database, a new person per test.
 
 A browser test runs on one database, `site` or `postgresql_site`: what the page does does not depend
-on it, and tests/web sends the same requests on both. Few whole stories take `any_site`.
+on it, and tests/web and tests/services do the same on both. Few whole stories take `any_site`.
 """
 
 import os
