@@ -51,7 +51,9 @@ check: lint
 
 # One thread a process for linear algebra: the tests themselves use every core.
 # mypy, which uses one core for a minute, runs beside the tests; what it found comes last.
+# Compiled modules are stored, whatever the environment says: the tests start many processes.
 test: export OPENBLAS_NUM_THREADS := 1
+test: export PYTHONDONTWRITEBYTECODE :=
 test: setup-dev lint
 	@$(BIN)/mypy >$(VENV)/mypy.txt 2>&1 & types=$$!; failed=0; \
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal || failed=$$?; \
@@ -60,6 +62,7 @@ test: setup-dev lint
 
 # make explore  the property tests with new random examples, many more of them
 explore: export OPENBLAS_NUM_THREADS := 1
+explore: export PYTHONDONTWRITEBYTECODE :=
 explore: setup-dev
 	HYPOTHESIS_PROFILE=explore $(BIN)/pytest -n $(WORKERS) $$(grep -lr '@given' tests --include='*.py')
 

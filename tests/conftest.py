@@ -1,5 +1,6 @@
-"""Fixtures: a fresh database of either kind, sessions, the application, a client, a real server."""
+"""Fixtures: fresh databases of either kind, the application, a client, a real server, a browser."""
 
+import gc
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -12,9 +13,11 @@ import pytest
 from argon2 import PasswordHasher
 from fastapi import FastAPI
 from hypothesis import HealthCheck, settings
+from playwright.sync_api import Browser, expect, sync_playwright
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
+from tests.browser.chromium import ARGUMENTS, chromium_path
 from tests.clients import open_client
 from tests.databases import PostgresqlTemplate, migrated_sqlite, postgresql_server, quick_folder
 from tests.live import FORKER, LiveServer, serving
@@ -29,6 +32,17 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_sessionstart() -> None:
+    """Switch garbage collection off while tests are collected: they all stay."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Switch it on again, without looking through all modules and tests each time."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
@@ -144,6 +158,16 @@ def client(app: FastAPI) -> Iterator[httpx.Client]:
     """Provide a browser-like client without cookies, which calls the application in process."""
     with open_client(app) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Launch a headless Chromium."""
+    expect.set_options(timeout=20_000)  # a busy machine is slow; that is no failure
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
+        yield browser
+        browser.close()
 
 
 @pytest.fixture

@@ -1,4 +1,8 @@
-"""One browser for all tests, one server per database, a new person per test."""
+"""One browser for all tests, one server per database, a new person per test.
+
+A browser test runs on one database, `site` or `postgresql_site`: what the page does does not depend
+on it, and tests/web and tests/services do the same on both. Few whole stories take `any_site`.
+"""
 
 import os
 import shutil
@@ -9,23 +13,12 @@ from typing import cast
 
 import pytest
 from argon2 import PasswordHasher
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.browser.assigned_work import AssignedWork, Site, make_assigned
-from tests.browser.chromium import ARGUMENTS, chromium_path
 from tests.databases import PostgresqlTemplate, quick_folder
 from tests.live import FORKER, serving
 from topkapi.app.db.engine import make_engine, make_sessions
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Launch a headless Chromium."""
-    expect.set_options(timeout=20_000)  # a busy machine is slow; that is no failure
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 def _site(request: pytest.FixtureRequest, kind: str, stack: ExitStack) -> Site:
@@ -43,18 +36,24 @@ def _site(request: pytest.FixtureRequest, kind: str, stack: ExitStack) -> Site:
     return Site(server, make_sessions(engine))
 
 
-@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
-def any_site(request: pytest.FixtureRequest) -> Iterator[Site]:
-    """Run a server, on each database in turn."""
+@pytest.fixture(scope="session")
+def site(request: pytest.FixtureRequest) -> Iterator[Site]:
+    """Run a server on SQLite."""
     with ExitStack() as stack:
-        yield _site(request, request.param, stack)
+        yield _site(request, "sqlite", stack)
 
 
 @pytest.fixture(scope="session")
-def site(request: pytest.FixtureRequest) -> Iterator[Site]:
-    """Run a server on SQLite, for tests that do not depend on the database."""
+def postgresql_site(request: pytest.FixtureRequest) -> Iterator[Site]:
+    """Run a server on PostgreSQL."""
     with ExitStack() as stack:
-        yield _site(request, "sqlite", stack)
+        yield _site(request, "postgresql", stack)
+
+
+@pytest.fixture(params=["site", "postgresql_site"], ids=["sqlite", "postgresql"])
+def any_site(request: pytest.FixtureRequest) -> Site:
+    """Return the server on each database in turn, for the few stories that walk the whole way."""
+    return cast(Site, request.getfixturevalue(request.param))
 
 
 @pytest.fixture
@@ -70,9 +69,9 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture
-def assigned(any_site: Site) -> AssignedWork:
-    """Create an assignment with six pages, on each database in turn."""
-    return make_assigned(any_site)
+def assigned(postgresql_site: Site) -> AssignedWork:
+    """Create an assignment with six pages, on PostgreSQL; `new_assigned` creates one on SQLite."""
+    return make_assigned(postgresql_site)
 
 
 @pytest.fixture

@@ -66,8 +66,8 @@ def test_both_panes_are_equally_wide_from_the_first_paint(
     assert sum(page.evaluate("window.shifts")) < 0.0005, "nothing visible moves"
 
 
-def test_pages_are_found_where_they_were_left(any_site: Site, context: BrowserContext) -> None:
-    page = make_assigned(any_site, pages=plain_pages(4), k=1).open_page(context)
+def test_pages_are_found_where_they_were_left(site: Site, context: BrowserContext) -> None:
+    page = make_assigned(site, pages=plain_pages(4), k=1).open_page(context)
     title = pair_of(page)[0]
     page.keyboard.press("Space")
     page.keyboard.press("j")

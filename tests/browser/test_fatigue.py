@@ -12,10 +12,8 @@ pytestmark = pytest.mark.browser
 REMINDER = "minutes without a break"
 
 
-def test_a_rest_is_suggested_after_the_study_s_minutes(
-    any_site: Site, context: BrowserContext
-) -> None:
-    assigned = make_assigned(any_site, rest_minutes=5, idle_seconds=3600)
+def test_a_rest_is_suggested_after_the_study_s_minutes(site: Site, context: BrowserContext) -> None:
+    assigned = make_assigned(site, rest_minutes=5, idle_seconds=3600)
     context.clock.install()
     page = assigned.open_page(context)
     page.clock.run_for(270_000)

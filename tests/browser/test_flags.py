@@ -25,7 +25,7 @@ def flag_by_key(page: Page, reason: str) -> None:
 
 
 def test_a_question_is_flagged_by_keyboard_and_stays_open(
-    any_site: Site, assigned: AssignedWork, tab: Page, context: BrowserContext
+    postgresql_site: Site, assigned: AssignedWork, tab: Page, context: BrowserContext
 ) -> None:
     tab.keyboard.press("ArrowLeft")
     answered(tab, 1)
@@ -36,17 +36,17 @@ def test_a_question_is_flagged_by_keyboard_and_stays_open(
     assert question_of(tab) == before
     tab.keyboard.press("ArrowRight")
     answered(tab, 2)
-    with any_site.sessions.read() as session:
+    with postgresql_site.sessions.read() as session:
         flag = session.scalars(
             select(Flag).where(Flag.assignment_id == assigned.assignment.id)
         ).one()
     assert f"position={flag.position}" in before
     assert all(f"={name}" in before for name in flag.shown)
-    with any_site.sessions.write.begin() as session:
+    with postgresql_site.sessions.write.begin() as session:
         admin = make_user(session, role=Role.ADMIN)
     context.clear_cookies()
-    context.add_cookies([any_site.cookie(admin)])
-    tab.goto(f"{any_site.server.url}/studies/{assigned.study.slug}/progress")
+    context.add_cookies([postgresql_site.cookie(admin)])
+    tab.goto(f"{postgresql_site.server.url}/studies/{assigned.study.slug}/progress")
     expect(tab.get_by_text("1 open flag")).to_be_visible()
     assert barriers(tab) == []
     tab.get_by_role("button", name="Mark as handled").press("Enter")

@@ -1,10 +1,11 @@
-"""Sessions of an assessor with tool T1, on both databases."""
+"""Sessions of an assessor with tool T1."""
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.assigned_work import (
     AssignedWork,
+    Site,
     answered,
     frame_of,
     make_assigned,
@@ -26,8 +27,9 @@ def press(page: Page, key: str, count: int) -> None:
 
 
 def test_a_query_is_judged_to_its_end_by_keys_alone(
-    assigned: AssignedWork, context: BrowserContext
+    any_site: Site, context: BrowserContext
 ) -> None:
+    assigned = make_assigned(any_site)
     assigned.sign_in(context)
     page = context.new_page()
     page.goto(assigned.site.server.url)

@@ -1,4 +1,4 @@
-"""Sessions with tool T3, two rankings side by side, on both databases."""
+"""Sessions with tool T3, two rankings side by side."""
 
 import itertools
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from tests.browser.assigned_work import (
     select_text,
     settled,
 )
-from tests.browser.looks import barriers, flaws, schemes
+from tests.browser.looks import barriers, flaws, resize, schemes
 from tests.factories import PASSWORD, make_user, queries_of
 from tests.ranked import give_lists, grade_pages, make_ranked_study
 from topkapi.app.db.models import Content, Document, Study
@@ -60,9 +60,9 @@ def list_assigned(
 
 
 @pytest.fixture
-def new_lists(any_site: Site) -> Callable[..., AssignedWork]:
-    """Return a function that creates assignments with lists, on each database in turn."""
-    return lambda *given, **more: list_assigned(any_site, *given, **more)
+def new_lists(postgresql_site: Site) -> Callable[..., AssignedWork]:
+    """Return a function that creates assignments with lists, on PostgreSQL."""
+    return lambda *given, **more: list_assigned(postgresql_site, *given, **more)
 
 
 def press(page: Page, key: str, count: int) -> None:
@@ -136,11 +136,9 @@ def test_undo_leave_and_resume(
     assert assigned.rows()[0].note == "t for two"
 
 
-def test_two_people_at_once_are_never_shown_the_same_pair(
-    new_lists: Callable[..., AssignedWork], browser: Browser
-) -> None:
-    mine = new_lists(lists_pairs="active", lists_size=5)
-    theirs = new_lists(mine.study, round=1)
+def test_two_people_at_once_are_never_shown_the_same_pair(any_site: Site, browser: Browser) -> None:
+    mine = list_assigned(any_site, lists_pairs="active", lists_size=5)
+    theirs = list_assigned(any_site, mine.study, round=1)
     contexts = [browser.new_context() for _ in range(2)]
     pages = [
         assigned.open_page(own) for assigned, own in zip((mine, theirs), contexts, strict=True)
@@ -297,9 +295,10 @@ AXE = {(1440, "light"), (1440, "dark"), (390, "light")}
 def test_the_page_is_sound_at_every_width(site: Site, browser: Browser) -> None:
     assigned = list_assigned(site, documents=9, k=8)
     finished = list_assigned(site, systems=2)
+    context = browser.new_context()
+    page = assigned.open_page(context)
     for width, height in ((1440, 900), (1024, 768), (390, 844)):
-        context = browser.new_context(viewport={"width": width, "height": height})
-        page = assigned.open_page(context)
+        resize(page, width, height)
         for scheme in schemes(page):
             assert flaws(page) == [], (width, scheme)
             assert (barriers(page) if (width, scheme) in AXE else []) == []
@@ -311,7 +310,7 @@ def test_the_page_is_sound_at_every_width(site: Site, browser: Browser) -> None:
         page.keyboard.press("Escape")
         for name in NAMES:
             expect(page.get_by_role("button", name=name, exact=True)).to_be_in_viewport()
-        context.close()
+    context.close()
     context = browser.new_context()
     page = finished.open_page(context)
     page.keyboard.press("t")

@@ -54,12 +54,12 @@ def media_desks(site: Site, folder: Path, count: int) -> list[tuple[str, object]
 
 
 def test_a_pdf_and_a_picture_are_judged_side_by_side(
-    any_site: Site,
+    postgresql_site: Site,
     context: BrowserContext,
     tmp_path: Path,
     snapshot: Callable[[Page, str], None],
 ) -> None:
-    desks = media_desks(any_site, tmp_path, 3)
+    desks = media_desks(postgresql_site, tmp_path, 3)
     page = context.new_page()
     for width, (address, cookie) in zip(widths(page), desks, strict=True):
         context.add_cookies([cookie])  # type: ignore[list-item]

@@ -20,13 +20,13 @@ pytestmark = pytest.mark.browser
 
 
 def test_answers_are_kept_as_far_as_pages_were_prefetched_and_sent_in_order(
-    any_site: Site, context: BrowserContext
+    postgresql_site: Site, context: BrowserContext
 ) -> None:
     for tool, keys, answers in (
         (Tool.PAIRS, ("ArrowLeft", "ArrowRight", "t"), ["left", "right", "tie"]),
         (Tool.GRADES, ("3", "1", "2", "4", "5"), ["good", "bad", "fair", "excellent", "perfect"]),
     ):
-        assigned = make_assigned(any_site, tool=tool, pages=plain_pages(9))
+        assigned = make_assigned(postgresql_site, tool=tool, pages=plain_pages(9))
         context.clear_cookies()
         tab = assigned.open_page(context)
         expect(tab.locator("#answers[data-deep='0']")).to_be_attached()

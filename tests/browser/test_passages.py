@@ -68,9 +68,9 @@ def test_a_marked_passage_comes_back_with_its_page(
 
 
 def test_by_keyboard_the_sentence_of_a_hit_is_marked_and_unmarked(
-    any_site: Site, context: BrowserContext
+    postgresql_site: Site, context: BrowserContext
 ) -> None:
-    tab = make_assigned(any_site).open_page(context)
+    tab = make_assigned(postgresql_site).open_page(context)
     tab.keyboard.press(".")  # the first highlighted term
     for wanted in ({left_of(tab): ["Water, cut, wrap, wait."]}, {}):
         tab.keyboard.press("m")

@@ -16,18 +16,18 @@ pytestmark = pytest.mark.browser
 
 
 def test_a_researcher_reads_lists_and_pages_by_keyboard(
-    any_site: Site, context: BrowserContext
+    site: Site, context: BrowserContext
 ) -> None:
-    with any_site.sessions.write.begin() as session:
+    with site.sessions.write.begin() as session:
         user = make_user(session, role=Role.RESEARCHER)
         slug = f"read-{user.id}"
         make_judged_study(session, slug=slug)
         study = session.scalars(select(Study).where(Study.slug == slug)).one()
         run = b"q0 Q0 q0-d1 1 2.5 newcomer\nq0 Q0 another 2 1.5 newcomer\n"
         add_runs(session, study, read_runs([("newcomer.run", run)]))
-    context.add_cookies([any_site.cookie(user)])
+    context.add_cookies([site.cookie(user)])
     page = context.new_page()
-    page.goto(f"{any_site.server.url}/studies/{slug}/queries")
+    page.goto(f"{site.server.url}/studies/{slug}/queries")
     page.get_by_role("link", name="tulips upright 0").press("Enter")
     ranks = page.get_by_role("region", name="Ranks of the pages")
     expect(ranks.get_by_role("columnheader").first).to_have_text("Page")
@@ -54,13 +54,13 @@ def test_a_researcher_reads_lists_and_pages_by_keyboard(
     expect(page.get_by_text("is better").first).to_be_visible()
     page.get_by_role("link", name="Next query").press("Enter")
     expect(page.get_by_role("heading", name="tulips upright 1")).to_be_visible()
-    missing = page.goto(f"{any_site.server.url}/studies/{slug}/queries/999999")
+    missing = page.goto(f"{site.server.url}/studies/{slug}/queries/999999")
     assert missing is not None
     assert missing.status == 404
 
 
-def test_pages_open_wherever_they_are_named(any_site: Site, context: BrowserContext) -> None:
-    with any_site.sessions.write.begin() as session:
+def test_pages_open_wherever_they_are_named(site: Site, context: BrowserContext) -> None:
+    with site.sessions.write.begin() as session:
         user = make_user(session, role=Role.RESEARCHER)
         slug = f"pages-{user.id}"
         make_judged_study(session, slug=slug)
@@ -69,14 +69,14 @@ def test_pages_open_wherever_they_are_named(any_site: Site, context: BrowserCont
         ).first()
         assert work is not None
         session.add(Flag(assignment_id=work.id, position=0, shown=["q0-d1"], reason="Both odd"))
-    context.add_cookies([any_site.cookie(user)])
+    context.add_cookies([site.cookie(user)])
     page = context.new_page()
     for address, region in (
         ("documents", "Table of documents"),
         ("report", "Consensus, T1 pairs"),
         ("progress", "Flagged questions"),
     ):
-        page.goto(f"{any_site.server.url}/studies/{slug}/{address}")
+        page.goto(f"{site.server.url}/studies/{slug}/{address}")
         opened = page.get_by_role("region", name=region).locator("a[data-page]").first
         title = opened.inner_text()
         opened.press("Enter")

@@ -267,8 +267,8 @@ def test_keys_work_on_every_keyboard(
     assert assigned.log() == [("answer", answer) for *_, answer in LAYOUTS]
 
 
-def test_a_person_chooses_the_keys(any_site: Site, context: BrowserContext) -> None:
-    assigned = make_assigned(any_site)
+def test_a_person_chooses_the_keys(site: Site, context: BrowserContext) -> None:
+    assigned = make_assigned(site)
     page = assigned.open_page(context)
     page.keyboard.press("?")
     page.get_by_role("link", name="Change the keys").click()

@@ -28,9 +28,9 @@ def look(page: Page, name: str) -> None:
 
 
 def test_an_administrator_chooses_between_edits_and_files(
-    any_site: Site, context: BrowserContext, tmp_path: Path
+    site: Site, context: BrowserContext, tmp_path: Path
 ) -> None:
-    with any_site.sessions.write.begin() as session:
+    with site.sessions.write.begin() as session:
         user = make_user(session, role=Role.ADMIN, name="Maren Oduya")
         slug = f"again{user.id}"
         folder = small_study(tmp_path / slug)
@@ -55,9 +55,9 @@ def test_an_administrator_chooses_between_edits_and_files(
     path = tmp_path / f"{slug}.zip"
     path.write_bytes(zipped(folder))
 
-    context.add_cookies([any_site.cookie(user)])
+    context.add_cookies([site.cookie(user)])
     page = context.new_page()
-    page.goto(f"{any_site.server.url}/imports")
+    page.goto(f"{site.server.url}/imports")
     page.get_by_label("Study", exact=True).set_input_files(path)
     page.get_by_role("button", name="Upload").click()
     guidelines = page.get_by_role("group", name="Guidelines")
@@ -75,13 +75,13 @@ def test_an_administrator_chooses_between_edits_and_files(
     page.get_by_role("button", name="Import 1 query").click()
     expect(page.get_by_text("The study was imported.")).to_be_visible()
     expect(page.get_by_text("guidelines (kept)")).to_be_visible()
-    with any_site.sessions.read() as session:
+    with site.sessions.read() as session:
         study = session.scalars(select(Study).where(Study.slug == slug)).one()
         assert study.name == "Tulips of 2026"
         assert "Look twice." in study.guidelines
         assert study.settings["idle_seconds"] == 45
 
-    page.goto(f"{any_site.server.url}/studies/{slug}/guidelines")
+    page.goto(f"{site.server.url}/studies/{slug}/guidelines")
     page.get_by_role("link", name="History").click()
     expect(page.get_by_role("heading", name="Version 2")).to_be_visible()
     look(page, "history")

@@ -36,12 +36,12 @@ def signed_in(page: Page, site: Site, email: str) -> None:
     expect(page.get_by_role("link", name="Studies")).to_be_visible()
 
 
-def test_a_researcher_reads_the_report(any_site: Site, browser: Browser) -> None:
-    slug, email = judged_study(any_site)
+def test_a_researcher_reads_the_report(postgresql_site: Site, browser: Browser) -> None:
+    slug, email = judged_study(postgresql_site)
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     faults: list[str] = []
     page.on("console", lambda line: faults.append(line.text) if line.type == "error" else None)
-    signed_in(page, any_site, email)
+    signed_in(page, postgresql_site, email)
     page.get_by_role("link", name="Studies").click()
     page.get_by_role("link", name=f"Study {slug}", exact=True).click()
     page.get_by_role("link", name="Report").click()
@@ -67,7 +67,7 @@ def test_a_researcher_reads_the_report(any_site: Site, browser: Browser) -> None
         page.get_by_role("link", name="Download").click()
     assert download.value.suggested_filename == f"{slug}-report.zip"
 
-    page.goto(f"{any_site.server.url}/studies/{slug}-fresh/report")
+    page.goto(f"{postgresql_site.server.url}/studies/{slug}-fresh/report")
     expect(page.get_by_text("Nothing is assigned yet")).to_be_visible()
     assert faults == []
     page.close()

@@ -33,8 +33,8 @@ def answer(page: Page, count: int, key: str | None = None) -> None:
 
 
 @pytest.fixture
-def robust(any_site: Site) -> AssignedWork:
-    return make_assigned(any_site, k=3, sorter="robust", budget=BUDGET)
+def robust(postgresql_site: Site) -> AssignedWork:
+    return make_assigned(postgresql_site, k=3, sorter="robust", budget=BUDGET)
 
 
 def test_a_sampled_query_is_judged_to_its_end_by_keys_alone(
@@ -98,9 +98,11 @@ def reopened(page: Page) -> None:
 
 
 def test_the_bar_shows_how_good_the_list_is_until_that_is_enough(
-    any_site: Site, context: BrowserContext
+    postgresql_site: Site, context: BrowserContext
 ) -> None:
-    assigned = make_assigned(any_site, k=2, sorter="robust", budget=60, stop_at=0.8, pair_limit=6)
+    assigned = make_assigned(
+        postgresql_site, k=2, sorter="robust", budget=60, stop_at=0.8, pair_limit=6
+    )
     page = assigned.open_page(context)
     qualities = []
     for count in range(1, 60):

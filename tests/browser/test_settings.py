@@ -13,16 +13,16 @@ pytestmark = pytest.mark.browser
 
 
 def test_an_administrator_changes_a_study_until_work_is_assigned(
-    any_site: Site, context: BrowserContext
+    site: Site, context: BrowserContext
 ) -> None:
-    with any_site.sessions.write.begin() as session:
+    with site.sessions.write.begin() as session:
         user = make_user(session, role=Role.ADMIN)
         study = make_study(session)
         study.settings = StudySettings(k=3, tools=(Tool.PAIRS, Tool.GRADES)).as_json()
         slug, study_id = study.slug, study.id
-    context.add_cookies([any_site.cookie(user)])
+    context.add_cookies([site.cookie(user)])
     page = context.new_page()
-    page.goto(f"{any_site.server.url}/studies/{slug}")
+    page.goto(f"{site.server.url}/studies/{slug}")
     page.get_by_role("link", name="Change the settings").press("Enter")
     expect(page.get_by_label("Top k")).to_be_visible()
     assert_accessible(page)
@@ -42,10 +42,10 @@ def test_an_administrator_changes_a_study_until_work_is_assigned(
     page.get_by_role("button", name="Save guidelines").press("Enter")
     expect(page.get_by_role("heading", name="Look twice")).to_be_visible()
 
-    with any_site.sessions.write.begin() as session:
+    with site.sessions.write.begin() as session:
         found = session.get_one(type(study), study_id)
         make_assignment(session, query=queries_of(session, found)[0])
-    page.goto(f"{any_site.server.url}/studies/{slug}/settings")
+    page.goto(f"{site.server.url}/studies/{slug}/settings")
     expect(page.get_by_text("Work is assigned.")).to_be_visible()
     expect(page.get_by_label("Top k")).to_be_disabled()
     expect(page.get_by_label("Pause after")).to_be_enabled()

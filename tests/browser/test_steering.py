@@ -170,6 +170,7 @@ def work_of(session: Session, person: User) -> list[Assignment]:
     return list(session.scalars(statement))
 
 
+@pytest.mark.parametrize("any_site", ["site"], indirect=True, ids=["sqlite"])
 def test_a_page_of_ones_own(any_site: Site, admin: User, context: BrowserContext) -> None:
     page = context.new_page()
     page.goto(f"{any_site.server.url}/results")

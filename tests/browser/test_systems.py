@@ -18,14 +18,14 @@ def file(name: str, data: bytes) -> FilePayload:
     return {"name": name, "mimeType": "application/octet-stream", "buffer": data}
 
 
-def test_from_two_runs_to_their_scores(any_site: Site, context: BrowserContext) -> None:
-    with any_site.sessions.write.begin() as session:
+def test_from_two_runs_to_their_scores(site: Site, context: BrowserContext) -> None:
+    with site.sessions.write.begin() as session:
         user = make_user(session, role=Role.ADMIN)
         slug = f"systems-{user.id}"
         make_judged_study(session, slug=slug)
-    context.add_cookies([any_site.cookie(user)])
+    context.add_cookies([site.cookie(user)])
     page = context.new_page()
-    page.goto(f"{any_site.server.url}/studies/{slug}/report")
+    page.goto(f"{site.server.url}/studies/{slug}/report")
     page.get_by_role("link", name="Systems", exact=True).press("Enter")
     expect(page.get_by_role("heading", name="No systems yet")).to_be_visible()
     assert_accessible(page)
@@ -46,7 +46,7 @@ def test_from_two_runs_to_their_scores(any_site: Site, context: BrowserContext) 
     page.get_by_role("button", name="Compare").press("Enter")
     expect(by_one.get_by_role("row", name="dense")).to_contain_text("no difference")
     expect(by_one.get_by_role("columnheader", name="map")).to_be_visible()
-    with any_site.sessions.write.begin() as session:
+    with site.sessions.write.begin() as session:
         compare_lists(session, slug, make_user(session).email)
     page.reload()
     board = page.get_by_role("region", name="Leaderboard")

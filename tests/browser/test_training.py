@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.assigned_work import AssignedWork, Site, make_assigned, ready
-from tests.browser.looks import barriers, flaws
+from tests.browser.looks import barriers, flaws, widths
 from tests.factories import make_user
 from topkapi.app.db.models import Study
 from topkapi.app.domain.enums import Role, Tool
@@ -59,8 +59,8 @@ def framed(page: Page) -> None:
     )
 
 
-def test_training_by_keyboard_only_opens_the_work(any_site: Site, context: BrowserContext) -> None:
-    assigned = trained_assignment(any_site, PAIR, GRADE, LISTS, training_needed=2, training_tries=2)
+def test_training_by_keyboard_only_opens_the_work(site: Site, context: BrowserContext) -> None:
+    assigned = trained_assignment(site, PAIR, GRADE, LISTS, training_needed=2, training_tries=2)
     page = opened(assigned, context)
     assert barriers(page) == []
     read_guidelines(page)
@@ -88,9 +88,9 @@ def test_training_by_keyboard_only_opens_the_work(any_site: Site, context: Brows
 
 
 def test_a_key_inside_a_page_answers_and_next_works_from_there(
-    any_site: Site, context: BrowserContext
+    site: Site, context: BrowserContext
 ) -> None:
-    assigned = trained_assignment(any_site, PAIR)
+    assigned = trained_assignment(site, PAIR)
     page = opened(assigned, context)
     read_guidelines(page)
     frame = page.frame_locator("#left-frames iframe")
@@ -103,8 +103,8 @@ def test_a_key_inside_a_page_answers_and_next_works_from_there(
     expect(page.get_by_role("heading", name="You can begin")).to_be_visible()
 
 
-def test_practice_works_without_scripts(any_site: Site, context: BrowserContext) -> None:
-    assigned = trained_assignment(any_site, PAIR)
+def test_practice_works_without_scripts(site: Site, context: BrowserContext) -> None:
+    assigned = trained_assignment(site, PAIR)
     browser = context.browser
     assert browser is not None
     plain = browser.new_context(java_script_enabled=False)
@@ -118,11 +118,11 @@ def test_practice_works_without_scripts(any_site: Site, context: BrowserContext)
 
 
 def test_who_fails_is_told_whom_to_ask_and_gets_another_try(
-    any_site: Site, context: BrowserContext
+    site: Site, context: BrowserContext
 ) -> None:
     contact = "Maren Oduya, room 4"
     assigned = trained_assignment(
-        any_site, PAIR, training_needed=1, training_tries=1, training_contact=contact
+        site, PAIR, training_needed=1, training_tries=1, training_contact=contact
     )
     page = opened(assigned, context)
     read_guidelines(page)
@@ -133,12 +133,12 @@ def test_who_fails_is_told_whom_to_ask_and_gets_another_try(
     assert barriers(page) == []
     browser = context.browser
     assert browser is not None
-    with any_site.sessions.write.begin() as session:
+    with site.sessions.write.begin() as session:
         admin = make_user(session, role=Role.ADMIN)
     office = browser.new_context()
-    office.add_cookies([any_site.cookie(admin)])
+    office.add_cookies([site.cookie(admin)])
     study = office.new_page()
-    study.goto(f"{any_site.server.url}/studies/{assigned.study.slug}/training")
+    study.goto(f"{site.server.url}/studies/{assigned.study.slug}/training")
     assert barriers(study) == []
     study.get_by_role("button", name="Grant another try").press("Enter")
     expect(study.get_by_text("try 2")).to_be_visible()
@@ -155,33 +155,33 @@ def test_who_fails_is_told_whom_to_ask_and_gets_another_try(
     expect(page.get_by_text("try 2 of 2")).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [1440, 1024, 390])
+def fits(page: Page, snapshot: Callable[[Page, str], None], name: str) -> None:
+    """Check the layout of the page as it is now at every width."""
+    for width in widths(page):
+        snapshot(page, f"{name}-{width}")
+        assert flaws(page) == [], (name, width)
+
+
 def test_the_pages_of_the_training_fit(
-    site: Site, context: BrowserContext, width: int, snapshot: Callable[[Page, str], None]
+    site: Site, context: BrowserContext, snapshot: Callable[[Page, str], None]
 ) -> None:
     assigned = trained_assignment(site, PAIR, GRADE, LISTS, training_needed=3, training_tries=1)
     page = opened(assigned, context)
-    page.set_viewport_size({"width": width, "height": 844 if width == 390 else 800})
-    snapshot(page, f"guidelines-{width}")
-    assert flaws(page) == []
+    fits(page, snapshot, "guidelines")
     read_guidelines(page)
     for name, key in (("pair", "ArrowLeft"), ("grade", "1"), ("lists", "t")):
         framed(page)
-        snapshot(page, f"{name}-{width}")
-        assert flaws(page) == []
+        fits(page, snapshot, name)
         page.keyboard.press(key)
         expect(page.get_by_text(WHY)).to_be_visible()
-        snapshot(page, f"{name}-feedback-{width}")
-        assert flaws(page) == []
+        fits(page, snapshot, f"{name}-feedback")
         page.keyboard.press("Enter")
         expect(page.get_by_text(WHY)).to_have_count(0)
     expect(page.get_by_text("You have used all your tries.")).to_be_visible()
-    snapshot(page, f"failed-{width}")
-    assert flaws(page) == []
+    fits(page, snapshot, "failed")
     with site.sessions.write.begin() as session:
         admin = make_user(session, role=Role.ADMIN)
     context.clear_cookies()
     context.add_cookies([site.cookie(admin)])
     page.goto(f"{site.server.url}/studies/{assigned.study.slug}/training")
-    snapshot(page, f"study-{width}")
-    assert flaws(page) == []
+    fits(page, snapshot, "study")

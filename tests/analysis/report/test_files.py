@@ -4,10 +4,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser
 
-from tests.browser.chromium import ARGUMENTS, chromium_path
+from tests.browser.looks import violations
 from topkapi.analysis.report import Options, build_report
 from topkapi.analysis.report.files import write_report
 from topkapi.analysis.report.page.svg import ticks
@@ -82,19 +81,17 @@ def test_ticks_reach_the_greatest_value_in_few_round_steps(most: float) -> None:
 
 
 @pytest.mark.browser
-def test_the_page_fits_and_is_accessible_light_and_dark_wide_and_narrow(folder: Path) -> None:
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
-        for scheme, width in (("light", 1440), ("dark", 390)):
-            page = browser.new_page(
-                viewport={"width": width, "height": 900},
-                color_scheme=scheme,  # type: ignore[arg-type]
-            )
-            page.goto((folder / "report.html").as_uri())
-            assert page.evaluate("document.documentElement.scrollWidth") == width
-            found = Axe().run(page)
-            assert found.violations_count == 0, found.generate_report()
-            page.get_by_role("button", name="How Cohen's kappa is computed").click()
-            assert page.get_by_text("Agreement beyond what the two assessors").is_visible()
-            page.close()
-        browser.close()
+def test_the_page_fits_and_is_accessible_light_and_dark_wide_and_narrow(
+    folder: Path, browser: Browser
+) -> None:
+    for scheme, width in (("light", 1440), ("dark", 390)):
+        page = browser.new_page(
+            viewport={"width": width, "height": 900},
+            color_scheme=scheme,  # type: ignore[arg-type]
+        )
+        page.goto((folder / "report.html").as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        assert violations(page) == []
+        page.get_by_role("button", name="How Cohen's kappa is computed").click()
+        assert page.get_by_text("Agreement beyond what the two assessors").is_visible()
+        page.close()
