@@ -190,6 +190,8 @@ def test_a_question_requested_before_the_answer_is_not_shown_after_it(
     tab.keyboard.press("ArrowLeft")
     answered(tab, 1)
     saved(tab)
+    while not held:  # the reply to the first request may come after all of this
+        tab.wait_for_timeout(10)
     route, response = held[0]
     with tab.expect_response(assigned.url, timeout=5000):
         route.fulfill(response=response)

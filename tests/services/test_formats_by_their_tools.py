@@ -52,7 +52,7 @@ def files(sessions: Sessions, tmp_path: Path) -> Files:
 )
 def test_parquet_tables_hold_the_records(files: Files, name: str, read: Any) -> None:
     text = "pairs.tsv" if name.startswith("pairs") else name.replace("parquet", "jsonl")
-    records = [asdict(each) for each in files(read, text)]
+    records = [_numbered(asdict(each)) for each in files(read, text)]
     rows = pyarrow.parquet.read_table(files.path(name)).to_pylist()
     for row, record in zip(rows, records, strict=True):
         if "options" in row:
@@ -63,6 +63,16 @@ def test_parquet_tables_hold_the_records(files: Files, name: str, read: Any) -> 
     assert table["query"].tolist() == [record["query"] for record in records]
     if "at" in records[0]:
         assert table["at"].dt.tz is not None
+
+
+def _numbered(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the record with the round counted from 1 behind the one counted from 0."""
+    numbered: dict[str, Any] = {}
+    for key, value in record.items():
+        numbered[key] = value
+        if key == "round":
+            numbered["round_number"] = value + 1
+    return numbered
 
 
 def _as_list(value: Any) -> Any:
