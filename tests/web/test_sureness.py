@@ -125,7 +125,7 @@ def test_page_files_and_command_report_it_alike(
         main(["report", "tulips", "--out", str(out), "--no-plots", "--confidence"])
     assert end.value.code == 0
     assert files == {path.name: path.read_bytes() for path in out.iterdir()}
-    assert files["confidence.csv"].startswith(b"assessor,query,round,sorter,answers,quality")
+    assert files["confidence.csv"].startswith(b"assessor,query,round,round_number,sorter,answers,")
     assert files["confidence.csv"].count(b"\n") == 4
     api = client.get(
         "/api/v1/studies/tulips/report?confidence=true",
