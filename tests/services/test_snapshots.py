@@ -1,4 +1,4 @@
-"""Tests of snapshots: slow sums are cached for some seconds, quick ones never."""
+"""Tests of snapshots: sums of large studies are cached for some seconds."""
 
 from sqlalchemy.orm import Session
 
@@ -19,12 +19,12 @@ class Clock:
         return self.at
 
 
-def test_what_took_long_is_kept_for_some_seconds(session: Session) -> None:
+def test_sums_of_a_large_study_are_kept_for_some_seconds(session: Session) -> None:
     study = make_study(session, queries=2)
     first, second = queries_of(session, study)
     row = make_assignment(session, query=first)
     clock = Clock()
-    kept = Snapshots(clock, worth=0.0)
+    kept = Snapshots(clock, large=1)
     before = study_progress.overview(session, study, kept)
     assert (before.all.sums.assigned, before.work.latest(session, 6)) == (1, [])
     assert set(before.work.queries(session)) == {first.id}
@@ -44,7 +44,7 @@ def test_what_took_long_is_kept_for_some_seconds(session: Session) -> None:
 def test_the_longer_it_took_the_longer_it_is_kept(session: Session) -> None:
     study = make_study(session)
     clock = Clock(tick=1.0)  # summing up takes one tick
-    kept = Snapshots(clock)
+    kept = Snapshots(clock, large=0)
     before = study_progress.overview(session, study, kept)
     clock.at = PATIENCE - 2.0
     assert study_progress.overview(session, study, kept).work is before.work
@@ -52,9 +52,9 @@ def test_the_longer_it_took_the_longer_it_is_kept(session: Session) -> None:
     assert study_progress.overview(session, study, kept).work is not before.work
 
 
-def test_what_is_quick_is_never_kept(session: Session) -> None:
+def test_a_small_study_is_never_kept_even_if_the_machine_is_slow(session: Session) -> None:
     study = make_study(session)
-    kept = Snapshots()
+    kept = Snapshots(Clock(tick=10.0))
     assert study_progress.overview(session, study, kept).all.sums.assigned == 0
     make_assignment(session, user=make_user(session), query=queries_of(session, study)[0])
     assert study_progress.overview(session, study, kept).all.sums.assigned == 1

@@ -1,7 +1,8 @@
 """Sums over a study's assignments; those of a large study are cached for some seconds.
 
 A dashboard polls every five seconds, and again with every click. Summing up hundreds of thousands
-of assignments takes a second, so slow sums are cached, for a time proportional to their cost.
+of assignments takes a second, so the sums of large studies are cached, for a time proportional to
+their cost. Those of small ones never are, however long a busy machine took for them.
 """
 
 import time
@@ -18,7 +19,7 @@ from topkapi.app.domain.enums import Tool
 
 SECONDS = 5.0  # polling interval of the dashboard
 PATIENCE = 20  # sums take at most 1/PATIENCE of a process's time
-WORTH = 0.1  # seconds; quicker sums are not cached
+LARGE = 20_000  # assignments, about 0.1 s; sums of fewer are not cached
 CAPACITY = 32  # studies
 
 
@@ -51,15 +52,15 @@ class Snapshots:
     """The latest snapshots of a process; concurrent requests for the same study share one."""
 
     def __init__(
-        self, clock: Callable[[], float] = time.monotonic, *, worth: float = WORTH
+        self, clock: Callable[[], float] = time.monotonic, *, large: int = LARGE
     ) -> None:
-        self._clock, self._worth = clock, worth
+        self._clock, self._large = clock, large
         self._lock = Lock()
         self._kept: OrderedDict[int, tuple[float, Snapshot]] = OrderedDict()
         self._making: dict[int, Lock] = {}
 
     def of(self, session: Session, study_id: int) -> Snapshot:
-        """Return the current sums, or cached ones from some seconds ago if they are slow."""
+        """Return the current sums, or cached ones from some seconds ago if the study is large."""
         with self._lock:
             making = self._making.setdefault(study_id, Lock())
         with making:
@@ -71,7 +72,7 @@ class Snapshots:
             took = self._clock() - begin
             with self._lock:
                 self._kept.pop(study_id, None)
-                if took >= self._worth:
+                if sum(sums.assigned for _, _, sums in found.people) >= self._large:
                     self._kept[study_id] = (begin + max(SECONDS, PATIENCE * took), found)
                     while len(self._kept) > CAPACITY:
                         self._kept.popitem(last=False)
