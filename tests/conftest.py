@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
+from zlib import crc32
 
 import httpx
 import pytest
@@ -23,6 +24,8 @@ from tests.databases import PostgresqlTemplate, migrated_sqlite, postgresql_serv
 from tests.live import FORKER, LiveServer, serving
 from topkapi.app.config import Settings
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
+
+KINDS = ("sqlite", "postgresql")
 
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.register_profile(
@@ -89,9 +92,25 @@ def sqlite_url(request: pytest.FixtureRequest) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test on both kinds of database, or one of pages and commands on one of them.
+
+    What pages and commands store is tested with the services, on both.
+    """
+    if "database_url" not in metafunc.fixturenames:
+        return
+    node = metafunc.definition
+    on_one = node.path.parent.name in {"web", "cli"} and not any(node.iter_markers("both"))
+    if on_one and not os.environ.get("EVERY_DATABASE"):
+        kinds = (KINDS[crc32(node.nodeid.encode()) % 2],)
+    else:
+        kinds = KINDS
+    metafunc.parametrize("database_url", kinds, indirect=True)
+
+
+@pytest.fixture
 def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Return the address of a fresh, migrated database; the test runs once on each kind."""
+    """Return the address of a fresh, migrated database."""
     if request.param == "sqlite":
         with _sqlite_copy(request) as url:
             yield url
@@ -101,7 +120,7 @@ def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=KINDS)
 def empty_database_url(request: pytest.FixtureRequest) -> Iterator[str]:
     """Return the address of a database without tables, of each kind."""
     if request.param == "sqlite":

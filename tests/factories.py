@@ -60,14 +60,19 @@ def authenticator_on(sessions: Sessions) -> "Iterator[Authenticator]":
 
 def make_content(session: Session, text: str, media_type: str = "text/plain") -> Content:
     """Create content with its plain text, stored once."""
-    data = text.encode()
-    digest = content_hash(media_type, data)
-    found = session.get(Content, digest)
+    made = _content(text, media_type)
+    found = session.get(Content, made.hash)
     if found is None:
-        found = Content(hash=digest, media_type=media_type, data=data, size=len(data), text=text)
+        found = made
         session.add(found)
         session.flush()
     return found
+
+
+def _content(text: str, media_type: str = "text/plain") -> Content:
+    data = text.encode()
+    digest = content_hash(media_type, data)
+    return Content(hash=digest, media_type=media_type, data=data, size=len(data), text=text)
 
 
 def make_study(
@@ -78,35 +83,57 @@ def make_study(
     study = Study(slug=slug, name=f"Study {slug}", guidelines="Prefer the page that helps.")
     session.add(study)
     session.flush()
-    for number in range(queries):
-        query = Query(
-            study_id=study.id,
-            external_id=f"q{number}",
-            text=f"how to keep cut tulips upright {number}",
-            description="Someone has a vase of tulips on the table.",
-            position=number,
-        )
-        session.add(query)
-        session.flush()
-        for index in range(documents):
-            _make_candidate(session, study, query, index)
+    asked = [_query(study, number) for number in range(queries)]
+    session.add_all(asked)
+    pages = [[f"{query.external_id}-d{index}" for index in range(documents)] for query in asked]
+    found = _make_documents(session, study, pages)
+    session.add_all(
+        Candidate(query_id=query.id, document_id=document.id, position=index)
+        for query, mine in zip(asked, found, strict=True)
+        for index, document in enumerate(mine)
+    )
     session.flush()
     return study
 
 
-def _make_candidate(session: Session, study: Study, query: Query, index: int) -> None:
-    name = f"{query.external_id}-d{index}"
-    content = make_content(session, f"Page {name} of {study.slug}. Water, cut, wrap, wait.")
-    document = Document(
+def _query(study: Study, number: int) -> Query:
+    return Query(
         study_id=study.id,
-        external_id=name,
-        title=f"Page {index}",
-        url=f"https://pages.example/{name}",
-        content_hash=content.hash,
+        external_id=f"q{number}",
+        text=f"how to keep cut tulips upright {number}",
+        description="Someone has a vase of tulips on the table.",
+        position=number,
     )
-    session.add(document)
+
+
+def _make_documents(
+    session: Session, study: Study, names: Sequence[Sequence[str]]
+) -> list[list[Document]]:
+    """Create a document per name, with a text of its own, in as few statements as possible."""
+    texts = {
+        name: f"Page {name} of {study.slug}. Water, cut, wrap, wait."
+        for many in names
+        for name in many
+    }
+    made = {name: _content(text) for name, text in texts.items()}
+    session.add_all(made.values())
+    found = [
+        [
+            Document(
+                study_id=study.id,
+                external_id=name,
+                title=f"Page {index}",
+                url=f"https://pages.example/{name}",
+                content_hash=made[name].hash,
+            )
+            for index, name in enumerate(many)
+        ]
+        for many in names
+    ]
     session.flush()
-    session.add(Candidate(query_id=query.id, document_id=document.id, position=index))
+    session.add_all(itertools.chain.from_iterable(found))
+    session.flush()
+    return found
 
 
 def queries_of(session: Session, study: Study) -> Sequence[Query]:

@@ -15,6 +15,8 @@ from topkapi.app.db.models import JudgmentRow
 from topkapi.app.db.queries.judging import labeling as labeling_queries
 from topkapi.app.domain.enums import Tool
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def job(sessions: Sessions) -> Job:

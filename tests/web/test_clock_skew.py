@@ -10,6 +10,8 @@ from topkapi.app.db.models import User
 from topkapi.app.domain.enums import Role
 from topkapi.app.web.common.cookies import CLOCK_AHEAD, Cookies
 
+pytestmark = pytest.mark.both
+
 HOUR = 3600
 
 

@@ -10,6 +10,8 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Study
 from topkapi.app.web.access.deps import CurrentUser, SessionDep
 
+pytestmark = pytest.mark.both
+
 
 def test_many_writes_at_once_all_count_and_none_fails(
     app: FastAPI, sessions: Sessions, monkeypatch: pytest.MonkeyPatch

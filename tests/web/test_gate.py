@@ -25,6 +25,8 @@ from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
 from topkapi.app.web.server import gate
 from topkapi.app.web.server.body_limits import DEFAULT, VISITOR, limit_of
 
+pytestmark = pytest.mark.both
+
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 NOTHING_SENT = {**FORM, "Content-Length": "5"}
 

@@ -16,6 +16,8 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.study import StudySettings, stored_plan
 from topkapi.app.web.judging import history_pages
 
+pytestmark = pytest.mark.both
+
 
 def page_of(client: httpx.Client, job: Job) -> str:
     return unescape(client.get(f"/assignments/{job.assignment_id}/history").text)

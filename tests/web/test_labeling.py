@@ -15,6 +15,8 @@ from topkapi.app.db.models import Assignment, JudgmentRow, TimerEvent, User
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.pairs.answers import Answer
 
+pytestmark = pytest.mark.both
+
 HTMX = {"HX-Request": "true"}
 
 

@@ -1,7 +1,11 @@
 """A few hundred malformed requests; `python -m bench.malformed` sends thousands."""
 
+import pytest
+
 from bench.malformed import run
 from tests.threads import in_thread
+
+pytestmark = pytest.mark.both
 
 
 def test_no_malformed_request_is_answered_with_a_500(database_url: str) -> None:

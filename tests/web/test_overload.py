@@ -22,6 +22,8 @@ from topkapi.app.web.access import slots
 from topkapi.app.web.access.slots import QUEUE_SECONDS, Lane, TransactionLimits
 from topkapi.app.web.common.busy import Busy
 
+pytestmark = pytest.mark.both
+
 
 def test_a_queue_is_served_in_the_order_of_coming() -> None:
     order: list[int] = []

@@ -27,6 +27,8 @@ from topkapi.app.services.assignments.rotation import assign
 from topkapi.app.services.importing import import_study, open_source
 from topkapi.app.services.studies import lifecycle
 
+pytestmark = pytest.mark.both
+
 EMAIL = "ansa@example.org"
 
 

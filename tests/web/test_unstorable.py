@@ -12,6 +12,8 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import tokens
 
+pytestmark = pytest.mark.both
+
 JSON = {"Content-Type": "application/json"}
 
 
