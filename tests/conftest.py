@@ -102,7 +102,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     node = metafunc.definition
     on_one = node.path.parent.name in {"web", "cli"} and not any(node.iter_markers("both"))
     if on_one and not os.environ.get("EVERY_DATABASE"):
-        kinds = (KINDS[crc32(node.nodeid.encode()) % 2],)
+        kinds: tuple[str, ...] = (KINDS[crc32(node.nodeid.encode()) % 2],)
     else:
         kinds = KINDS
     metafunc.parametrize("database_url", kinds, indirect=True)

@@ -15,7 +15,7 @@ from tests.live import LiveServer
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import JudgmentRow
 
-JUDGMENTS = 300
+JUDGMENTS = 150
 KILLS = 5
 
 
