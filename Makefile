@@ -51,11 +51,13 @@ check: lint
 
 # One thread a process for linear algebra: the tests themselves use every core.
 # mypy, which uses one core for a minute, runs beside the tests; what it found comes last.
-# Compiled modules are stored, whatever the environment says: the tests start many processes.
+# Compiled modules are stored, whatever the environment says: the tests start many processes. The inner loops
+# of `robust` take ten seconds to compile: once, before every worker and server would do it.
 test: export OPENBLAS_NUM_THREADS := 1
 test: export PYTHONDONTWRITEBYTECODE :=
 test: setup-dev lint
 	@$(BIN)/mypy >$(VENV)/mypy.txt 2>&1 & types=$$!; failed=0; \
+	$(BIN)/python -c "from topkapi.app.domain.pairs.robust import warm; warm.compile_all()"; \
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal || failed=$$?; \
 	wait $$types || failed=$$?; \
 	cat $(VENV)/mypy.txt; exit $$failed

@@ -21,11 +21,11 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def admin(any_site: Site, context: BrowserContext) -> User:
+def admin(postgresql_site: Site, context: BrowserContext) -> User:
     """Sign in an administrator."""
-    with any_site.sessions.write.begin() as session:
+    with postgresql_site.sessions.write.begin() as session:
         user = make_user(session, role=Role.ADMIN, name="Maren Oduya")
-    context.add_cookies([any_site.cookie(user)])
+    context.add_cookies([postgresql_site.cookie(user)])
     return user
 
 
@@ -54,17 +54,17 @@ def invite(page: Page, site: Site, name: str, email: str) -> str:
 
 
 def test_from_a_zip_to_an_export(
-    any_site: Site, admin: User, context: BrowserContext, tmp_path: Path
+    postgresql_site: Site, admin: User, context: BrowserContext, tmp_path: Path
 ) -> None:
-    url, page = any_site.server.url, context.new_page()
+    url, page = postgresql_site.server.url, context.new_page()
     slug = f"tulips{admin.id}"
-    send(page, any_site, study_zip(tmp_path, slug))
+    send(page, postgresql_site, study_zip(tmp_path, slug))
     page.get_by_role("button", name="Import 4 queries").click()
     expect(page.get_by_text("The study was imported.")).to_be_visible()
     assert_accessible(page)
 
     people = [(f"Person {n} of {slug}", f"p{n}@{slug}.example") for n in range(4)]
-    links = [invite(page, any_site, name, email) for name, email in people]
+    links = [invite(page, postgresql_site, name, email) for name, email in people]
     accept(context, links[0], people[0][0])
 
     page.goto(f"{url}/studies/{slug}/assign")
@@ -83,7 +83,7 @@ def test_from_a_zip_to_an_export(
     stats = page.locator("#p-stats")
     expect(stats).to_contain_text("0 of 16")
     page.evaluate("window.sameDocument = true")
-    judge_one(any_site, people[0][1])
+    judge_one(postgresql_site, people[0][1])
     expect(stats).to_contain_text("1 of 16")
     expect(page.locator("#p-matrix td[data-state=done]")).to_have_count(1)
     expect(page.locator("#p-latest")).to_contain_text(f"{people[0][0]} finished")
