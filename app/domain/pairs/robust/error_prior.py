@@ -26,13 +26,17 @@ class ErrorPrior:
     Means and precisions are on the scale on which the parameters move: logit of the lapse, log of
     the width and of the tie ratio, evenness. A precision of 0 adds nothing.
 
+    Without earlier queries the width leans a little to small values, at which errors are uniform:
+    a session cannot tell uniform errors from others, and a flat prior of the log width takes them
+    for errors between close pages too often (docs/notes/sorters.md).
+
     The tie ratio has a tight prior: one person's answers show how consistent the person is, not how
     far other people would agree, and a free ratio makes those who answer "tie" often look surer
     than they are (docs/notes/sorters.md).
     """
 
-    means: tuple[float, float, float, float] = (0.0, 0.0, -0.6, 1.0)
-    precisions: tuple[float, float, float, float] = (0.0, 0.0, 40.0, 3.0)
+    means: tuple[float, float, float, float] = (0.0, -4.6, -0.6, 1.0)
+    precisions: tuple[float, float, float, float] = (0.0, 0.1, 40.0, 3.0)
 
     @classmethod
     def of(cls, means: Sequence[float], precisions: Sequence[float]) -> "ErrorPrior":
