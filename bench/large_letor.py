@@ -81,7 +81,7 @@ def _values(owner: IntArray, streams: FloatArray, rng: np.random.Generator) -> I
     constant = rng.normal(size=(owner[-1] + 1, CODES.size))
     values = np.empty(hidden.shape)
     for code in np.unique(CODES):
-        at = CODES == code
+        at = code == CODES
         values[:, at] = _shown(code, constant[owner][:, at] if code == "q" else hidden[:, at])
     gone = rng.random((owner.size, STREAMS)) < MISSING
     values[:, : part.size - len(PAGE)] *= ~np.tile(gone, len(KINDS))
