@@ -75,7 +75,7 @@ def private_gb(pid: int) -> float:
 
 def shared_gb(pid: int) -> float:
     """Return the size of the arrays that joblib keeps in shared memory for a process."""
-    folders = Path("/dev/shm").glob(f"joblib_memmapping_folder_{pid}_*")  # noqa: S108
+    folders = Path("/dev/shm").glob(f"joblib_memmapping_folder_{pid}_*")
     return sum(file.stat().st_size for folder in folders for file in folder.iterdir()) / 1e9
 
 

@@ -7,6 +7,7 @@ MSLR's shares and depend on hidden worths that the features show with noise. Num
 by table, six decimals as in MSLR.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,20 @@ STREAMS = 5
 KINDS = "crnq" + "cccvv" + "ttttt" + "wwwww" + "b" + "r" + "s" + "mmm"
 PAGE = "ccnnnnnnkkk"
 CODES = np.array(list("".join(kind * STREAMS for kind in KINDS) + PAGE))
+SHOWN: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "c": lambda x: np.rint(np.exp(0.8 * x)),  # term counts
+    "r": lambda x: np.rint(4.0 / (1.0 + np.exp(-2.0 * x))) / 4.0,  # shares of covered terms
+    "n": lambda x: np.minimum(np.rint(np.exp(5.0 + 1.2 * x)), 99_999.0),  # lengths, links
+    "q": lambda x: 8.0 + 3.0 * np.tanh(x),  # inverse document frequency
+    "v": lambda x: np.minimum(np.exp(1.0 + 1.8 * x), 9_999.0),  # variances
+    "t": lambda x: 0.05 * np.exp(x - 1.0),  # normalised counts
+    "w": lambda x: 12.0 * np.log1p(np.exp(x)),  # tf-idf sums
+    "b": lambda x: (x > 0.0).astype(float),
+    "s": lambda x: 12.0 * np.log1p(np.exp(x)),  # BM25
+    "m": lambda x: -10.0 + 2.0 * x,  # log likelihoods
+    "k": lambda x: np.maximum(np.rint(np.exp(2.0 * x) - 4.0), 0.0),  # clicks, mostly 0
+}
+"""How a hidden worth is shown by a feature of each kind."""
 MISSING = np.array([0.03, 0.6, 0.05, 0.35, 0.0])  # body, anchor, title, URL, whole page
 SHARES = np.array([0.52, 0.845, 0.975, 0.993])  # cumulative, of grades 0 to 3
 PARTS = {"train": 0.6, "vali": 0.2, "test": 0.2}
@@ -65,12 +80,14 @@ def _streams(owner: IntArray, rng: np.random.Generator) -> FloatArray:
 def _worth(streams: FloatArray, rng: np.random.Generator) -> FloatArray:
     body, title, page = streams[:, 0], streams[:, 2], streams[:, STREAMS]
     worth: FloatArray = 0.5 * body + 0.4 * title + 0.4 * page + 0.5 * np.tanh(body * title)
-    return worth + 0.9 * rng.normal(size=worth.size)
+    worth += 0.9 * rng.normal(size=worth.size)
+    return worth
 
 
 def _grade_cuts(rng: np.random.Generator) -> FloatArray:
     streams = _streams(np.repeat(np.arange(2000), 50), rng)
-    return np.quantile(_worth(streams, rng), SHARES)
+    cuts: FloatArray = np.quantile(_worth(streams, rng), SHARES)
+    return cuts
 
 
 def _values(owner: IntArray, streams: FloatArray, rng: np.random.Generator) -> IntArray:
@@ -82,35 +99,10 @@ def _values(owner: IntArray, streams: FloatArray, rng: np.random.Generator) -> I
     values = np.empty(hidden.shape)
     for code in np.unique(CODES):
         at = code == CODES
-        values[:, at] = _shown(code, constant[owner][:, at] if code == "q" else hidden[:, at])
+        values[:, at] = SHOWN[code](constant[owner][:, at] if code == "q" else hidden[:, at])
     gone = rng.random((owner.size, STREAMS)) < MISSING
     values[:, : part.size - len(PAGE)] *= ~np.tile(gone, len(KINDS))
     return np.rint(values * 1e6).astype(np.int64)
-
-
-def _shown(code: str, hidden: FloatArray) -> FloatArray:
-    """Show hidden worths as features of one kind."""
-    match code:
-        case "c":
-            return np.rint(np.exp(0.8 * hidden))  # term counts
-        case "r":
-            return np.rint(4.0 / (1.0 + np.exp(-2.0 * hidden))) / 4.0  # shares of covered terms
-        case "n":
-            return np.minimum(np.rint(np.exp(5.0 + 1.2 * hidden)), 99_999.0)  # lengths, links
-        case "q":
-            return 8.0 + 3.0 * np.tanh(hidden)  # inverse document frequency
-        case "v":
-            return np.minimum(np.exp(1.0 + 1.8 * hidden), 9_999.0)  # variances
-        case "t":
-            return 0.05 * np.exp(hidden - 1.0)  # normalised counts
-        case "b":
-            return (hidden > 0.0).astype(float)
-        case "k":
-            return np.maximum(np.rint(np.exp(2.0 * hidden) - 4.0), 0.0)  # clicks, mostly 0
-        case "w" | "s":
-            return 12.0 * np.log1p(np.exp(hidden))  # tf-idf sums, BM25
-        case _:
-            return -10.0 + 2.0 * hidden  # log likelihoods
 
 
 def _lines(heads: np.ndarray[tuple[int], np.dtype[np.bytes_]], values: IntArray) -> bytes:

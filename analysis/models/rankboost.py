@@ -45,7 +45,8 @@ class StumpRanker(Ranker):
         self.require_fitted(data)
         chosen = self.features_.astype(np.int64)
         if self.thresholds_.size == 0:
-            weights = np.bincount(chosen, self.alphas_, minlength=self.n_features_)
+            weights: FloatArray = np.zeros(self.n_features_)
+            np.add.at(weights, chosen, self.alphas_)
             return scores_of(data.features, weights)
         return sum_of_stumps(data.features, chosen, self.thresholds_, self.alphas_)
 

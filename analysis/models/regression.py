@@ -3,6 +3,7 @@
 from typing import Self
 
 import numpy as np
+from scipy.linalg import qr
 
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.data.spans import ROWS, doubles, row_spans
@@ -43,6 +44,6 @@ class Regression(LinearRanker):
             some = np.column_stack([doubles(data.features, rows) - mean, labels[rows]])
             system = np.vstack([some, system])
             if data.n_rows > ROWS:
-                system = np.linalg.qr(system, mode="r")
+                system = qr(system, mode="r")[0][: size + 1]
         self.coef_ = np.linalg.lstsq(system[:, :size], system[:, size], rcond=None)[0]
         return self

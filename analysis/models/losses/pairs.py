@@ -236,7 +236,7 @@ def _all_at_once(
     size = chunk.counts.size
     curved = features * _net(curves, chunk, 1.0)[:, None]
     matrix = csr_array((curves, chunk.partners, chunk.starts), shape=(size, scores.size))
-    curved[:size] -= 2.0 * (matrix @ features)
+    curved[:size] -= 2.0 * np.asarray(matrix @ features)
     sums = np.zeros(scores.size)
     sums[:size] = _row_sums(values, chunk)
     return sums, _net(gaps * slopes, chunk, -1.0), curved
