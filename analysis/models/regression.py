@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.data.spans import ROWS, doubles, row_spans
+from topkapi.analysis.data.spans import doubles, row_spans, slope_of
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.models.base import LinearRanker
 
@@ -33,17 +33,14 @@ class Regression(LinearRanker):
         """Solve the least squares problem, reduced span by span where there are many rows."""
         if self.l2 < 0:
             raise BadData(f"a penalty l2 must be at least 0, not {self.l2}")
-        size = data.n_features
-        mean = sum(
-            (doubles(data.features, rows).sum(axis=0) for rows in row_spans(data.n_rows)),
-            start=np.zeros(size),
-        ) / max(data.n_rows, 1)
+        size, spans = data.n_features, list(row_spans(data.n_rows))
+        mean = slope_of(data.features, np.ones(data.n_rows)) / max(data.n_rows, 1)
         labels = data.labels - data.labels.mean()
         system = np.column_stack([np.sqrt(self.l2) * np.eye(size), np.zeros(size)])
-        for rows in row_spans(data.n_rows):
+        for rows in spans:
             some = np.column_stack([doubles(data.features, rows) - mean, labels[rows]])
             system = np.vstack([some, system])
-            if data.n_rows > ROWS:
+            if len(spans) > 1:
                 system = qr(system, mode="r")[0][: size + 1]
         self.coef_ = np.linalg.lstsq(system[:, :size], system[:, size], rcond=None)[0]
         return self
