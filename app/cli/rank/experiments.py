@@ -146,7 +146,7 @@ def compare(
         null=null,
     )
     if normalise:
-        fold_set = _normalised(fold_set)
+        fold_set = scaled_by_truth(fold_set)
     elif data is not None and needs_scaling(next(iter(fold_set.values()))):
         typer.echo(
             f"{data}: some features vary by more than 100, and linear models may not converge: "
@@ -186,7 +186,7 @@ def compare(
     _show(tables, rows, out, name, form, as_json)
 
 
-def _normalised(fold_sets: Mapping[Truth, FoldSet]) -> Mapping[Truth, FoldSet]:
+def scaled_by_truth(fold_sets: Mapping[Truth, FoldSet]) -> Mapping[Truth, FoldSet]:
     """Scale the features of each fold set, once where ground truths share it."""
     scaled = {id(of): normalised(of) for of in {id(of): of for of in fold_sets.values()}.values()}
     return {each: scaled[id(of)] for each, of in fold_sets.items()}
