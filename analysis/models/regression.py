@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.data.spans import doubles, row_spans, slope_of
+from topkapi.analysis.data.spans import doubles, row_spans
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.models.base import LinearRanker
 
@@ -34,7 +34,8 @@ class Regression(LinearRanker):
         if self.l2 < 0:
             raise BadData(f"a penalty l2 must be at least 0, not {self.l2}")
         size, spans = data.n_features, list(row_spans(data.n_rows))
-        mean = slope_of(data.features, np.ones(data.n_rows)) / max(data.n_rows, 1)
+        total = sum((doubles(data.features, rows).sum(axis=0) for rows in spans), np.zeros(size))
+        mean = total / max(data.n_rows, 1)
         labels = data.labels - data.labels.mean()
         system = np.column_stack([np.sqrt(self.l2) * np.eye(size), np.zeros(size)])
         for rows in spans:
