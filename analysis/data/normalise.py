@@ -3,6 +3,8 @@
 import numpy as np
 
 from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.spans import query_spans
+from topkapi.analysis.typing import FloatArray, IntArray
 
 
 def normalise_by_query(data: RankingData) -> RankingData:
@@ -22,8 +24,18 @@ def normalise_by_query(data: RankingData) -> RankingData:
     array([[0., 0.],
            [1., 0.]])
     """
-    low = np.minimum.reduceat(data.features, data.offsets[:-1], axis=0)
-    span = np.maximum.reduceat(data.features, data.offsets[:-1], axis=0) - low
+    scaled = np.empty_like(data.features)
+    for queries in query_spans(data.offsets):
+        borders = data.offsets[queries.start : queries.stop + 1]
+        rows = slice(int(borders[0]), int(borders[-1]))
+        _scale(data.features[rows], borders - borders[0], scaled[rows])
+    return data.with_features(scaled)
+
+
+def _scale(features: FloatArray, offsets: IntArray, out: FloatArray) -> None:
+    low = np.minimum.reduceat(features, offsets[:-1], axis=0)
+    span = np.maximum.reduceat(features, offsets[:-1], axis=0) - low
     scale = np.divide(1.0, span, out=np.zeros_like(span), where=span > 0)
-    owner = data.queries
-    return data.with_features((data.features - low[owner]) * scale[owner])
+    owner = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+    np.subtract(features, low[owner], out=out)
+    out *= scale[owner]

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from topkapi.analysis.data.spans import row_spans
 from topkapi.analysis.errors import BadData
-from topkapi.analysis.typing import FloatArray, IntArray
+from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +131,7 @@ def _check_values(data: RankingData) -> None:
     if empty.size:
         raise BadData(f"query {data.query_ids[empty[0]]} has no documents: leave it out")
     for bad, what in (
-        (~np.isfinite(data.features).all(axis=1), "a feature that is not a finite number"),
+        (~_finite_rows(data.features), "a feature that is not a finite number"),
         (~np.isfinite(data.labels), "a label that is not a finite number"),
         (data.labels < 0, "a negative label: map unjudged documents to 0 or leave them out"),
     ):
@@ -139,3 +140,11 @@ def _check_values(data: RankingData) -> None:
             query = int(np.searchsorted(data.offsets, row, side="right")) - 1
             position = row - int(data.offsets[query]) + 1
             raise BadData(f"query {data.query_ids[query]}, document {position}: {what}")
+
+
+def _finite_rows(features: FloatArray) -> BoolArray:
+    """Tell which rows have finite numbers only."""
+    finite: BoolArray = np.empty(features.shape[0], dtype=np.bool_)
+    for rows in row_spans(features.shape[0]):
+        finite[rows] = np.isfinite(features[rows]).all(axis=1)
+    return finite

@@ -74,8 +74,8 @@ def normalised(fold_set: FoldSet) -> FoldSet:
 
 def needs_scaling(fold_set: FoldSet) -> bool:
     """Tell whether a feature varies so widely that linear models may not converge."""
-    spread = fold_set.folds[0].train.features.std(axis=0)
-    return bool(spread.max(initial=0.0) > WIDEST)
+    features = fold_set.folds[0].train.features
+    return any(column.std() > WIDEST for column in features.T)
 
 
 def fold_set_of(name: str, folds: list[Fold]) -> FoldSet:

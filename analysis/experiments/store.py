@@ -7,16 +7,19 @@ import hashlib
 import importlib
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed
 
+from topkapi.analysis.data.folds import Fold
+from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.errors import AnalysisError, BadData
 
 RETRIES = 3  # of a task on a cluster
+LARGE = (Fold, RankingData)  # arguments that a cluster is sent once
 Row = dict[str, Any]
 Progress = Callable[[int, int], None]
 """Called with pieces done and pieces in all."""
@@ -113,18 +116,51 @@ def _results(tasks: list[Task], jobs: int) -> Iterator[Row]:
 
 
 def _on_cluster(tasks: list[Task], address: str) -> Iterator[Row]:
-    """Run tasks on a Dask cluster; those of a worker that is lost run again on another."""
+    """Run tasks on a Dask cluster; those of a worker that is lost run again on another.
+
+    Data that tasks share are sent once and kept by every worker, so that the rest has them still
+    when one is lost.
+    """
     try:
         distributed = importlib.import_module("distributed")
     except ImportError:
         raise AnalysisError("Dask is not installed: pip install 'topkapi[dask]'") from None
     with distributed.Client(address) as client:
-        futures = [client.submit(_run, task, pure=False, retries=RETRIES) for task in tasks]
+        sent = {id(each): client.scatter(each, broadcast=True) for each in _large(tasks)}
+        futures = [
+            client.submit(
+                _run,
+                replace(task, arguments=_plain(task)),
+                pure=False,
+                retries=RETRIES,
+                **{name: sent[id(task.arguments[name])] for name in _names_of_large(task)},
+            )
+            for task in tasks
+        ]
         for future in distributed.as_completed(futures):
             yield future.result()
             future.release()
 
 
-def _run(task: Task) -> Row:
-    row = task.function(**task.arguments)
+def _names_of_large(task: Task) -> list[str]:
+    return [name for name, value in task.arguments.items() if isinstance(value, LARGE)]
+
+
+def _plain(task: Task) -> dict[str, Any]:
+    large = _names_of_large(task)
+    return {name: value for name, value in task.arguments.items() if name not in large}
+
+
+def _large(tasks: list[Task]) -> list[Any]:
+    """Return the distinct folds and data among the arguments."""
+    found = {
+        id(task.arguments[name]): task.arguments[name]
+        for task in tasks
+        for name in _names_of_large(task)
+    }
+    return list(found.values())
+
+
+def _run(task: Task, **large: Any) -> Row:
+    row = task.function(**task.arguments, **large)
     return {"key": task.key, "version": library_version(), **task.identity, **row}

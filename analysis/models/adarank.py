@@ -6,6 +6,7 @@ from typing import Literal, Self
 import numpy as np
 
 from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.spans import scores_of
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.metrics import LOSSES, evaluate
 from topkapi.analysis.models.base import LinearRanker
@@ -79,7 +80,7 @@ class AdaRank(LinearRanker):
         if self.update == "multiplicative":
             fresh = chances * np.exp(-gained)
         else:
-            scores = data.features @ weights
+            scores = scores_of(data.features, weights)
             whole = evaluate(data, scores, [self.measure], per_query=True, ties="expected")
             fresh = np.exp(-whole[self.measure])
         result: FloatArray = fresh / fresh.sum()

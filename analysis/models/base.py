@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.spans import scores_of
 from topkapi.analysis.errors import BadData, NotFittedError
 from topkapi.analysis.typing import FloatArray
 
@@ -93,8 +94,7 @@ class LinearRanker(Ranker):
     def predict(self, data: RankingData) -> FloatArray:
         """Score every document by its weighted sum of features, (n_rows,)."""
         self.require_fitted(data)
-        scores: FloatArray = data.features @ self.coef_
-        return scores
+        return scores_of(data.features, self.coef_)
 
 
 def model_text(document: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ from typing import Literal, Self
 import numpy as np
 
 from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.spans import doubles
 from topkapi.analysis.data.topk import to_topk, truth_order
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.models.base import LinearRanker
@@ -35,10 +36,10 @@ class Lists:
 def make_lists(data: RankingData) -> list[Lists]:
     """Group T of every query with two or more documents in it by length."""
     order = truth_order(data, None)
-    features = np.asarray(data.features[order], dtype=np.float64)
-    lengths = np.add.reduceat((data.labels[order] > 0).astype(np.int64), data.offsets[:-1])
+    starts = data.offsets[:-1]
+    lengths = np.add.reduceat((data.labels[order] > 0).astype(np.int64), starts)
     return [
-        Lists(features[data.offsets[:-1][lengths == length][:, None] + np.arange(length)])
+        Lists(doubles(data.features, order[starts[lengths == length][:, None] + np.arange(length)]))
         for length in np.unique(lengths[lengths >= 2])
     ]
 

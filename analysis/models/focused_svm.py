@@ -5,6 +5,7 @@ from typing import Self
 import numpy as np
 
 from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.spans import scores_of, slope_of
 from topkapi.analysis.data.topk import to_topk, truth_order
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.models.base import LinearRanker
@@ -104,7 +105,7 @@ class FocusedSVM(LinearRanker):
     def risk(self, data: RankingData) -> Oracle:
         """Return the mean mixed loss over the queries of a top-k ground truth, as an oracle."""
         pairs = make_pairs(data, focused=True, by_query=True)
-        halves = prefix_halves(data)
+        halves, back = prefix_halves(data), np.argsort(pairs.order)
         if pairs.n_pairs == 0 and not halves:
             raise BadData("no query has two documents to order: there is nothing to learn from")
 
@@ -115,9 +116,9 @@ class FocusedSVM(LinearRanker):
                 value, slope = hinge_risk(weights, pairs, label_margin=self.label_margin)
                 value, slope = (1.0 - self.beta) * value, (1.0 - self.beta) * slope
             if self.beta > 0:
-                scores, pull = pairs.features @ weights, np.zeros(pairs.labels.size)
+                scores, pull = scores_of(data.features, weights)[pairs.order], np.zeros(data.n_rows)
                 value += self.beta * sum(map_slack(scores, part, pull) for part in halves)
-                slope = slope + self.beta * (pairs.features.T @ pull)
+                slope = slope + self.beta * slope_of(data.features, pull[back])
             return value / data.n_queries, slope / data.n_queries
 
         return risk

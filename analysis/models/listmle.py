@@ -7,21 +7,33 @@ import numpy as np
 
 from topkapi.analysis.data.padding import blocks
 from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.spans import doubles
 from topkapi.analysis.data.topk import truth_order
 from topkapi.analysis.models.base import LinearRanker
 from topkapi.analysis.models.optimise.newton import Derivatives, newton
-from topkapi.analysis.typing import BoolArray, FloatArray
+from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
+CELLS = 50_000  # documents whose features are gathered at a time
 SPREAD = 600.0  # scores further apart than this within a query would underflow: no such step
 
 
 @dataclass(frozen=True)
 class Ordered:
-    """b queries in true order: features (b, n, d), filled (b, n), and the positions that count."""
+    """b queries in true order: rows (b, n) of the data, filled (b, n), and which positions count.
 
-    features: FloatArray
+    Features are gathered when they are needed: to keep them in true order would be a copy.
+    """
+
+    unordered: FloatArray
+    rows: IntArray
     filled: BoolArray
     counted: BoolArray
+
+    def features(self) -> FloatArray:
+        """Return features (b, n, d), 0 where no document is."""
+        found = doubles(self.unordered, self.rows)
+        found[~self.filled] = 0.0
+        return found
 
 
 def ordered_blocks(data: RankingData, k: int | None, seed: int = 0) -> list[Ordered]:
@@ -30,17 +42,16 @@ def ordered_blocks(data: RankingData, k: int | None, seed: int = 0) -> list[Orde
     The first k positions count, or those of a short T.
     """
     order = truth_order(data, seed)
-    features = np.asarray(data.features[order], dtype=np.float64)
     labels = data.labels[order]
     result = []
-    for block in blocks(data.offsets, cells=200_000):
+    for block in blocks(data.offsets, cells=CELLS):
         positions = np.arange(block.rows.shape[1])
         counted = block.filled & (positions < (block.rows.shape[1] if k is None else k))
         if data.topk is not None and k is not None:
             counted &= labels[block.rows] > 0
         depth = max(int(counted.any(axis=0).sum()), 1)
-        padded = np.where(block.filled[:, :, None], features[block.rows], 0.0)
-        result.append(Ordered(padded, block.filled, counted[:, :depth]))
+        rows = order[block.rows]
+        result.append(Ordered(data.features, rows, block.filled, counted[:, :depth]))
     return result
 
 
@@ -63,13 +74,14 @@ def listmle_loss(weights: FloatArray, parts: list[Ordered]) -> Derivatives:
 
 
 def _block_loss(weights: FloatArray, part: Ordered) -> Derivatives:
-    scores = np.where(part.filled, part.features @ weights, -np.inf)
+    features = part.features()
+    scores = np.where(part.filled, features @ weights, -np.inf)
     top = scores.max(axis=1, keepdims=True)
     depth = part.counted.shape[1]
     if not (top - np.where(part.filled, scores, np.inf).min(axis=1, keepdims=True) < SPREAD).all():
         return np.inf, np.zeros(weights.size), np.zeros((weights.size, weights.size))
     powers = np.exp(scores - top)
-    weighted = powers[:, :, None] * part.features
+    weighted = powers[:, :, None] * features
     rest = np.cumsum(powers[:, ::-1], axis=1)[:, ::-1][:, :depth]
     sums = _suffix_sums(weighted, depth)
     counted = part.counted.astype(float)
@@ -83,7 +95,7 @@ def _block_loss(weights: FloatArray, part: Ordered) -> Derivatives:
     )
     pull = chances.copy()
     pull[:, :depth] -= counted
-    flat = part.features.reshape(-1, weights.size)
+    flat = features.reshape(-1, weights.size)
     means = (sums * inverse[:, :, None]).reshape(-1, weights.size)
     hessian = (flat * chances.reshape(-1, 1)).T @ flat - means.T @ means
     return float(value), flat.T @ pull.ravel(), hessian

@@ -5,6 +5,7 @@ from typing import Self
 import numpy as np
 
 from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.spans import doubles, query_spans
 from topkapi.analysis.data.topk import to_topk
 from topkapi.analysis.models.base import LinearRanker
 from topkapi.analysis.models.optimise.newton import Derivatives, newton
@@ -27,12 +28,20 @@ def listnet_loss(
 
     ``target`` (n_rows,) sums to 1 within each query: [CQL07]_, equation (3).
     """
-    scores = features @ weights
-    chances, normaliser = softmax_by_query(scores, offsets)
-    value = float(normaliser.sum() - target @ scores)
-    weighted = features * chances[:, None]
-    means = np.add.reduceat(weighted, offsets[:-1], axis=0)
-    return value, features.T @ (chances - target), features.T @ weighted - means.T @ means
+    value, gradient = 0.0, np.zeros(weights.size)
+    hessian = np.zeros((weights.size, weights.size))
+    for queries in query_spans(offsets):
+        borders = offsets[queries.start : queries.stop + 1]
+        rows = slice(int(borders[0]), int(borders[-1]))
+        some, borders = doubles(features, rows), borders - borders[0]
+        scores = some @ weights
+        chances, normaliser = softmax_by_query(scores, borders)
+        value += float(normaliser.sum() - target[rows] @ scores)
+        weighted = some * chances[:, None]
+        means = np.add.reduceat(weighted, borders[:-1], axis=0)
+        gradient += some.T @ (chances - target[rows])
+        hessian += some.T @ weighted - means.T @ means
+    return value, gradient, hessian
 
 
 def with_preferences(data: RankingData) -> RankingData:
@@ -62,11 +71,10 @@ class ListNet(LinearRanker):
     def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
         """Learn the weights by exact Newton steps."""
         data = with_preferences(data)
-        features = np.asarray(data.features, dtype=np.float64)
         target, _ = softmax_by_query(data.labels, data.offsets)
         start = np.zeros(data.n_features)
         self.coef_ = newton(
-            lambda w: listnet_loss(w, features, target, data.offsets), start, self.l2
+            lambda w: listnet_loss(w, data.features, target, data.offsets), start, self.l2
         )
         return self
 

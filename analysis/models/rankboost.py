@@ -5,6 +5,7 @@ from typing import Self
 import numpy as np
 
 from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.spans import scores_of
 from topkapi.analysis.data.topk import to_topk, truth_order
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.models.base import Ranker
@@ -44,9 +45,9 @@ class StumpRanker(Ranker):
         self.require_fitted(data)
         chosen = self.features_.astype(np.int64)
         if self.thresholds_.size == 0:
-            weights = np.bincount(chosen, self.alphas_, minlength=self.n_features_)
-            scores: FloatArray = data.features @ weights
-            return scores
+            weights: FloatArray = np.zeros(self.n_features_)
+            np.add.at(weights, chosen, self.alphas_)
+            return scores_of(data.features, weights)
         return sum_of_stumps(data.features, chosen, self.thresholds_, self.alphas_)
 
     def keep(self, stumps: list[Stump], n_features: int) -> Self:
@@ -93,7 +94,8 @@ class RankBoost(StumpRanker):
         pairs = FactoredPairs(data, data.labels[order])
         if pairs.n_pairs == 0:
             raise BadData("every query has one label only: there is no preference to learn from")
-        features = data.features[order]
+        features, n_features = data.features[order], data.n_features
+        del data  # a copy, if queries were left out
         search, staging = StumpSearch(features), Staging(validation, self.measure)
         stumps: list[Stump] = []
         for _ in range(self.rounds):
@@ -103,7 +105,7 @@ class RankBoost(StumpRanker):
             pairs.scores += stump.score(features)
             stumps.append(stump)
             staging.add(stump.score)
-        return self.keep(stumps[: staging.best(len(stumps))], data.n_features)
+        return self.keep(stumps[: staging.best(len(stumps))], n_features)
 
 
 def best_stump(search: StumpSearch, potentials: FloatArray) -> Stump | None:
@@ -111,9 +113,6 @@ def best_stump(search: StumpSearch, potentials: FloatArray) -> Stump | None:
 
     None if no stump separates documents.
     """
-    if search.borders.size == 0:
-        return None
-    edges = -search.below(potentials)  # the edge of the documents above: potentials sum to 0
-    border = int(np.argmax(np.abs(edges)))
-    r = float(edges[border])
-    return Stump(*search.cut(border), vote(r)) if abs(r) >= 1e-12 else None
+    position, below = search.best(potentials)
+    r = -below  # the edge of the documents above: potentials sum to 0
+    return Stump(*search.cut(position), vote(r)) if abs(r) >= 1e-12 else None

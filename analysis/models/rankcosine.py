@@ -6,6 +6,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.spans import scores_of, slope_of
 from topkapi.analysis.data.topk import to_topk
 from topkapi.analysis.errors import DidNotConverge
 from topkapi.analysis.models.base import LinearRanker
@@ -22,7 +23,7 @@ def cosine_loss(
     A query whose labels are all 0, or whose scores are, has no angle: its loss is 1/2, its gradient
     0.
     """
-    scores = features @ weights
+    scores = scores_of(features, weights)
     starts, sizes = offsets[:-1], np.diff(offsets)
     dots = np.add.reduceat(labels * scores, starts)
     square = np.add.reduceat(scores * scores, starts)
@@ -32,7 +33,7 @@ def cosine_loss(
     cosines = dots * inverse
     along = np.where(defined, cosines / np.where(defined, square, 1.0), 0.0)
     pull = np.repeat(along, sizes) * scores - np.repeat(inverse, sizes) * labels
-    return float((1.0 - cosines).sum() / 2.0), features.T @ pull / 2.0
+    return float((1.0 - cosines).sum() / 2.0), slope_of(features, pull) / 2.0
 
 
 class RankCosine(LinearRanker):
@@ -59,7 +60,7 @@ class RankCosine(LinearRanker):
         if length < 1e-12:
             self.coef_ = np.zeros(data.n_features)
             return self
-        arguments = (np.asarray(data.features, dtype=np.float64), data.labels, data.offsets)
+        arguments = (data.features, data.labels, data.offsets)
         found = minimize(
             cosine_loss,
             start / length,

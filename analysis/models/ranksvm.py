@@ -80,7 +80,7 @@ class RankSVM(LinearRanker):
         def loss(weights: FloatArray) -> Derivatives:
             return pair_loss(pairs, weights, squared_hinge, label_margin=self.label_margin)
 
-        return newton(loss, np.zeros(pairs.features.shape[1]), 1.0 / self.c)
+        return newton(loss, np.zeros(pairs.n_features), 1.0 / self.c)
 
     def _hinge(self, pairs: Pairs) -> FloatArray:
         total = pairs.total_weight  # the mean loss keeps epsilon independent of size
@@ -89,5 +89,5 @@ class RankSVM(LinearRanker):
             value, slope = hinge_risk(weights, pairs, label_margin=self.label_margin)
             return value / total, slope / total
 
-        size = pairs.features.shape[1]
+        size = pairs.n_features
         return cutting_planes(risk, size, self.c * total, epsilon=self.epsilon)

@@ -3,8 +3,10 @@
 from typing import Self
 
 import numpy as np
+from scipy.linalg import qr
 
 from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.spans import doubles, row_spans
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.models.base import LinearRanker
 
@@ -28,12 +30,18 @@ class Regression(LinearRanker):
         self.l2 = l2
 
     def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
-        """Solve the normal equations."""
+        """Solve the least squares problem, reduced span by span where there are many rows."""
         if self.l2 < 0:
             raise BadData(f"a penalty l2 must be at least 0, not {self.l2}")
-        features = np.asarray(data.features, dtype=np.float64)
-        centred = features - features.mean(axis=0)
-        system = np.vstack([centred, np.sqrt(self.l2) * np.eye(data.n_features)])
-        target = np.concatenate([data.labels - data.labels.mean(), np.zeros(data.n_features)])
-        self.coef_ = np.linalg.lstsq(system, target, rcond=None)[0]
+        size, spans = data.n_features, list(row_spans(data.n_rows))
+        total = sum((doubles(data.features, rows).sum(axis=0) for rows in spans), np.zeros(size))
+        mean = total / max(data.n_rows, 1)
+        labels = data.labels - data.labels.mean()
+        system = np.column_stack([np.sqrt(self.l2) * np.eye(size), np.zeros(size)])
+        for rows in spans:
+            some = np.column_stack([doubles(data.features, rows) - mean, labels[rows]])
+            system = np.vstack([some, system])
+            if len(spans) > 1:
+                system = qr(system, mode="r")[0][: size + 1]
+        self.coef_ = np.linalg.lstsq(system[:, :size], system[:, size], rcond=None)[0]
         return self

@@ -7,6 +7,7 @@ import numpy as np
 
 from topkapi.analysis.data.padding import blocks
 from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.spans import scores_of, slope_of
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.models.base import LinearRanker
 from topkapi.analysis.models.optimise.cutting_planes import cutting_planes
@@ -113,7 +114,6 @@ class SVMMAP(LinearRanker):
 
     def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
         """Learn the weights by cutting planes."""
-        features = np.asarray(data.features, dtype=np.float64)
         halves = split_halves(
             data.labels, data.offsets, np.full(data.n_queries, 1.0 / data.n_queries)
         )
@@ -121,9 +121,9 @@ class SVMMAP(LinearRanker):
             raise BadData("no query has both a relevant and another document")
 
         def risk(weights: FloatArray) -> tuple[float, FloatArray]:
-            scores, pull = features @ weights, np.zeros(data.n_rows)
+            scores, pull = scores_of(data.features, weights), np.zeros(data.n_rows)
             value = sum(map_slack(scores, part, pull) for part in halves)
-            return value, features.T @ pull
+            return value, slope_of(data.features, pull)
 
         self.coef_ = cutting_planes(risk, data.n_features, self.c, epsilon=self.epsilon)
         return self

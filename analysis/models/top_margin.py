@@ -6,6 +6,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.spans import scores_of, slope_of
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.models.base import LinearRanker
 from topkapi.analysis.models.optimise.cutting_planes import Oracle, cutting_planes
@@ -71,22 +72,21 @@ class TopMargin(LinearRanker):
             lists = [part.with_ties_by(scores) for part in lists]
             risk = self.risk(data, lists)
             self.coef_ = cutting_planes(risk, data.n_features, self.c, epsilon=self.epsilon)
-            scores = data.features @ self.coef_
+            scores = scores_of(data.features, self.coef_)
         return self
 
     def risk(self, data: RankingData, lists: list[TopLists]) -> Oracle:
         """Return the mean slack over the queries of ``data``, as an oracle."""
-        features = np.asarray(data.features, dtype=np.float64)
         violation = type(self).violation
 
         def risk(weights: FloatArray) -> tuple[float, FloatArray]:
-            scores, pull = features @ weights, np.zeros(data.n_rows)
+            scores, pull = scores_of(data.features, weights), np.zeros(data.n_rows)
             total = 0.0
             for part in lists:
                 own = np.where(part.filled, scores[part.rows], -np.inf)
                 slacks, multiplier, rankings = violation(part, own)
                 total += float(slacks.sum())
                 add_pull(pull, part, multiplier, rankings)
-            return total / data.n_queries, features.T @ pull / data.n_queries
+            return total / data.n_queries, slope_of(data.features, pull) / data.n_queries
 
         return risk

@@ -15,6 +15,7 @@ from sqlalchemy import select
 
 from tests.services.test_job_kinds import labelled_study
 from topkapi.analysis.data import RankingData, make_folds
+from topkapi.analysis.data.folds import Fold
 from topkapi.analysis.experiments.compare import Entry, compare_tasks
 from topkapi.analysis.experiments.folds import fold_set_of
 from topkapi.analysis.experiments.store import Row, Store, Task, run_tasks
@@ -80,20 +81,32 @@ def job_results(sessions: Sessions, worker: Worker) -> dict[str, Any]:
         return {kind: json.loads(job.result or job.message) for kind, job in found.items()}
 
 
-def end_once(number: int, mark: str) -> Row:
+class CountedFold(Fold):
+    """A fold that counts how often it is sent."""
+
+    sent = 0
+
+    def __reduce__(self) -> tuple[type[Fold], tuple[str, RankingData, RankingData, RankingData]]:
+        CountedFold.sent += 1
+        return Fold, (self.name, self.train, self.validation, self.test)
+
+
+def end_once(number: int, mark: str, fold: Fold) -> Row:
     """End the worker the first time that task 2 runs."""
     if number == 2 and not Path(mark).exists():
         Path(mark).touch()
         os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(0.01)
-    return {"value": number**2}
+    return {"value": number**2 * fold.train.n_rows}
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_lost_worker_loses_nothing(cluster: Any, tmp_path: Path) -> None:
     mark = tmp_path / "ended"
+    part = RankingData(np.ones((1, 1)), np.ones(1), np.array([0, 1]))
+    fold = CountedFold("Fold1", part, part, part)
     work = [
-        Task({"number": number}, end_once, {"number": number, "mark": str(mark)})
+        Task({"number": number}, end_once, {"number": number, "mark": str(mark), "fold": fold})
         for number in range(8)
     ]
     store = Store(tmp_path / "rows.jsonl")
@@ -101,3 +114,4 @@ def test_a_lost_worker_loses_nothing(cluster: Any, tmp_path: Path) -> None:
     assert mark.exists()
     assert [row["value"] for row in rows] == [number**2 for number in range(8)]
     assert len(Store(tmp_path / "rows.jsonl").rows) == 8
+    assert CountedFold.sent == 1

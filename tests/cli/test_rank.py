@@ -8,8 +8,10 @@ import pytest
 
 from tests.commands import run_command
 from topkapi.analysis.data import RankingData, read_letor, write_letor
+from topkapi.analysis.experiments.folds import FoldSet
 from topkapi.analysis.metrics import evaluate
 from topkapi.analysis.models import load_model
+from topkapi.app.cli.rank import experiments
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -209,6 +211,20 @@ def test_null_features_and_scaling_are_options_of_compare(
     assert run(capsys, *given, "--null", "one")[2] == (
         "topkapi: --null: 'one' is neither zero nor minimum\n"
     )
+
+
+def test_ground_truths_share_scaled_features(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[FoldSet] = []
+
+    def scaled(fold_set: FoldSet) -> FoldSet:
+        calls.append(fold_set)
+        return FoldSet(fold_set.name, [], "scaled")
+
+    monkeypatch.setattr(experiments, "normalised", scaled)
+    shared = FoldSet("one", [], "raw")
+    found = experiments.scaled_by_truth({"graded": shared, "topk": shared})
+    assert calls == [shared]
+    assert found["graded"] is found["topk"]
 
 
 def test_a_run_is_scored_against_preferences(

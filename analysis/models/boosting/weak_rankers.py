@@ -140,10 +140,14 @@ class StumpFamily(Family):
 
         [x <= t] with weight a orders documents as [x > t] with weight -a does.
         """
-        feature, threshold = self.search.cut(index % self.search.borders.size)
+        feature, threshold = self._cut(index)
         return Stump(feature, threshold, alpha if index < self.search.borders.size else -alpha)
 
+    def _cut(self, index: int) -> tuple[int, float]:
+        borders = self.search.borders
+        return self.search.cut(int(borders[index % borders.size]))
+
     def _side(self, index: int) -> BoolArray:
-        feature, threshold = self.search.cut(index % self.search.borders.size)
+        feature, threshold = self._cut(index)
         above: BoolArray = self.features[:, feature] > threshold
         return above if index < self.search.borders.size else ~above

@@ -2,17 +2,20 @@
 
 Documents are kept in true order, so the worse partners of a document are a stretch of neighbours:
 the pairs are the pattern of a sparse matrix in row form, and the Hessian needs no pair twice. Pairs
-are visited in chunks, so that full orders of hundreds of documents need no memory to speak of.
+are visited in chunks, each with the features of its own documents only, so that memory does not
+grow with the number of pairs, and time grows with it and not with the square of the documents.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.data.spans import doubles
 from topkapi.analysis.data.topk import truth_order
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.models.optimise.newton import Derivatives
@@ -20,46 +23,96 @@ from topkapi.analysis.typing import FloatArray, IntArray
 
 MarginLoss = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray]]
 """Margins -> values, first and second derivatives."""
-CHUNK = 500_000
+CHUNK = 500_000  # pairs
+DENSE = 1000  # pairs per query above which a query has a dense matrix of its own
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Pairs of the rows first .. first + len(counts) - 1: row first + i has counts[i] partners.
+    """Pairs of the rows first .. first + len(counts) - 1.
 
-    ``worse`` (n_pairs,) are the partners' rows.
+    Row first + i has the counts[i] partners before row ends[i].
     """
 
     first: int
     counts: IntArray
-    worse: IntArray
+    ends: IntArray
 
     @property
     def better(self) -> IntArray:
         """The row of the better document of every pair, (n_pairs,)."""
         return np.repeat(np.arange(self.first, self.first + self.counts.size), self.counts)
 
+    @cached_property
+    def worse(self) -> IntArray:
+        """The row of the worse document of every pair, (n_pairs,)."""
+        shift = np.repeat(self.ends - np.cumsum(self.counts), self.counts)
+        return (np.arange(shift.size) + shift).astype(np.int32)
+
     @property
     def starts(self) -> IntArray:
         """Start of the pairs of each row, and the end, (n_rows + 1,)."""
         return np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int32)
+
+    @cached_property
+    def partners(self) -> IntArray:
+        """Rows of the worse documents, counted from ``first``, (n_pairs,)."""
+        partners: IntArray = self.worse - np.int32(self.first)
+        return partners
+
+    @property
+    def rows(self) -> slice:
+        """Rows from the first better document to the last worse one."""
+        return slice(self.first, int(self.ends[-1]))
+
+    def queries(self) -> Iterator[tuple[slice, slice]]:
+        """Yield better and worse rows of each query that has pairs, counted from ``first``."""
+        having = np.flatnonzero(self.counts)
+        borders = np.flatnonzero(np.diff(self.ends[having], prepend=-1, append=-1))
+        for start, stop in pairwise(borders.tolist()):
+            top, low = int(having[start]), int(having[stop - 1]) + 1
+            end = int(self.ends[top])
+            yield slice(top, low), slice(end - int(self.counts[top]) - self.first, end - self.first)
 
 
 @dataclass(frozen=True)
 class Pairs:
     """Every pair of ``data`` in which the first document has the higher label.
 
-    ``features`` (n, d), ``labels`` and ``queries`` (n,) are rows in true order; row i is better
-    than the rows first_worse[i] .. last_worse[i] - 1. ``weights`` (n,) multiply the loss of every
-    pair of the row's query.
+    ``order``, ``labels`` and ``queries`` (n,) are rows in true order; row i is better than the rows
+    first_worse[i] .. last_worse[i] - 1. ``weights`` (n,) multiply the loss of every pair of the
+    row's query. ``unordered`` (n, d) are the features of the data as they are: ordering them would
+    be a copy.
     """
 
-    features: FloatArray
+    unordered: FloatArray
+    order: IntArray
     labels: FloatArray
     queries: IntArray
     first_worse: IntArray
     last_worse: IntArray
     weights: FloatArray
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return int(self.queries[-1]) + 1
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.unordered.shape[1])
+
+    @cached_property
+    def features(self) -> FloatArray:
+        """All features in true order, (n, d): for small data."""
+        return doubles(self.unordered, self.order)
+
+    def features_of(self, chunk: Chunk) -> FloatArray:
+        """Return the features of the rows of a chunk."""
+        if self.n_pairs <= CHUNK:
+            return self.features[chunk.rows]
+        return doubles(self.unordered, self.order[chunk.rows])
 
     @cached_property
     def counts(self) -> IntArray:
@@ -67,7 +120,7 @@ class Pairs:
         counts: IntArray = self.last_worse - self.first_worse
         return counts
 
-    @property
+    @cached_property
     def n_pairs(self) -> int:
         """Number of pairs."""
         return int(self.counts.sum())
@@ -98,11 +151,7 @@ class Pairs:
         return self._chunk(0, self.counts.size)
 
     def _chunk(self, first: int, last: int) -> Chunk:
-        counts = self.counts[first:last]
-        starts = np.cumsum(counts) - counts
-        shift = np.repeat(self.first_worse[first:last] - starts, counts)
-        worse = np.arange(int(counts.sum())) + shift
-        return Chunk(first, counts, worse.astype(np.int32))
+        return Chunk(first, self.counts[first:last], self.last_worse[first:last])
 
 
 def make_pairs(data: RankingData, *, focused: bool = False, by_query: bool = False) -> Pairs:
@@ -125,8 +174,8 @@ def make_pairs(data: RankingData, *, focused: bool = False, by_query: bool = Fal
     if by_query:
         total = np.bincount(owner, last_worse - first_worse, minlength=data.n_queries)
         weights = 1.0 / np.maximum(total, 1.0)[owner]
-    features = np.asarray(data.features[order], dtype=np.float64)
-    return Pairs(features, data.labels[order], owner, first_worse, last_worse, weights)
+    labels = data.labels[order]
+    return Pairs(data.features, order, labels, owner, first_worse, last_worse, weights)
 
 
 def require_pairs(pairs: Pairs) -> Pairs:
@@ -155,34 +204,79 @@ def pair_loss(
 ) -> Derivatives:
     """Sum of a margin loss over pairs with gradient and Hessian in the weights (d,).
 
-    The Hessian is X'(D - W - W')X for the sparse matrix W of curvatures and its row and column
-    sums D. ``label_margin`` multiplies margins by y_u - y_v.
+    The Hessian is X'(D - W - W')X for the matrix W of curvatures and its row and column sums D.
+    ``label_margin`` multiplies margins by y_u - y_v. W is dense for each query of many pairs, and
+    else one sparse matrix for the queries of a chunk.
     """
-    scores = pairs.features @ weights
-    value, cross = 0.0, np.zeros((weights.size, weights.size))
-    pull, degree = np.zeros(scores.size), np.zeros(scores.size)
+    value, gradient = 0.0, np.zeros(weights.size)
+    half = np.zeros((weights.size, weights.size))
+    visit = _query_by_query if pairs.n_pairs > DENSE * pairs.n_queries else _all_at_once
     for chunk in pairs.chunks():
-        gaps = label_gaps(pairs, chunk) if label_margin else 1.0
-        margins = np.repeat(scores[_rows(chunk)], chunk.counts) - scores[chunk.worse]
-        values, slopes, curves = margin_loss(gaps * margins)
+        features, scale = pairs.features_of(chunk), pairs.weights[chunk.rows]
+        labels = pairs.labels[chunk.rows] if label_margin else None
+        sums, pull, curved = visit(features, features @ weights, chunk, margin_loss, labels)
+        value += float(scale @ sums)
+        gradient += features.T @ (scale * pull)
+        curved *= scale[:, None]
+        half += features.T @ curved
+    return value, gradient, (half + half.T) / 2.0
+
+
+def _all_at_once(
+    features: FloatArray,
+    scores: FloatArray,
+    chunk: Chunk,
+    margin_loss: MarginLoss,
+    labels: FloatArray | None,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the loss (m,) and its slope (m,) by row, and (D - 2W)X (m, d)."""
+    gaps = 1.0 if labels is None else _margins(labels, chunk)
+    values, slopes, curves = margin_loss(gaps * _margins(scores, chunk))
+    curves = gaps * gaps * curves
+    size = chunk.counts.size
+    curved = features * _net(curves, chunk, 1.0)[:, None]
+    matrix = csr_array((curves, chunk.partners, chunk.starts), shape=(size, scores.size))
+    curved[:size] -= 2.0 * np.asarray(matrix @ features)
+    sums = np.zeros(scores.size)
+    sums[:size] = _row_sums(values, chunk)
+    return sums, _net(gaps * slopes, chunk, -1.0), curved
+
+
+def _query_by_query(
+    features: FloatArray,
+    scores: FloatArray,
+    chunk: Chunk,
+    margin_loss: MarginLoss,
+    labels: FloatArray | None,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the same by one dense matrix per query, which is faster for queries of many pairs."""
+    sums, pull, degree = np.zeros((3, scores.size))
+    curved = np.zeros(features.shape)
+    first_worse = chunk.ends - chunk.counts - chunk.first
+    for better, worse in chunk.queries():
+        wins = np.arange(worse.start, worse.stop) >= first_worse[better, None]
+        gaps = wins if labels is None else wins * (labels[better, None] - labels[worse])
+        values, slopes, curves = margin_loss(gaps * (scores[better, None] - scores[worse]))
         slopes, curves = gaps * slopes, gaps * gaps * curves
-        value += float(pairs.weights[_rows(chunk)] @ _row_sums(values, chunk))
-        pull += _net(slopes, chunk, scores.size, -1.0)
-        degree += _net(curves, chunk, scores.size, 1.0)
-        cross += _cross(pairs, chunk, curves)
-    pull, degree = pull * pairs.weights, degree * pairs.weights
-    hessian = (pairs.features * degree[:, None]).T @ pairs.features - cross - cross.T
-    return value, pairs.features.T @ pull, hessian
+        sums[better] = (wins * values).sum(axis=1)
+        pull[better] += slopes.sum(axis=1)
+        pull[worse] -= slopes.sum(axis=0)
+        degree[better] += curves.sum(axis=1)
+        degree[worse] += curves.sum(axis=0)
+        curved[better] = -2.0 * (curves @ features[worse])
+    curved += features * degree[:, None]
+    return sums, pull, curved
 
 
-def label_gaps(pairs: Pairs, chunk: Chunk) -> FloatArray:
-    """Return y_u - y_v of every pair of a chunk, (n_pairs,)."""
-    gaps: FloatArray = pairs.labels[chunk.better] - pairs.labels[chunk.worse]
-    return gaps
-
-
-def _rows(chunk: Chunk) -> slice:
+def _better(chunk: Chunk) -> slice:
     return slice(chunk.first, chunk.first + chunk.counts.size)
+
+
+def _margins(scores: FloatArray, chunk: Chunk) -> FloatArray:
+    """Return the score of the better document less that of the worse one, (n_pairs,)."""
+    margins: FloatArray = np.repeat(scores[: chunk.counts.size], chunk.counts)
+    margins -= scores[chunk.partners]
+    return margins
 
 
 def _row_sums(values: FloatArray, chunk: Chunk) -> FloatArray:
@@ -190,22 +284,11 @@ def _row_sums(values: FloatArray, chunk: Chunk) -> FloatArray:
     return np.diff(sums)
 
 
-def _net(values: FloatArray, chunk: Chunk, size: int, sign: float) -> FloatArray:
+def _net(values: FloatArray, chunk: Chunk, sign: float) -> FloatArray:
     """Sum over the pairs in which a row is better, plus ``sign`` times those where it is worse."""
-    result = sign * np.bincount(chunk.worse, values, minlength=size)
-    result[_rows(chunk)] += _row_sums(values, chunk)
-    return result
-
-
-def _cross(pairs: Pairs, chunk: Chunk, curves: FloatArray) -> FloatArray:
-    """Compute X'WX for the curvatures W of one chunk, (d, d)."""
-    if curves.size == 0:
-        return np.zeros((pairs.features.shape[1], pairs.features.shape[1]))
-    columns = slice(chunk.first, int(chunk.worse.max()) + 1)
-    shape = (chunk.counts.size, columns.stop - columns.start)
-    matrix = csr_array((curves, chunk.worse - np.int32(chunk.first), chunk.starts), shape=shape)
-    weighted = pairs.features[_rows(chunk)] * pairs.weights[_rows(chunk), None]
-    result: FloatArray = weighted.T @ (matrix @ pairs.features[columns])
+    size = chunk.rows.stop - chunk.rows.start
+    result = sign * np.bincount(chunk.partners, values, minlength=size)
+    result[: chunk.counts.size] += _row_sums(values, chunk)
     return result
 
 
@@ -213,12 +296,14 @@ def hinge_risk(
     weights: FloatArray, pairs: Pairs, *, label_margin: bool = False
 ) -> tuple[float, FloatArray]:
     """Compute the weighted sum of max(0, 1 - margin) over pairs, and a subgradient (d,)."""
-    scores = pairs.features @ weights
-    value, pull = 0.0, np.zeros(scores.size)
+    value, slope = 0.0, np.zeros(weights.size)
     for chunk in pairs.chunks():
-        gaps = label_gaps(pairs, chunk) if label_margin else 1.0
-        short = 1.0 - gaps * (np.repeat(scores[_rows(chunk)], chunk.counts) - scores[chunk.worse])
+        features = pairs.features_of(chunk)
+        gaps = _margins(pairs.labels[chunk.rows], chunk) if label_margin else 1.0
+        short = 1.0 - gaps * _margins(features @ weights, chunk)
         wrong = short > 0
-        value += float(pairs.weights[_rows(chunk)] @ _row_sums(np.where(wrong, short, 0.0), chunk))
-        pull -= _net(np.where(wrong, gaps, 0.0), chunk, scores.size, -1.0)
-    return value, pairs.features.T @ (pull * pairs.weights)
+        sums = _row_sums(np.where(wrong, short, 0.0), chunk)
+        value += float(pairs.weights[_better(chunk)] @ sums)
+        net = _net(np.where(wrong, gaps, 0.0), chunk, -1.0)
+        slope -= features.T @ (pairs.weights[chunk.rows] * net)
+    return value, slope

@@ -146,7 +146,7 @@ def compare(
         null=null,
     )
     if normalise:
-        fold_set = {each: normalised(of) for each, of in fold_set.items()}
+        fold_set = scaled_by_truth(fold_set)
     elif data is not None and needs_scaling(next(iter(fold_set.values()))):
         typer.echo(
             f"{data}: some features vary by more than 100, and linear models may not converge: "
@@ -184,6 +184,12 @@ def compare(
     tables.append(seconds_table(rows, entries, "Seconds per fold, tuning included"))
     _print_failures(rows)
     _show(tables, rows, out, name, form, as_json)
+
+
+def scaled_by_truth(fold_sets: Mapping[Truth, FoldSet]) -> Mapping[Truth, FoldSet]:
+    """Scale the features of each fold set, once where ground truths share it."""
+    scaled = {id(of): normalised(of) for of in {id(of): of for of in fold_sets.values()}.values()}
+    return {each: scaled[id(of)] for each, of in fold_sets.items()}
 
 
 def _print_failures(rows: Sequence[Row]) -> None:
