@@ -51,9 +51,7 @@ class Snapshot:
 class Snapshots:
     """The latest snapshots of a process; concurrent requests for the same study share one."""
 
-    def __init__(
-        self, clock: Callable[[], float] = time.monotonic, *, large: int = LARGE
-    ) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, *, large: int = LARGE) -> None:
         self._clock, self._large = clock, large
         self._lock = Lock()
         self._kept: OrderedDict[int, tuple[float, Snapshot]] = OrderedDict()
