@@ -6,6 +6,7 @@ A run that is killed loses only the piece in hand; started again, it skips what 
 import hashlib
 import importlib
 import json
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -118,15 +119,17 @@ def _results(tasks: list[Task], jobs: int) -> Iterator[Row]:
 def _on_cluster(tasks: list[Task], address: str) -> Iterator[Row]:
     """Run tasks on a Dask cluster; those of a worker that is lost run again on another.
 
-    Data that tasks share are sent once and kept by every worker, so that the rest has them still
-    when one is lost.
+    Data that tasks share are sent once, as the result of a task: workers pass them on to each
+    other, and the scheduler can make them again if every worker that had them is lost.
     """
     try:
         distributed = importlib.import_module("distributed")
     except ImportError:
         raise AnalysisError("Dask is not installed: pip install 'topkapi[dask]'") from None
     with distributed.Client(address) as client:
-        sent = {id(each): client.scatter(each, broadcast=True) for each in _large(tasks)}
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")  # as intended
+            sent = {id(each): client.submit(_itself, each, pure=False) for each in _large(tasks)}
         futures = [
             client.submit(
                 _run,
@@ -140,6 +143,10 @@ def _on_cluster(tasks: list[Task], address: str) -> Iterator[Row]:
         for future in distributed.as_completed(futures):
             yield future.result()
             future.release()
+
+
+def _itself(data: Any) -> Any:
+    return data
 
 
 def _names_of_large(task: Task) -> list[str]:
