@@ -42,6 +42,11 @@ def pytest_sessionstart() -> None:
     gc.disable()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put tests that wait for servers first: at the end, all workers would wait with them."""
+    items.sort(key=lambda item: item.get_closest_marker("server") is None)
+
+
 def pytest_collection_finish() -> None:
     """Switch it on again, without looking through all modules and tests each time."""
     gc.freeze()
