@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,19 @@ from topkapi.app.services.jobs.store import queue_job
 from topkapi.app.services.jobs.worker import Worker
 
 
+@contextmanager
+def local_cluster(workers: int) -> Iterator[Any]:
+    make: Any = importlib.import_module("distributed").LocalCluster
+    with make(
+        n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        yield cluster
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    make: Any = importlib.import_module("distributed").LocalCluster
-    with make(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+    """Start two workers."""
+    with local_cluster(2) as cluster:
         yield cluster
 
 
@@ -101,7 +111,8 @@ def end_once(number: int, mark: str, fold: Fold) -> Row:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_lost_worker_loses_nothing(cluster: Any, tmp_path: Path) -> None:
+def test_a_lost_worker_loses_nothing(tmp_path: Path) -> None:
+    """With a single worker every copy of the data is lost; another worker takes its place."""
     mark = tmp_path / "ended"
     part = RankingData(np.ones((1, 1)), np.ones(1), np.array([0, 1]))
     fold = CountedFold("Fold1", part, part, part)
@@ -110,7 +121,8 @@ def test_a_lost_worker_loses_nothing(cluster: Any, tmp_path: Path) -> None:
         for number in range(8)
     ]
     store = Store(tmp_path / "rows.jsonl")
-    rows = run_tasks(work, store, dask=cluster.scheduler_address)
+    with local_cluster(1) as cluster:
+        rows = run_tasks(work, store, dask=cluster.scheduler_address)
     assert mark.exists()
     assert [row["value"] for row in rows] == [number**2 for number in range(8)]
     assert len(Store(tmp_path / "rows.jsonl").rows) == 8
