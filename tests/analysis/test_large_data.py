@@ -1,12 +1,11 @@
 """Features visited some rows at a time: the same results, and no copy of them in memory."""
 
-import tracemalloc
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 import pytest
 
+from tests.memory import peak_of
 from topkapi.analysis.data import RankingData, normalise_by_query
 from topkapi.analysis.data.keyed import shuffled
 from topkapi.analysis.data.spans import query_spans, scores_of, slope_of
@@ -83,16 +82,6 @@ def test_dense_and_sparse_curvatures_agree(
         dense = pair_loss(pairs, weights, loss, label_margin=label_margin)
         for part in range(3):
             np.testing.assert_allclose(dense[part], sparse[part], atol=1e-12)
-
-
-def peak_of(action: Callable[[], object]) -> int:
-    """Return the most bytes that an action holds at a time."""
-    tracemalloc.start()
-    try:
-        action()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,11 @@
 """Backup and restore work in batches: memory does not grow with the database."""
 
 import os
-import tracemalloc
-from collections.abc import Callable
 from pathlib import Path
 
 from sqlalchemy import Engine, insert
 
+from tests.memory import peak_of
 from tests.services.test_backups import other
 from topkapi.app.db import migrations
 from topkapi.app.db.models import Content
@@ -20,15 +19,6 @@ PAGES, BYTES = 150, 200_000
 BOUND = 18_000_000  # of 30 MB of pages, which are 40 MB in base64
 
 
-def peak(act: Callable[[], object]) -> int:
-    tracemalloc.start()
-    try:
-        act()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
 def test_memory_is_bounded_both_ways(engine: Engine, other: Engine, tmp_path: Path) -> None:
     path, kind = tmp_path / "backup.zip", "image/png"
     with engine.begin() as connection:
@@ -36,5 +26,5 @@ def test_memory_is_bounded_both_ways(engine: Engine, other: Engine, tmp_path: Pa
             data = os.urandom(16) * (BYTES // 16)
             row = content_row(kind, data, hash_of(kind, data))
             connection.execute(insert(Content), row)
-    assert peak(lambda: write_backup(engine, HEAD, path)) < BOUND
-    assert peak(lambda: read_backup(other, HEAD, path)) < BOUND
+    assert peak_of(lambda: write_backup(engine, HEAD, path)) < BOUND
+    assert peak_of(lambda: read_backup(other, HEAD, path)) < BOUND
