@@ -10,9 +10,10 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from operator import itemgetter
 from random import Random
 from typing import NamedTuple
+
+import numpy as np
 
 from topkapi.app.domain.pairs.answers import Preference
 from topkapi.app.domain.pairs.plan import Plan
@@ -120,10 +121,15 @@ class Table:
     """Progress and totals of simulated sessions under one plan."""
 
     def __init__(self, plan: Plan) -> None:
-        self._sessions = [(*run, len(run[1]) - 1) for run in _simulated(plan)]
-        self._n = len(plan.order)
-        self.stride = 1 + max(total for *_, total in self._sessions) // _ESTIMATES
-        self._neighbours = max(8, round(_NEIGHBOURS * len(self._sessions)))
+        runs = list(_simulated(plan))
+        totals = np.array([[len(ties) - 1] for _, ties in runs])
+        # Columns: the number of pages shown so far.
+        self._reached = np.array([[0, *reached] for reached, _ in runs])
+        self._ties = np.array([[ties[at] for at in (0, *reached)] for reached, ties in runs])
+        self._rest = totals - self._reached
+        self._stays = np.diff(self._reached, append=totals)
+        self.stride = 1 + int(totals.max()) // _ESTIMATES
+        self._neighbours = max(8, round(_NEIGHBOURS * len(runs)))
         self._near = lru_cache(maxsize=_KEPT_NEIGHBOURS)(self._nearest)
 
     def left(self, reached: Sequence[int], ties: Sequence[int], count: int) -> Left:
@@ -144,14 +150,11 @@ class Table:
 
         ``met`` pages have been shown after ``at`` answers, ``tied`` of which were ties.
         """
-        rows = []
-        for reached, ties, total in self._sessions:
-            then = reached[met - 1] if met else 0
-            leaves = reached[met] if met < self._n else total
-            distance = abs(then - at) + _TIE_WEIGHT * abs(ties[then] - tied)
-            rows.append((distance, leaves - then, total - then))
-        rows.sort(key=itemgetter(0))
-        return [(stays, rest) for _, stays, rest in rows[: self._neighbours]]
+        distance = abs(self._reached[:, met] - at) + _TIE_WEIGHT * abs(self._ties[:, met] - tied)
+        near = np.argsort(distance, kind="stable")[: self._neighbours]
+        return list(
+            zip(self._stays[near, met].tolist(), self._rest[near, met].tolist(), strict=True)
+        )
 
 
 def _simulated(plan: Plan) -> Iterator[tuple[list[int], list[int]]]:

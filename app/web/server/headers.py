@@ -1,7 +1,6 @@
 """Headers of every response, and the renewal of session cookies."""
 
 from starlette.datastructures import MutableHeaders
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -27,6 +26,8 @@ DEFAULTS = {
     "Cache-Control": "no-store",
 }
 
+_RAW_DEFAULTS = [(name.lower().encode(), value.encode()) for name, value in DEFAULTS.items()]
+
 
 class Headers:
     """Middleware that adds default headers; routes can override them (pages under judgment do)."""
@@ -43,17 +44,16 @@ class Headers:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in DEFAULTS.items():
-                    headers.setdefault(name, value)
-                self._renew(scope, headers)
+                sent = {name for name, _ in message["headers"]}
+                message["headers"] += [each for each in _RAW_DEFAULTS if each[0] not in sent]
+                self._renew(scope, message)
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
 
-    def _renew(self, scope: Scope, headers: MutableHeaders) -> None:
-        token = getattr(Request(scope).state, "renewed_session", None)
+    def _renew(self, scope: Scope, start: Message) -> None:
+        token = scope.get("state", {}).get("renewed_session")
         if token is not None:
             carrier = Response()
             self._cookies.set_session(carrier, token)
-            headers.append("Set-Cookie", carrier.headers["set-cookie"])
+            MutableHeaders(scope=start).append("Set-Cookie", carrier.headers["set-cookie"])

@@ -57,6 +57,9 @@ def configure_logs(level: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    # A line has none of these, and to look them up takes as long as to write it.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    logging._srcfile = None  # the way that the manual of `logging` names for "no caller"
     logging.getLogger("uvicorn.access").disabled = True  # RequestLog logs requests
     logging.getLogger("alembic").setLevel(logging.WARNING)
 
