@@ -42,7 +42,7 @@ from topkapi.app.domain.pairs.simulated_assessors import (
     true_worths,
 )
 from topkapi.app.domain.simulation.runs import Run
-from topkapi.app.domain.simulation.votes import Session, Vote, elections, sessions
+from topkapi.app.domain.simulation.votes import Election, Session, Vote, elections, sessions
 from topkapi.app.services.simulation.sessions import measures
 
 N, K = 50, 10
@@ -121,10 +121,15 @@ def simulated(case: Case, runs: int, counts: Sequence[int], goal: Goal) -> Itera
         yield played(open_sorter(N, K, rules, f"bench/{seed}"), assessor, worth, counts)
 
 
+def image_elections() -> tuple[Election, ...]:
+    """Return the real votes by query."""
+    rows = read_votes(IMAGES)
+    return elections((row.query, Vote(row.assessor, row.a, row.b, row.answer)) for row in rows)
+
+
 def image_sessions(runs: int) -> Iterator[Session]:
     """Yield sessions with real votes, at most one per query and annotator."""
-    rows = read_votes(IMAGES)
-    found = elections((row.query, Vote(row.assessor, row.a, row.b, row.answer)) for row in rows)
+    found = image_elections()
     most = sum(len(each.assessors) for each in found)
     yield from sessions(
         found, n=None, runs=min(runs, most), one_assessor=True, persistent=True, seed="bench"
