@@ -19,7 +19,7 @@ from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior, error_rates
 from topkapi.app.domain.pairs.robust.gains import discounts, gains, interest
 from topkapi.app.domain.pairs.robust.moves import answer_probability, by_lapse, pair_probabilities
 from topkapi.app.domain.pairs.robust.posterior import Posterior
-from topkapi.app.domain.pairs.robust.question import best_question, worths
+from topkapi.app.domain.pairs.robust.question import best_question, by_mean_worth, weights_of
 from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
 from topkapi.app.domain.pairs.robust.sorter import Answered, Event, Removed, RobustSorter
 from topkapi.app.domain.pairs.robust.special import logistic, probability, quantile
@@ -198,6 +198,12 @@ def answered(
         yield float(weighed.sum()), weighed / weighed.sum()
 
 
+def worths(posterior: Posterior, weights: FloatArray) -> FloatArray:
+    """Return the worth of every document in every chain: (documents, chains)."""
+    ranks = (-posterior.u).argsort(axis=1).argsort(axis=1)
+    return np.pad(weights, (0, posterior.n))[ranks].T
+
+
 def variances(table: FloatArray, weights: FloatArray) -> float:
     means = table @ weights
     return float((weights * (table - means[:, None]) ** 2).sum())
@@ -218,7 +224,7 @@ def test_the_question_and_the_next_one_lower_the_variances_most(
     for _ in range(5):
         posterior.move(range(n), states)
         posterior.move_models(states)
-    table = worths(posterior, k, 0.8, Goal.ORDER).astype(float)
+    table = worths(posterior, weights_of(k, 0.8, Goal.ORDER))
     alike = np.full(400, 1 / 400)
     pairs = [(a, b) for b in range(n) for a in range(b) if posterior.asked[a, b] < limit]
 
@@ -239,6 +245,16 @@ def test_the_question_and_the_next_one_lower_the_variances_most(
     assert asked is not None
     least = min(map(left_by_two, pairs))
     assert left_by_two(asked) == pytest.approx(least, rel=1e-4)
+
+
+def test_documents_are_listed_by_their_mean_worth() -> None:
+    posterior = Posterior(9, np.random.default_rng(3))
+    posterior.remove(4)
+    weights = weights_of(3, 0.8, Goal.MEMBERS)
+    living = np.delete(np.arange(9), 4)
+    ranks = (-posterior.u[:, living]).argsort(axis=1).argsort(axis=1)
+    means = np.pad(weights, (0, 9))[ranks].mean(axis=0)
+    assert by_mean_worth(posterior, weights).tolist() == living[np.argsort(-means)].tolist()
 
 
 def test_interest_sums_to_one_and_gains_are_those_of_the_measure() -> None:

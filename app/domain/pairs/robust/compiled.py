@@ -6,6 +6,7 @@ from typing import Any, TypeVar, cast
 import numba
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+_ANY_ORDER = {"reassoc", "contract", "nsz"}  # of sums, so that they use vector instructions
 
 
 def compiled(function: Function) -> Function:
@@ -14,8 +15,17 @@ def compiled(function: Function) -> Function:
     The machine code is cached beside the module, or in the user's cache folder; where neither can
     be written, every process compiles for itself.
     """
+    return _compiled(function, fastmath=False)
+
+
+def compiled_sums(function: Function) -> Function:
+    """Return ``function`` compiled like `compiled`, with sums in any order of their terms."""
+    return _compiled(function, fastmath=_ANY_ORDER)
+
+
+def _compiled(function: Function, **options: Any) -> Function:
     try:
-        fast = numba.njit(nogil=True, error_model="numpy", cache=True)(function)
+        fast = numba.njit(nogil=True, error_model="numpy", cache=True, **options)(function)
     except RuntimeError:
-        fast = numba.njit(nogil=True, error_model="numpy")(function)
+        fast = numba.njit(nogil=True, error_model="numpy", **options)(function)
     return cast(Function, fast)

@@ -15,13 +15,19 @@ from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.robust.conclusion import Conclusion, conclude, quality_now
 from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
 from topkapi.app.domain.pairs.robust.posterior import CHAINS, Chains, Posterior
-from topkapi.app.domain.pairs.robust.question import best_question, fade_at, worths
+from topkapi.app.domain.pairs.robust.question import (
+    best_question,
+    by_mean_worth,
+    fade_at,
+    weights_of,
+)
+from topkapi.app.domain.pairs.robust.special import draws, streams
 
 REFRESHED = 5  # promising documents, and as many others, whose scores are redrawn at every step
 SNAPSHOT_BYTES = 160_000  # for snapshots before the last steps, so that undo needs no replay
 MAX_SNAPSHOTS = 4
 _BYTES_PER_DOCUMENT = 1200  # approximate size of a document's opponents
-_START, _STEP, _END, _WEIGH = 0, 1, 2, 3  # purposes of a random generator
+_START, _STEP, _END, _WEIGH, _OTHERS = range(5)  # purposes of random numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +88,18 @@ class RobustSorter:
         self.steps: list[Event] = []
         self._snapshots: list[_Snapshot] = []
         self._posterior = Posterior(
-            self.n, self._rng(_START), prior=self._prior, chains=self._chains
+            self.n,
+            np.random.default_rng([self._seed, _START]),
+            prior=self._prior,
+            chains=self._chains,
         )
 
     def take(self, step: Event) -> None:
         """Apply an answer, or a removal, which drops all answers about the document."""
         self._save_snapshot()
         if isinstance(step, Answered):
-            self._posterior.resample(step.pair, step.preference, self._rng(_WEIGH).random())
+            draw = float(draws(self._streams(_WEIGH, 1), 1)[0])
+            self._posterior.resample(step.pair, step.preference, draw)
         self.steps.append(step)
         self._record(step)
         self._move(step.pair if isinstance(step, Answered) else ())
@@ -127,7 +137,7 @@ class RobustSorter:
         posterior = self._posterior
         chains = posterior.saved()
         try:
-            return conclude(posterior, self.k, self._states(_END), self.goal)
+            return conclude(posterior, self.k, self._streams(_END, self._chains), self.goal)
         finally:
             posterior.restore(chains)
 
@@ -158,18 +168,12 @@ class RobustSorter:
 
     def _move(self, pair: tuple[int, ...]) -> None:
         """Redraw the scores of the pair, of promising documents and of some others."""
-        posterior, states = self._posterior, self._states(_STEP)
-        promising = self._promising()
-        others = self._rng(_STEP).permutation(promising[REFRESHED:])[:REFRESHED]
+        posterior, states = self._posterior, self._streams(_STEP, self._chains)
+        promising = by_mean_worth(posterior, weights_of(self.k, self._fade, self.goal))
+        rest = promising[REFRESHED:]
+        others = rest[np.argsort(draws(self._streams(_OTHERS, 1), rest.size))][:REFRESHED]
         posterior.move([*pair, *promising[:REFRESHED].tolist(), *others.tolist()], states)
         posterior.move_models(states)
-
-    def _promising(self) -> NDArray[np.intp]:
-        """Return the remaining documents by descending mean worth."""
-        posterior = self._posterior
-        means = worths(posterior, self.k, self._fade, self.goal).mean(axis=1)
-        living = posterior.living
-        return living[np.argsort(-means[living], kind="stable")]
 
     def _save_snapshot(self) -> None:
         posterior = self._posterior
@@ -178,11 +182,6 @@ class RobustSorter:
         most = max(1, min(MAX_SNAPSHOTS, SNAPSHOT_BYTES // max(1, saved.nbytes)))
         del self._snapshots[:-most]
 
-    def _rng(self, purpose: int) -> np.random.Generator:
-        steps = len(self.steps) if purpose != _START else 0
-        return np.random.default_rng([self._seed, purpose, steps])
-
-    def _states(self, purpose: int) -> NDArray[np.uint64]:
-        """Return the states of one random stream per chain, as `_rng` keyed by the step."""
-        seeds = np.random.SeedSequence([self._seed, purpose, len(self.steps), 1])
-        return seeds.generate_state(self._chains, np.uint64).astype(np.uint64)
+    def _streams(self, purpose: int, count: int) -> NDArray[np.uint64]:
+        """Return the states of random streams for one purpose at this step."""
+        return streams(np.uint64(self._seed), purpose, len(self.steps), count)

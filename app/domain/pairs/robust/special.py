@@ -73,6 +73,26 @@ def _mixed(state: np.uint64) -> np.uint64:
 
 
 @compiled
+def streams(seed: np.uint64, purpose: int, step: int, count: int) -> NDArray[np.uint64]:
+    """Return the states of ``count`` random streams, determined by the three numbers."""
+    base = _mixed(_mixed(seed) + np.uint64(purpose))
+    base = _mixed(base + np.uint64(step))
+    states = np.empty(count, np.uint64)
+    for stream in range(count):
+        states[stream] = _mixed(base + np.uint64(stream))
+    return states
+
+
+@compiled
+def draws(states: NDArray[np.uint64], count: int) -> NDArray[np.float64]:
+    """Draw ``count`` numbers from (0, 1) with the first stream."""
+    found = np.empty(count)
+    for index in range(count):
+        found[index] = uniform(states, 0)
+    return found
+
+
+@compiled
 def quantiles(shares: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the standard normal quantiles of a matrix of shares."""
     found = np.empty_like(shares)
