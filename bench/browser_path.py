@@ -2,6 +2,7 @@
 
     .venv/bin/python -m bench.browser_path
     .venv/bin/python -m bench.browser_path --kilobytes 50 --assessors 200 --think 5
+    .venv/bin/python -m bench.browser_path --kilobytes 2 --sorter robust
 
 One real server with one worker; the clients are a separate process, which does what the page does:
 it posts the answer, requests the possible next questions unless the reply contains them, and
@@ -87,7 +88,9 @@ def make_query(session: Session, study: Study, position: int, kilobytes: float) 
     return query
 
 
-def make_jobs(sessions: Sessions, count: int, kilobytes: float, per_query: int) -> list[Job]:
+def make_jobs(
+    sessions: Sessions, count: int, kilobytes: float, per_query: int, sorter: str = "heap"
+) -> list[Job]:
     """Make the assignments of a new study, ``per_query`` to each query."""
     with sessions.write.begin() as session:
         study = Study(slug=f"bench-{token_hex(8)}", name="Bench", guidelines="")
@@ -98,7 +101,9 @@ def make_jobs(sessions: Sessions, count: int, kilobytes: float, per_query: int) 
             if number % per_query == 0:
                 query = make_query(session, study, number, kilobytes)
             user = make_user(session)
-            row = make_assignment(session, user=user, query=query, k=K, seed=f"seed {number}")
+            row = make_assignment(
+                session, user=user, query=query, k=K, seed=f"seed {number}", sorter=sorter
+            )
             jobs.append(Job(row.id, user, tokens.issue_token(session, user, "bench")[1]))
         return jobs
 
@@ -183,9 +188,9 @@ def measure(name: str, url: str, folder: Path, chosen: argparse.Namespace) -> No
     sessions = make_sessions(engine)
     for kilobytes in chosen.kilobytes:
         count = chosen.assessors
-        pool = make_jobs(sessions, 3 + 2 * count, kilobytes, chosen.per_query)
+        pool = make_jobs(sessions, 3 + 2 * count, kilobytes, chosen.per_query, chosen.sorter)
         with serving(url, folder, workers="1") as server:
-            print(f"{name}, {PAGES} pages of {kilobytes:g} kB, best {K}")
+            print(f"{name}, {PAGES} pages of {kilobytes:g} kB, best {K}, {chosen.sorter}")
             run(server, pool[:1], "browser", 20)
             if not chosen.think:
                 show("API, one", run(server, pool[1:2], "api", chosen.answers))
@@ -203,6 +208,7 @@ def main() -> None:
     parser.add_argument("--answers", type=int, default=100)
     parser.add_argument("--assessors", type=int, default=8)
     parser.add_argument("--per-query", type=int, default=1, help="assessors who share a query")
+    parser.add_argument("--sorter", default="heap")
     parser.add_argument("--think", type=float, default=0.0, help="seconds between answers")
     chosen = parser.parse_args()
     with databases() as urls, tempfile.TemporaryDirectory() as folder:

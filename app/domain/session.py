@@ -201,6 +201,11 @@ class JudgingSession(ABC, Generic[J]):
         return True
 
     @property
+    def foresees_rare(self) -> bool:
+        """Whether what follows rare answers, undo and redo is fast enough to be prefetched."""
+        return True
+
+    @property
     def nbytes(self) -> int:
         """Approximate memory in bytes beyond that of any session of this length."""
         return 0

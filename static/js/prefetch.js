@@ -48,6 +48,7 @@ export async function ask(url, position, boxes, { deep = false } = {}) {
   try {
     const response = await fetch(`${url}?position=${position}${deep ? "&deep=true" : ""}`, { headers: { "HX-Request": "true" } });
     if (response.status === 409) return "behind";
+    if (response.status === 204) return "ready"; // the server foresees no more than is known
     if (!response.ok) return null;
     text = await response.text();
   } catch {

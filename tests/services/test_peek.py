@@ -195,6 +195,15 @@ def test_every_answer_of_a_pair_is_foretold(sessions: Sessions) -> None:
     assert "undo" not in looker.peek(2)
 
 
+def test_a_sampled_sorter_foretells_only_what_is_frequent(sessions: Sessions) -> None:
+    looker = Looker(sessions, sorter="robust")
+    looker.submit("left")
+    foretold = looker.peek(1)
+    assert set(foretold) == {"left", "right", "tie"}
+    assert essence(looker.submit("tie")) == essence(foretold["tie"])
+    assert looker.peek(2, deep=True) == {}
+
+
 def test_answers_a_study_does_not_offer_are_not_foretold(sessions: Sessions) -> None:
     looker = Looker(sessions, allow_ties=False, allow_bad=False)
     assert set(looker.peek(0)) == {"left", "right", "left_unjudgeable", "right_unjudgeable"}

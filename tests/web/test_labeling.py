@@ -143,6 +143,10 @@ def test_a_sampled_sorter_is_asked_what_may_come_afterwards(
     reply = client.post(f"/assignments/{row.id}/judgments", data=form, headers=HTMX)
     assert reply.status_code == 200
     assert not prefetched(reply.text)
+    deeper = client.get(
+        f"/assignments/{row.id}/next", params={"position": 1, "deep": True}, headers=HTMX
+    )
+    assert deeper.status_code == 204
 
 
 @pytest.mark.usefixtures("ansa")

@@ -255,6 +255,11 @@ class PairSession(JudgingSession[Judgment]):
         return not self._strategy.sampled and self.answered <= _QUICKLY_REPLAYED
 
     @property
+    def foresees_rare(self) -> bool:
+        """False for the same sessions."""
+        return self.foresees
+
+    @property
     def nbytes(self) -> int:
         """Approximate bytes of the sorter's memory, and of a sampled sorter's chains."""
         return _SORTER_BYTES_PER_ANSWER * self.answered + self._strategy.nbytes

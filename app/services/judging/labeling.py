@@ -111,8 +111,9 @@ def peek(
 ) -> tuple[PossibleState, ...]:
     """Return the state after each possible entry at ``position``, likely ones first.
 
-    With ``deep`` each state has a prefetch of its own, as far as that is cheap to compute.
-    Nothing is written and the live session does not change: each entry is appended to a copy.
+    Rare entries are left out where a state takes long to compute. With ``deep`` each state has a
+    prefetch of its own; nothing is returned if that would be too much to compute. Nothing is
+    written and the live session does not change: each entry is appended to a copy.
     """
     assignment = assignment_at_work(session, assignment_id, user_id)
     current = _caught_up(session, live, assignment)
@@ -120,7 +121,10 @@ def peek(
         if position != current.session.length:
             raise _stale()
         depth = _depth(current) if deep else 1
-        return _ahead(current, assignment, assignment.active_ms, depth=depth)
+        if deep and depth == 1:
+            return ()
+        rare = current.session.foresees_rare
+        return _ahead(current, assignment, assignment.active_ms, rare=rare, depth=depth)
     finally:
         live.put(current)
 

@@ -119,7 +119,10 @@ def get_next(
     position: Annotated[int, Query(ge=0, le=2**31 - 1)],
     deep: bool = False,
 ) -> Response:
-    """Return the possible next questions, with ``deep`` also those after them, to prefetch."""
+    """Return the possible next questions, with ``deep`` also those after them, to prefetch.
+
+    204 says that there is nothing to prefetch.
+    """
     found = labeling.peek(
         session,
         request.app.state.live,
@@ -128,6 +131,8 @@ def get_next(
         position=position,
         deep=deep,
     )
+    if not found:
+        return Response(status_code=204)
     view = NextView(_possible_questions(request, session, found))
     return render(request, "judging/_next.html", view)
 
