@@ -264,6 +264,18 @@ def test_interest_sums_to_one_and_gains_are_those_of_the_measure() -> None:
     assert float(gains(4)[[1, 0, 2, 3]] @ discounts(4)) / ideal == pytest.approx(swapped)
 
 
+def test_what_stops_a_session_holds_for_wide_errors() -> None:
+    sorter = sorter_after(6, 3, [*STRICT])
+    found = sorter.conclude()
+    column = [found.living.index(item) for item in found.ranking]
+    each = kappa_ndcg_of_lists(found.ranks[:, column], 3)
+    wide = each[found.widths >= np.median(found.widths)].mean()
+    assert found.cautious_quality(Goal.ORDER) == pytest.approx(wide)
+    assert found.kappa_ndcg().mean == pytest.approx(each.mean())
+    assert sorter.may_stop_at(wide - 0.2)
+    assert not sorter.may_stop_at(max(wide, found.kappa_ndcg().mean) + 0.2)
+
+
 def test_members_are_listed_by_their_probability_of_belonging() -> None:
     found = sorter_after(5, 2, [*STRICT], Goal.MEMBERS).conclude()
     chances = {each.index: each.in_top for each in found.item_posteriors}

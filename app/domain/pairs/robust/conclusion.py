@@ -10,6 +10,7 @@ from topkapi.app.domain.pairs.confidence import ErrorModel, Expected
 from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.robust.error_prior import moved
 from topkapi.app.domain.pairs.robust.gains import discounts, gains
+from topkapi.app.domain.pairs.robust.moves import WIDTH
 from topkapi.app.domain.pairs.robust.posterior import Posterior
 
 FloatArray = NDArray[np.float64]
@@ -40,8 +41,8 @@ class Conclusion:
     """The most probable list with its expected quality, and what was learned of the assessor.
 
     ``ranks`` are the sampled ranks of the documents ``living``, counted from 0: (samples,
-    documents). ``errors`` are the means and variances of the error model's parameters on the scale
-    on which they move.
+    documents), and ``widths`` the log widths of the error models in the same samples. ``errors``
+    are the means and variances of the error model's parameters on the scale on which they move.
     """
 
     k: int
@@ -49,51 +50,78 @@ class Conclusion:
     item_posteriors: tuple[ItemPosterior, ...]
     living: tuple[int, ...]
     ranks: IntArray
+    widths: FloatArray
     error_rate: float
     errors: ErrorModel
 
     def kappa_ndcg(self, listed: Sequence[int] | None = None) -> Expected:
         """Return the expected kappa-NDCG of ``listed``, by default of the ranking."""
-        size = min(self.k, len(self.living))
-        gain = np.zeros(max(1, len(self.living)))
-        gain[:size] = gains(self.k)[:size]
-        ideal = float(gain[:size] @ discounts(self.k)[:size])
-        return self._expected(gain, discounts(self.k) / ideal, listed) if size else _PERFECT
+        return _expected(self._sampled_ndcg(listed or self.ranking))
 
     def overlap(self, listed: Sequence[int] | None = None) -> Expected:
         """Return the expected share of the true top k in ``listed``, by default the ranking."""
-        size = min(self.k, len(self.living))
-        inside = (np.arange(max(1, len(self.living))) < size).astype(float)
-        return self._expected(inside, np.full(self.k, 1.0 / size), listed) if size else _PERFECT
+        return _expected(self._sampled_overlap(listed or self.ranking))
 
-    def _expected(
-        self, values: FloatArray, weights: FloatArray, listed: Sequence[int] | None
-    ) -> Expected:
+    def cautious_quality(self, goal: Goal) -> float:
+        """Return the expected quality for ``goal`` if the width is in its upper half.
+
+        One session can hardly tell lapses from errors between close documents, and with the latter
+        a list is worse than it seems. What stops a session should hold for both.
+        """
+        sampled = self._sampled_ndcg if goal is Goal.ORDER else self._sampled_overlap
+        return float(sampled(self.ranking)[_upper_half(self.widths)].mean())
+
+    def _sampled_ndcg(self, listed: Sequence[int]) -> FloatArray:
+        size = min(self.k, len(self.living))
+        if not size:
+            return np.ones(1)
+        gain = np.zeros(len(self.living))
+        gain[:size] = gains(self.k)[:size]
+        ideal = float(gain[:size] @ discounts(self.k)[:size])
+        return self._sampled(gain, discounts(self.k) / ideal, listed)
+
+    def _sampled_overlap(self, listed: Sequence[int]) -> FloatArray:
+        size = min(self.k, len(self.living))
+        if not size:
+            return np.ones(1)
+        inside = (np.arange(len(self.living)) < size).astype(float)
+        return self._sampled(inside, np.full(self.k, 1.0 / size), listed)
+
+    def _sampled(
+        self, values: FloatArray, weights: FloatArray, listed: Sequence[int]
+    ) -> FloatArray:
+        """Return a weighted sum of the values of ranks in every sample."""
         column = {index: number for number, index in enumerate(self.living)}
         total = np.zeros(len(self.ranks))
-        for index, weight in zip(listed or self.ranking, weights, strict=False):
+        for index, weight in zip(listed, weights, strict=False):
             if index in column:  # a removed document has gain 0
                 total += weight * values[self.ranks[:, column[index]]]
-        low, high = np.quantile(total, _TAILS)
-        return Expected(float(total.mean()), float(low), float(high))
-
-    def quality(self, goal: Goal) -> Expected:
-        """Return the measure that ``goal`` is about."""
-        return self.kappa_ndcg() if goal is Goal.ORDER else self.overlap()
+        return total
 
 
-_PERFECT = Expected(1.0, 1.0, 1.0)
+def _upper_half(values: FloatArray) -> NDArray[np.bool_]:
+    return np.asarray(values >= np.median(values))
 
 
-def quality_now(posterior: Posterior, k: int, goal: Goal) -> float:
-    """Return the expected kappa-NDCG, or overlap, of the best list under the current chains."""
+def _expected(sampled: FloatArray) -> Expected:
+    low, high = np.quantile(sampled, _TAILS)
+    return Expected(float(sampled.mean()), float(low), float(high))
+
+
+def quality_now(posterior: Posterior, k: int, goal: Goal, *, cautious: bool = False) -> float:
+    """Return the expected kappa-NDCG, or overlap, of the best list under the current chains.
+
+    The ``cautious`` one is that of the chains with the greater widths.
+    """
     best = posterior.best(k)
+    if cautious:
+        best = best[_upper_half(posterior.models[:, WIDTH])]
     size = best.shape[1]
     if not size:
         return 1.0
     gain = gains(k)[:size] if goal is Goal.ORDER else np.ones(size)
     weights = discounts(k)[:size] if goal is Goal.ORDER else np.ones(size)
-    mean = np.bincount(best.ravel(), np.tile(gain, best.shape[0])) / posterior.chains
+    mean = np.bincount(best.ravel(), np.tile(gain, best.shape[0])) / best.shape[0]
     top = np.sort(mean)[::-1][:size]
     return float(top @ weights[: top.size]) / float(gain @ weights)
 
@@ -124,6 +152,7 @@ def conclude(posterior: Posterior, k: int, states: NDArray[np.uint64], goal: Goa
         item_posteriors=item_posteriors,
         living=tuple(int(each) for each in living),
         ranks=ranks,
+        widths=models[:, WIDTH],
         error_rate=posterior.error_rate,
         errors=(tuple(models.mean(axis=0).tolist()), tuple(models.var(axis=0).tolist())),
     )

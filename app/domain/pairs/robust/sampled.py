@@ -40,15 +40,10 @@ def open_sorter(n: int, k: int, rules: Rules, seed: str) -> RobustSorter:
 
 
 def next_pair(sorter: RobustSorter, rules: Rules, asked: int) -> Pair | None:
-    """Return the indices to ask about after ``asked`` questions; None to conclude.
-
-    The quick estimate of the quality is slightly optimistic, so an early end is confirmed by the
-    estimate of a full conclusion.
-    """
+    """Return the indices to ask about after ``asked`` questions; None to conclude."""
     if asked >= rules.budget:
         return None
-    good_enough = rules.stop_at is not None and sorter.quality() >= rules.stop_at
-    if good_enough and sorter.conclude().quality(rules.goal).mean >= (rules.stop_at or 0):
+    if rules.stop_at is not None and sorter.may_stop_at(rules.stop_at):
         return None
     return sorter.ask()
 

@@ -132,6 +132,12 @@ class RobustSorter:
         """Return a quick, slightly optimistic estimate of the quality that the goal is about."""
         return quality_now(self._posterior, self.k, self.goal)
 
+    def may_stop_at(self, quality: float) -> bool:
+        """Return whether a list of this quality is expected, whatever the kind of errors."""
+        if quality_now(self._posterior, self.k, self.goal, cautious=True) < quality:
+            return False
+        return self.conclude().cautious_quality(self.goal) >= quality
+
     def conclude(self) -> Conclusion:
         """Return the list and the confidence in it, without changing the state."""
         posterior = self._posterior
