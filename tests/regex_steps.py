@@ -9,6 +9,7 @@ import importlib
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 _parser: Any = importlib.import_module("re._parser")
@@ -25,18 +26,24 @@ _CHARACTERS = (_ops.LITERAL, _ops.NOT_LITERAL, _ops.ANY, _ops.IN)
 _REPEATS = (_ops.MAX_REPEAT, _ops.MIN_REPEAT, _ops.POSSESSIVE_REPEAT)
 
 
+@cache
+def _parsed(pattern: re.Pattern[Any]) -> tuple[Any, dict[Any, bool]]:
+    """Return the parts of a pattern and an empty cache of what they match, once per pattern."""
+    source = pattern.pattern
+    parts = _parser.parse(
+        source if isinstance(source, str) else source.decode("latin-1"),
+        pattern.flags & ~re.UNICODE if isinstance(source, bytes) else pattern.flags,
+    )
+    return parts, {}
+
+
 class Steps:
     """Counts the steps of one pattern on one text."""
 
     def __init__(self, pattern: re.Pattern[Any], text: str) -> None:
-        source = pattern.pattern
         self._text = text
         self._flags = pattern.flags
-        self._parts = _parser.parse(
-            source if isinstance(source, str) else source.decode("latin-1"),
-            pattern.flags & ~re.UNICODE if isinstance(source, bytes) else pattern.flags,
-        )
-        self._match_cache: dict[Any, bool] = {}
+        self._parts, self._match_cache = _parsed(pattern)
         self.count = 0
         sys.setrecursionlimit(max(sys.getrecursionlimit(), 60_000))
 
