@@ -21,11 +21,10 @@ from topkapi.app.db.queries.judging.labeling import AssignmentHead
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import LogRefusal, NotFound, StaleForm, Withdrawn
 from topkapi.app.domain.log import Entry, EntryKind
-from topkapi.app.domain.plan_digest import plan_digest
 from topkapi.app.domain.session import Progress, SessionState, SubmittedAnswer
-from topkapi.app.domain.sessions import SESSIONS, read_log
 from topkapi.app.domain.text.terms import query_terms
 from topkapi.app.services.judging import timing
+from topkapi.app.services.judging.catching_up import caught_up
 from topkapi.app.services.judging.earlier_errors import use_earlier_errors
 from topkapi.app.services.judging.known_answers import count_known, known_pairs
 from topkapi.app.services.judging.lists import work
@@ -93,7 +92,7 @@ def assignment_state(
 ) -> AssignmentState:
     """Return the current state of the person's assignment."""
     assignment = assignment_at_work(session, assignment_id, user_id)
-    current = _caught_up(session, live, assignment)
+    current = caught_up(session, live, assignment)
     try:
         return _assignment_state(current, assignment, assignment.active_ms)
     finally:
@@ -116,7 +115,7 @@ def peek(
     written and the live session does not change: each entry is appended to a copy.
     """
     assignment = assignment_at_work(session, assignment_id, user_id)
-    current = _caught_up(session, live, assignment)
+    current = caught_up(session, live, assignment)
     try:
         if position != current.session.length:
             raise _stale()
@@ -195,7 +194,7 @@ def submit(
     locked = queries.assignment_for_update(session, assignment_id, user_id)
     assignment = _required(locked, assignment_id)
     require_training(session, assignment, user_id)
-    current = _caught_up(session, live, assignment)
+    current = caught_up(session, live, assignment)
     active_ms = assignment.active_ms
     try:
         if submission.position == current.session.length:
@@ -256,63 +255,6 @@ def _assignment_state(
         can_undo=session.can_undo,
         can_redo=session.can_redo,
         active_ms=active_ms,
-    )
-
-
-def _caught_up(session: Session, live: LiveSessions, assignment: AssignmentHead) -> LiveAssignment:
-    """Return the cached live session caught up with the log, or replay the whole log."""
-    kept = live.take(assignment.key)
-    if kept is not None:
-        known = max(kept.session.length - 1, 0)
-        rows = queries.log_after(session, assignment, known)
-        if _agrees(kept, list(read_log(kept.tool, rows))):
-            kept.session.restore_pending(assignment.pending_question)
-            return kept
-    fresh = _open(session, assignment)
-    rows = queries.log_after(session, assignment, 0)
-    fresh.session.extend(read_log(fresh.tool, rows))
-    fresh.session.restore_pending(assignment.pending_question)
-    return fresh
-
-
-def _agrees(live: LiveAssignment, tail: list[Entry[Any]]) -> bool:
-    """Return whether ``tail`` continues the live session's log, and append it if so.
-
-    ``tail`` starts with the last entry that the live session knows, if it knows any.
-    """
-    if live.session.length:
-        if not tail or tail[0] != live.session.last:
-            return False
-        tail = tail[1:]
-    live.session.extend(tail)
-    return True
-
-
-def _open(session: Session, assignment: AssignmentHead) -> LiveAssignment:
-    query = queries.query_with_study(session, assignment.query_id)
-    plan = queries.plan_of(session, assignment.id)
-    heads = queries.document_heads(session, plan["order"])
-    documents = {row[0]: DocumentHead(*row) for row in heads}
-    opened = SESSIONS[assignment.tool].open(plan)
-    return LiveAssignment(
-        key=(assignment.id, assignment.created_at, plan_digest(plan)),
-        id=assignment.id,
-        tool=assignment.tool,
-        plan=plan,
-        session=opened,
-        query=QueryHead(
-            id=query.id,
-            study_id=query.study_id,
-            study_slug=query.study.slug,
-            study_name=query.study.name,
-            name=query.external_id,
-            text=query.text,
-            description=query.description,
-            narrative=query.narrative,
-        ),
-        documents=documents,
-        ids=opened.list_ids or {head.name: number for number, head in documents.items()},
-        scale=opened.progress.high,
     )
 
 

@@ -1,0 +1,74 @@
+"""Live sessions caught up with the log: from the cache, or by a replay of the whole log."""
+
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from topkapi.app.db.queries.judging import labeling as queries
+from topkapi.app.db.queries.judging.labeling import AssignmentHead
+from topkapi.app.domain.log import Entry
+from topkapi.app.domain.plan_digest import plan_digest
+from topkapi.app.domain.sessions import SESSIONS, read_log
+from topkapi.app.services.judging.live_sessions import (
+    DocumentHead,
+    LiveAssignment,
+    LiveSessions,
+    QueryHead,
+)
+
+
+def caught_up(session: Session, live: LiveSessions, assignment: AssignmentHead) -> LiveAssignment:
+    """Return the cached live session caught up with the log, or replay the whole log."""
+    kept = live.take(assignment.key)
+    if kept is not None:
+        known = max(kept.session.length - 1, 0)
+        rows = queries.log_after(session, assignment, known)
+        if _agrees(kept, list(read_log(kept.tool, rows))):
+            kept.session.restore_pending(assignment.pending_question)
+            return kept
+    fresh = _open(session, assignment)
+    rows = queries.log_after(session, assignment, 0)
+    fresh.session.extend(read_log(fresh.tool, rows))
+    fresh.session.restore_pending(assignment.pending_question)
+    return fresh
+
+
+def _agrees(live: LiveAssignment, tail: list[Entry[Any]]) -> bool:
+    """Return whether ``tail`` continues the live session's log, and append it if so.
+
+    ``tail`` starts with the last entry that the live session knows, if it knows any.
+    """
+    if live.session.length:
+        if not tail or tail[0] != live.session.last:
+            return False
+        tail = tail[1:]
+    live.session.extend(tail)
+    return True
+
+
+def _open(session: Session, assignment: AssignmentHead) -> LiveAssignment:
+    query = queries.query_with_study(session, assignment.query_id)
+    plan = queries.plan_of(session, assignment.id)
+    heads = queries.document_heads(session, plan["order"])
+    documents = {row[0]: DocumentHead(*row) for row in heads}
+    opened = SESSIONS[assignment.tool].open(plan)
+    return LiveAssignment(
+        key=(assignment.id, assignment.created_at, plan_digest(plan)),
+        id=assignment.id,
+        tool=assignment.tool,
+        plan=plan,
+        session=opened,
+        query=QueryHead(
+            id=query.id,
+            study_id=query.study_id,
+            study_slug=query.study.slug,
+            study_name=query.study.name,
+            name=query.external_id,
+            text=query.text,
+            description=query.description,
+            narrative=query.narrative,
+        ),
+        documents=documents,
+        ids=opened.list_ids or {head.name: number for number, head in documents.items()},
+        scale=opened.progress.high,
+    )
