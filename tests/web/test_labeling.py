@@ -85,6 +85,13 @@ def test_an_answer_leads_to_the_next_question(
 
 
 @pytest.mark.usefixtures("ansa")
+def test_empty_fields_of_a_form_count_as_absent(client: httpx.Client, work: Assignment) -> None:
+    url = f"/assignments/{work.id}"
+    form = form_of(client.get(url).text, answer="left") | {"step": "", "active_ms": ""}
+    assert client.post(f"{url}/judgments", data=form, headers=HTMX).status_code == 200
+
+
+@pytest.mark.usefixtures("ansa")
 def test_a_stale_answer_is_shown_the_open_question(client: httpx.Client, work: Assignment) -> None:
     url = f"/assignments/{work.id}"
     form = form_of(client.get(url).text)

@@ -145,6 +145,13 @@ def test_a_page_too_large_to_keep_is_rendered_for_each_reader(shelf: Shelf) -> N
     assert len(shelf.renderings) == 2
 
 
+def test_headers_of_a_page_replace_the_usual_ones(shelf: Shelf) -> None:
+    headers = shelf.get().headers
+    for name in ("content-security-policy", "referrer-policy", "cache-control"):
+        assert len(headers.get_list(name)) == 1, name
+    assert headers["permissions-policy"]
+
+
 def test_other_pages_of_the_study_are_cleaned_too(shelf: Shelf) -> None:
     for dest in ("iframe", "document", ""):
         other = shelf.get("pages/other.html", dest)
