@@ -312,6 +312,14 @@ def test_the_stated_quality_is_honest(errors: Errors, error: float) -> None:
     assert np.mean(true) > (0.6 if error == 0.2 else 0.85)
 
 
+def test_a_session_without_documents_may_stop() -> None:
+    sorter = RobustSorter(2, 1, seed=0, span=4)
+    for index in range(2):
+        sorter.take(Removed(index))
+    assert sorter.may_stop_at(0.9)
+    assert sorter.conclude().kappa_ndcg().mean == 1.0
+
+
 def test_no_documents_conclude_nothing() -> None:
     empty = Posterior(0, np.random.default_rng(0))
     found = conclude(empty, 3, np.zeros(200, dtype=np.uint64), Goal.ORDER)

@@ -74,7 +74,7 @@ class Conclusion:
     def _sampled_ndcg(self, listed: Sequence[int]) -> FloatArray:
         size = min(self.k, len(self.living))
         if not size:
-            return np.ones(1)
+            return np.ones(len(self.ranks))
         gain = np.zeros(len(self.living))
         gain[:size] = gains(self.k)[:size]
         ideal = float(gain[:size] @ discounts(self.k)[:size])
@@ -83,7 +83,7 @@ class Conclusion:
     def _sampled_overlap(self, listed: Sequence[int]) -> FloatArray:
         size = min(self.k, len(self.living))
         if not size:
-            return np.ones(1)
+            return np.ones(len(self.ranks))
         inside = (np.arange(len(self.living)) < size).astype(float)
         return self._sampled(inside, np.full(self.k, 1.0 / size), listed)
 
