@@ -196,6 +196,11 @@ class JudgingSession(ABC, Generic[J]):
         return False
 
     @property
+    def slow(self) -> bool:
+        """Whether the next question takes milliseconds to compute."""
+        return False
+
+    @property
     def foresees(self) -> bool:
         """Whether the possible next questions are fast to compute, so a reply can include them."""
         return True

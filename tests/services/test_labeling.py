@@ -61,7 +61,7 @@ class AssignedWork:
         with self.sessions.read.begin() as session:
             return labeling.assignment_state(
                 session,
-                live or self.live,
+                self.live if live is None else live,
                 assignment_id=self.assignment_id,
                 user_id=self.user_id,
             )
@@ -72,7 +72,7 @@ class AssignedWork:
         with self.sessions.write.begin() as session:
             return labeling.submit(
                 session,
-                live or self.live,
+                self.live if live is None else live,
                 assignment_id=self.assignment_id,
                 user_id=self.user_id,
                 submission=submission,

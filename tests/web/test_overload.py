@@ -71,6 +71,20 @@ def test_giving_up_leaves_the_queue_in_order(monkeypatch: pytest.MonkeyPatch) ->
     in_thread(asyncio.run, run())
 
 
+def test_two_queues_share_the_longest_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slots, "QUEUE_SECONDS", 30.0)
+
+    async def run() -> None:
+        lane = Lane(1, longest_queue=3)
+        async with lane.hold(2.0) as waited:
+            assert waited == 2.0
+            with pytest.raises(Busy):
+                async with asyncio.timeout(10), lane.hold(30.0):
+                    pass
+
+    in_thread(asyncio.run, run())
+
+
 @pytest.fixture
 def user(sessions: Sessions) -> User:
     with sessions.write.begin() as session:

@@ -18,6 +18,7 @@ from topkapi.app.cli import main
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, User
 from topkapi.app.domain.enums import Role
+from topkapi.app.domain.pairs.robust.sorter import Event, RobustSorter
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.jobs.worker import Worker
 
@@ -63,6 +64,23 @@ def test_by_program_the_result_carries_its_confidence(
     assert [page["document"] for page in sure["pages"][:3]] == result["ranking"]
     assert all(0 <= page["in_top"] <= 1 for page in sure["pages"])
     assert judge_to_the_end(client, heap)["result"]["confidence"] is None
+
+
+def test_the_sorter_computes_while_no_transaction_is_open(
+    app: FastAPI, client: httpx.Client, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with sessions.write.begin() as session:
+        job = make_job(session, documents=8, k=3, sorter="robust", budget=9)
+    open_transactions: list[int] = []
+    take, lane = RobustSorter.take, app.state.transaction_limits.write
+
+    def noted(self: RobustSorter, step: Event) -> None:
+        open_transactions.append(lane.limiter.borrowed_tokens)
+        take(self, step)
+
+    monkeypatch.setattr(RobustSorter, "take", noted)
+    judge_to_the_end(client, job)
+    assert open_transactions == [1] + [0] * 8  # the first answer waits for what is known already
 
 
 @pytest.mark.parametrize(

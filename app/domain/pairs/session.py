@@ -247,12 +247,17 @@ class PairSession(JudgingSession[Judgment]):
             self._pending = None
 
     @property
+    def slow(self) -> bool:
+        """True for sampled sorters."""
+        return self._strategy.sampled
+
+    @property
     def foresees(self) -> bool:
-        """False for sampled sorters, which are slow, and for long logs.
+        """False for sampled sorters, and for long logs.
 
         In a long log each removal of a page needs a replay.
         """
-        return not self._strategy.sampled and self.answered <= _QUICKLY_REPLAYED
+        return not self.slow and self.answered <= _QUICKLY_REPLAYED
 
     @property
     def foresees_rare(self) -> bool:

@@ -7,7 +7,7 @@ is built from the items that the submission says were shown, and then checked ag
 question: no answer is ever applied to a pair that was not shown.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
 from topkapi.app.db.queries.judging import labeling as queries
-from topkapi.app.db.queries.judging.labeling import AssignmentHead
+from topkapi.app.db.queries.judging.labeling import AssignmentHead, AssignmentKey
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import LogRefusal, NotFound, StaleForm, Withdrawn
 from topkapi.app.domain.log import Entry, EntryKind
@@ -176,6 +176,34 @@ def _after(live: LiveAssignment, entry: Entry[Any]) -> LiveAssignment:
     return replace(live, session=fork)
 
 
+def anticipation(
+    live: LiveSessions, assignment_id: int, submission: Submission
+) -> Callable[[], None] | None:
+    """Return what computes the state after ``submission``; None where that takes no time.
+
+    To be called before the transaction, which holds a lock: a slow sorter should not compute in
+    it. Nothing is written; `submit` checks the submission, and uses the state if it fits.
+    """
+    key = live.key_if_slow(assignment_id)
+    return None if key is None else partial(_anticipate, live, key, submission)
+
+
+def _anticipate(live: LiveSessions, key: AssignmentKey, submission: Submission) -> None:
+    current = live.take(key)
+    if current is None:
+        return
+    try:
+        if submission.position == current.session.length > 0:
+            entry = _entry(current, submission)
+            after = _after(current, entry)
+            after.progress()  # needs the next question
+            current.foreseen = entry, after.session
+    except LogRefusal:
+        pass  # `submit` refuses it, too
+    finally:
+        live.put(current)
+
+
 def submit(
     session: Session,
     live: LiveSessions,
@@ -276,7 +304,7 @@ def _append(
 ) -> int:
     """Append an entry to the live session and the database; return the total active time."""
     position = live.session.length
-    live.session.append(entry)
+    live.append(entry)
     live.session.choose_next(
         partial(work.next_pair, session, assignment, study_id=live.query.study_id)
     )

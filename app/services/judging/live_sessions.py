@@ -15,6 +15,7 @@ from typing import Any
 
 from topkapi.app.db.queries.judging.labeling import AssignmentKey
 from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.log import Entry
 from topkapi.app.domain.pairs.known import KnownPairs
 from topkapi.app.domain.session import AnySession, Progress
 
@@ -57,7 +58,8 @@ class LiveAssignment:
     ``key`` contains the digest of ``plan``; ``ids`` maps the names of the judged items to their
     ids; ``scale`` is the largest number of questions expected at the start; ``heads`` holds the
     documents once they are shared with other assignments that judge the same pages. ``known`` is
-    what is known about the query's pairs, read with the first answer of this process.
+    what is known about the query's pairs, read with the first answer of this process. ``foreseen``
+    is an expected entry and the session after it, computed before its transaction began.
     """
 
     key: AssignmentKey
@@ -71,6 +73,7 @@ class LiveAssignment:
     scale: int
     known: KnownPairs | None = None
     heads: "SharedHeads | None" = None
+    foreseen: tuple[Entry[Any], AnySession] | None = None
     _cached_progress: tuple[int, Progress] | None = None
 
     @property
@@ -87,7 +90,18 @@ class LiveAssignment:
         the memory that is allocated.
         """
         by_pages = _BYTES_PER_PAGE * len(self.documents)
-        return _BYTES + by_pages + _BYTES_PER_ANSWER * self.session.answered + self.session.nbytes
+        by_answers = _BYTES_PER_ANSWER * self.session.answered
+        foreseen = 0 if self.foreseen is None else self.foreseen[1].nbytes
+        return _BYTES + by_pages + by_answers + self.session.nbytes + foreseen
+
+    def append(self, entry: Entry[Any]) -> None:
+        """Apply one entry, or raise and stay unchanged; continue with a foreseen session."""
+        foreseen, self.foreseen = self.foreseen, None
+        after_this = self.session.length + 1
+        if foreseen is not None and foreseen[0] == entry and foreseen[1].length == after_this:
+            self.session = foreseen[1]
+        else:
+            self.session.append(entry)
 
     def progress(self) -> Progress:
         """Return the progress of the session, computed once per length of its log."""
@@ -140,6 +154,7 @@ class LiveSessions:
         self._kept: OrderedDict[AssignmentKey, tuple[LiveAssignment, int]] = OrderedDict()
         self._heads: dict[SharedHeads, SharedHeads] = {}
         self._users: Counter[SharedHeads] = Counter()
+        self._slow: dict[int, AssignmentKey] = {}
         self.size = 0
 
     def __len__(self) -> int:
@@ -152,6 +167,10 @@ class LiveSessions:
             found = self._kept.pop(key, None)
             return None if found is None else self._release(*found)
 
+    def key_if_slow(self, assignment_id: int) -> AssignmentKey | None:
+        """Return the key of a cached session whose next question takes milliseconds to compute."""
+        return self._slow.get(assignment_id)
+
     def put(self, live: LiveAssignment) -> None:
         """Cache a session for the next request, replacing one with the same key."""
         heads, size = live.heads or SharedHeads(live.documents), live.size
@@ -162,6 +181,8 @@ class LiveSessions:
             live.heads = self._share(heads)
             live.documents = live.heads.documents
             self._kept[live.key] = live, size
+            if live.session.slow:
+                self._slow[live.id] = live.key
             self.size += size
             if self.size > self._capacity // _FINISHED_PART and live.finished:
                 self._release(*self._kept.popitem()[1])
@@ -179,6 +200,7 @@ class LiveSessions:
     def _release(self, live: LiveAssignment, size: int) -> LiveAssignment:
         """Subtract the size of a session, and of its heads if no other session uses them."""
         assert live.heads is not None
+        self._slow.pop(live.id, None)
         self.size -= size
         self._users[live.heads] -= 1
         if not self._users[live.heads]:

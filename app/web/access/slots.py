@@ -24,28 +24,28 @@ class Lane:
         self._longest_queue = longest_queue
 
     @asynccontextmanager
-    async def hold(self) -> AsyncIterator[float]:
-        """Hold a slot; yield the seconds spent waiting for it."""
+    async def hold(self, before: float = 0.0) -> AsyncIterator[float]:
+        """Hold a slot; yield the seconds spent waiting, with those ``before`` in another lane."""
         slot = object()
-        waited = await self._acquire(slot)
+        waited = before + await self._acquire(slot, before)
         try:
             yield waited
         finally:
             self.limiter.release_on_behalf_of(slot)
 
-    async def _acquire(self, slot: object) -> float:
+    async def _acquire(self, slot: object, before: float) -> float:
         try:
             self.limiter.acquire_on_behalf_of_nowait(slot)
         except WouldBlock:
-            return await self._wait(slot)
+            return await self._wait(slot, before)
         return 0.0
 
-    async def _wait(self, slot: object) -> float:
+    async def _wait(self, slot: object, before: float) -> float:
         if self.limiter.statistics().tasks_waiting >= self._longest_queue:
             raise Busy
         begin = time.monotonic()
         try:
-            with fail_after(QUEUE_SECONDS):
+            with fail_after(QUEUE_SECONDS - before):
                 await self.limiter.acquire_on_behalf_of(slot)
         except TimeoutError:
             raise Busy from None
@@ -63,6 +63,7 @@ class TransactionLimits:
         writers = 1 if dialect == "sqlite" else 2
         self.read = Lane(4, longest_queue=500)
         self.write = Lane(writers, longest_queue=500)
+        self.computing = Lane(2, longest_queue=500)  # slow sorters, beside the transactions
         self.authentication = Lane(
             2, longest_queue=100
         )  # authentication: bad tokens delay only each other

@@ -135,7 +135,8 @@ async def _submitted(
         user = api_user(request, session, credentials)
         return _submit(request, session, user, assignment_id, submission)
 
-    return await in_transaction(request, work)
+    before = labeling.anticipation(request.app.state.live, assignment_id, submission)
+    return await in_transaction(request, work, before=before)
 
 
 def _submit(

@@ -82,7 +82,8 @@ async def post_entry(request: Request, sent: ClaimantToken, assignment_id: RowId
         person = current_person(request, session, sent)
         return _enter(request, session, person, assignment_id, form)
 
-    done = await in_transaction(request, work)
+    before = labeling.anticipation(request.app.state.live, assignment_id, form.to_submission())
+    done = await in_transaction(request, work, before=before)
     return _fragment(request, done) if isinstance(done, AssignmentState) else done
 
 
