@@ -18,7 +18,7 @@ from topkapi.app.domain.pairs.robust.conclusion import conclude
 from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior, error_rates
 from topkapi.app.domain.pairs.robust.gains import discounts, gains, interest
 from topkapi.app.domain.pairs.robust.moves import answer_probability, by_lapse, pair_probabilities
-from topkapi.app.domain.pairs.robust.posterior import Posterior
+from topkapi.app.domain.pairs.robust.posterior import CHAINS, Posterior
 from topkapi.app.domain.pairs.robust.question import best_question, by_mean_worth, weights_of
 from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
 from topkapi.app.domain.pairs.robust.sorter import Answered, Event, Removed, RobustSorter
@@ -310,6 +310,18 @@ def test_the_stated_quality_is_honest(errors: Errors, error: float) -> None:
         true.append(float(kappa_ndcg_of_lists(ranks, k)[0]))
     assert -0.1 < np.mean(stated) - np.mean(true) < 0.03
     assert np.mean(true) > (0.6 if error == 0.2 else 0.85)
+
+
+@pytest.mark.parametrize("n", [100, 200])
+def test_nothing_is_believed_of_documents_that_were_not_compared(n: int) -> None:
+    """Check that their scores stay uniform, although chains are copied after every answer."""
+    sorter = RobustSorter(n, 10, seed=1, span=2 * n)
+    compared = 4 * n // 5
+    for first in range(0, compared, 2):
+        sorter.take(Answered((first, first + 1), FIRST))
+    means = sorter._posterior.u[:, compared:].mean(axis=0)
+    independent = 1 / sqrt(12 * CHAINS)
+    assert means.std() < 2 * independent
 
 
 def test_a_session_without_documents_may_stop() -> None:

@@ -23,7 +23,8 @@ from topkapi.app.domain.pairs.robust.question import (
 )
 from topkapi.app.domain.pairs.robust.special import draws, streams
 
-REFRESHED = 5  # promising documents, and as many others, whose scores are redrawn at every step
+REFRESHED = 5  # least number of promising documents, and of others, redrawn at every step
+REFRESHED_SHARE = 4  # one document in this many, if that is more
 SNAPSHOT_BYTES = 160_000  # for snapshots before the last steps, so that undo needs no replay
 MAX_SNAPSHOTS = 4
 _BYTES_PER_DOCUMENT = 1200  # approximate size of a document's opponents
@@ -173,12 +174,17 @@ class RobustSorter:
             self._posterior.remove(step.index)
 
     def _move(self, pair: tuple[int, ...]) -> None:
-        """Redraw the scores of the pair, of promising documents and of some others."""
+        """Redraw the scores of the pair, of promising documents and of some others.
+
+        Chains that were just copied differ only in what is redrawn: with few redrawn documents
+        the others soon have the same score in every chain.
+        """
         posterior, states = self._posterior, self._streams(_STEP, self._chains)
         promising = by_mean_worth(posterior, weights_of(self.k, self._fade, self.goal))
-        rest = promising[REFRESHED:]
-        others = rest[np.argsort(draws(self._streams(_OTHERS, 1), rest.size))][:REFRESHED]
-        posterior.move([*pair, *promising[:REFRESHED].tolist(), *others.tolist()], states)
+        count = max(REFRESHED, self.n // REFRESHED_SHARE)
+        rest = promising[count:]
+        others = rest[np.argsort(draws(self._streams(_OTHERS, 1), rest.size))][:count]
+        posterior.move([*pair, *promising[:count].tolist(), *others.tolist()], states)
         posterior.move_models(states)
 
     def _save_snapshot(self) -> None:
