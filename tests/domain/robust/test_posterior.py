@@ -19,7 +19,12 @@ from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior, error_rates
 from topkapi.app.domain.pairs.robust.gains import discounts, gains, interest
 from topkapi.app.domain.pairs.robust.moves import answer_probability, by_lapse, pair_probabilities
 from topkapi.app.domain.pairs.robust.posterior import CHAINS, Posterior
-from topkapi.app.domain.pairs.robust.question import best_question, by_mean_worth, weights_of
+from topkapi.app.domain.pairs.robust.question import (
+    best_question,
+    by_mean_worth,
+    by_variance,
+    weights_of,
+)
 from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
 from topkapi.app.domain.pairs.robust.sorter import Answered, Event, Removed, RobustSorter
 from topkapi.app.domain.pairs.robust.special import logistic, probability, quantile
@@ -255,6 +260,28 @@ def test_documents_are_listed_by_their_mean_worth() -> None:
     ranks = (-posterior.u[:, living]).argsort(axis=1).argsort(axis=1)
     means = np.pad(weights, (0, 9))[ranks].mean(axis=0)
     assert by_mean_worth(posterior, weights).tolist() == living[np.argsort(-means)].tolist()
+
+
+def test_for_members_the_least_certain_documents_are_compared() -> None:
+    """Check that sure members do not take the places of those that may or may not belong."""
+    n, k = 60, 25
+    sorter = RobustSorter(n, k, seed=1, span=200, limit=1000, goal=Goal.MEMBERS)
+    for upper in range(20):
+        for lower in range(20, n, 2):
+            sorter.take(Answered((upper, lower), FIRST))
+    pair = sorter.ask()
+    assert pair is not None
+    assert min(pair) >= 20
+
+
+def test_documents_are_ordered_by_the_variance_of_their_worth() -> None:
+    posterior = Posterior(9, np.random.default_rng(3))
+    weights = weights_of(3, 0.98, Goal.MEMBERS)
+    worth = np.zeros((posterior.chains, 9))
+    for chain, best in enumerate(posterior.best(3)):
+        worth[chain, best] = weights
+    found = worth.var(axis=0)[by_variance(posterior, weights)]
+    assert np.all(np.diff(found) <= 1e-12)
 
 
 def test_interest_sums_to_one_and_gains_are_those_of_the_measure() -> None:

@@ -10,7 +10,8 @@ lower the sum of the variances of the worths by
 where p_y is the probability of y in a chain, and covariances and means are taken over the chains.
 c decreases per rank by a factor, `fade_at`, that is greater than the 1/2 of the gains of
 kappa-NDCG: a document that may still turn out to be good must not be dropped while others are
-compared. For `Goal.MEMBERS` all ranks of the top k have nearly the same worth.
+compared. For `Goal.MEMBERS` all ranks of the top k have nearly the same worth, and the pairs
+considered are those of the documents whose membership is least certain.
 
 The best single question is not always the best start: two answers may only together show which page
 is better. So for some of the best pairs and every answer to each, the chains are reweighted by the
@@ -30,7 +31,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 BREADTH = 10  # minimum number of ranks with a positive worth, for the order
-CANDIDATES = 20  # most promising documents, whose pairs are considered
+CANDIDATES = 20  # documents whose pairs are considered
 FIRSTS = 12  # best pairs by themselves, for which the following question is considered
 SECONDS = 50  # pairs considered as the following question
 _FADES = {Goal.ORDER: (0.88, 0.77), Goal.MEMBERS: (1.0, 0.97)}  # at the first question, at the end
@@ -54,6 +55,14 @@ def by_mean_worth(posterior: Posterior, weights: FloatArray) -> IntArray:
     return living[np.argsort(-means[living], kind="stable")]
 
 
+def by_variance(posterior: Posterior, weights: FloatArray) -> IntArray:
+    """Return the remaining documents by descending variance of their worth."""
+    living, best = posterior.living, posterior.best(weights.size)
+    means = mean_worths(best, weights, posterior.n)
+    variances = mean_worths(best, weights**2, posterior.n) - means**2
+    return living[np.argsort(-variances[living], kind="stable")]
+
+
 def best_question(
     posterior: Posterior, k: int, *, fade: float, limit: int, goal: Goal
 ) -> Pair | None:
@@ -67,10 +76,11 @@ def best_question(
     if not posterior.asked.any():
         return int(living[0]), int(living[1])
     weights = weights_of(k, fade, goal)
-    promising = by_mean_worth(posterior, weights)
+    by_use = by_mean_worth if goal is Goal.ORDER else by_variance
+    documents = by_use(posterior, weights)
     count = CANDIDATES
     while True:
-        items = promising[:count]
+        items = documents[:count]
         first, second = open_pairs(items, posterior.asked, limit)
         if first.size:
             index = choose(
@@ -88,6 +98,6 @@ def best_question(
                 SECONDS,
             )
             return int(first[index]), int(second[index])
-        if count >= promising.size:
+        if count >= documents.size:
             return None
         count *= 2
