@@ -12,8 +12,9 @@ from fastapi import FastAPI
 from sqlalchemy import select
 
 from tests.exporting import make_judged_study
-from tests.factories import make_user, sign_in
+from tests.factories import make_assignment, make_user, sign_in
 from tests.judging import judge_to_the_end, make_job
+from tests.web.test_labeling import form_of
 from topkapi.app.cli import main
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, User
@@ -66,21 +67,40 @@ def test_by_program_the_result_carries_its_confidence(
     assert judge_to_the_end(client, heap)["result"]["confidence"] is None
 
 
-def test_the_sorter_computes_while_no_transaction_is_open(
-    app: FastAPI, client: httpx.Client, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with sessions.write.begin() as session:
-        job = make_job(session, documents=8, k=3, sorter="robust", budget=9)
-    open_transactions: list[int] = []
+@pytest.fixture
+def open_transactions(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Collect how many transactions write whenever a sorter computes."""
+    found: list[int] = []
     take, lane = RobustSorter.take, app.state.transaction_limits.write
 
     def noted(self: RobustSorter, step: Event) -> None:
-        open_transactions.append(lane.limiter.borrowed_tokens)
+        found.append(lane.limiter.borrowed_tokens)
         take(self, step)
 
     monkeypatch.setattr(RobustSorter, "take", noted)
+    return found
+
+
+def test_the_sorter_computes_while_no_transaction_is_open(
+    client: httpx.Client, sessions: Sessions, open_transactions: list[int]
+) -> None:
+    with sessions.write.begin() as session:
+        job = make_job(session, documents=8, k=3, sorter="robust", budget=9)
     judge_to_the_end(client, job)
     assert open_transactions == [1] + [0] * 8  # the first answer waits for what is known already
+
+
+def test_so_it_does_in_the_browser(
+    app: FastAPI, client: httpx.Client, sessions: Sessions, open_transactions: list[int]
+) -> None:
+    with sessions.write.begin() as session:
+        work = make_assignment(session, sorter="robust")
+        user = session.get_one(User, work.user_id)
+    sign_in(app, client, user)
+    for _ in range(3):
+        form = form_of(client.get(f"/assignments/{work.id}").text) | {"answer": "left"}
+        client.post(f"/assignments/{work.id}/judgments", data=form)
+    assert open_transactions == [1, 0, 0]
 
 
 @pytest.mark.parametrize(
