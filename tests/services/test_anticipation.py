@@ -46,7 +46,7 @@ def submission(work: AssignedWork, given: Answer | EntryKind = Answer.LEFT) -> S
 
 
 def anticipate(work: AssignedWork, expected: Submission) -> None:
-    compute = labeling.anticipation(work.live, work.assignment_id, expected)
+    compute = labeling.anticipation(work.live, work.assignment_id, work.user_id, expected)
     assert compute is not None
     compute()
 
@@ -125,5 +125,13 @@ def test_before_the_first_answer_earlier_sessions_may_still_count(
 def test_a_fast_sorter_and_an_unknown_assignment_need_nothing(sessions: Sessions) -> None:
     work = AssignedWork(sessions, k=2)
     sent = submission(work)
-    assert labeling.anticipation(work.live, work.assignment_id, sent) is None
-    assert labeling.anticipation(LiveSessions(), work.assignment_id, sent) is None
+    assert labeling.anticipation(work.live, work.assignment_id, work.user_id, sent) is None
+    assert labeling.anticipation(LiveSessions(), work.assignment_id, work.user_id, sent) is None
+
+
+def test_only_the_assessor_of_an_assignment_makes_it_compute(sessions: Sessions) -> None:
+    work = robust(sessions)
+    sent = submission(work)
+    stranger_id = work.user_id + 1
+    assert labeling.anticipation(work.live, work.assignment_id, stranger_id, sent) is None
+    assert labeling.anticipation(work.live, work.assignment_id, work.user_id, sent) is not None

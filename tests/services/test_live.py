@@ -52,7 +52,7 @@ def live_session(
         judgment = choices[count % min(2, len(choices))].judgment
         session.append(Entry(EntryKind.ANSWER, judgment))
     ids = {documents[each].name: each for each in documents}
-    live = LiveAssignment(key(number), number, tool, stored, session, QUERY, documents, ids, 100)
+    live = LiveAssignment(key(number), number, 1, tool, stored, session, QUERY, documents, ids, 100)
     live.progress()
     return live
 

@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from tests.exporting import make_judged_study
 from tests.factories import make_assignment, make_user, sign_in
-from tests.judging import judge_to_the_end, make_job
+from tests.judging import answer_to, judge_to_the_end, make_job
 from tests.web.test_labeling import form_of
 from topkapi.app.cli import main
 from topkapi.app.db.engine import Sessions
@@ -101,6 +101,24 @@ def test_so_it_does_in_the_browser(
         form = form_of(client.get(f"/assignments/{work.id}").text) | {"answer": "left"}
         client.post(f"/assignments/{work.id}/judgments", data=form)
     assert open_transactions == [1, 0, 0]
+
+
+def test_the_answers_of_another_person_compute_nothing(
+    app: FastAPI, client: httpx.Client, sessions: Sessions, open_transactions: list[int]
+) -> None:
+    with sessions.write.begin() as session:
+        job = make_job(session, documents=8, k=3, sorter="robust", budget=9)
+        stranger = make_user(session)
+        _, token = tokens.issue_token(session, stranger, "mine")
+    state = client.get(job.url, headers=job.headers).json()
+    posted = f"{job.url}/judgments"
+    state = client.post(posted, headers=job.headers, json=answer_to(state)).json()
+    del open_transactions[:]
+    by_token = {"Authorization": f"Bearer {token}"}
+    assert client.post(posted, headers=by_token, json=answer_to(state)).status_code == 404
+    sign_in(app, client, stranger)
+    assert client.post(posted.removeprefix("/api/v1"), data=answer_to(state)).status_code == 404
+    assert not open_transactions
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,7 @@ def _open(session: Session, assignment: AssignmentHead) -> LiveAssignment:
     return LiveAssignment(
         key=(assignment.id, assignment.created_at, plan_digest(plan)),
         id=assignment.id,
+        user_id=assignment.user_id,
         tool=assignment.tool,
         plan=plan,
         session=opened,

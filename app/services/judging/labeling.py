@@ -177,14 +177,16 @@ def _after(live: LiveAssignment, entry: Entry[Any]) -> LiveAssignment:
 
 
 def anticipation(
-    live: LiveSessions, assignment_id: int, submission: Submission
+    live: LiveSessions, assignment_id: int, user_id: int, submission: Submission
 ) -> Callable[[], None] | None:
     """Return what computes the state after ``submission``; None where that takes no time.
+
+    Nobody but the assessor of the assignment can make it compute.
 
     To be called before the transaction, which holds a lock: a slow sorter should not compute in
     it. Nothing is written; `submit` checks the submission, and uses the state if it fits.
     """
-    key = live.key_if_slow(assignment_id)
+    key = live.key_if_slow(assignment_id, user_id)
     return None if key is None else partial(_anticipate, live, key, submission)
 
 

@@ -64,6 +64,7 @@ class LiveAssignment:
 
     key: AssignmentKey
     id: int
+    user_id: int
     tool: Tool
     plan: Mapping[str, Any]
     session: AnySession
@@ -154,7 +155,7 @@ class LiveSessions:
         self._kept: OrderedDict[AssignmentKey, tuple[LiveAssignment, int]] = OrderedDict()
         self._heads: dict[SharedHeads, SharedHeads] = {}
         self._users: Counter[SharedHeads] = Counter()
-        self._slow: dict[int, AssignmentKey] = {}
+        self._slow: dict[tuple[int, int], AssignmentKey] = {}
         self.size = 0
 
     def __len__(self) -> int:
@@ -167,9 +168,9 @@ class LiveSessions:
             found = self._kept.pop(key, None)
             return None if found is None else self._release(*found)
 
-    def key_if_slow(self, assignment_id: int) -> AssignmentKey | None:
-        """Return the key of a cached session whose next question takes milliseconds to compute."""
-        return self._slow.get(assignment_id)
+    def key_if_slow(self, assignment_id: int, user_id: int) -> AssignmentKey | None:
+        """Return the key of the person's cached session if its questions take milliseconds."""
+        return self._slow.get((assignment_id, user_id))
 
     def put(self, live: LiveAssignment) -> None:
         """Cache a session for the next request, replacing one with the same key."""
@@ -182,7 +183,7 @@ class LiveSessions:
             live.documents = live.heads.documents
             self._kept[live.key] = live, size
             if live.session.slow:
-                self._slow[live.id] = live.key
+                self._slow[live.id, live.user_id] = live.key
             self.size += size
             if self.size > self._capacity // _FINISHED_PART and live.finished:
                 self._release(*self._kept.popitem()[1])
@@ -200,7 +201,7 @@ class LiveSessions:
     def _release(self, live: LiveAssignment, size: int) -> LiveAssignment:
         """Subtract the size of a session, and of its heads if no other session uses them."""
         assert live.heads is not None
-        self._slow.pop(live.id, None)
+        self._slow.pop((live.id, live.user_id), None)
         self.size -= size
         self._users[live.heads] -= 1
         if not self._users[live.heads]:

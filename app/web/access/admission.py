@@ -22,6 +22,7 @@ from topkapi.app.web.common.visitors import is_api
 
 KNOWN_SECONDS = 60.0
 MOST_KNOWN = 10_000
+NOBODY = 0  # no person has this id
 NO_TOKEN = "Send a token: Authorization: Bearer topkapi_..."
 
 
@@ -35,49 +36,61 @@ class KnownTokens:
     def __init__(self, sessions: Sessions, lane: Lane) -> None:
         self._sessions = sessions
         self._lane = lane
-        self._seen: OrderedDict[str, float] = OrderedDict()
+        self._seen: OrderedDict[str, tuple[float, int]] = OrderedDict()
         self._lock = Lock()
 
-    async def require(self, plain: str) -> None:
-        """Raise unless the token is valid."""
-        seen = self._seen.get(tokens.hash_token(plain))
-        if seen is not None and time.monotonic() - seen < KNOWN_SECONDS:
-            return
+    async def owner_of(self, plain: str) -> int:
+        """Return the id of the token's owner; raise unless the token is valid."""
+        seen, owner_id = self._seen.get(tokens.hash_token(plain), (float("-inf"), NOBODY))
+        if time.monotonic() - seen < KNOWN_SECONDS:
+            return owner_id
         async with self._lane.hold():
-            await run_in_threadpool(self._look_up, plain)
-        self.note_valid(plain)
+            owner_id = await run_in_threadpool(self._look_up, plain)
+        self.note_valid(plain, owner_id)
+        return owner_id
 
-    def note_valid(self, plain: str) -> None:
+    def note_valid(self, plain: str, owner_id: int) -> None:
         """Record that a token was just found valid; called by every API request."""
         key = tokens.hash_token(plain)
         with self._lock:
-            self._seen[key] = time.monotonic()
+            self._seen[key] = time.monotonic(), owner_id
             self._seen.move_to_end(key)
             if len(self._seen) > MOST_KNOWN:
                 self._seen.popitem(last=False)
 
-    def _look_up(self, plain: str) -> None:
+    def _look_up(self, plain: str) -> int:
         with self._sessions.read() as session:
-            tokens.owner_of(session, plain)
+            return tokens.owner_of(session, plain).user.id
 
 
-async def admit(request: Request) -> None:
-    """Raise unless the request has a signed cookie, a known token or a signed link."""
-    if getattr(request.state, "admitted", False):
-        return
-    if is_api(request):
-        known: KnownTokens = request.app.state.known_tokens
-        await known.require(sent_token(request))
-    else:
-        cookies: Cookies = request.app.state.cookies
-        if cookies.claim_of(request) is None:
-            raise SignInNeeded("Sign in to continue.")
-    request.state.admitted = True
+async def admit(request: Request) -> int:
+    """Return the id of the person who sends the request; `NOBODY` if they have a signed link.
+
+    Raise unless the request has a signed cookie, a known token or a signed link.
+    """
+    person_id: int | None = getattr(request.state, "admitted", None)
+    if person_id is None:
+        person_id = await (_token_owner if is_api(request) else _cookie_owner)(request)
+        request.state.admitted = person_id
+    return person_id
+
+
+async def _token_owner(request: Request) -> int:
+    known: KnownTokens = request.app.state.known_tokens
+    return await known.owner_of(sent_token(request))
+
+
+async def _cookie_owner(request: Request) -> int:
+    cookies: Cookies = request.app.state.cookies
+    claim = cookies.claim_of(request)
+    if claim is None:
+        raise SignInNeeded("Sign in to continue.")
+    return claim.user_id
 
 
 def admit_visitor(request: Request) -> None:
     """Admit a visitor without a session who has a valid link."""
-    request.state.admitted = request.state.visitor = True
+    request.state.admitted, request.state.visitor = NOBODY, True
 
 
 def is_visitor(request: Request) -> bool:

@@ -208,7 +208,7 @@ def bearer_of(
     token = tokens.owner_of(session, credentials.credentials)
     refuse_unusable(token.user, visitor_of(request))
     known: KnownTokens = request.app.state.known_tokens
-    known.note_valid(credentials.credentials)
+    known.note_valid(credentials.credentials, token.user.id)
     return token
 
 

@@ -13,6 +13,7 @@ from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import AssignmentState, Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.web.access.admission import admit
 from topkapi.app.web.access.deps import (
     ApiUser,
     Credentials,
@@ -135,7 +136,9 @@ async def _submitted(
         user = api_user(request, session, credentials)
         return _submit(request, session, user, assignment_id, submission)
 
-    before = labeling.anticipation(request.app.state.live, assignment_id, submission)
+    live: LiveSessions = request.app.state.live
+    person_id = await admit(request)
+    before = labeling.anticipation(live, assignment_id, person_id, submission)
     return await in_transaction(request, work, before=before)
 
 

@@ -21,6 +21,7 @@ from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.session_summary import summary_of
 from topkapi.app.services.judging.undone import undone_answer
 from topkapi.app.services.pages.snippets import snippet_texts
+from topkapi.app.web.access.admission import admit
 from topkapi.app.web.access.deps import (
     ClaimantToken,
     CurrentUser,
@@ -82,7 +83,9 @@ async def post_entry(request: Request, sent: ClaimantToken, assignment_id: RowId
         person = current_person(request, session, sent)
         return _enter(request, session, person, assignment_id, form)
 
-    before = labeling.anticipation(request.app.state.live, assignment_id, form.to_submission())
+    live: LiveSessions = request.app.state.live
+    person_id = await admit(request)
+    before = labeling.anticipation(live, assignment_id, person_id, form.to_submission())
     done = await in_transaction(request, work, before=before)
     return _fragment(request, done) if isinstance(done, AssignmentState) else done
 

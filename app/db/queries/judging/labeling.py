@@ -60,6 +60,7 @@ class AssignmentHead:
     """
 
     id: int
+    user_id: int
     query_id: int
     tool: Tool
     plan_digest: str
@@ -114,6 +115,7 @@ _ENTRY = (
 _HEAD = (
     select(
         Assignment.id,
+        Assignment.user_id,
         Assignment.query_id,
         Assignment.tool,
         Assignment.plan_digest,
