@@ -121,7 +121,10 @@ def simulate(
     ] = False,
     frontier: Annotated[
         Path | None,
-        typer.Option(help="Plot quality against questions for all sorters to OUT.png, .svg, .csv."),
+        typer.Option(
+            help="Plot quality against questions, for all sorters and both goals of robust, to "
+            "OUT.png, .svg, .csv."
+        ),
     ] = None,
     processes: Annotated[
         int | None, typer.Option(min=1, help="Number of parallel processes.", show_default="cores")
@@ -194,7 +197,7 @@ def _frontier(
     base: Setting, rates: list[float], out: Path, processes: int | None, as_json: bool
 ) -> None:
     """Draw the figure and write its table."""
-    from topkapi.app.services.simulation.frontier import frontier, steps
+    from topkapi.app.services.simulation.frontier import CURVES, frontier, steps
     from topkapi.app.services.simulation.frontier_plot import write_frontier
 
     stem = out.with_suffix("") if out.suffix in (".png", ".svg", ".csv") else out
@@ -202,7 +205,8 @@ def _frontier(
         raise Refused(f"--frontier: the folder {stem.parent} does not exist")
     if len(base.plan.order) < 2:
         raise Refused("--frontier: needs two documents or more; give a larger --n")
-    work = _work([replace(base, plan=replace(base.plan, sorter="robust"))]) * len(rates)
+    one_curve = _work([replace(base, plan=replace(base.plan, sorter="robust"))])
+    work = one_curve * len(CURVES) * len(rates)
     with _progress(steps(base, rates), work) as on_runs:
         found = frontier(base, rates, on_runs=on_runs, processes=processes)
     files = write_frontier(found, stem)

@@ -1,7 +1,7 @@
 """Quality against number of questions, for every sorter and several error rates.
 
 The robust sorter asks until its budget is spent, so one simulated session yields its list after any
-number of questions (a curve); every other sorter is a point.
+number of questions: a curve for each of its goals. Every other sorter is a point.
 """
 
 import csv
@@ -33,6 +33,7 @@ from topkapi.app.services.simulation.sessions import (
 )
 
 ROBUST = "robust"
+CURVES = {ROBUST: Goal.ORDER, f"{ROBUST}, goal members": Goal.MEMBERS}
 BUDGETS = (0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.5)  # fractions of the heap's expected questions
 HEADS = (
     *("sorter", "n", "k", "error", "questions", "kappa_ndcg", "standard_error"),
@@ -95,15 +96,17 @@ def frontier(
             points.append(_point(name, replace(setting, plan=plan), processes))
             if on_runs is not None:
                 on_runs(base.runs)
-        points.extend(_curve(setting, processes))
-        if on_runs is not None:
-            on_runs(base.runs)
+        for name, goal in CURVES.items():
+            curve = replace(setting, plan=replace(base.plan, goal=goal))
+            points.extend(_curve(name, curve, processes))
+            if on_runs is not None:
+                on_runs(base.runs)
     return Frontier(base, tuple(points))
 
 
 def steps(base: Setting, rates: Sequence[float]) -> int:
     """Return the number of runs that `frontier` reports to ``on_runs``."""
-    return base.runs * len(rates) * (len(variants(base.plan)) + 1)
+    return base.runs * len(rates) * (len(variants(base.plan)) + len(CURVES))
 
 
 def _point(name: str, setting: Setting, processes: int | None) -> Point:
@@ -119,7 +122,7 @@ def _point(name: str, setting: Setting, processes: int | None) -> Point:
     )
 
 
-def _curve(setting: Setting, processes: int | None) -> Iterator[Point]:
+def _curve(name: str, setting: Setting, processes: int | None) -> Iterator[Point]:
     """Yield the points of the robust sorter after each number of questions."""
     counts = _counts(setting.plan)
     starts = range(0, setting.runs, CHUNK_SAMPLED)
@@ -135,7 +138,7 @@ def _curve(setting: Setting, processes: int | None) -> Iterator[Point]:
         quality, overlap = found[:, column].mean(axis=0)
         errors = spread[column] / len(found) ** 0.5
         figures = (float(quality), float(errors[0]), float(overlap), float(errors[1]))
-        yield Point(ROBUST, setting.error, float(count), *figures)
+        yield Point(name, setting.error, float(count), *figures)
 
 
 def _counts(plan: Plan) -> tuple[int, ...]:

@@ -1,13 +1,14 @@
-"""The frontier as a figure: one panel per error rate, `robust` as a curve, others as points."""
+"""The frontier as a figure: one panel per error rate, `robust` as curves, others as points."""
 
 from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from topkapi.app.services.simulation.frontier import ROBUST, Frontier, Point, write_csv
+from topkapi.app.services.simulation.frontier import CURVES, Frontier, Point, write_csv
 
-BLUE, GREY = "#23509f", "#656057"
+GREY = "#656057"
+LINES = (("#23509f", "-"), ("#7d9fd6", "--"))  # of `CURVES`
 MARKERS = {
     "heap": "s",
     "heap-bottom-up": "D",
@@ -59,19 +60,21 @@ def _measure(point: Point, row: int) -> tuple[float, float]:
 
 
 def _draw_rate(axis: Axes, points: list[Point], row: int) -> None:
-    curve = [point for point in points if point.sorter == ROBUST]
-    axis.errorbar(
-        [point.questions for point in curve],
-        [_measure(point, row)[0] for point in curve],
-        yerr=[2 * _measure(point, row)[1] for point in curve],
-        color=BLUE,
-        marker="o",
-        markersize=4,
-        capsize=2,
-        label=ROBUST,
-    )
+    for name, (color, line) in zip(CURVES, LINES, strict=True):
+        curve = [point for point in points if point.sorter == name]
+        axis.errorbar(
+            [point.questions for point in curve],
+            [_measure(point, row)[0] for point in curve],
+            yerr=[2 * _measure(point, row)[1] for point in curve],
+            color=color,
+            linestyle=line,
+            marker="o",
+            markersize=4,
+            capsize=2,
+            label=name,
+        )
     for point in points:
-        if point.sorter != ROBUST:
+        if point.sorter not in CURVES:
             axis.plot(
                 [point.questions],
                 [_measure(point, row)[0]],
