@@ -201,25 +201,37 @@ def ready(page: Page) -> None:
     )
 
 
-# An independent observer, for `add_init_script`: when the first pages were there, when keys were
-# pressed, and when the tab was hidden or shown, as [what, ms] in `window.seen`.
+# An independent observer, for `add_init_script`. It notes as [what, ms] in `window.seen` when the
+# first pages were there and in the hands of the page's script, when keys were pressed, and when the
+# tab was hidden or shown; in `window.late`, how long a busy machine let a timer wait since then.
 OBSERVER = """
   window.seen = [];
+  window.late = 0;
   const note = (what, at) => seen.push([what, at ?? performance.now()]);
   const look = () => {
     const frames = [...document.querySelectorAll('.frames iframe:not(.frame--next)')];
-    const isThere = ({ contentDocument: page }) =>
-      page?.URL.includes('/pages/') && page.readyState === 'complete';
-    if (frames.length && frames.every(isThere)) note('shown');
+    const isThere = ({ contentDocument: page, dataset }) =>
+      page?.URL.includes('/pages/') && page.readyState === 'complete' && dataset.ready === '1';
+    if (frames.length && frames.every(isThere)) { note('shown'); late = 0; }
     else setTimeout(look, 5);
   };
+  const wait = (since) => setTimeout(() => {
+    window.late = Math.max(late, performance.now() - since);
+    wait(performance.now());
+  }, 5);
   if (window === top && location.pathname.startsWith('/assignments/')) {
     document.addEventListener('keydown', (event) => note(event.key, event.timeStamp), true);
     const turned = () => note(document.hidden ? 'hide' : 'back');
     document.addEventListener('visibilitychange', turned, true);
     look();
+    wait(performance.now());
   }
 """
+
+
+def tolerance(page: Page) -> float:
+    """Return by how many milliseconds a recorded time may differ from the observer's."""
+    return 400 + float(page.evaluate("window.late"))
 
 
 def pair_of(page: Page) -> tuple[str, str]:

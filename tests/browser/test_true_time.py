@@ -18,6 +18,7 @@ from tests.browser.assigned_work import (
     make_assigned,
     ready,
     saved,
+    tolerance,
 )
 from tests.live import FORKER, serving
 from topkapi.app.db.engine import make_engine, make_sessions
@@ -52,9 +53,11 @@ def test_answers_that_waited_for_a_stalled_server_keep_their_times(
         saved(page)
         answered(page, 2)
         truth, rows = truth_of(page), assigned.rows()
+        most = tolerance(page)
     engine.dispose()
+    wrong = [abs(row.active_ms - true) for row, true in zip(rows, truth, strict=True)]
     assert len(rows) == 2
-    assert all(abs(row.active_ms - true) < 500 for row, true in zip(rows, truth, strict=True))
+    assert max(wrong) < most
     assert all(row.active_ms <= row.wall_ms for row in rows)
 
 
@@ -77,7 +80,7 @@ def test_an_idle_pause_charges_nothing_after_the_last_activity(
     saved(page)
     read, idle, after = truth_of(page)
     assert idle > 10_000
-    assert abs(assigned.rows()[0].active_ms - (read + after)) < 500
+    assert abs(assigned.rows()[0].active_ms - (read + after)) < tolerance(page)
 
 
 def test_activity_takes_the_warning_away(
