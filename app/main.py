@@ -89,12 +89,12 @@ def app_from_environment() -> FastAPI:
     configure_logs(settings.log_level)
     end_with_parent()
     app = create_app(settings)
-    _prepare_requests(app)
+    prepare_requests(app)
     _spare_garbage_collection()
     return app
 
 
-def _prepare_requests(app: FastAPI) -> None:
+def prepare_requests(app: FastAPI) -> None:
     """Analyse the routes, map the tables and compile the templates of start pages.
 
     Otherwise the first request does it, which takes a quarter of a second.

@@ -86,7 +86,7 @@ def test_the_wheel_loads_the_demo_and_serves_it(
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    with _serving(environment, tmp_path) as url, urlopen(f"{url}/sign-in", timeout=5) as page:
+    with _serving(environment, tmp_path) as url, urlopen(f"{url}/sign-in", timeout=30) as page:
         html = page.read().decode()
     assert "Sign in" in html
     where = subprocess.run(

@@ -198,7 +198,7 @@ def test_a_question_requested_before_the_answer_is_not_shown_after_it(
     while not held:  # the reply to the first request may come after all of this
         tab.wait_for_timeout(10)
     route, response = held[0]
-    with tab.expect_response(assigned.url, timeout=5000):
+    with tab.expect_response(assigned.url):
         route.fulfill(response=response)
     ready(tab)
     answered(tab, 1)
