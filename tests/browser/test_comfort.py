@@ -19,6 +19,7 @@ from tests.browser.assigned_work import (
     ready,
     saved,
 )
+from tests.browser.slow_arrival import in_two_parts
 from tests.browser.test_lists import list_assigned
 from topkapi.app.db.models import Assignment
 from topkapi.app.domain.enums import Tool
@@ -68,6 +69,21 @@ def test_both_panes_are_equally_wide_from_the_first_paint(
     inner = [page.evaluate(f"() => {FRAME.format(s)}.document.body.clientWidth") for s in SIDES]
     assert inner[0] == inner[1], "a page that scrolls wraps like one that does not"
     assert page.evaluate("window.shifts") == [], "nothing visible moves"
+
+
+def test_nothing_moves_while_the_page_arrives(
+    assigned: AssignedWork, context: BrowserContext
+) -> None:
+    assigned.sign_in(context)
+    context.add_init_script(f"({SHIFTS})()")
+    page = context.new_page()
+    path = f"/assignments/{assigned.assignment.id}"
+    last_button = '<button class="btn btn--ghost" type="button" popovertarget="help"'
+    with in_two_parts(assigned.site.server.url, path, last_button, seconds=2) as address:
+        page.goto(f"{address}{path}")
+        expect(page.get_by_role("button", name="Help")).to_be_visible()
+        assert page.evaluate("performance.now()") > 2000
+        assert page.evaluate("window.shifts") == []
 
 
 def test_pages_are_found_where_they_were_left(site: Site, context: BrowserContext) -> None:
