@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_double, c_int, c_long, c_void_p
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 
 class _Options(Structure):
@@ -83,6 +84,16 @@ class _Measure(Structure):
     )
 
 
+NO_WHEEL = "trec_eval's code is not installed: it has no wheel for this machine"
+
+
+def reference_library(name: str) -> Any:
+    """Import `pytrec_eval` or `ir_measures`; skip the test where it is not installed."""
+    import pytest  # not needed where this file is run as a process
+
+    return pytest.importorskip(name, reason=NO_WHEEL)
+
+
 def trec_eval(
     kind: str, prefs: Path, run: Path, measures: Sequence[str]
 ) -> dict[str, dict[str, float]]:
@@ -90,7 +101,7 @@ def trec_eval(
     import pytest  # not needed where this file is run as a process
 
     if find_spec("pytrec_eval_ext") is None:
-        pytest.skip("trec_eval's code is not installed: pip install pytrec_eval-terrier")
+        pytest.skip(NO_WHEEL)
     command = [sys.executable, __file__, kind, str(prefs), str(run), *measures]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr

@@ -4,14 +4,13 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import permutations, product
 
-import ir_measures
 import numpy as np
 import pytest
-import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
+from tests.trec_eval import reference_library
 from topkapi.analysis.data import RankingData, to_topk
 from topkapi.analysis.errors import BadData, UnknownName
 from topkapi.analysis.metrics import evaluate
@@ -124,6 +123,7 @@ def test_err_takes_the_highest_label_of_the_data_and_kappa_err_that_of_the_query
 
 
 def test_values_equal_trec_eval_fed_with_exponential_gains() -> None:
+    pytrec_eval = reference_library("pytrec_eval")
     rng = np.random.default_rng(3)
     sizes = rng.integers(1, 40, size=30)
     labels = [rng.integers(0, 3, size=size) for size in sizes]
@@ -240,6 +240,7 @@ def test_compatibility_is_the_best_overlap_with_any_ideal_order(
 
 
 def test_compatibility_equals_ir_measures() -> None:
+    ir_measures = reference_library("ir_measures")
     rng = np.random.default_rng(9)
     labels = [rng.integers(0, 4, size=size) for size in (3, 10, 25, 60)]
     scores = [rng.permutation(100)[:size] / 3 for size in (3, 10, 25, 60)]

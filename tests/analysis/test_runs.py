@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-import ir_measures
 import numpy as np
 import pytest
-import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.trec_eval import reference_library
 from topkapi.analysis.data import RankingData
 from topkapi.analysis.data.runs import (
     Run,
@@ -34,6 +33,7 @@ def test_a_written_run_is_read_back(tmp_path: Path) -> None:
 
 
 def test_measures_of_a_run_equal_trec_eval_within_its_length() -> None:
+    pytrec_eval = reference_library("pytrec_eval")
     rng = np.random.default_rng(0)
     judged = {
         str(q): {f"d{i}": int(rng.integers(0, 4)) for i in rng.permutation(60)[:30]}
@@ -77,6 +77,7 @@ def test_what_a_run_did_not_retrieve_earns_nothing() -> None:
 def test_incomplete_runs_with_ties_and_unjudged_documents_equal_trec_eval(
     qrels: dict[str, dict[str, int]], run: Run
 ) -> None:
+    pytrec_eval = reference_library("pytrec_eval")
     """Queries that the run lacks score 0, as with ``trec_eval -c``; ties go by document id."""
     keys = {
         "ndcg@2": "ndcg_cut_2",
@@ -98,6 +99,7 @@ def test_incomplete_runs_with_ties_and_unjudged_documents_equal_trec_eval(
 
 
 def test_err_and_compatibility_of_incomplete_runs_equal_ir_measures() -> None:
+    ir_measures = reference_library("ir_measures")
     rng = np.random.default_rng(4)
     qrels = {
         str(q): {f"d{i}": int(rng.integers(0, 4)) for i in rng.permutation(20)[:12]}

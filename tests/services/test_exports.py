@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import ir_measures
 import pytest
 from sklearn.datasets import load_svmlight_file
 from sqlalchemy import Engine, select
@@ -14,6 +13,7 @@ from sqlalchemy import Engine, select
 from tests.exporting import NOTE, START, add_features, judge, make_grades, make_judged_study
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from tests.ranked import compare_lists
+from tests.trec_eval import reference_library
 from topkapi.analysis.data import (
     read_consensus,
     read_judgments,
@@ -252,6 +252,7 @@ def test_unfinished_queries_have_no_labels(files: Files) -> None:
 
 
 def test_tools_of_others_read_the_labels(files: Files) -> None:
+    ir_measures = reference_library("ir_measures")
     path = files.path("qrels", assessor=ANSA)
     qrels = list(ir_measures.read_trec_qrels(str(path)))  # type: ignore[no-untyped-call]
     assert len(qrels) == 16
