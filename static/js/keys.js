@@ -1,6 +1,7 @@
 // Keyboard shortcuts. A control names its key in aria-keyshortcuts, and the key clicks it; reading keys scroll the active
 // pane. Keys that scroll, select or type inside a page never answer, and Esc always returns to answering.
 import * as finder from "./finder.js";
+import * as notices from "./notices.js";
 import * as panes from "./panes.js";
 import { reading } from "./reading.js";
 
@@ -84,6 +85,7 @@ export function onKey(event) {
     else control.click();
   } else if (isEscape && !document.querySelector(":popover-open, .paused")) {
     event.preventDefault();
+    notices.dismiss();
     toAnswering();
   } else if (action && panes.act(action, event.repeat)) event.preventDefault();
 }

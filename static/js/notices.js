@@ -1,42 +1,35 @@
-// Notices overlay the bottom of the pages, one at a time, without moving the layout.
+// Notices overlay the bottom of the pages, one at a time, without moving the layout. A notice covers the less urgent ones
+// and never removes them: an urgent one goes only when its cause is gone or by its own button, any other with Esc and
+// with the next answer.
 const container = document.getElementById("notice");
-let current = null;
+const URGENCY = ["idle", "slow", "offline", "refused", "error"]; // all other kinds share the place below them
+const places = [null, ...URGENCY.map(() => null)]; // by urgency: { kind, nodes }
+let drawn = null;
 
-container?.addEventListener("click", (event) => {
-  if (event.target.closest("[data-dismiss]")) clear();
-});
-current = container?.querySelector("[data-notice]")?.dataset.notice ?? null;
+const rank = (kind) => URGENCY.indexOf(kind) + 1;
 
-const URGENT = new Set(["offline", "slow", "error", "refused"]);
-let beneath = null; // what an interruption covers
-
-// Show a notice for a while, unless something more urgent is shown; `resume` brings back what it covers.
-export function interrupt(kind) {
-  if (URGENT.has(current) || current === kind) return;
-  beneath = { kind: current, nodes: [...container.childNodes] };
-  tell(kind);
+function draw() {
+  const top = places.findLast(Boolean) ?? null;
+  if (top === drawn) return;
+  drawn = top;
+  container.replaceChildren(...(top?.nodes ?? []));
 }
 
-export function resume(kind) {
-  if (current !== kind) return;
-  current = beneath.kind;
-  container.replaceChildren(...beneath.nodes);
-}
-
-export function clear(kind) {
-  if (kind && kind !== current) return;
-  current = null;
-  container.replaceChildren();
+// Remove the notice of this kind; without a kind, the one that is not urgent.
+export function clear(kind = places[0]?.kind) {
+  if (places[rank(kind)]?.kind !== kind) return;
+  places[rank(kind)] = null;
+  draw();
 }
 
 export function put(node, kind) {
-  current = kind;
-  container.replaceChildren(node);
+  places[rank(kind)] = { kind, nodes: node instanceof DocumentFragment ? [...node.childNodes] : [node] };
+  draw();
 }
 
 // Show the notice of this kind; `slots` holds the texts for its named slots.
 export function tell(kind, slots = {}) {
-  if (current === kind && !Object.keys(slots).length) return;
+  if (places[rank(kind)]?.kind === kind && !Object.keys(slots).length) return;
   const source = document.querySelector(`template[data-notice="${kind}"]`);
   const node = document.importNode(source.content, true);
   for (const [name, text] of Object.entries(slots)) node.querySelector(`[data-slot="${name}"]`).textContent = text;
@@ -47,6 +40,17 @@ export function tell(kind, slots = {}) {
 export function askAgain() {
   tell("error");
   return new Promise((resolve) => {
-    container.querySelector("[data-retry]").addEventListener("click", () => { clear(); resolve(); }, { once: true });
+    container.querySelector("[data-retry]").addEventListener("click", () => { clear("error"); resolve(); }, { once: true });
   });
 }
+
+// Dismiss what Esc may dismiss: a notice with a button for it that is not urgent.
+export function dismiss() {
+  if (drawn && drawn === places[0] && container.querySelector("[data-dismiss]")) clear();
+}
+
+container?.addEventListener("click", (event) => {
+  if (event.target.closest("[data-dismiss]")) clear(drawn.kind);
+});
+const first = container?.firstElementChild;
+if (first) places[0] = drawn = { kind: first.dataset.notice ?? "", nodes: [...container.childNodes] };

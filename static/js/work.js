@@ -35,7 +35,7 @@ const clock = new Clock({
   idleMs: 1000 * Number(idleSeconds),
   report: (kind) => reports.send(kind),
   stopped: (reason) => pause.automatically(reason),
-  nearIdle: (isNear) => (isNear ? notices.interrupt("idle") : notices.resume("idle")),
+  nearIdle: (isNear) => (isNear ? notices.tell("idle") : notices.clear("idle")),
 });
 const reports = reporter({ url: timer, csrf, clock: () => clock });
 const pause = wirePause({ clock, reports, changed: settle, idleSeconds: Number(idleSeconds) });
