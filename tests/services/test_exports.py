@@ -254,7 +254,7 @@ def test_unfinished_queries_have_no_labels(files: Files) -> None:
 def test_tools_of_others_read_the_labels(files: Files) -> None:
     ir_measures = reference_library("ir_measures")
     path = files.path("qrels", assessor=ANSA)
-    qrels = list(ir_measures.read_trec_qrels(str(path)))  # type: ignore[no-untyped-call]
+    qrels = list(ir_measures.read_trec_qrels(str(path)))
     assert len(qrels) == 16
     best = {each.query_id: each.doc_id for each in qrels if each.relevance == 3}
     run = [ir_measures.ScoredDoc(query, document, 1.0) for query, document in best.items()]
