@@ -19,6 +19,7 @@ import * as stage from "./stage.js";
 import { wireTabs } from "./tabs.js";
 import { countEarly, countTerms, wireTerms } from "./terms.js";
 import "./fit.js";
+import "./readable.js";
 
 const { form, boxes } = stage;
 const { work, next, timer, signIn, idleSeconds, questionMs } = form.dataset;

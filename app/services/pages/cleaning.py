@@ -13,7 +13,7 @@ from functools import lru_cache
 
 Attributes = Iterable[tuple[str, str]]
 
-DROPPED = frozenset(("script", "noembed", "noframes", "base"))
+DROPPED = frozenset(("script", "noembed", "noframes", "base", "frameset"))
 RENAMED = {"xmp": "pre", "plaintext": "pre"}  # same appearance, with characters that can be escaped
 _MARKUP_IN_STYLE = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>|<(?=[A-Za-z/!?])")
 _NAME = re.compile(r"[a-z][\w.:-]*")
@@ -33,6 +33,8 @@ _REFERENCES = frozenset(("href", "xlink:href"))
 _NOWHERE = "javascript:"  # no effect without scripts, and still styled as a link
 _REPEATED = 60  # characters of a value up to which a tag is likely to be repeated
 _BLANK = re.compile(r"[\0- ]")
+_WHOLE_PAGE = frozenset(("html", "body"))
+_IMPORTANT = re.compile(r"!\s*important", re.IGNORECASE)
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*+:|[/\\]{2}", re.IGNORECASE)
 
 
@@ -97,6 +99,8 @@ def _kept(name: str, attributes: Attributes, *, links: bool) -> Attributes | Non
     if name in _ANIMATES:
         target = dict(attributes).get("attributename", "")
         return None if target.strip().lower() in _REFERENCES else attributes
+    if name in _WHOLE_PAGE:  # nothing may overrule our styles, which keep the page readable
+        attributes = [(each, _IMPORTANT.sub("", value)) for each, value in attributes]
     if name in _NESTED:
         return [each for each in attributes if each[0] in _NESTED_KEEPS]
     return attributes if name in _EMBEDS else _references(attributes, links=links)

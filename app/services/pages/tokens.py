@@ -8,8 +8,10 @@ RAW = frozenset(
     ("iframe", "noembed", "noframes", "noscript", "plaintext", "script", "style", "textarea")
 ) | {"title", "xmp"}
 FOREIGN = frozenset(("svg", "math"))
-_CHANGING = RAW | FOREIGN  # elements that change how later tokens are read
+_FRAMES = "frameset"
+_CHANGING = RAW | FOREIGN | {_FRAMES}  # elements that change how later tokens are read
 _REOPENED = "noscript"
+_WITHOUT_FRAMES = "noframes"
 _MAX_READINGS = 16
 
 PageToken = tuple[Token, str]
@@ -20,10 +22,11 @@ def page_tokens(html: str) -> Iterator[PageToken]:
 
     The tokenizer treats everything after a raw element's tag as text. A browser without scripts
     parses tags in `noscript`, and after a self-closing raw element of SVG or MathML (`<title/>`),
-    so such texts are tokenized again, nested at most ``_MAX_READINGS`` deep.
+    so such texts are tokenized again, nested at most ``_MAX_READINGS`` deep. So is `noframes` in a
+    page of frames, which are not shown.
     """
     readings = [tokenize(html)]
-    raw, foreign = "", 0
+    raw, foreign, has_frames = "", 0, False
     while readings:
         token = next(readings[-1], None)
         if token is None:
@@ -39,6 +42,8 @@ def page_tokens(html: str) -> Iterator[PageToken]:
             if token.tag in _CHANGING:
                 foreign = max(0, foreign + _nesting(token))
                 raw = _raw_after(token, foreign=foreign > 0)
+                has_frames = has_frames or token.tag == _FRAMES
+                raw = _REOPENED if has_frames and raw == _WITHOUT_FRAMES else raw
 
 
 def _nesting(token: Token) -> int:

@@ -44,6 +44,12 @@ WITHHELD = (
     f'background:url("data:image/svg+xml,{_LABEL}") center no-repeat,'
     "repeating-linear-gradient(45deg,#0000 0 6px,#8a837826 6px 7px)!important}"
 )
+# Many pages lock scrolling, or hide themselves until a script has run. Important styles of a layer
+# win over all styles outside layers, also important ones.
+_READABLE = (
+    "@layer topkapi{html{overflow-y:auto!important}body{overflow-y:visible!important}"
+    "html,body{opacity:1!important;visibility:visible!important}}"
+)
 _MARK_COLOURS = ("#ffe591", "#c3ebcd", "#ffd3bd", "#dcd6fb")  # --mark-1 to --mark-4, on light
 
 
@@ -144,4 +150,4 @@ def _style_after(link: PageLink) -> str:
     common = "mark[data-mark]{color:#1e1c19!important;border-radius:3px;padding:0 .1em}"
     # Two pages side by side wrap alike, whether or not they scroll.
     gutter = "html{scrollbar-gutter:stable}"
-    return f"\n<style>{''.join([common, WITHHELD, gutter, *marks, *sizes])}</style>"
+    return f"\n<style>{''.join([common, WITHHELD, _READABLE, gutter, *marks, *sizes])}</style>"

@@ -31,6 +31,7 @@ from topkapi.app.services.importing.records.plain_text import plain_text
         ("a<noscript><p>b</noscript>", "a\n\nb"),
         ("a<template><p>b</template>c<svg><title>d</title><text>e</text></svg>", "ace"),
         ("<svg><title/></svg>a<textarea>b</textarea><xmp><b></xmp>", "ab<b>"),
+        ("<frameset><frame src=x><noframes><p>a<b>b</b></noframes></frameset>", "ab"),
         ("one\u2009two&nbsp;&nbsp;three", "one two  three"),
     ],
 )

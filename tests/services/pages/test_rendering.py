@@ -187,6 +187,12 @@ def test_styles_stay_and_are_nothing_else() -> None:
         ("<base href=//x><script type=speculationrules>{}</script>a", "a"),
         ("<svg><a><animate attributeName=' HREF' to=//x /></a></svg>", "<svg><a></a></svg>"),
         ("<svg><set attributeName=x to=y /></svg>", '<svg><set attributename="x" to="y"/></svg>'),
+        ("<frameset><frame src=x><noframes><p>a</noframes></frameset>", "<frame><p>a"),
+        ("<noframes><p>a</noframes>b", "b"),
+        (
+            "<body style='a:b ! IMPORTANT'><p style='a:b!important'>",
+            '<body style="a:b "><p style="a:b!important">',
+        ),
         ("<xmp>\n<b></xmp>", "<pre>\n\n&lt;b&gt;</pre>"),
     ],
 )
