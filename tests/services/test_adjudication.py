@@ -93,6 +93,17 @@ def test_a_third_person_decides_what_two_disagree_about(session: Session, winner
     assert rounds.count(ADJUDICATION) == 1
 
 
+def test_single_lists_do_not_disagree(session: Session) -> None:
+    study = make_study(session, slug="tulips", queries=2, documents=4)
+    study.settings = StudySettings(k=2).as_json()
+    person = make_user(session, name="Ansa")
+    row = manual_assignment.assign_one(
+        session, study, email=person.email, query="q0", tool=Tool.PAIRS, round_number=1
+    )
+    judge(session, row, [f"q0-d{number}" for number in range(4)])
+    assert disagreements(session, study).total == 0
+
+
 def test_nobody_adjudicates_a_query_they_have_met(session: Session) -> None:
     study, people = split_study(session)
     with pytest.raises(Conflict, match="nobody judges a query twice"):

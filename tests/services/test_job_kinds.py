@@ -16,7 +16,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Job, Study
 from topkapi.app.domain.enums import JobState
 from topkapi.app.services.jobs import store
-from topkapi.app.services.jobs.stored import is_current, stored_confidence, stored_report
+from topkapi.app.services.jobs.stored import is_current, stored_confidence, stored_result
 from topkapi.app.services.jobs.worker import Worker
 from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
 from topkapi.app.services.results.reports.cache import state_digest
@@ -116,7 +116,7 @@ def test_a_comparison_that_cannot_be_made_says_what_is_missing(
     assert words in job.message
 
 
-def test_a_stored_report_is_the_report(sessions: Sessions) -> None:
+def test_a_stored_result_is_the_report(sessions: Sessions) -> None:
     with sessions.write.begin() as session:
         make_judged_study(session)
     job = run_job(sessions, "report", {})
@@ -125,7 +125,7 @@ def test_a_stored_report_is_the_report(sessions: Sessions) -> None:
     run_job(sessions, "confidence", {})
     with export_session(sessions) as session:
         source = StudySource(session, "tulips", ExportOptions(pseudonyms=True))
-        stored = stored_report(session, source.study.id)
+        stored = stored_result(session, source.study.id, "report")
         confidence = stored_confidence(session, source.study.id)
         assert stored is not None
         assert confidence is not None

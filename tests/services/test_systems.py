@@ -105,6 +105,23 @@ def test_a_new_run_is_scored_alone_and_new_answers_drop_the_cache(
             cache.report(session, "tulips", truth="votes")
 
 
+def test_without_systems_no_judgment_is_read(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with sessions.write.begin() as session:
+        study = make_judged_study(session)
+        with monkeypatch.context() as patched:
+            patched.setattr(scoring, "study_labels", lambda _source: pytest.fail("labels read"))
+            cache = SystemReports()
+            found = cache.report(session, "tulips")
+        assert (found.truths, found.scores, found.leaderboard) == (("topk", "graded"), None, None)
+        add_runs(session, study, read_runs([("a.run", run_of("up").encode())]))
+        assert (
+            cache.report(session, "tulips").scores
+            == SystemReports().report(session, "tulips").scores
+        )
+
+
 def test_bad_files_are_refused_whole_by_file_and_line(
     judged: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,6 +77,7 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "GET /studies/{slug}/jobs/{job_id}/tables/{table}.csv": RESEARCH,
     "GET /studies/{slug}/systems": RESEARCH,
     "POST /studies/{slug}/systems": ADMINS,
+    "POST /studies/{slug}/systems/labels": RESEARCH,
     "GET /studies/{slug}/systems.csv": RESEARCH,
     "POST /studies/{slug}/systems/{run_id}/remove": ADMINS,
     "GET /api/v1/studies/{slug}/systems": RESEARCH,

@@ -1,20 +1,29 @@
 """Systems over HTTP: uploads with their bounds, scores, the table to download, and the API."""
 
+import asyncio
 import csv
 import io
+from threading import Event
 
 import httpx
 import pytest
 from fastapi import FastAPI
+from sqlalchemy import select
 
-from tests.exporting import make_judged_study
-from tests.factories import make_study, make_user, sign_in
+from tests.asgi import begin, scope_of
+from tests.exporting import judge, make_judged_study
+from tests.factories import make_assignment, make_study, make_user, queries_of, sign_in
 from tests.ranked import compare_lists
 from tests.systems import packed, run_of
+from tests.threads import in_thread
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import User
+from topkapi.app.db.models import Study, User
 from topkapi.app.domain.enums import Role
+from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.accounts import tokens
+from topkapi.app.services.jobs.worker import Worker
+from topkapi.app.services.results.reports import cache
+from topkapi.app.services.results.systems import SystemReports, scoring
 
 URL = "/studies/tulips/systems"
 API = f"/api/v1{URL}"
@@ -63,6 +72,70 @@ def test_pages(
     assert "system-0" in page
     assert client.post(f"{URL}/1/remove").status_code == 303
     assert client.post(f"{URL}/1/remove").status_code == 404
+
+
+def test_labels_of_a_large_study_are_computed_in_the_background(
+    app: FastAPI,
+    client: httpx.Client,
+    sessions: Sessions,
+    admin: tuple[User, dict[str, str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sign_in(app, client, admin[0])
+    upload(client, ("a.run", (run_of("up") + run_of("down", turned=True)).encode()))
+    scores, table = client.get(f"{API}/scores", headers=admin[1]).text, client.get(f"{URL}.csv")
+    monkeypatch.setattr(cache, "MOST_ANSWERS", 10)
+    with monkeypatch.context() as patched:
+        patched.setattr(scoring, "study_labels", lambda _source: pytest.fail("in a request"))
+        waiting = client.get(URL).text
+        assert "Compute the scores" in waiting
+        assert "Remove<" in waiting, "runs can be added and removed before"
+        for refused in (client.get(f"{URL}.csv"), client.get(f"{API}/scores", headers=admin[1])):
+            assert (refused.status_code, "not computed yet" in refused.text) == (409, True)
+        address = client.post(f"{URL}/labels").headers["location"]
+        assert f'hx-get="{address}"' in client.get(URL).text, "the page shows the progress"
+    Worker(sessions).run(until_empty=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(scoring, "study_labels", lambda _source: pytest.fail("in a request"))
+        assert client.get(address, headers={"HX-Request": "true"}).headers["hx-redirect"] == URL
+        assert "Compute" not in client.get(URL).text
+        assert client.get(f"{API}/scores", headers=admin[1]).text == scores
+        assert client.get(f"{URL}.csv").text == table.text
+        assert client.post(f"{URL}/labels").headers["location"] == URL, "they are current"
+        with sessions.write.begin() as session:
+            study = session.scalars(select(Study)).one()
+            judge(session, make_assignment(session, query=queries_of(session, study)[2]))
+        assert "The study has changed since" in client.get(URL).text
+        assert client.get(f"{API}/scores", headers=admin[1]).status_code == 409
+
+
+def test_a_second_viewer_waits_without_a_slot(
+    app: FastAPI, admin: tuple[User, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered, leave = Event(), Event()
+
+    def slow(*_given: object, **_chosen: object) -> None:
+        entered.set()
+        leave.wait(30)
+        raise Invalid("computed")
+
+    monkeypatch.setattr(SystemReports, "report", slow)
+    limits = app.state.transaction_limits
+
+    async def two_viewers() -> list[int]:
+        scopes = [scope_of("GET", f"{API}/scores", admin[1]) for _ in range(2)]
+        async with app.router.lifespan_context(app):
+            asked = [begin(app, scope, (b"",), seconds=30) for scope in scopes]
+            tasks = [asyncio.create_task(each) for each in asked]
+            await asyncio.to_thread(entered.wait, 30)
+            flight = limits.flight(f"{API}/scores")
+            while not flight.limiter.statistics().tasks_waiting:
+                await asyncio.sleep(0.001)
+            assert limits.export.limiter.borrowed_tokens == 1
+            leave.set()
+            return [(await task)[0].status for task in tasks]
+
+    assert in_thread(asyncio.run, asyncio.wait_for(two_viewers(), 30)) == [422, 422]
 
 
 def test_a_study_without_anything_says_what_to_do(

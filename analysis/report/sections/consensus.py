@@ -101,7 +101,7 @@ def default_method(tool: ToolData) -> Method:
 def _answers(study: StudyData, tool: ToolData, blocks: Sequence[Block]) -> dict[int, Block]:
     """Return the raw answers by query, of finished sessions where the tool has lists."""
     asked = tool.judgments
-    if asked is None or not len(asked):
+    if asked is None or not len(asked) or not blocks:
         return {}
     if tool.scores:
         width = len(study.queries)

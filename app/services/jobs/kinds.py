@@ -27,8 +27,16 @@ def run_report(job: RunningJob) -> Json:
     return report.run(job)
 
 
+def run_labels(job: RunningJob) -> Json:
+    """Compute the labels of a study."""
+    from topkapi.app.services.jobs import labels
+
+    return labels.run(job)
+
+
 KINDS: Mapping[str, Callable[[RunningJob], Json]] = {
     "models": run_models,
     "confidence": run_confidence,
     "report": run_report,
+    "labels": run_labels,
 }

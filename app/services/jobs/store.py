@@ -23,7 +23,7 @@ from topkapi.app.services import audit
 
 LEASE = timedelta(seconds=30)
 MOST_ATTEMPTS = 3
-SUPERSEDED = ("report", "confidence")  # kinds of which only the latest result is shown
+SUPERSEDED = ("report", "confidence", "labels")  # kinds of which only the latest result is shown
 _LOST = (
     f"The worker process ended {MOST_ATTEMPTS} times while it computed this, perhaps because "
     "memory ran out. Choose less, or run it on a machine with more memory, and start it again."

@@ -12,7 +12,7 @@ from topkapi.app.db.models import Job
 from topkapi.app.domain.enums import JobState
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.reports.cache import state_digest
-from topkapi.app.services.results.reports.stored import StoredConfidence, StoredReport
+from topkapi.app.services.results.reports.stored import StoredConfidence, StoredResult
 
 
 class _Latest(NamedTuple):
@@ -29,15 +29,15 @@ def stored_confidence(session: Session, study_id: int) -> StoredConfidence | Non
     return StoredConfidence(found.job_id, found.at, found.result["digest"], found.result["lists"])
 
 
-def stored_report(session: Session, study_id: int) -> StoredReport | None:
-    """Return the report that the latest job of the study has computed."""
-    found = _latest(session, study_id, "report")
+def stored_result(session: Session, study_id: int, kind: str) -> StoredResult | None:
+    """Return the report or the labels, by ``kind``, that the latest job of the study computed."""
+    found = _latest(session, study_id, kind)
     if found is None:
         return None
-    return StoredReport(found.job_id, found.at, found.result["digest"], found.result["report"])
+    return StoredResult(found.job_id, found.at, found.result["digest"], found.result[kind])
 
 
-def is_current(session: Session, slug: str, stored: StoredConfidence | StoredReport) -> bool:
+def is_current(session: Session, slug: str, stored: StoredConfidence | StoredResult) -> bool:
     """Return whether nothing of the study has changed since."""
     return stored.digest == state_digest(StudySource(session, slug))
 
@@ -48,10 +48,17 @@ def current_confidence(session: Session, slug: str) -> StoredConfidence | None:
     return stored if stored is not None and is_current(session, slug, stored) else None
 
 
-def current_report(session: Session, slug: str) -> StoredReport | None:
-    """Return a stored report that is not outdated."""
-    stored = stored_report(session, StudySource(session, slug).study.id)
+def current_result(session: Session, slug: str, kind: str) -> StoredResult | None:
+    """Return a stored report or stored labels that are not outdated."""
+    stored = stored_result(session, StudySource(session, slug).study.id, kind)
     return stored if stored is not None and is_current(session, slug, stored) else None
+
+
+def outdated_at(
+    session: Session, slug: str, stored: StoredConfidence | StoredResult | None
+) -> datetime | None:
+    """Return when something was stored if the study has changed since."""
+    return stored.at if stored and not is_current(session, slug, stored) else None
 
 
 def active_job(session: Session, study_id: int, kind: str) -> Job | None:

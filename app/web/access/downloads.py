@@ -77,6 +77,23 @@ def get_export_session(request: Request, _slot: ExportPlace) -> Iterator[Session
 ExportSession = Annotated[Session, Depends(get_export_session, scope="function")]
 
 
+async def get_flight(request: Request, _user: EarlyResearcher) -> AsyncIterator[None]:
+    """Wait while another request computes the same page, before any other slot is taken."""
+    limits: TransactionLimits = request.app.state.transaction_limits
+    async with limits.flight(request.scope["path"]).hold():
+        yield
+
+
+def get_shared_session(
+    _flight: Annotated[None, Depends(get_flight, scope="function")], session: ExportSession
+) -> Session:
+    """Return the session of a page that is computed once and cached for its other viewers."""
+    return session
+
+
+SharedSession = Annotated[Session, Depends(get_shared_session, scope="function")]
+
+
 class SpooledResponse(StreamingResponse):
     """A temporary file, sent from its start and closed even if the transfer fails."""
 

@@ -8,6 +8,7 @@ long, or finds the queue full, is refused with a request to retry, so no wait is
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from weakref import WeakValueDictionary
 
 from anyio import CapacityLimiter, WouldBlock, fail_after
 
@@ -71,3 +72,11 @@ class TransactionLimits:
         self.health = Lane(1, longest_queue=10)
         self.export = Lane(2, longest_queue=8)
         self.download = Lane(8, longest_queue=8)  # files in transfer; they need no connection
+        self._flights: WeakValueDictionary[str, Lane] = WeakValueDictionary()
+
+    def flight(self, path: str) -> Lane:
+        """Return the lane of those who wait for the same page: it is computed once at a time."""
+        lane = self._flights.get(path)
+        if lane is None:
+            lane = self._flights[path] = Lane(1, longest_queue=8)
+        return lane

@@ -32,7 +32,7 @@ router = APIRouter(prefix="/api/v1/studies/{slug}/jobs", tags=["jobs"])
 class JobIn(Body):
     """What to compute; all fields but `kind` are for comparisons of models."""
 
-    kind: Literal["models", "confidence", "report"]
+    kind: Literal["models", "confidence", "report", "labels"]
     truth: Annotated[str, Field(max_length=20, description="`topk` or `graded`.")] = "topk"
     models: Annotated[list[Name], Field(max_length=100)] = Field(default_factory=lambda: [*USUAL])
     features: Annotated[

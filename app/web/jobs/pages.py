@@ -15,7 +15,7 @@ from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.jobs import store
 from topkapi.app.services.jobs.downloads import model_file, run_file, table_file
 from topkapi.app.services.jobs.model_choice import ModelChoice, job_parameters, model_offer
-from topkapi.app.services.jobs.stored import current_confidence, current_report
+from topkapi.app.services.jobs.stored import current_confidence, current_result
 from topkapi.app.services.results.reports import is_large
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import ResearcherUser, RowId, SessionDep
@@ -31,6 +31,7 @@ router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$")]
 Model = Annotated[str, Path(max_length=50)]
 _MOST_JOBS = 20
+_TABS = {"models": "models", "labels": "systems"}
 
 
 @router.get("/models")
@@ -66,7 +67,7 @@ def post_confidence(
     """Start to compute the confidence of the lists; show it if it is computed and current."""
     study = lifecycle.required_study(session, slug)
     if current_confidence(session, slug) is not None:
-        return RedirectResponse(_report_url(request, slug, "confidence"), status_code=303)
+        return RedirectResponse(_result_url(request, slug, "confidence"), status_code=303)
     job = store.queue_job(session, study, "confidence", {}, actor_id=user.id)
     return _to_job(request, slug, job.id)
 
@@ -77,9 +78,21 @@ def post_report(
 ) -> Response:
     """Start to compute the report of a large study; show it if it is computed and current."""
     study = lifecycle.required_study(session, slug)
-    if not is_large(session, study.id) or current_report(session, slug) is not None:
-        return RedirectResponse(_report_url(request, slug, "report"), status_code=303)
+    if not is_large(session, study.id) or current_result(session, slug, "report") is not None:
+        return RedirectResponse(_result_url(request, slug, "report"), status_code=303)
     job = store.queue_job(session, study, "report", {}, actor_id=user.id)
+    return _to_job(request, slug, job.id)
+
+
+@router.post("/systems/labels")
+def post_labels(
+    request: Request, session: SessionDep, user: ResearcherUser, slug: Slug
+) -> Response:
+    """Start to compute the labels of a large study; show the scores if these are current."""
+    study = lifecycle.required_study(session, slug)
+    if not is_large(session, study.id) or current_result(session, slug, "labels") is not None:
+        return RedirectResponse(_result_url(request, slug, "labels"), status_code=303)
+    job = store.queue_job(session, study, "labels", {}, actor_id=user.id)
     return _to_job(request, slug, job.id)
 
 
@@ -96,13 +109,13 @@ def get_job(
     study = lifecycle.required_study(session, slug)
     job = store.required_job(session, study, job_id)
     view = JobPageView(
-        head=study_head(session, study, user, "models" if job.kind == "models" else "report"),
+        head=study_head(session, study, user, _TABS.get(job.kind, "report")),
         job=JobView.of(job),
         comparison=_comparison(session, study, job, baseline),
     )
     response = render(request, "jobs/job.html", view, fragment="jobs/_job.html")
     if job.kind != "models" and job.state is JobState.DONE and htmx.wants_fragment(request):
-        return htmx.redirect(response, _report_url(request, slug, job.kind))
+        return htmx.redirect(response, _result_url(request, slug, job.kind))
     return response
 
 
@@ -180,6 +193,8 @@ def _to_job(request: Request, slug: str, job_id: int) -> Response:
     return RedirectResponse(str(url), status_code=303)
 
 
-def _report_url(request: Request, slug: str, kind: str) -> str:
+def _result_url(request: Request, slug: str, kind: str) -> str:
+    if kind == "labels":
+        return str(request.app.url_path_for("get_systems", slug=slug))
     shown = "?confidence=true#confidence" if kind == "confidence" else ""
     return f"{request.app.url_path_for('get_report', slug=slug)}{shown}"

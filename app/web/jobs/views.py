@@ -16,6 +16,7 @@ KINDS = {
     "models": "Comparison of models",
     "confidence": "Confidence of the lists",
     "report": "Report",
+    "labels": "Labels for the scores of systems",
 }
 
 

@@ -4,10 +4,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from topkapi.app.services.jobs.stored import current_confidence, current_report
+from topkapi.app.services.jobs.stored import current_confidence, current_result
 from topkapi.app.services.results.reports import ListReports, ReportCache, as_json, is_large
 from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.downloads import ExportSession
+from topkapi.app.web.access.downloads import SharedSession
 from topkapi.app.web.access.early_auth import EarlyApiResearcher
 from topkapi.app.web.studies.api_models import Slug
 
@@ -25,7 +25,7 @@ _JSON: dict[int | str, dict[str, Any]] = {
 def get_study_report(
     request: Request,
     _user: EarlyApiResearcher,
-    session: ExportSession,
+    session: SharedSession,
     slug: Slug,
     pseudonyms: Annotated[bool, Query(description="`assessor-01` instead of names.")] = False,
     confidence: Annotated[
@@ -40,7 +40,7 @@ def get_study_report(
     cache: ReportCache = request.app.state.reports
     wanted = confidence and (current_confidence(session, slug) or True)
     large = is_large(session, lifecycle.required_study(session, slug).id)
-    stored = current_report(session, slug) if large and wanted is not True else None
+    stored = current_result(session, slug, "report") if large and wanted is not True else None
     found = cache.report(session, slug, pseudonyms=pseudonyms, confidence=wanted, stored=stored)
     return Response(as_json(found), media_type="application/json")
 
@@ -55,7 +55,7 @@ _LISTS: dict[int | str, dict[str, Any]] = {
 
 @router.get("/lists", response_class=Response, responses=_LISTS)
 def get_study_lists(
-    request: Request, _user: EarlyApiResearcher, session: ExportSession, slug: Slug
+    request: Request, _user: EarlyApiResearcher, session: SharedSession, slug: Slug
 ) -> Response:
     """Return which systems win, and the gains learned from preferences between their lists."""
     kept: ListReports = request.app.state.list_reports

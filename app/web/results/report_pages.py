@@ -1,6 +1,5 @@
 """The report of a study in the browser: the page, and its files."""
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Path, Request
@@ -12,9 +11,9 @@ from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.jobs.stored import (
     active_job,
-    is_current,
+    outdated_at,
     stored_confidence,
-    stored_report,
+    stored_result,
 )
 from topkapi.app.services.results.reports import (
     ListReports,
@@ -24,9 +23,9 @@ from topkapi.app.services.results.reports import (
     lists_as_markup,
     zipped,
 )
-from topkapi.app.services.results.reports.stored import StoredConfidence, StoredReport
+from topkapi.app.services.results.reports.stored import StoredConfidence, StoredResult
 from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.downloads import ExportSession
+from topkapi.app.web.access.downloads import SharedSession
 from topkapi.app.web.access.early_auth import EarlyResearcher
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.jobs.views import JobView
@@ -45,7 +44,7 @@ Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$")]
 def get_report(
     request: Request,
     user: EarlyResearcher,
-    session: ExportSession,
+    session: SharedSession,
     slug: Slug,
     pseudonyms: bool = False,
     confidence: bool = False,
@@ -53,7 +52,7 @@ def get_report(
     """Show agreement, effort and consensus of a study; confidence only if a job computed it."""
     study = lifecycle.required_study(session, slug)
     large = is_large(session, study.id)
-    computed = stored_report(session, study.id) if large else None
+    computed = stored_result(session, study.id, "report") if large else None
     stored = stored_confidence(session, study.id) if confidence else None
     found = None
     if computed is not None or not large:
@@ -65,11 +64,11 @@ def get_report(
         pseudonyms=pseudonyms,
         confidence=stored is not None,
         confidence_missing=confidence and stored is None,
-        confidence_at=_outdated(session, slug, stored),
+        confidence_at=outdated_at(session, slug, stored),
         empty=found is not None and found.empty,
         has_lists=Tool.LISTS in StudySettings.from_json(study.settings).tools,
         job=JobView.of(job) if job else None,
-        outdated_at=_outdated(session, slug, computed),
+        outdated_at=outdated_at(session, slug, computed),
     )
     return render(request, "results/report.html", view)
 
@@ -78,7 +77,7 @@ def get_report(
 def get_report_files(
     request: Request,
     _user: EarlyResearcher,
-    session: ExportSession,
+    session: SharedSession,
     slug: Slug,
     pseudonyms: bool = False,
     confidence: bool = False,
@@ -92,7 +91,7 @@ def get_report_files(
             "on the page of the report, and download it again afterwards."
         )
     large = is_large(session, study.id)
-    computed = stored_report(session, study.id) if large else None
+    computed = stored_result(session, study.id, "report") if large else None
     if large and computed is None:
         raise Conflict(
             "The report of this study is large and not computed yet: choose Compute the report on "
@@ -108,7 +107,7 @@ def get_report_files(
 def get_list_report(
     request: Request,
     user: EarlyResearcher,
-    session: ExportSession,
+    session: SharedSession,
     slug: Slug,
 ) -> Response:
     """Show which systems win, and the gains learned from preferences between their lists."""
@@ -128,16 +127,9 @@ def _report(
     slug: str,
     pseudonyms: bool,
     confidence: StoredConfidence | None,
-    computed: StoredReport | None,
+    computed: StoredResult | None,
 ) -> "Report":
     cache: ReportCache = request.app.state.reports
     return cache.report(
         session, slug, pseudonyms=pseudonyms, confidence=confidence or False, stored=computed
     )
-
-
-def _outdated(
-    session: Session, slug: str, stored: StoredConfidence | StoredReport | None
-) -> datetime | None:
-    """Return when something was stored if the study has changed since."""
-    return stored.at if stored and not is_current(session, slug, stored) else None

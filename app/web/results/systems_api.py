@@ -1,15 +1,19 @@
 """API of a study's systems: their runs, and their scores on people's labels."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
+from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import SystemRun
-from topkapi.app.services.results.reports import as_json
+from topkapi.app.db.queries.results.systems import has_systems
+from topkapi.app.domain.errors import Conflict
+from topkapi.app.services.jobs.stored import current_result
+from topkapi.app.services.results.reports import as_json, is_large
 from topkapi.app.services.results.systems import (
     MOST_BYTES,
     RunsRefused,
@@ -21,9 +25,12 @@ from topkapi.app.services.results.systems import (
 )
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, RowId, SessionDep
-from topkapi.app.web.access.downloads import ExportSession
+from topkapi.app.web.access.downloads import SharedSession
 from topkapi.app.web.access.early_auth import EarlyApiAdmin, EarlyApiResearcher
 from topkapi.app.web.studies.api_models import Slug
+
+if TYPE_CHECKING:  # slow to import
+    from topkapi.analysis.report.schema import SystemReport
 
 router = APIRouter(prefix="/api/v1/studies/{slug}/systems", tags=["systems"])
 Name = Annotated[str, Query(max_length=300)]
@@ -108,14 +115,13 @@ def _add(sessions: Sessions, slug: str, filename: str, data: bytes, actor_id: in
 def get_api_scores(
     request: Request,
     _user: EarlyApiResearcher,
-    session: ExportSession,
+    session: SharedSession,
     slug: Slug,
     truth: Annotated[str, Query(max_length=20, description="`topk` or `graded`.")] = "",
     baseline: Name = "",
 ) -> Response:
     """Return the scores of all systems, compared with a baseline, and the leaderboard."""
-    kept: SystemReports = request.app.state.system_reports
-    found = kept.report(session, slug, truth=truth or None, baseline=baseline or None)
+    found = system_report(request, session, slug, truth=truth, baseline=baseline)
     return Response(as_json(found), media_type="application/json")
 
 
@@ -123,3 +129,24 @@ def get_api_scores(
 def delete_api_system(session: SessionDep, user: ApiAdmin, slug: Slug, run_id: RowId) -> None:
     """Remove the run of a system."""
     remove_run(session, lifecycle.required_study(session, slug), run_id, actor_id=user.id)
+
+
+def needs_job(session: Session, study_id: int) -> bool:
+    """Return whether scores need labels that take too long to compute within a request."""
+    return has_systems(session, study_id) and is_large(session, study_id)
+
+
+def system_report(
+    request: Request, session: Session, slug: str, *, truth: str, baseline: str
+) -> "SystemReport":
+    """Return the current scores; raise Conflict if a job must compute the labels first."""
+    stored = None
+    if needs_job(session, lifecycle.required_study(session, slug).id):
+        stored = current_result(session, slug, "labels")
+        if stored is None:
+            raise Conflict(
+                "The labels of this study are many and not computed yet: choose Compute the scores "
+                "on the page of its systems, or start the job `labels`, and try again afterwards."
+            )
+    kept: SystemReports = request.app.state.system_reports
+    return kept.report(session, slug, truth=truth or None, baseline=baseline or None, stored=stored)

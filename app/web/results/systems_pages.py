@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.domain.text.sizes import format_size
+from topkapi.app.services.jobs.stored import active_job, outdated_at, stored_result
 from topkapi.app.services.results.exports import export_session
 from topkapi.app.services.results.systems import (
     MOST_BYTES,
@@ -19,11 +20,13 @@ from topkapi.app.services.results.systems import (
 )
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import AdminUser, RowId, SessionDep
-from topkapi.app.web.access.downloads import ExportPlace, ExportSession
+from topkapi.app.web.access.downloads import ExportPlace, SharedSession
 from topkapi.app.web.access.early_auth import EarlyAdmin, EarlyResearcher
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView
 from topkapi.app.web.importing.uploads import RECEIVING
+from topkapi.app.web.jobs.views import JobView
+from topkapi.app.web.results.systems_api import needs_job, system_report
 from topkapi.app.web.results.systems_views import SystemsView, systems_view
 from topkapi.app.web.studies.pages import study_head
 
@@ -36,7 +39,7 @@ Name = Annotated[str, Query(max_length=300)]
 def get_systems(
     request: Request,
     user: EarlyResearcher,
-    session: ExportSession,
+    session: SharedSession,
     slug: Slug,
     truth: Name = "",
     baseline: Name = "",
@@ -51,7 +54,7 @@ def get_systems(
 def get_systems_csv(
     request: Request,
     _user: EarlyResearcher,
-    session: ExportSession,
+    session: SharedSession,
     slug: Slug,
     truth: Name = "",
     baseline: Name = "",
@@ -60,7 +63,7 @@ def get_systems_csv(
     from topkapi.analysis.data.exports.cells import csv_text
     from topkapi.analysis.report.systems import table_rows
 
-    found = _reports(request).report(session, slug, truth=truth or None, baseline=baseline or None)
+    found = system_report(request, session, slug, truth=truth, baseline=baseline)
     text = "" if found.scores is None else csv_text(table_rows(found.scores))
     headers = {"Content-Disposition": f'attachment; filename="{slug}-systems.csv"'}
     return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
@@ -113,15 +116,24 @@ def _view(
     problems: tuple[str, ...] = (),
 ) -> SystemsView:
     study = lifecycle.required_study(session, slug)
-    found = _reports(request).report(session, slug, truth=truth or None, baseline=baseline or None)
-    head = study_head(session, study, user, "systems")
-    most = format_size(MOST_BYTES)
-    return systems_view(head, runs_of(session, study), found, measure, most, problems)
-
-
-def _reports(request: Request) -> SystemReports:
-    reports: SystemReports = request.app.state.system_reports
-    return reports
+    large = needs_job(session, study.id)
+    stored = stored_result(session, study.id, "labels") if large else None
+    found = None
+    if stored is not None or not large:
+        chosen = {"truth": truth or None, "baseline": baseline or None}
+        reports: SystemReports = request.app.state.system_reports
+        found = reports.report(session, slug, **chosen, stored=stored)
+    job = active_job(session, study.id, "labels") if large else None
+    return systems_view(
+        study_head(session, study, user, "systems"),
+        runs_of(session, study),
+        found,
+        measure,
+        format_size(MOST_BYTES),
+        problems,
+        job=JobView.of(job) if job else None,
+        outdated_at=outdated_at(session, slug, stored),
+    )
 
 
 def _to(request: Request, slug: str) -> Response:

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from topkapi.app.db.models import SystemRun
 from topkapi.app.domain.errors import Invalid
+from topkapi.app.web.jobs.views import JobView
 from topkapi.app.web.studies.views import StudyHead
 
 if TYPE_CHECKING:  # slow to import
@@ -179,7 +180,10 @@ class BoardView:
 
 @dataclass(frozen=True, slots=True)
 class SystemsView:
-    """Runs, scores and leaderboard; ``most`` is the size of the largest upload."""
+    """Runs, scores and leaderboard; ``most`` is the size of the largest upload.
+
+    ``waiting`` says that a job must compute the labels first.
+    """
 
     head: StudyHead
     runs: Sequence[RunRow]
@@ -188,6 +192,9 @@ class SystemsView:
     board: BoardView | None
     most: str
     problems: Sequence[str] = ()
+    waiting: bool = False
+    job: JobView | None = None
+    outdated_at: datetime | None = None
 
 
 def scores_view(found: "SystemScores", measure: str) -> ScoresView:
@@ -217,18 +224,25 @@ def scores_view(found: "SystemScores", measure: str) -> ScoresView:
 def systems_view(
     head: StudyHead,
     runs: Sequence[SystemRun],
-    report: "SystemReport",
+    report: "SystemReport | None",
     measure: str,
     most: str,
     problems: Sequence[str] = (),
+    *,
+    job: JobView | None = None,
+    outdated_at: datetime | None = None,
 ) -> SystemsView:
     """Return the view of the page; raise Invalid for an unknown measure."""
+    scores, board = (report.scores, report.leaderboard) if report else (None, None)
     return SystemsView(
         head=head,
         runs=[RunRow.of(run) for run in runs],
-        truths=report.truths,
-        scores=None if report.scores is None else scores_view(report.scores, measure),
-        board=None if report.leaderboard is None else BoardView.of(report.leaderboard),
+        truths=report.truths if report else (),
+        scores=None if scores is None else scores_view(scores, measure),
+        board=None if board is None else BoardView.of(board),
         most=most,
         problems=problems,
+        waiting=report is None,
+        job=job,
+        outdated_at=outdated_at,
     )

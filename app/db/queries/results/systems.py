@@ -30,6 +30,13 @@ def list_systems(session: Session, study_id: int) -> Sequence[str]:
     return session.scalars(statement.distinct().order_by(Ranking.system)).all()
 
 
+def has_systems(session: Session, study_id: int) -> bool:
+    """Return whether there is anything to score: an uploaded run, or a list of the study."""
+    run = select(SystemRun.id).where(SystemRun.study_id == study_id)
+    ranking = select(Ranking.id).join(Query).where(Query.study_id == study_id)
+    return any(session.scalar(each.limit(1)) is not None for each in (run, ranking))
+
+
 def lists_of_system(
     session: Session, study_id: int, system: str
 ) -> Iterator[tuple[str, list[str]]]:

@@ -13,7 +13,7 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.results.exports import ExportOptions, StudySource, completeness
 from topkapi.app.services.results.reports.names import names_of
-from topkapi.app.services.results.reports.stored import StoredConfidence, StoredReport
+from topkapi.app.services.results.reports.stored import StoredConfidence, StoredResult
 
 if TYPE_CHECKING:
     from topkapi.analysis.report import Report
@@ -39,7 +39,7 @@ class ReportCache:
         *,
         pseudonyms: bool = False,
         confidence: bool | StoredConfidence = False,
-        stored: StoredReport | None = None,
+        stored: StoredResult | None = None,
     ) -> "Report":
         """Return the report of the study's current state; callers must not modify it.
 
@@ -77,7 +77,7 @@ def _made(
     source: StudySource,
     pseudonyms: bool,
     confidence: bool | StoredConfidence,
-    stored: StoredReport | None,
+    stored: StoredResult | None,
 ) -> "Report":
     from topkapi.app.services.results.reports.service import make_report, stored_as_report
 

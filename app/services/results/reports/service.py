@@ -15,7 +15,7 @@ from topkapi.app.services.results.exports.gathering import TITLES, gather
 from topkapi.app.services.results.reports.confidence import confidence_section, stored_section
 from topkapi.app.services.results.reports.names import names_of
 from topkapi.app.services.results.reports.notes import notes_on
-from topkapi.app.services.results.reports.stored import StoredConfidence, StoredReport
+from topkapi.app.services.results.reports.stored import StoredConfidence, StoredResult
 
 Note = Callable[[float, str], None]
 
@@ -72,7 +72,7 @@ def report_on(
 
 def stored_as_report(
     source: StudySource,
-    stored: StoredReport,
+    stored: StoredResult,
     *,
     pseudonyms: bool = False,
     confidence: StoredConfidence | None = None,
@@ -82,7 +82,7 @@ def stored_as_report(
     everyone = source.assessors.people if people else ()
     names = {each.pseudonym: (people or {})[each.user_id] for each in everyone}
     section = stored_section(source, people, confidence) if confidence else None
-    return replace(restored(stored.report, names), confidence=section)
+    return replace(restored(stored.content, names), confidence=section)
 
 
 def _confidence(

@@ -1,4 +1,4 @@
-"""Parts of a report that were computed before."""
+"""Reports, parts of them, and labels that were computed before."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ class StoredConfidence:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredReport:
-    """A report that a job has computed, as `storable` writes it, with pseudonyms.
+class StoredResult:
+    """What a job has computed: a report as `storable` writes it, with pseudonyms, or labels.
 
     ``digest`` is the `state_digest` of the study at that time.
     """
@@ -29,4 +29,4 @@ class StoredReport:
     job_id: int
     at: datetime
     digest: str
-    report: Mapping[str, Any]
+    content: Mapping[str, Any]

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.queries.results import systems as queries
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.reports.cache import state_of
+from topkapi.app.services.results.reports.stored import StoredResult
 
 if TYPE_CHECKING:
     from topkapi.analysis.report.schema import SystemReport
@@ -27,20 +28,33 @@ class SystemReports:
         self._kept: dict[int, tuple[Hashable, StudySystems]] = {}
 
     def report(
-        self, session: Session, slug: str, *, truth: str | None = None, baseline: str | None = None
+        self,
+        session: Session,
+        slug: str,
+        *,
+        truth: str | None = None,
+        baseline: str | None = None,
+        stored: StoredResult | None = None,
     ) -> "SystemReport":
-        """Return scores and leaderboard; raise Invalid for an unknown truth or baseline."""
-        source = StudySource(session, slug)
-        state = (state_of(source), queries.lists_state(session, source.study.id))
-        with self._lock:
-            return self._current(source, state).report(session, truth, baseline)
+        """Return scores and leaderboard; raise Invalid for an unknown truth or baseline.
 
-    def _current(self, source: StudySource, state: Hashable) -> "StudySystems":
+        With ``stored`` they are on these labels, of whatever state they were computed from.
+        """
+        source = StudySource(session, slug)
+        lists = queries.lists_state(session, source.study.id)
+        known = queries.has_systems(session, source.study.id)
+        state = (stored.job_id if stored else state_of(source), lists, known)
+        with self._lock:
+            return self._current(source, state, stored).report(session, truth, baseline)
+
+    def _current(
+        self, source: StudySource, state: Hashable, stored: StoredResult | None
+    ) -> "StudySystems":
         kept = self._kept.pop(source.study.id, None)
         if kept is None or kept[0] != state:
             from topkapi.app.services.results.systems.scoring import StudySystems
 
-            kept = (state, StudySystems.of(source))
+            kept = (state, StudySystems.of(source, stored.content if stored else None))
         self._kept[source.study.id] = kept
         while len(self._kept) > self._capacity:
             del self._kept[next(iter(self._kept))]

@@ -14,8 +14,10 @@ from topkapi.analysis.report.leaderboard import Ballots, leaderboard
 from topkapi.analysis.report.schema import Leaderboard, StudyName, SystemReport, SystemScores
 from topkapi.analysis.report.systems import RunValues, measures_of, run_values, system_scores
 from topkapi.app.db.queries.results import systems as queries
+from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.results.exports import completeness
 from topkapi.app.services.results.exports.labels import Labels
 from topkapi.app.services.results.exports.lists import list_answers
 from topkapi.app.services.results.exports.source import StudySource
@@ -37,10 +39,17 @@ class StudySystems:
     values: dict[RunKey, RunValues] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, source: StudySource) -> Self:
-        """Read labels and list answers of a study."""
+    def of(
+        cls, source: StudySource, stored: Mapping[str, Mapping[str, Labels]] | None = None
+    ) -> Self:
+        """Read labels, unless they are ``stored``, and list answers of a study.
+
+        Without systems no judgment is read, and queries have no labels.
+        """
         study = source.study
-        known = study_labels(source)
+        if not queries.has_systems(source.session, study.id):
+            return cls._without_systems(source)
+        known = stored or study_labels(source)
         truths: tuple[Truth, ...] = ("topk", "graded")
         labels = {truth: known[truth] for truth in truths if known[truth]}
         depth = StudySettings.from_json(study.settings).k
@@ -54,6 +63,16 @@ class StudySystems:
             labels=labels,
             leaderboard=_leaderboard(source),
         )
+
+    @classmethod
+    def _without_systems(cls, source: StudySource) -> Self:
+        finished = {each.tool for each in completeness(source).tools if each.finished}
+        tools: dict[Truth, Tool] = {"topk": Tool.PAIRS, "graded": Tool.GRADES}
+        labels: dict[Truth, Mapping[str, Labels]] = {
+            truth: {} for truth, tool in tools.items() if tool in finished
+        }
+        name = StudyName(source.study.name, source.study.slug)
+        return cls(source.study.id, name, {}, labels, None)
 
     def report(self, session: Session, truth: str | None, baseline: str | None) -> SystemReport:
         """Return the report on one ground truth, top-k lists if there are any."""
