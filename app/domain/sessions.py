@@ -17,6 +17,18 @@ SESSIONS: Mapping[Tool, type[AnySession]] = {
 }
 
 
+def asks_nothing(tool: Tool, plan: Mapping[str, Any]) -> bool:
+    """Return whether a session of the plan is finished before its first question.
+
+    The first question of a sampled sorter is slow to compute, so it is computed only if a target
+    quality may be reached without any.
+    """
+    if tool is Tool.LISTS:
+        return not plan["size"]
+    few = len(plan["order"]) < (2 if tool is Tool.PAIRS else 1)
+    return few or (plan.get("stop_at") is not None and not SESSIONS[tool].open(plan).state.shown)
+
+
 class StoredEntry(StoredJudgment, Protocol):
     """A row of the log."""
 

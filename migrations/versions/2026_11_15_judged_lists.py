@@ -18,6 +18,11 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    # Without its two rankings an answer cannot be replayed: the work is lost with its columns.
+    of_lists = "SELECT id FROM assignments WHERE tool = 'lists'"
+    for name in ("judgments", "timer_events"):
+        op.execute(f"DELETE FROM {name} WHERE assignment_id IN ({of_lists})")
+    op.execute("DELETE FROM assignments WHERE tool = 'lists'")
     with op.batch_alter_table("judgments") as table:
         for column in _COLUMNS:
             table.drop_constraint(f"fk_judgments_{column}_rankings", type_="foreignkey")

@@ -4,12 +4,14 @@ from pathlib import Path
 from sqlalchemy import func, inspect, select
 
 from tests.databases import PostgresqlTemplate
-from tests.factories import make_assignment, make_study
+from tests.factories import make_assignment, make_study, make_user, queries_of
+from tests.ranked import Judge, give_lists, make_ranked_study
 from topkapi.app.db import migrations
 from topkapi.app.db.base import Base
 from topkapi.app.db.engine import make_engine, make_sessions
-from topkapi.app.db.models import AuditEvent, Study
+from topkapi.app.db.models import Assignment, AuditEvent, JudgmentRow, Study, User
 from topkapi.app.services import audit
+from topkapi.app.services.judging.live_sessions import LiveSessions
 
 
 def test_up_down_up_leaves_what_the_models_say(empty_database_url: str) -> None:
@@ -126,4 +128,43 @@ def test_a_study_takes_its_state_over_from_the_audit_log(empty_database_url: str
         assert study.full_copy is not None
         assert (study.full_copy["file"], study.full_copy["judgments"]) == ("a.zip", 3)
         assert datetime.fromisoformat(study.full_copy["at"]).tzinfo is not None
+    engine.dispose()
+
+
+def test_work_that_asks_nothing_is_finished_by_the_upgrade(empty_database_url: str) -> None:
+    url = empty_database_url
+    migrations.upgrade(url)
+    engine = make_engine(url)
+    with make_sessions(engine).write.begin() as session:
+        made = {
+            pages: make_assignment(
+                session, query=queries_of(session, make_study(session, documents=pages))[0]
+            ).id
+            for pages in (0, 1, 2)
+        }
+    migrations.downgrade(url, "0019")
+    migrations.upgrade(url)
+    with make_sessions(engine).read() as session:
+        rows = {pages: session.get_one(Assignment, number) for pages, number in made.items()}
+        assert [rows[pages].finished_at is not None for pages in (0, 1, 2)] == [True, True, False]
+        assert rows[1].finished_at == rows[1].created_at
+    engine.dispose()
+
+
+def test_compared_lists_are_lost_as_a_whole_by_a_downgrade(empty_database_url: str) -> None:
+    url = empty_database_url
+    migrations.upgrade(url)
+    engine = make_engine(url)
+    with make_sessions(engine).write.begin() as session:
+        study = make_ranked_study(session, lists_pairs="active")
+        user = make_user(session)
+        Judge(session, give_lists(session, study, user=user), LiveSessions()).say()
+        kept = make_assignment(session, query=queries_of(session, study)[0]).id
+    migrations.downgrade(url, "0005")
+    migrations.upgrade(url)
+    with make_sessions(engine).write.begin() as session:
+        assert session.scalars(select(Assignment.id)).all() == [kept]
+        assert session.scalar(select(func.count(JudgmentRow.id))) == 0
+        study, user = session.get_one(Study, 1), session.get_one(User, user.id)
+        Judge(session, give_lists(session, study, user=user), LiveSessions()).to_the_end()
     engine.dispose()

@@ -192,14 +192,13 @@ def test_with_repeats_everyone_is_asked_everything() -> None:
     assert sorted(plan.pairs) == everything
 
 
-def test_what_cannot_be_compared_is_refused_with_the_reason() -> None:
-    with pytest.raises(Conflict, match="q7 has none"):
-        plan_lists([], ListRules(), "", query="q7")
-    with pytest.raises(Conflict, match="q7 has only one, by 's0'"):
-        plan_lists(lists_of(1), ListRules(), "", query="q7")
+def test_lists_that_cannot_be_compared_ask_nothing() -> None:
     same = [ShownList(1, "a", (1, 2, 3)), ShownList(2, "b", (1, 2, 4))]
-    with pytest.raises(Conflict, match="the same pages in the same order"):
-        plan_lists(same, ListRules(depth=2), "", query="q7")
+    for lists in ([], lists_of(1), same):
+        for choice in PairChoice:
+            plan = plan_lists(lists, ListRules(choice, size=2, depth=2), "", query="q7")
+            assert (plan.size, plan.pairs) == (0, ())
+            assert not ListSession(plan).state.shown
     assert plan_lists(same, ListRules(depth=3), "", query="q7").size == 1
     with pytest.raises(Invalid, match="needs a size"):
         ListRules(PairChoice.RANDOM)

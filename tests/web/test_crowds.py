@@ -398,3 +398,17 @@ def test_workers_who_race_for_the_last_slot_do_not_share_it(
     assert statuses == [303, 409, 409, 409]
     assert (count(sessions, User), count(sessions, CrowdWorker)) == (1, 1)
     assert count(sessions, Assignment) == taken
+
+
+@pytest.mark.both
+def test_a_worker_whose_queries_ask_nothing_gets_the_code_at_once(
+    client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        study = make_study(session, slug="tulips", queries=2, documents=1)
+        study.settings = StudySettings(k=2, tools=(Tool.PAIRS,)).as_json()
+        token = make_link(session, study, share=2)[1]
+    reply = agree(client, token)
+    page = client.get(reply.headers["location"])
+    assert "you have finished" in page.text
+    assert "C0DE" in page.text

@@ -16,7 +16,9 @@ class EntryLink(Base):
 
     Everything but ``closed_at`` stays as created, so the link identifies the consent text that a
     person read. ``rounds`` is how many people judge each query with each tool, ``share`` how many
-    queries one person gets. Links outlive their study, and no copy of a study includes them.
+    queries one person gets. ``screen_out`` is the code or https address for people who do not
+    qualify or whose work was withdrawn. Links outlive their study, and no copy of a study includes
+    them.
     """
 
     __tablename__ = "entry_links"
@@ -29,6 +31,7 @@ class EntryLink(Base):
     consent_digest: Mapped[str] = mapped_column(String(64))
     code: Mapped[str] = mapped_column(String(100), default="")
     redirect_url: Mapped[str] = mapped_column(String(1000), default="")
+    screen_out: Mapped[str] = mapped_column(String(1000), default="")
     most_people: Mapped[int | None]
     share: Mapped[int]
     rounds: Mapped[int]

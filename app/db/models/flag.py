@@ -14,7 +14,7 @@ class Flag(Base):
     """A flagged question; it is no answer, and the log does not know it.
 
     ``position`` is the position of the log at which the question was open; ``shown`` are the names
-    of its pages or, with the tool `lists`, of its systems.
+    of its pages or, with the tool `lists`, of its systems. The assessor reads ``reply``.
     """
 
     __tablename__ = "flags"
@@ -24,6 +24,7 @@ class Flag(Base):
     position: Mapped[int]
     shown: Mapped[list[str]] = mapped_column(JSON)
     reason: Mapped[str] = mapped_column(Text)
+    reply: Mapped[str] = mapped_column(Text, default="")
     created_at: Mapped[datetime] = mapped_column(default=now)
     handled_at: Mapped[datetime | None]
     handled_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="RESTRICT"))

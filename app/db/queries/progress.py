@@ -40,7 +40,7 @@ def _sums() -> dict[str, ColumnElement[Any]]:
     left = case((row.finished_at.is_(None), func.coalesce(row.expected_left, 0)), else_=0)
     return {
         "assigned": func.count(),
-        "begun": func.count(row.last_entry_at),
+        "begun": func.count(func.coalesce(row.last_entry_at, row.finished_at)),
         "finished": func.count(row.finished_at),
         "answered": _whole(func.coalesce(func.sum(row.answered), 0)),
         "expected_left": _whole(func.coalesce(func.sum(left), 0)),
@@ -80,7 +80,7 @@ def work_counts(session: Session, study_id: int) -> dict[str, int]:
     """Return the number of assignments, begun ones and finished ones."""
     counts = (
         func.count(),
-        func.count(Assignment.last_entry_at),
+        func.count(func.coalesce(Assignment.last_entry_at, Assignment.finished_at)),
         func.count(Assignment.finished_at),
     )
     row = session.execute(_of_study(select(*counts), study_id)).one()

@@ -126,6 +126,7 @@ def plan_lists(
 ) -> ListPlan:
     """Return the plan of one assessor for ``query``; raise `Conflict` if no pair is free.
 
+    It is empty if no two lists of the query differ: then there is nothing to ask.
     ``taken`` are the pairs assigned to others, ``reserved`` the number of pairs that they will be
     asked in total; neither matters if pairs may be repeated.
     """
@@ -135,12 +136,11 @@ def plan_lists(
         for first, second in combinations(shown, 2)
         if first.documents != second.documents
     ]
-    _refuse_too_few(shown, pool, query)
     available = len(pool) if rules.repeats else len(pool) - reserved
     free = [pair for pair in pool if rules.repeats or pair not in taken]
     wanted = None if rules.choice is PairChoice.ALL else rules.size
     size = min(available, len(free)) if wanted is None else min(wanted, available, len(free))
-    if size < 1:
+    if pool and size < 1:
         raise Conflict(
             f"All {len(pool)} pairs of lists of {query} are already assigned. Set "
             "lists_repeats = true in study.toml to have pairs compared by several assessors, or "
@@ -155,17 +155,3 @@ def plan_lists(
         repeats=rules.repeats,
         seed=seed,
     )
-
-
-def _refuse_too_few(lists: Sequence[ShownList], pool: Sequence[SidedPair], query: str) -> None:
-    if len(lists) < 2:
-        has = f"only one, by {lists[0].system!r}" if lists else "none"
-        raise Conflict(
-            f"Comparing lists needs at least two rankings, but {query} has {has}. Import rankings "
-            "by at least two systems for it."
-        )
-    if not pool:
-        raise Conflict(
-            f"All {len(lists)} rankings of {query} show the same pages in the same order; there is "
-            "nothing to compare."
-        )

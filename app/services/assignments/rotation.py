@@ -24,6 +24,7 @@ from topkapi.app.domain.assignment.rotation import (
 )
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
+from topkapi.app.domain.sessions import asks_nothing
 from topkapi.app.domain.study import StudySettings, stored_plan
 from topkapi.app.services import audit
 from topkapi.app.services.assignments.steps import (
@@ -151,6 +152,7 @@ def assign(
     settings = StudySettings.from_json(study.settings)
     refuse_unknown(session, study, settings, wanted)
     _refuse_breaches(session, study, wanted)
+    created_at = at or now()
     made = [
         Assignment(
             user_id=work.assessor,
@@ -159,7 +161,8 @@ def assign(
             round=work.round,
             plan=prepared.plan,
             pending_question=prepared.pending_question,
-            created_at=at or now(),
+            created_at=created_at,
+            finished_at=created_at if asks_nothing(work.tool, prepared.plan) else None,
         )
         for work, prepared in zip(
             wanted, _prepared(session, study, settings, wanted, seed), strict=True
@@ -204,13 +207,17 @@ def _prepared(
 
 
 def _refuse_lists(session: Session, study: Study, wanted: Sequence[Spec]) -> None:
-    """Refuse lists that cannot be compared, without choosing pairs."""
+    """Refuse lists of which no two can be compared, without choosing pairs."""
     compared = [work.query for work in wanted if work.tool is Tool.LISTS]
     if compared:
         rules = StudySettings.from_json(study.settings).list_rules
         lists = ListPlans(session, study, rules, compared, preview=True)
-        for query in compared:
-            lists.make(query, "")
+        sizes = [lists.make(query, "").plan["size"] for query in compared]
+        if not any(sizes):
+            raise Conflict(
+                "There is nothing to compare: no query has rankings by at least two systems that "
+                f"differ in their first {rules.depth} pages. Import such rankings first."
+            )
 
 
 def _record(

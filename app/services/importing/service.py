@@ -1,5 +1,6 @@
 """Importing a study: check all of it, compare it with the database, write it in one transaction."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -7,6 +8,7 @@ from typing import Any, Literal
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services import audit
@@ -160,10 +162,29 @@ def _notes(checked: Checked) -> Iterator[str]:
     if not checked.bundle.head.lines:
         yield "there is no study.toml; the settings are the defaults, and can be changed"
     yield from checked.notes
+    yield from _asking_nothing(checked)
     for kind, count in checked.duplicates.items():
         yield f"{counted(count, 'identical duplicate line')} of {kind} merged"
     for file, names in checked.unread.items():
         yield f"fields of {file} that are not read: {', '.join(sorted(names)[:10])}"
+
+
+def _asking_nothing(checked: Checked) -> Iterator[str]:
+    """Yield how many queries will be finished as soon as they are assigned, by tool."""
+    tools = checked.bundle.head.settings.tools
+    systems = Counter(query for query, _ in checked.rankings)
+    single = sum(len(pages) == 1 for pages in checked.candidates.values())
+    alone = sum(systems[query] < 2 for query in checked.queries)
+    for tool, count, has in (
+        (Tool.PAIRS, single, "only one candidate"),
+        (Tool.LISTS, alone, "fewer than two rankings"),
+    ):
+        if tool in tools and count:
+            verb = "has" if count == 1 else "have"
+            yield (
+                f"{counted(count, 'query', 'queries')} {verb} {has}: with the tool {tool.value} "
+                "there is nothing to ask, and the work is finished as soon as it is assigned"
+            )
 
 
 def _decisions(report: ImportReport) -> dict[str, str]:

@@ -166,7 +166,7 @@ def _state(state: str) -> Sequence[ColumnElement[bool]]:
     begun = Assignment.last_entry_at
     return {
         "open": [gone.is_(None), done.is_(None)],
-        "waiting": [gone.is_(None), begun.is_(None)],
+        "waiting": [gone.is_(None), begun.is_(None), done.is_(None)],
         "begun": [gone.is_(None), begun.is_not(None), done.is_(None)],
         "finished": [gone.is_(None), done.is_not(None)],
         "withdrawn": [gone.is_not(None), Assignment.voided_at.is_(None)],

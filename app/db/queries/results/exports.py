@@ -227,7 +227,9 @@ def work_counts(
         select(
             Assignment.tool,
             _number(active),
-            _number(active, Assignment.last_entry_at.is_not(None)),
+            _number(
+                active, Assignment.last_entry_at.is_not(None) | Assignment.finished_at.is_not(None)
+            ),
             _number(active, Assignment.finished_at.is_not(None)),
             _number(Assignment.withdrawn_at.is_not(None)),
         )

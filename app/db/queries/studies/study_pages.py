@@ -66,7 +66,9 @@ def sizes(session: Session, study_id: int) -> dict[str, int]:
         .where(mine),
         "files": select(func.count(StudyFile.id)).where(StudyFile.study_id == study_id),
         "assignments": work,
-        "begun": work.where(Assignment.last_entry_at.is_not(None)),
+        "begun": work.where(
+            Assignment.last_entry_at.is_not(None) | Assignment.finished_at.is_not(None)
+        ),
         "finished": work.where(Assignment.finished_at.is_not(None)),
     }
     counts = session.execute(select(*(part.scalar_subquery() for part in parts.values()))).one()
