@@ -1,5 +1,6 @@
 // Keyboard shortcuts. A control names its key in aria-keyshortcuts, and the key clicks it; reading keys scroll the active
 // pane. Keys that scroll, select or type inside a page never answer, and Esc always returns to answering.
+import { openDialog } from "./dialogs.js";
 import * as finder from "./finder.js";
 import * as notices from "./notices.js";
 import * as panes from "./panes.js";
@@ -16,7 +17,7 @@ const pressedIn = new WeakMap(); // document of a page -> where the person last 
 export const notePress = (event) => pressedIn.set(event.target.ownerDocument ?? event.target, event.target);
 
 // A field in a dialog that was just closed may keep focus for one more animation frame.
-const isTyping = (target) => Boolean(target.closest?.(TYPING)) && !target.closest(".dialog:not(:popover-open)");
+const isTyping = (target) => Boolean(target.closest?.(TYPING)) && !target.closest("dialog:not([open])");
 
 // Return the names that a key may have as a shortcut. A digit may need Shift, as on a French keyboard, or be typed without
 // it; a letter of another script counts as the Latin letter on the same key.
@@ -32,12 +33,12 @@ export function namesOf({ key, code, shiftKey }) {
 }
 
 function controlOf(name) {
-  const open = document.querySelector(":popover-open");
+  const open = openDialog();
   const controls = [...document.querySelectorAll("[aria-keyshortcuts]")];
   return controls.find((control) => {
     if (control.getAttribute("aria-keyshortcuts") !== name || control.disabled || control.hidden) return false;
     // While a dialog is open only its own shortcuts work, and the one that closes it.
-    return !open || open.contains(control) || control.getAttribute("popovertarget") === open.id;
+    return !open || open.contains(control) || control.getAttribute("commandfor") === open.id;
   });
 }
 
@@ -58,7 +59,7 @@ function readingActionOf(name, event) {
   const inPage = event.target.ownerDocument !== document;
   if (inPage && name in SCROLLS && name !== "F6") return null; // the browser scrolls what the person is in
   if (name.endsWith("Space") && event.target.closest?.(PRESSED_BY_SPACE)) return null;
-  const open = document.querySelector(":popover-open");
+  const open = openDialog();
   return open && open.id !== "reader" ? null : action;
 }
 
@@ -70,23 +71,42 @@ export function toAnswering() {
   window.focus();
 }
 
+// Esc frees from every state: it closes what is open, ends a pause, and leaves fields, pages and selections.
+function escape() {
+  const open = openDialog();
+  const resume = document.getElementById("resume");
+  if (open) open.close();
+  else if (resume) resume.click();
+  else {
+    notices.dismiss();
+    document.querySelector(":popover-open")?.hidePopover();
+    toAnswering();
+  }
+}
+
+function press(control) {
+  const open = openDialog();
+  if (open && !open.contains(control)) open.close(); // the key that opened it
+  else if (control.matches("input")) control.focus();
+  else control.click();
+}
+
 // Handles key presses in the judging page and in every page frame.
 export function onKey(event) {
   if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
-  const isEscape = event.key === "Escape";
-  if (isTyping(event.target) && !isEscape) return;
+  if (event.key === "Escape") {
+    event.preventDefault();
+    escape();
+    return;
+  }
+  if (isTyping(event.target)) return;
   const names = namesOf(event);
   const control = belongsToPage(event) ? null : names.map(controlOf).find(Boolean);
   const action = names.map((name) => readingActionOf(name, event)).find(Boolean);
   if (control) {
     event.preventDefault();
     if (event.repeat && !("hit" in control.dataset)) return; // a key that is held down counts once
-    if (control.matches("input")) control.focus();
-    else control.click();
-  } else if (isEscape && !document.querySelector(":popover-open, .paused")) {
-    event.preventDefault();
-    notices.dismiss();
-    toAnswering();
+    press(control);
   } else if (action && panes.act(action, event.repeat)) event.preventDefault();
 }
 

@@ -3,7 +3,7 @@ import { keep, load } from "./store.js";
 
 const form = document.getElementById("answers");
 const field = form.elements.note;
-const button = form.querySelector("[popovertarget=note]");
+const button = form.querySelector("[commandfor=note]");
 const drafts = load("notes", {}); // question -> text
 let question = null;
 

@@ -45,7 +45,7 @@ export function scrollsSideways(element) {
 
 function reader() {
   const dialog = document.getElementById("reader");
-  return dialog?.matches(":popover-open") ? scrollerOf(dialog.querySelector("iframe")) : null;
+  return dialog?.open ? scrollerOf(dialog.querySelector("iframe")) : null;
 }
 
 const MOVES = {
@@ -102,7 +102,7 @@ export function showFocus(frame, isFocused) {
 
 // Leave a frame that has focus: after an answer it may be hidden, and keys would go nowhere.
 export function leaveFrames() {
-  if (document.activeElement?.tagName !== "IFRAME" || document.activeElement.closest(":popover-open")) return;
+  if (document.activeElement?.tagName !== "IFRAME" || document.activeElement.closest("dialog")) return;
   document.activeElement.blur();
   window.focus();
 }

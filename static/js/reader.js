@@ -48,17 +48,16 @@ export function wireReader(stage, { loaded = () => {} } = {}) {
     if (!link || !isPlain(event)) return;
     event.preventDefault();
     turnTo(link);
-    dialog.showPopover();
+    dialog.showModal();
   });
   dialog.addEventListener("click", (event) => {
     const button = event.target.closest("[data-turn]");
     if (!button) return;
     const links = linksBeside(shown);
     turnTo(links[links.indexOf(shown) + Number(button.dataset.turn)]);
-    if (button.disabled || document.activeElement === document.body) dialog.focus();
+    if (button.disabled || document.activeElement === document.body) dialog.querySelector("h2").focus();
   });
-  dialog.addEventListener("toggle", (event) => {
-    if (event.newState !== "closed") return;
+  dialog.addEventListener("close", () => {
     content.replaceChildren();
     markOpened();
     shown?.scrollIntoView({ block: "nearest", behavior: "instant" });

@@ -1,4 +1,5 @@
 // The parts of the page that change with the question, and the screen shown during a pause.
+import { closeAll } from "./dialogs.js";
 import { delay } from "./frames.js";
 import * as memory from "./memory.js";
 import * as pool from "./pool.js";
@@ -78,7 +79,7 @@ export function enable(on, pressed = null) {
     button.disabled = button !== pressed && !(on && has);
     if (button !== pressed) button.removeAttribute("aria-pressed");
   }
-  form.querySelector("[popovertarget=note]").disabled = !on && !pressed;
+  form.querySelector("[commandfor=note]").disabled = !on && !pressed;
 }
 
 export function press(button) {
@@ -106,7 +107,7 @@ export function curtain(time, why) {
   node.querySelector("[data-slot=time]").textContent = time;
   node.querySelector("[data-slot=why]").textContent = why;
   stage.prepend(node);
-  document.querySelector(":popover-open")?.hidePopover();
+  closeAll();
   stage.querySelector("#resume").focus();
   clockFace(true);
 }

@@ -7,7 +7,7 @@ from axe_playwright_python.base import AXE_SCRIPT, AxeResults
 from playwright.sync_api import Page
 
 _OVERLAPS = """() => {
-  const open = document.querySelector(':popover-open') ?? document;
+  const open = document.querySelector('dialog[open]') ?? document;
   const wide = document.documentElement.clientWidth;
   const kinds = 'a, button, input, textarea, h1, h2, h3, p, li, time, .badge, th, td';
   // What a list has scrolled out of sight lies over nothing.
@@ -24,7 +24,7 @@ _OVERLAPS = """() => {
     .filter((e) => e.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
     .filter((e) => !e.closest('.vh, .skip, .toast, svg'))
     .filter((e) => getComputedStyle(e.closest('thead, .pane__head') ?? e).clipPath === 'none')
-    .filter((e) => open !== document || !e.closest('[popover]'))
+    .filter((e) => open !== document || !e.closest('dialog'))
     .map((e) => [e, seen(e)])
     .filter(([, b]) => b.width > 1 && b.height > 1 && b.left >= -1 && b.right <= wide + 1);
   const found = [];

@@ -83,7 +83,7 @@ def test_nothing_moves_while_the_page_arrives(
     context.add_init_script(f"({SHIFTS})()")
     page = context.new_page()
     path = f"/assignments/{assigned.assignment.id}"
-    last_button = '<button class="btn btn--ghost" type="button" popovertarget="help"'
+    last_button = '<button class="btn btn--ghost" type="button" command="show-modal"'
     with in_two_parts(assigned.site.server.url, path, last_button, seconds=2) as address:
         page.goto(f"{address}{path}")
         expect(page.get_by_role("button", name="Help")).to_be_visible()

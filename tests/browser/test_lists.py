@@ -192,6 +192,24 @@ def test_a_result_opens_in_the_safe_frame_and_pausing_takes_all_away(
     assert assigned.log() == [("answer", "same")]
 
 
+def test_a_click_beside_an_opened_result_only_closes_it(
+    new_lists: Callable[..., AssignedWork], context: BrowserContext
+) -> None:
+    assigned = new_lists()
+    page = assigned.open_page(context)
+    opened = page.locator("#left-list a").nth(1)
+    for place in ("#left-list", "button[value=left_much]"):
+        opened.click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+        box = page.locator(place).bounding_box()
+        assert box is not None
+        page.mouse.click(box["x"] + 5, box["y"] + 5)
+        expect(page.get_by_role("dialog")).to_be_hidden()
+    expect(opened).to_be_focused()
+    press(page, "t", 1)
+    assert assigned.log() == [("answer", "same")]
+
+
 def test_results_are_read_one_after_the_other_and_marked(
     new_lists: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
