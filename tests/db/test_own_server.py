@@ -10,7 +10,7 @@ import pytest
 from tests.databases import PostgresqlServer
 
 
-def test_servers_are_started_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_servers_are_started_one_at_a_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """On a new machine starting one also creates a system user, which must happen once."""
     starting = threading.Lock()
     overlapping = threading.Event()
@@ -29,6 +29,7 @@ def test_servers_are_started_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> N
         PostgresqlServer()
 
     monkeypatch.setattr("tests.databases.start_cluster", start)
+    monkeypatch.setattr("tests.databases.quick_root", lambda: tmp_path)
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(make, range(3)))
     assert not overlapping.is_set()
