@@ -247,6 +247,27 @@ def question_of(page: Page) -> str:
     return "&".join(fields)
 
 
+def asked_of(page: Page) -> list[str]:
+    """Return the names of the pages that the open question is about."""
+    fields = page.locator("#entry input:not([name=position])")
+    return [str(value) for value in fields.evaluate_all("all => all.map(x => x.value)")]
+
+
+def read_of(page: Page) -> list[str]:
+    """Return the names of the pages of `plain_pages` by the text that is visible in the frames."""
+    texts = page.evaluate(
+        """() => [...document.querySelectorAll('.frames iframe:not(.frame--next)')]
+          .map(frame => frame.contentDocument?.body?.innerText ?? '')"""
+    )
+    return [f"d{text.partition('Page number ')[2].partition(' ')[0]}" for text in texts]
+
+
+def shows_what_it_asks(page: Page) -> None:
+    """Wait until the page can be answered; its frames show the pages of the question."""
+    ready(page)
+    assert read_of(page) == asked_of(page)
+
+
 def moved_on(page: Page, before: str) -> None:
     """Wait until another question than ``before`` is shown, or the result."""
     page.wait_for_function(

@@ -14,7 +14,9 @@ from tests.browser.assigned_work import (
     question_of,
     ready,
     saved,
+    shows_what_it_asks,
 )
+from topkapi.app.domain.enums import Tool
 
 pytestmark = pytest.mark.browser
 
@@ -176,10 +178,35 @@ def test_back_leads_to_the_queue_and_forward_to_the_open_question(
     page.go_back()
     expect(page.get_by_role("heading", name="Your queue")).to_be_visible()
     page.go_forward()
-    ready(page)
+    shows_what_it_asks(page)
     assert question_of(page) == before
     press(page, "ArrowLeft", 3)
+    shows_what_it_asks(page)
     assert len(assigned.log()) == 3
+
+
+@pytest.mark.parametrize("tool", [Tool.PAIRS, Tool.GRADES])
+def test_after_back_the_frames_show_the_pages_of_the_question(
+    site: Site, context: BrowserContext, tool: Tool
+) -> None:
+    """Chromium restores the history of frames, whatever address the page gives them."""
+    assigned = make_assigned(site, tool=tool)
+    page = assigned.open_page(context)
+    key = "ArrowLeft" if tool is Tool.PAIRS else "2"
+    for number, elsewhere in enumerate(("/history", "/guidelines", "/history"), 1):
+        press(page, key, number)
+        shows_what_it_asks(page)
+        page.goto(f"{assigned.url}{elsewhere}")
+        page.go_back()
+        shows_what_it_asks(page)
+        page.go_forward()
+        page.go_back()
+        shows_what_it_asks(page)
+    before = question_of(page)
+    page.keyboard.press(key)
+    moved_on(page, before)
+    saved(page)
+    shows_what_it_asks(page)
 
 
 def test_keys_work_after_clicking_and_scrolling_in_a_page(
