@@ -117,6 +117,12 @@ class OutOfTurn(LogRefusal):
     code = "out_of_turn"
 
 
+class OtherPages(LogRefusal):
+    """The screen showed pages that are not those of the current question."""
+
+    code = "other_pages"
+
+
 class AnswerNotAllowed(LogRefusal):
     """The study does not offer this answer."""
 

@@ -49,9 +49,15 @@ function scrolled(event, frame) {
   hooks.scroll(frame);
 }
 
+const pathOf = (address) => new URL(address, document.baseURI).pathname;
+
+// Return the token of the page that the frame really shows.
+export const tokenOf = (frame) => /\/pages\/([^/]+)\//.exec(pathOf(frame.contentDocument?.URL ?? ""))?.[1] ?? "";
+
 function wire(frame) {
   const page = frame.contentDocument;
   if (!page?.URL.includes("/pages/")) return;
+  if (pathOf(page.URL) !== pathOf(frame.src)) { frame.contentWindow.location.replace(frame.src); return; } // a browser can restore another page
   page.documentElement.dataset.size = String(reading.size);
   listenTo(page, frame);
   if (isShown(frame)) restoreScroll(frame);

@@ -114,8 +114,6 @@ export function wireKeys() {
   document.addEventListener("keydown", onKey);
   document.addEventListener("click", (event) => {
     const answer = event.target.closest("#answers button[type=submit], button[form=answers]");
-    // The second click of a double click was meant for the previous question.
-    if (event.detail > 1 && answer?.name === "answer") event.preventDefault();
     // After a click with the mouse, Space scrolls on instead of pressing the same answer again.
     if (event.detail > 0 && answer) answer.blur();
   }, true);

@@ -36,12 +36,10 @@ export function tell(kind, slots = {}) {
   put(node, kind);
 }
 
-// Show the error; resolves when the person chooses to try again.
-export function askAgain() {
+// Show the error; its button calls `retry`.
+export function askAgain(retry) {
   tell("error");
-  return new Promise((resolve) => {
-    container.querySelector("[data-retry]").addEventListener("click", () => { clear("error"); resolve(); }, { once: true });
-  });
+  container.querySelector("[data-retry]").onclick = retry;
 }
 
 // Dismiss what Esc may dismiss: a notice with a button for it that is not urgent.

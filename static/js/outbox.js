@@ -7,7 +7,7 @@ const SLOW_MS = 3000; // after this long without a reply the person is told
 const HANGS_MS = 30000; // after this long the request is sent again; the server counts it once
 
 export class Outbox {
-  // hooks: offline, slow, online, failed, signedOut, outOfDate.
+  // hooks: offline, slow, online, failed (is given what tries again at once), signedOut, outOfDate.
   constructor({ url, csrf, hooks }) {
     Object.assign(this, { url, csrf, hooks });
     this.items = [];
@@ -73,9 +73,10 @@ export class Outbox {
   async deliver(body) {
     for (let tries = 0; ; tries += 1) {
       const reply = await this.post(body);
+      const pause = RETRY_MS[Math.min(tries, RETRY_MS.length - 1)];
       if (reply === null) {
         this.hooks.offline();
-        await this.wait(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)]);
+        await this.wait(pause);
       } else if (reply.status === 401) {
         return this.hooks.signedOut();
       } else if (reply.status === 403) {
@@ -86,7 +87,8 @@ export class Outbox {
         await this.wait(1000 * reply.retryAfter + 1000 * Math.random());
       } else if (reply.status >= 500) {
         this.hooks.online();
-        await this.hooks.failed();
+        this.hooks.failed(() => this.hurry?.());
+        await this.wait(pause);
       } else {
         this.hooks.online();
         return reply;
@@ -110,12 +112,14 @@ export class Outbox {
 
   wait(ms) {
     return new Promise((resolve) => {
-      const timer = setTimeout(done, ms);
-      function done() {
+      const done = () => {
         clearTimeout(timer);
         removeEventListener("online", done);
+        this.hurry = null;
         resolve();
-      }
+      };
+      const timer = setTimeout(done, ms);
+      this.hurry = done;
       addEventListener("online", done);
     });
   }

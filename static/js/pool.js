@@ -100,9 +100,11 @@ export async function prepare(boxes, groups) {
   return true;
 }
 
+export const shownFrames = (boxes) => boxes.map(shownIn);
+
 export const resize = (boxes) => boxes.flatMap(framesOf).filter(isReady).forEach(setSize);
 
 export function whenShown(boxes, then) {
-  const look = () => (boxes.map(shownIn).every((frame) => !frame || isReady(frame)) ? then() : setTimeout(look, 20));
+  const look = () => (shownFrames(boxes).every((frame) => !frame || isReady(frame)) ? then() : setTimeout(look, 20));
   look();
 }

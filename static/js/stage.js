@@ -87,6 +87,13 @@ export function press(button) {
   setTimeout(() => { if (!form.dataset.saving) button.removeAttribute("aria-pressed"); }, 90);
 }
 
+// Show that an answer was not taken, because nobody can have seen the pages yet.
+export function refuse(button) {
+  button.dataset.refused = "1";
+  document.getElementById("announce").textContent = "This answer was not counted: the pages were not yet shown.";
+  setTimeout(() => delete button.dataset.refused, 300);
+}
+
 // Keep the pressed answer highlighted until the reply; show that it is being saved if that takes long.
 export function saving(button) {
   form.dataset.saving = "1";

@@ -2,7 +2,7 @@
 import { Clock, reporter } from "./clock.js";
 import { wireDivider } from "./divider.js";
 import { refreshHits, wireFinder } from "./finder.js";
-import { isShown, listen } from "./frames.js";
+import { isShown, listen, tokenOf } from "./frames.js";
 import { hold } from "./layout.js";
 import { notePress, onKey, wireKeys } from "./keys.js";
 import * as notes from "./notes.js";
@@ -15,6 +15,7 @@ import * as pool from "./pool.js";
 import * as prefetch from "./prefetch.js";
 import { wireReader } from "./reader.js";
 import { isLinked, rememberLinked, wireLetters, wireSizes } from "./reading.js";
+import * as seen from "./seen.js";
 import * as stage from "./stage.js";
 import { wireTabs } from "./tabs.js";
 import { countEarly, countTerms, wireTerms } from "./terms.js";
@@ -39,7 +40,7 @@ const clock = new Clock({
   nearIdle: (isNear) => (isNear ? notices.tell("idle") : notices.clear("idle")),
 });
 const reports = reporter({ url: timer, csrf, clock: () => clock });
-const pause = wirePause({ clock, reports, changed: settle, idleSeconds: Number(idleSeconds) });
+const pause = wirePause({ clock, reports, changed: pausedOrResumed, idleSeconds: Number(idleSeconds) });
 const leaveFor = (address) => { pause.left = true; location.assign(address); };
 const outbox = new Outbox({
   url: form.action,
@@ -48,7 +49,7 @@ const outbox = new Outbox({
     offline() { offline = true; notices.clear("slow"); tellOffline(); settle(); },
     slow() { if (!offline) notices.tell("slow"); },
     online() { offline = false; notices.clear("slow"); notices.clear("offline"); settle(); },
-    failed() { return notices.askAgain(); },
+    failed: notices.askAgain,
     signedOut() { leaveFor(`${signIn}?reason=kept&next=${encodeURIComponent(work)}`); },
     outOfDate() { leaveFor(work); },
   },
@@ -67,6 +68,11 @@ function settle(pressed = null) {
   if (!form.dataset.saving || pause.paused) stage.enable(open, pressed);
   if (open) clock.start();
   else clock.stop();
+}
+
+function pausedOrResumed() {
+  settle();
+  if (!pause.paused) seen.wait(visible()); // the pages load again
 }
 
 // Prefetch the possible next questions, from the reply or by a request of its own; `data-ahead` is the position for
@@ -103,8 +109,11 @@ function show(fragment) {
   settle();
   painted = painting();
   hold(painted);
+  seen.wait(visible());
   afterPaint(look);
 }
+
+const visible = () => painted.then(() => new Promise((resolve) => { pool.whenShown(boxes, resolve); }));
 
 const afterPaint = (then) => requestAnimationFrame(() => setTimeout(then));
 // A hidden tab paints nothing, so nothing waits long for it.
@@ -120,6 +129,7 @@ async function submit(button) {
   body.delete("csrf_token"); // a stored answer may be sent in a later session
   if (button.name === "step") body.delete("note");
   else notes.sent();
+  if (button.name === "answer" && seen.isSeen()) body.set("shown", pool.shownFrames(boxes).map(tokenOf).join(" "));
   body.set("active_ms", String(clock.take()));
   notices.clear();
   stage.press(button);
@@ -133,6 +143,7 @@ async function submit(button) {
 
 // Handle the server's reply to an entry: it confirms what is shown, or replaces it.
 function take({ status, text }, body = null) {
+  notices.clear("error");
   const fragment = stage.parse(text);
   const truth = stage.identity(fragment);
   if (truth === null) return refused(status, fragment);
@@ -183,7 +194,10 @@ for (const box of boxes) box.addEventListener("ready", (event) => { if (isShown(
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  if (event.submitter && !event.submitter.disabled && !form.dataset.saving) submit(event.submitter);
+  const button = event.submitter;
+  if (!button || button.disabled || form.dataset.saving) return;
+  if (seen.isOpen(button)) submit(button);
+  else stage.refuse(button);
 });
 wireKeys();
 wireActivity(() => clock.touch());
@@ -209,6 +223,7 @@ panes.wirePanes({ onSwitch: (pane) => showTab(pane), linked: isLinked(), onLink:
 const { mark: markTabs, show: showTab } = stage.stage.querySelector(".panetabs") ? wireTabs(stage.stage, panes.activate) : { mark() {}, show() {} };
 
 async function begin() {
+  seen.wait(visible());
   const kept = outbox.recover();
   if (kept.length) {
     stage.saving(null);

@@ -195,7 +195,8 @@ def ready(page: Page) -> None:
     page.wait_for_function(
         """() => {
           const form = document.querySelector('#answers');
-          return form?.elements.position && form.dataset.ahead === form.elements.position.value
+          const position = form?.elements.position?.value;
+          return position && form.dataset.ahead === position && form.dataset.seen === position
             && [...document.querySelectorAll('.frames iframe')].every(f => f.dataset.ready === '1');
         }"""
     )
@@ -277,6 +278,7 @@ def moved_on(page: Page, before: str) -> None:
         """,
         arg=before,
     )
+    seen(page)
 
 
 def settled(page: Page) -> None:
@@ -335,6 +337,17 @@ def select_text(page: Page, box: str, text: str) -> None:
 def answered(page: Page, count: int) -> None:
     """Wait until the progress bar shows ``count`` answers."""
     expect(page.locator("#progress")).to_have_attribute("aria-valuenow", str(count))
+    seen(page)
+
+
+def seen(page: Page) -> None:
+    """Wait until the question on the screen, if there is one, can be answered."""
+    page.wait_for_function(
+        """() => {
+          const form = document.querySelector('#answers');
+          return !form?.dataset.assignment || form.dataset.seen === form.elements.position.value;
+        }"""
+    )
 
 
 def saved(page: Page) -> None:

@@ -7,6 +7,7 @@ from tests.browser.assigned_work import (
     AssignedWork,
     Site,
     answered,
+    asked_of,
     frame_of,
     make_assigned,
     moved_on,
@@ -152,6 +153,50 @@ def test_a_double_click_counts_once(assigned: AssignedWork, tab: Page) -> None:
     saved(tab)
     press(tab, "t", 2)  # answers are sent in order: a second one would be between these
     assert assigned.log() == [("answer", "left"), ("answer", "tie")]
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        "document.body.dispatchEvent("
+        "new KeyboardEvent('keydown', { key: 'ArrowLeft', bubbles: true }))",
+        "document.querySelector('.answer[value=left]').click()",
+    ],
+    ids=["key", "pointer"],
+)
+def test_no_answer_counts_before_its_pages_were_visible(
+    assigned: AssignedWork, tab: Page, again: str
+) -> None:
+    """The second press comes as soon as the next pair is there, before anybody can see it."""
+    refused = tab.evaluate(
+        f"""() => {{
+          const button = document.querySelector('.answer[value=left]');
+          {again};
+          const first = button.dataset.refused;
+          {again};
+          return [first, button.dataset.refused, document.querySelector('#announce').textContent];
+        }}"""
+    )
+    assert refused[:2] == [None, "1"]
+    assert "not counted" in refused[2]
+    answered(tab, 1)
+    saved(tab)
+    press(tab, "t", 2)  # answers are sent in order: a second one would be between these
+    assert assigned.log() == [("answer", "left"), ("answer", "tie")]
+
+
+def test_a_frame_that_holds_another_page_loads_its_own(tab: Page) -> None:
+    tab.evaluate(
+        """async () => {
+          const [left, right] = document.querySelectorAll('.frames iframe:not(.frame--next)');
+          const loaded = new Promise((done) => left.addEventListener('load', done, { once: true }));
+          left.contentWindow.location.replace(right.src);
+          await loaded;
+        }"""
+    )
+    number = asked_of(tab)[0].removeprefix("d")
+    expect(frame_of(tab, "left").locator("body")).to_contain_text(f"Page number {number} of")
+    shows_what_it_asks(tab)
 
 
 def test_a_key_held_down_counts_once(assigned: AssignedWork, tab: Page) -> None:

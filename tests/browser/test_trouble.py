@@ -106,12 +106,37 @@ def test_an_answer_the_server_fails_on_can_be_sent_again(assigned: AssignedWork,
 
     tab.route("**/judgments", fail)
     tab.keyboard.press("ArrowLeft")
-    expect(tab.get_by_role("alert")).to_contain_text("The answer could not be saved.")
+    alert = tab.get_by_role("alert")
+    expect(alert).to_contain_text("The answer could not be saved yet.")
+    answered(tab, 1)
+    tab.keyboard.press("ArrowRight")
+    answered(tab, 2)
+    expect(alert).to_contain_text("The answer could not be saved yet.")
     tab.unroute("**/judgments")
     tab.get_by_role("button", name="Try again").click()
     saved(tab)
+    expect(tab.locator("#notice")).to_be_empty()
+    assert assigned.log() == [("answer", "left"), ("answer", "right")]
+
+
+def test_an_answer_the_server_fails_on_is_sent_again_by_itself(
+    assigned: AssignedWork, tab: Page
+) -> None:
+    failed: list[str] = []
+
+    def fail_twice(route: Route) -> None:
+        if len(failed) == 2:
+            route.continue_()
+            return
+        failed.append(route.request.url)
+        route.fulfill(status=500, body="no")
+
+    tab.route("**/judgments", fail_twice)
+    tab.keyboard.press("ArrowLeft")
+    saved(tab)
     answered(tab, 1)
     expect(tab.locator("#notice")).to_be_empty()
+    assert len(failed) == 2
     assert assigned.log() == [("answer", "left")]
 
 

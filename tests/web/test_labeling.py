@@ -1,6 +1,7 @@
 """Judging pages over HTTP: responses, prefetch, refusals."""
 
 import json
+import re
 from html import unescape
 from typing import Any
 
@@ -82,6 +83,29 @@ def test_an_answer_leads_to_the_next_question(
     with sessions.read.begin() as session:
         rows = session.query(JudgmentRow).all()
     assert [(row.answer, row.note) for row in rows] == [("left", "why")]
+
+
+@pytest.mark.usefixtures("ansa")
+def test_an_answer_about_other_pages_than_those_on_the_screen_is_refused(
+    client: httpx.Client, work: Assignment, sessions: Sessions
+) -> None:
+    url = f"/assignments/{work.id}"
+    page = client.get(url).text
+    left, right = re.findall(r'src="/pages/([^/]+)/', page)
+    form = form_of(page, answer="left")
+    for shown in (f"{right} {left}", f"{left} {left}", left, f"{left} {right}x", "a b"):
+        for headers in (HTMX, {}):
+            refused = client.post(
+                f"{url}/judgments", data={**form, "shown": shown}, headers=headers
+            )
+            assert refused.status_code == 409
+            assert "The pages on the screen were not those of this question" in refused.text
+            assert form_of(refused.text, answer="left") == form
+    with sessions.read.begin() as session:
+        assert session.query(JudgmentRow).all() == []
+    taken = client.post(f"{url}/judgments", data={**form, "shown": f"{left} {right}"}, headers=HTMX)
+    assert taken.status_code == 200
+    assert field(taken.text, "position") == "1"
 
 
 @pytest.mark.usefixtures("ansa")

@@ -19,7 +19,7 @@ from topkapi.app.db.base import now
 from topkapi.app.db.queries.judging import labeling as queries
 from topkapi.app.db.queries.judging.labeling import AssignmentHead, AssignmentKey
 from topkapi.app.domain.enums import Tool
-from topkapi.app.domain.errors import LogRefusal, NotFound, StaleForm, Withdrawn
+from topkapi.app.domain.errors import LogRefusal, NotFound, OtherPages, StaleForm, Withdrawn
 from topkapi.app.domain.log import Entry, EntryKind
 from topkapi.app.domain.session import Progress, SessionState, SubmittedAnswer
 from topkapi.app.domain.text.terms import query_terms
@@ -39,13 +39,17 @@ from topkapi.app.services.judging.training_guard import require_training
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """An entry for ``position`` of the log, as submitted by a browser or a program."""
+    """An entry for ``position`` of the log, as submitted by a browser or a program.
+
+    ``shown`` are the pages that were on the screen, if that is known; None is no page of ours.
+    """
 
     position: int
     kind: EntryKind = EntryKind.ANSWER
     answer: SubmittedAnswer | None = None
     active_ms: int = 0
     note: str | None = None
+    shown: tuple[int | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +297,8 @@ def _entry(live: LiveAssignment, submission: Submission) -> Entry[Any]:
         return Entry(submission.kind)
     assert submission.answer is not None
     judgment = live.session.judgment(submission.answer, live.ids)
+    if submission.shown and submission.shown != live.session.state.shown:
+        raise OtherPages("The pages on the screen were not those of this question.")
     return Entry(EntryKind.ANSWER, judgment)
 
 

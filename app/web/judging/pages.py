@@ -16,7 +16,7 @@ from topkapi.app.domain.shortcuts import keys_of
 from topkapi.app.domain.study import Grade
 from topkapi.app.services.judging import highlights, labeling, timing
 from topkapi.app.services.judging.context import judging_context
-from topkapi.app.services.judging.labeling import AssignmentState, PossibleState
+from topkapi.app.services.judging.labeling import AssignmentState, PossibleState, Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.session_summary import summary_of
 from topkapi.app.services.judging.undone import undone_answer
@@ -78,20 +78,25 @@ async def post_entry(request: Request, sent: ClaimantToken, assignment_id: RowId
     several percent of the whole request for it.
     """
     form = await read_form(request, EntryForm)
+    submission = form.to_submission(request.app.state.page_links)
 
     def work(session: Session) -> Response | AssignmentState:
         person = current_person(request, session, sent)
-        return _enter(request, session, person, assignment_id, form)
+        return _enter(request, session, person, assignment_id, submission)
 
     live: LiveSessions = request.app.state.live
     person_id = await admit(request)
-    before = labeling.anticipation(live, assignment_id, person_id, form.to_submission())
+    before = labeling.anticipation(live, assignment_id, person_id, submission)
     done = await in_transaction(request, work, before=before)
     return _fragment(request, done) if isinstance(done, AssignmentState) else done
 
 
 def _enter(
-    request: Request, session: Session, user: PersonView, assignment_id: int, form: EntryForm
+    request: Request,
+    session: Session,
+    user: PersonView,
+    assignment_id: int,
+    submission: Submission,
 ) -> Response | AssignmentState:
     live: LiveSessions = request.app.state.live
     try:
@@ -100,7 +105,7 @@ def _enter(
             live,
             assignment_id=assignment_id,
             user_id=user.id,
-            submission=form.to_submission(),
+            submission=submission,
             look_ahead=htmx.wants_fragment(request),
         )
     except (AnswerNotAllowed, Withdrawn):

@@ -69,3 +69,11 @@ class PageLinks:
         if left <= -CLOCK_SKEW:
             raise LinkExpired
         return PageLink(study_id, document_id, theme, size, tuple(terms)), max(left, 1)
+
+    def document_of(self, token: str) -> int | None:
+        """Return the document of a link, expired or not; None if this server did not sign it."""
+        try:
+            document_id: int = self._serializer.loads(token)[1]
+        except (BadData, LookupError, TypeError):
+            return None
+        return document_id
