@@ -110,10 +110,11 @@ def test_an_answer_the_server_fails_on_can_be_sent_again(assigned: AssignedWork,
     expect(alert).to_contain_text("The answer could not be saved yet.")
     answered(tab, 1)
     tab.keyboard.press("ArrowRight")
-    answered(tab, 2)
+    expect(tab.locator(".answer[value=right]")).to_have_attribute("aria-pressed", "true")
     expect(alert).to_contain_text("The answer could not be saved yet.")
     tab.unroute("**/judgments")
     tab.get_by_role("button", name="Try again").click()
+    answered(tab, 2)
     saved(tab)
     expect(tab.locator("#notice")).to_be_empty()
     assert assigned.log() == [("answer", "left"), ("answer", "right")]
