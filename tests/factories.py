@@ -14,7 +14,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Candidate, Content, Document, Query, Study, User
 from topkapi.app.domain.draws import shuffled
 from topkapi.app.domain.enums import Role, Tool
-from topkapi.app.services.importing.records.contents import content_hash
+from topkapi.app.services.importing.records.contents import content_hash, content_row
 
 if TYPE_CHECKING:
     from topkapi.app.services.accounts.sign_in import Authenticator
@@ -71,8 +71,7 @@ def make_content(session: Session, text: str, media_type: str = "text/plain") ->
 
 def _content(text: str, media_type: str = "text/plain") -> Content:
     data = text.encode()
-    digest = content_hash(media_type, data)
-    return Content(hash=digest, media_type=media_type, data=data, size=len(data), text=text)
+    return Content(**content_row(media_type, data, content_hash(media_type, data)))
 
 
 def make_study(

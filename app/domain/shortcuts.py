@@ -34,6 +34,7 @@ ACTIONS = (
     Action("switch", "Switch to the other page", "S"),
     Action("link", "Link scrolling", "L"),
     Action("fit", "Fit wide pages to the width", "W"),
+    Action("text", "Show a page as text", "V"),
     Action("find", "Find in the pages", "F"),
     Action("next_hit", "Next hit, or next result", "."),
     Action("previous_hit", "Previous hit, or previous result", ","),

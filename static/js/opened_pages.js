@@ -3,6 +3,7 @@ import { listen } from "./frames.js";
 import { onKey } from "./keys.js";
 import "./readable.js";
 import { wireReader } from "./reader.js";
+import "./text_view.js";
 
 listen({ key: onKey });
 wireReader(document.getElementById("main"));

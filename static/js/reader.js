@@ -6,14 +6,13 @@ import { keep, load } from "./store.js";
 
 const opened = new Set(load("opened", []));
 
-function frameFor(link, loaded) {
+function frameFor(link) {
   const frame = document.createElement("iframe");
   frame.setAttribute("sandbox", "allow-same-origin"); // must be set before the address
   frame.className = `frame${"light" in link.dataset ? " frame--light" : ""}`;
   frame.title = link.textContent;
   frame.src = link.href;
   if (link.dataset.name) frame.dataset.name = link.dataset.name;
-  frame.addEventListener("ready", loaded);
   adopt(frame);
   return frame;
 }
@@ -24,6 +23,7 @@ export function wireReader(stage, { loaded = () => {} } = {}) {
   const dialog = document.getElementById("reader");
   if (!dialog) return { resize() {}, markOpened() {} };
   const content = dialog.querySelector(".reader");
+  content.addEventListener("ready", loaded);
   const turns = [...dialog.querySelectorAll("[data-turn]")];
   let shown = null; // the link of the page that is shown
 
@@ -38,7 +38,7 @@ export function wireReader(stage, { loaded = () => {} } = {}) {
     dialog.querySelector("#reader-place").textContent = `${at + 1} of ${links.length}`;
     dialog.querySelector("h2").textContent = link.textContent;
     content.removeAttribute("data-focused");
-    content.replaceChildren(frameFor(link, loaded));
+    content.replaceChildren(frameFor(link));
     opened.add(link.dataset.name);
     keep("opened", [...opened]);
   }

@@ -21,6 +21,7 @@ import { wireTabs } from "./tabs.js";
 import { countEarly, countTerms, wireTerms } from "./terms.js";
 import "./fit.js";
 import "./readable.js";
+import { checkPages } from "./text_view.js";
 
 const { form, boxes } = stage;
 const { work, next, timer, signIn, idleSeconds, questionMs } = form.dataset;
@@ -121,7 +122,7 @@ const painting = () => new Promise((resolve) => { afterPaint(resolve); setTimeou
 
 // What depends on the text of the pages can wait until they are painted.
 function look() {
-  pool.whenShown(boxes, () => { countTerms(); refreshHits(); paintPassages(); panes.settlePanes(); });
+  pool.whenShown(boxes, () => { countTerms(); refreshHits(); paintPassages(); panes.settlePanes(); checkPages(); });
 }
 
 async function submit(button) {

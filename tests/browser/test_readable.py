@@ -3,17 +3,23 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.assigned_work import (
     LONG_TEXT,
     AssignedWork,
     Body,
+    Site,
+    answered,
     frame_of,
     moved_on,
     question_of,
     ready,
+    saved,
+    settled,
 )
+from tests.browser.looks import barriers, flaws
+from tests.browser.test_lists import list_assigned
 from topkapi.app.domain.enums import Tool
 
 pytestmark = pytest.mark.browser
@@ -42,6 +48,14 @@ IS_SEEN = """() => {
 }"""
 
 
+def answer(page: Page, key: str) -> None:
+    """Answer, and wait for the next question."""
+    before = question_of(page)
+    page.keyboard.press(key)
+    moved_on(page, before)
+    ready(page)
+
+
 def test_a_page_that_locks_scrolling_scrolls_to_its_end(
     new_assigned: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
@@ -56,7 +70,111 @@ def test_a_page_that_locks_scrolling_scrolls_to_its_end(
         tab.mouse.wheel(0, 20_000)
         tab.wait_for_function(IS_SEEN)
         if number + 1 < len(pages):
-            before = question_of(tab)
-            tab.keyboard.press("3")
-            moved_on(tab, before)
-            ready(tab)
+            answer(tab, "3")
+
+
+SHORT = "Keep tulips in cold water."
+EMPTY = {
+    "covered": f"<p>{SHORT}<div style='position:fixed;inset:0;background:#fff'>Accept?</div>",
+    "see-through": f"<style>p{{opacity:0}}</style><p>{SHORT}",
+    "white on white": f"<p style='color:#fff'>{SHORT}",
+    "elsewhere": f"<p style='position:absolute;left:-9999px'>{SHORT}",
+}
+SHOWING = {
+    "plain": f"<p>{SHORT}",
+    "dimmed": f"<p>{SHORT}<div style='position:fixed;inset:0;background:#0006'>Accept?</div>",
+    "further down": f"<div style='height:200vh'></div><p>{SHORT}",
+    "white on dark": f"<body style='background:#222;color:#fff'><p>{SHORT}",
+    "in a fixed box": f"<div style='position:fixed;inset:0;background:#fff'><p>{SHORT}</div>",
+}
+
+
+def test_a_page_that_shows_nothing_offers_its_text(
+    new_assigned: Callable[..., AssignedWork], context: BrowserContext
+) -> None:
+    kinds = {**EMPTY, **SHOWING}
+    pages = [Body(f"<!doctype html>{html}", "text/html") for html in kinds.values()]
+    tab = new_assigned(pages=pages, tool=Tool.GRADES).open_page(context)
+    offer = tab.get_by_role("button", name="Show its text")
+    offered = set()
+    for number in range(len(pages)):
+        settled(tab)
+        if offer.count():
+            offered.add(list(kinds)[int(tab.locator("#entry [name=document]").input_value()[1:])])
+            offer.click()
+            expect(frame_of(tab, "page").locator("mark", has_text="tulips")).to_be_visible()
+            expect(frame_of(tab, "page").locator("body")).to_contain_text(SHORT)
+            expect(offer).to_have_count(0)
+        if number + 1 < len(pages):
+            answer(tab, "3")
+    assert offered == EMPTY.keys()
+
+
+RICH = (
+    "<!doctype html><style>p{color:#070;font-size:9px}</style><h1>Tulips</h1>"
+    f"<p>{SHORT}</p><script>no</script>{LONG}"
+)
+
+
+def test_a_page_is_read_as_text_and_back(
+    new_assigned: Callable[..., AssignedWork], context: BrowserContext
+) -> None:
+    pages = [Body(RICH + str(number), "text/html") for number in range(4)]
+    assigned = new_assigned(pages=pages, text="cold tulips")
+    tab = assigned.open_page(context)
+    badges = {side: tab.locator(f"#{side} .badge--text") for side in ("left", "right")}
+    size = "e => getComputedStyle(e).fontSize"
+    left, right = frame_of(tab, "left"), frame_of(tab, "right")
+    expect(left.locator("h1")).to_be_visible()
+    tab.keyboard.press("v")
+    expect(badges["left"]).to_be_visible()
+    expect(badges["right"]).to_be_hidden()
+    expect(left.locator(".plain")).to_contain_text(SHORT)
+    expect(left.locator("h1")).to_have_count(0)
+    expect(left.locator("mark").first).to_have_text("Tulips")
+    assert left.locator("body").evaluate(size) == "17px"
+    expect(right.locator("h1")).to_be_visible()
+    tab.keyboard.press("f")  # marks, finding and passages work as in the page
+    tab.keyboard.type("paragraph 7.")
+    expect(tab.locator("#finder-counts")).to_have_text("Left 1, right 1")
+    tab.keyboard.press("Escape")
+    first = tab.inner_text("#left-title h2")
+    question = question_of(tab)
+    tab.keyboard.press("h")
+    tab.keyboard.type("wrap")
+    tab.keyboard.press("Enter")
+    expect(left.locator(".plain mark", has_text="wrap").first).to_be_attached()
+    expect(badges["left"]).to_be_visible()
+    ready(tab)
+    answer(tab, "ArrowLeft")
+    answered(tab, 1)
+    saved(tab)
+    tab.keyboard.press("u")
+    answered(tab, 0)
+    assert question_of(tab).split("&")[1:] == question.split("&")[1:]
+    assert tab.inner_text("#left-title h2") == first
+    expect(badges["left"]).to_be_visible()
+    expect(left.locator(".plain")).to_contain_text(SHORT)
+    tab.keyboard.press("v")
+    expect(badges["left"]).to_be_hidden()
+    expect(left.locator("h1")).to_be_visible()
+    assert [entry for entry, _ in assigned.log()] == ["answer", "undo"]
+    assert (flaws(tab), barriers(tab)) == ([], [])
+    tab.go_back()  # views added no history entries
+    assert tab.url == "about:blank"
+
+
+def test_an_opened_result_is_read_as_text(site: Site, context: BrowserContext) -> None:
+    tab = list_assigned(site, documents=6, k=4).open_page(context)
+    tab.locator("#left-list a").first.click()
+    reader = tab.get_by_role("dialog")
+    page = tab.frame_locator("#reader iframe")
+    expect(page.locator("body")).to_be_visible()
+    tab.keyboard.press("v")
+    expect(reader.locator(".badge--text")).to_be_visible()
+    expect(page.locator(".plain")).to_be_visible()
+    assert (flaws(tab), barriers(tab)) == ([], [])
+    tab.keyboard.press("v")
+    expect(reader.locator(".badge--text")).to_be_hidden()
+    tab.keyboard.press("Escape")
+    expect(reader).to_be_hidden()

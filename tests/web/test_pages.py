@@ -111,6 +111,19 @@ def test_a_browser_that_has_the_page_is_not_sent_it_again(shelf: Shelf) -> None:
     assert len({tag, *(other.headers["etag"] for other in others)}) == 4
 
 
+def test_the_text_of_a_page_comes_under_the_same_link(shelf: Shelf) -> None:
+    page = shelf.get()
+    for _ in range(2):  # rendered once, besides the page
+        text = shelf.client.get(shelf.address() + "?view=text")
+        assert (text.status_code, len(shelf.renderings)) == (200, 2)
+    assert '<div class="plain" dir="auto"><mark data-mark="1">Tulip</mark>s.next</div>' in text.text
+    assert text.headers["content-security-policy"] == page.headers["content-security-policy"]
+    assert shelf.get().content == page.content
+    assert shelf.client.get("/pages/wrong/pages/a.html?view=text").status_code == 403
+    style = shelf.client.get(shelf.address("pages/a.css") + "?view=text")
+    assert style.text == "p {}"
+
+
 class Clock:
     def __init__(self) -> None:
         self.at = 1000.0

@@ -30,11 +30,12 @@ class PageHead:
 
 @dataclass(frozen=True, slots=True)
 class BodyKey:
-    """Everything that the body of a rendered page depends on."""
+    """Everything that the body of a rendered page depends on; ``as_text`` is its text view."""
 
     content_hash: str
     terms: tuple[str, ...]
     links: bool
+    as_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Pages under judgment and their files: untrusted content, served so that nothing in it can run."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import quote
 
 from anyio import to_thread
@@ -81,22 +81,24 @@ async def get_page(
     path: str,
     sec_fetch_dest: Annotated[str, Header()] = "",
     raw: bool = False,
+    view: Literal["page", "text"] = "page",
 ) -> Response:
     """Serve the page named by a token, or a file of the same study; cookies are ignored.
 
     A rendered page is served from the cache, without a thread or a transaction. A picture that is
     a document is shown by a page of its own; ``raw`` is the picture itself, for that page only.
+    The ``view`` may be the plain text of the page instead.
     """
     links: PageLinks = request.app.state.page_links
     link, seconds = links.read(token)
     admit_visitor(request)
     in_frame = sec_fetch_dest != "document"
-    found = await _find(request, link, path, in_frame=in_frame)
+    found = await _find(request, link, path, in_frame=in_frame, as_text=view == "text")
     if found is None:
         return _missing(link)
     if path == found.head.path:
         raw = raw and sec_fetch_dest not in _OPENED
-        response = await _page(request, link, found, in_frame=in_frame, raw=raw)
+        response = await _page(request, link, found, raw=raw)
     else:
         response = await _file(request, link, path, sec_fetch_dest)
     return _missing(link) if response is None else _cacheable(response, seconds)
@@ -107,31 +109,41 @@ class _Found:
     """The metadata of a page with its rendered body, if cached, or else its stored bytes."""
 
     head: PageHead
+    key: BodyKey
     body: Body | None
     data: bytes | None
 
 
-async def _find(request: Request, link: PageLink, path: str, *, in_frame: bool) -> _Found | None:
+async def _find(
+    request: Request, link: PageLink, path: str, *, in_frame: bool, as_text: bool
+) -> _Found | None:
     """Return the page of the link from the cache, or read what is missing in one transaction."""
     pages: ShownPages = request.app.state.pages
+
+    def cached(head: PageHead) -> _Found:
+        key = BodyKey(head.content_hash, link.terms, in_frame, as_text)
+        shown = replace(head, media_type=PLAIN) if as_text else head
+        return _Found(shown, key, pages.body(key), None)
+
     known = pages.head(link.study_id, link.document_id)
-    body = pages.body(_key(known, link, in_frame)) if known else None
-    if known and (body or path != known.path):
-        return _Found(known, body, None)
+    found = cached(known) if known else None
+    if found and (found.body or path != found.head.path):
+        return found
 
     def read(session: Session) -> _Found | None:
         head = known or _head(session, pages, link)
         if head is None:
             return None
-        body = pages.body(_key(head, link, in_frame))
-        is_read = body is None and path == head.path and head.media_type != PDF
-        return _Found(head, body, queries.data_of(session, head.content_hash) if is_read else None)
+        found = cached(head)
+        if found.body or path != head.path or found.head.media_type == PDF:
+            return found
+        if as_text:
+            data: bytes | None = queries.text_of(session, head.content_hash).encode()
+        else:
+            data = queries.data_of(session, head.content_hash)
+        return replace(found, data=data)
 
     return await in_transaction(request, read)
-
-
-def _key(head: PageHead, link: PageLink, in_frame: bool) -> BodyKey:
-    return BodyKey(head.content_hash, link.terms, in_frame)
 
 
 def _head(session: Session, pages: ShownPages, link: PageLink) -> PageHead | None:
@@ -143,29 +155,24 @@ def _head(session: Session, pages: ShownPages, link: PageLink) -> PageHead | Non
     return head
 
 
-async def _page(
-    request: Request, link: PageLink, found: _Found, *, in_frame: bool, raw: bool
-) -> Response | None:
+async def _page(request: Request, link: PageLink, found: _Found, *, raw: bool) -> Response | None:
     """Return the page as shown in a frame; a document that is not text is sent unchanged."""
     head, body, data = found.head, found.body, found.data
     if head.media_type == PDF:
-        return await _pdf(request, link, head, in_frame=in_frame)
+        return await _pdf(request, link, found)
     if head.media_type.startswith(PICTURE) and not raw:
         name = quote(PurePosixPath(head.path).name)
         return HTMLResponse(picture_document(name, head.title, link))
     if body is None:
         if data is None or head.media_type not in (HTML, MARKDOWN, PLAIN):
             return None if data is None else _as_stored(data, head.media_type)
-        body = await _rendered(request, head.media_type, data, _key(head, link, in_frame))
+        body = await _rendered(request, head.media_type, data, found.key)
     return _shown(request, body, head, link)
 
 
-async def _pdf(
-    request: Request, link: PageLink, head: PageHead, *, in_frame: bool
-) -> Response | None:
+async def _pdf(request: Request, link: PageLink, found: _Found) -> Response | None:
     """Return the page that was rendered from a PDF at import, with its terms marked."""
-    key = BodyKey(head.content_hash, link.terms, in_frame)
-    body = request.app.state.pages.body(key)
+    head, body = found.head, found.body
     if body is None:
         path = f"{rendered_folder(head.path)}/{INDEX}"
 
@@ -176,8 +183,8 @@ async def _pdf(
         data = await in_transaction(request, read)
         if data is None:
             return None
-        body = await _rendered(request, HTML, data, key)
-    return _shown(request, body, PageHead(head.content_hash, HTML, head.path, head.title), link)
+        body = await _rendered(request, HTML, data, found.key)
+    return _shown(request, body, replace(head, media_type=HTML), link)
 
 
 async def _rendered(request: Request, media_type: str, data: bytes, key: BodyKey) -> Body:

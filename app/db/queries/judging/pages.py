@@ -15,6 +15,7 @@ _HEAD = (
     .where(Document.id == bindparam("document_id"), Document.study_id == bindparam("study_id"))
 )
 _DATA = select(Content.data).where(Content.hash == bindparam("content_hash"))
+_TEXT = select(Content.text).where(Content.hash == bindparam("content_hash"))
 
 
 def document_head(
@@ -28,6 +29,11 @@ def document_head(
 def data_of(session: Session, content_hash: str) -> bytes | None:
     """Return the bytes of a content."""
     return connection_of(session).scalar(_DATA, {"content_hash": content_hash})
+
+
+def text_of(session: Session, content_hash: str) -> str:
+    """Return the plain text of a content; empty if it has none."""
+    return connection_of(session).scalar(_TEXT, {"content_hash": content_hash}) or ""
 
 
 def content_of_file(session: Session, study_id: int, path: str) -> Content | None:

@@ -1,0 +1,69 @@
+// Tells whether a page shows nothing, although it holds text: hidden, covered, or in the colour of its background.
+import { textOf } from "./page_text.js";
+
+const MOST = 1000; // texts that are looked at; of most pages the first one is seen
+const SAME = 12; // of 255: colours that differ by less look the same
+const PICTURES = "img, svg, canvas, video, object, embed, input, button";
+
+const styleOf = (element) => element.ownerDocument.defaultView.getComputedStyle(element);
+
+// Return red, green, blue and opacity of a colour; null for a colour that is written in another way.
+function channels(colour) {
+  const numbers = /^rgba?\(([^)]+)\)$/.exec(colour)?.[1].split(/[,/ ]+/).filter(Boolean).map(Number);
+  return numbers ? [...numbers.slice(0, 3), numbers[3] ?? 1] : null;
+}
+
+function isOpaque(element) {
+  const { backgroundColor, backgroundImage } = styleOf(element);
+  return element.matches(PICTURES) || backgroundImage !== "none" || (channels(backgroundColor)?.[3] ?? 1) > 0.9;
+}
+
+// Return the elements under a point down to `element`, which is the last one; null if something opaque covers it.
+function beneath(element, x, y) {
+  const all = element.ownerDocument.elementsFromPoint(x, y);
+  const at = all.findIndex((each) => each === element || element.contains(each));
+  return at < 0 || all.slice(0, at).some(isOpaque) ? null : all.slice(at);
+}
+
+function isReadable(element, behind) {
+  const ink = channels(styleOf(element).color);
+  const ground = behind.find(isOpaque);
+  if (!ink || (ground && styleOf(ground).backgroundImage !== "none")) return true;
+  const paper = ground ? channels(styleOf(ground).backgroundColor) : [255, 255, 255];
+  return ink[3] > 0.1 && (!paper || [0, 1, 2].some((index) => Math.abs(ink[index] - paper[index]) >= SAME));
+}
+
+function isSeen(element, { left, top, width, height }) {
+  const view = element.ownerDocument.defaultView;
+  const [x, y] = [left + Math.min(width, 20) / 2, top + height / 2];
+  if (width < 2 || height < 4 || x < 0 || y < 0 || !element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;
+  if (x >= view.innerWidth || y >= view.innerHeight) return isReadable(element, [element]); // further down
+  const behind = beneath(element, x, y);
+  return Boolean(behind) && (element.matches(PICTURES) || isReadable(element, behind));
+}
+
+// Return whether a box that stays where it is hides the window, and most of the text is not in it.
+function isCovered(page, length) {
+  const { innerWidth, innerHeight } = page.defaultView;
+  const points = [0.1, 0.5, 0.9].flatMap((x) => [0.1, 0.5, 0.9].map((y) => [x * innerWidth, y * innerHeight]));
+  const covers = points.map(([x, y]) => page.elementsFromPoint(x, y).find((each) => styleOf(each).position === "fixed" && isOpaque(each)));
+  return covers.every((cover) => cover && cover === covers[0] && 2 * cover.textContent.length < length);
+}
+
+// Marks of terms have colours of their own.
+const isOwn = ({ node }) => node.data.trim() && !node.parentElement.closest("mark[data-mark]");
+
+export function showsNothing(page) {
+  if (!page?.body || page.documentElement.dataset.problem) return false;
+  const { text, parts } = textOf(page);
+  const length = text.trim().length;
+  if (!length || page.documentElement.scrollTop > 0) return false; // it has been read
+  if (isCovered(page, length)) return true;
+  const range = page.createRange();
+  for (const { node } of parts.filter(isOwn).slice(0, MOST)) {
+    range.selectNodeContents(node);
+    const box = range.getClientRects()[0];
+    if (box && isSeen(node.parentElement, box)) return false;
+  }
+  return ![...page.querySelectorAll("img, svg, canvas")].slice(0, MOST).some((picture) => isSeen(picture, picture.getBoundingClientRect()));
+}

@@ -1,0 +1,59 @@
+// The text of a page instead of the page, in the same frame: by its key for the active page, and offered where a page
+// shows nothing. A page that is read as text stays so whenever it comes again.
+import { showsNothing } from "./blank.js";
+import { adopt, delay, isShown } from "./frames.js";
+import * as panes from "./panes.js";
+
+const asText = new Set(); // names of pages
+const isText = (frame) => frame.dataset.view === "text";
+
+// Replace the frame by one that shows the other view. A new frame leaves no entry in the history of the tab.
+function turn(frame) {
+  const other = frame.cloneNode(false);
+  const address = new URL(frame.src);
+  if (isText(frame)) delete other.dataset.view;
+  else other.dataset.view = "text";
+  address.search = isText(frame) ? "" : "?view=text";
+  other.src = address.href;
+  delay(other);
+  adopt(other);
+  frame.replaceWith(other);
+  window.focus();
+}
+
+function toggle(frame) {
+  if (!frame) return;
+  if (isText(frame)) asText.delete(frame.dataset.name);
+  else if (frame.dataset.name) asText.add(frame.dataset.name);
+  document.getElementById("announce")?.replaceChildren(isText(frame) ? "The page itself is shown." : "The page is shown as text.");
+  turn(frame);
+}
+
+const offerIn = (frame) => frame.parentElement.querySelector(".as-text");
+
+function offer(frame) {
+  const note = Object.assign(document.createElement("div"), { className: "notice notice--warn as-text" });
+  note.setAttribute("role", "status");
+  const button = Object.assign(document.createElement("button"), { className: "btn btn--small", type: "button", textContent: "Show its text" });
+  button.addEventListener("click", () => toggle(frame));
+  const words = Object.assign(document.createElement("div"), { textContent: "This page shows little or nothing. Its text is stored." });
+  note.append(words, button);
+  frame.after(note);
+}
+
+// Show each page as the person reads it, and offer the text of a page that shows nothing.
+function check(frame) {
+  if (!isShown(frame) || !frame.isConnected) return;
+  offerIn(frame)?.remove();
+  if (frame.dataset.name && asText.has(frame.dataset.name) !== isText(frame)) turn(frame);
+  else if (showsNothing(frame.contentDocument)) offer(frame);
+}
+
+export const checkPages = () => panes.all().map(panes.frameIn).filter(Boolean).forEach(check);
+
+document.addEventListener("ready", ({ target: frame }) => requestAnimationFrame(() => check(frame)));
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-text-view]")) return;
+  const pane = panes.activePane();
+  toggle(document.querySelector("#reader[open] iframe") ?? (pane ? panes.frameIn(pane) : null));
+});
