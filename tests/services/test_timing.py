@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from tests.factories import make_assignment, make_user
 from topkapi.app.db.base import now
+from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, JudgmentRow, TimerEvent
 from topkapi.app.db.queries.judging.labeling import AssignmentHead, assignment_of
 from topkapi.app.db.queries.judging.timing import count_pauses
@@ -17,12 +18,16 @@ from topkapi.app.domain.errors import NotFound
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.timing import START_SLACK_MS, Spent, Start, spent
 from topkapi.app.services.judging.timing import (
+    FIRST_SECONDS,
+    UNSEEN_SECONDS,
     Report,
+    first_serving,
     record_event,
     spent_on_answer,
     spent_on_entry,
     time_on_question,
 )
+from topkapi.app.services.late_writes import LateWrite, LateWrites
 
 NOON = datetime.fromisoformat("2026-11-15T12:00:00+00:00")
 
@@ -65,7 +70,7 @@ def head(session: Session, work: Assignment) -> AssignmentHead:
 def entered(session: Session, work: Assignment, at: float, active_ms: int) -> Spent:
     """Append an answer with its time and return what was recorded."""
     time = spent_on_answer(session, head(session, work), active_ms, after(at))
-    position = session.query(JudgmentRow).count()
+    position = session.query(JudgmentRow).filter_by(assignment_id=work.id).count()
     row = JudgmentRow(
         assignment_id=work.id,
         position=position,
@@ -168,6 +173,55 @@ def test_programs_without_a_clock_are_bounded_by_the_wall(
 ) -> None:
     work.last_entry_at = after(0)
     assert spent_on_entry(head(session, work), 99_000, after(10)).active_ms == 10_000
+
+
+def test_ten_first_answers_are_not_paid_ten_times(session: Session) -> None:
+    """Nobody looks at ten questions at the same time, whatever the clocks of ten tabs say."""
+    user = make_user(session)
+    works = [make_assignment(session, user=user, seed=f"s{number}") for number in range(10)]
+    for row in works:
+        row.created_at = after(-86_400)
+    times = [entered(session, row, 20 + number / 10, 99_000) for number, row in enumerate(works)]
+    assert sum(time.active_ms for time in times) <= FIRST_SECONDS * 1000 + 1_000
+    for row in works:
+        tell(session, row, TimerKind.START, 100)
+        tell(session, row, TimerKind.HEARTBEAT, 115, 15_000)
+    times = [entered(session, row, 120 + number / 10, 99_000) for number, row in enumerate(works)]
+    assert 20_000 <= sum(time.active_ms for time in times) <= 21_000 + 10 * START_SLACK_MS
+
+
+def test_changing_between_two_tabs_keeps_the_time_of_both(session: Session) -> None:
+    user = make_user(session)
+    one, other = (make_assignment(session, user=user, seed=seed) for seed in ("a", "b"))
+    one.created_at = other.created_at = after(-60)
+    tell(session, one, TimerKind.START, 0)
+    tell(session, one, TimerKind.AUTO_PAUSE, 30, 30_000, "hidden")
+    tell(session, other, TimerKind.START, 30)
+    assert entered(session, other, 60, 30_000).active_ms == 30_000
+    tell(session, one, TimerKind.RESUME, 60, 30_000)
+    assert entered(session, one, 70, 40_000).active_ms == 40_000
+    # both are answered without a connection, by turns, and the answers arrive together
+    for number, (row, ms) in enumerate([(one, 4_000), (other, 9_000), (one, 3_000), (one, 2_000)]):
+        assert entered(session, row, 90 + number / 100, ms).active_ms == ms
+
+
+def test_a_long_answer_without_a_heartbeat_is_capped(session: Session, work: Assignment) -> None:
+    tell(session, work, TimerKind.START, 0)
+    assert entered(session, work, 7_200, 7_200_000).active_ms == UNSEEN_SECONDS * 1000
+    tell(session, work, TimerKind.HEARTBEAT, 9_000, 1_700_000)
+    assert entered(session, work, 9_015, 1_715_000).active_ms == 1_715_000
+
+
+def test_the_first_question_of_a_program_counts_from_when_it_was_read(
+    sessions: Sessions, session: Session, work: Assignment
+) -> None:
+    session.commit()
+    late = LateWrites(sessions)
+    for at in (0, 40):
+        late.add("served", LateWrite(first_serving(work.id, after(at))))
+        assert late.flush()
+    assert session.query(TimerEvent).count() == 1, "only the first time counts"
+    assert entered(session, work, 50, 86_400_000).active_ms == 50_000 + START_SLACK_MS
 
 
 def test_pauses_are_counted(session: Session, work: Assignment) -> None:

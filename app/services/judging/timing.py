@@ -8,9 +8,11 @@ A pause for inactivity takes back the time since the last activity, which earlie
 reported: its own report counts instead. There is no grace period.
 """
 
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
+from sqlalchemy import Insert, exists, insert, literal, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
@@ -20,9 +22,11 @@ from topkapi.app.db.queries.judging import timing as queries
 from topkapi.app.db.queries.judging.labeling import AssignmentHead
 from topkapi.app.domain.enums import TimerKind
 from topkapi.app.domain.errors import NotFound
-from topkapi.app.domain.timing import Spent, Start, spent
+from topkapi.app.domain.timing import START_SLACK_MS, Spent, Start, elapsed_ms, spent
 
 HEARTBEAT_SECONDS = 15
+FIRST_SECONDS = 15  # most on a first question whose clock was never started
+UNSEEN_SECONDS = 600  # most that an answer may add to what heartbeats have reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,8 @@ def spent_on_entry(assignment: AssignmentHead, active_ms: int, at: datetime) -> 
     start = None
     if assignment.started_at is not None and assignment.started_ms is not None:
         start = Start(assignment.started_at, assignment.started_ms)
+    elif assignment.last_entry_at is None:  # nobody knows when the first question was first seen
+        start = Start(at - timedelta(seconds=FIRST_SECONDS), 0)
     since = assignment.last_entry_at or assignment.created_at
     return spent(active_ms, since=since, now=at, start=start)
 
@@ -78,14 +84,68 @@ def spent_on_answer(
     """Return the time of an entry that is appended now.
 
     An answer that waited for its predecessor may claim more than the time since that one arrived:
-    whatever the clock of this browser has left.
+    whatever the clock of this browser has left. Time that the person's answers in other
+    assignments have claimed is not counted again.
     """
     time = spent_on_entry(assignment, active_ms, at)
-    waited = time.active_ms < active_ms and assignment.started_at is None
-    if not waited or assignment.last_entry_at is None:
-        return time
-    unclaimed = queries.unclaimed_ms(session, assignment.id, assignment.last_entry_at)
-    return spent(active_ms, since=assignment.last_entry_at, now=at, unclaimed_ms=unclaimed)
+    since, left = assignment.last_entry_at, 0
+    waited = time.active_ms < active_ms and assignment.started_at is None and since is not None
+    if waited and since is not None:
+        since, left = queries.unclaimed(session, assignment.id, since)
+        time = spent(active_ms, since=assignment.last_entry_at or at, now=at, unclaimed_ms=left)
+    most = time.active_ms
+    if most > UNSEEN_SECONDS * 1000:
+        most = min(most, time_on_question(session, assignment) + UNSEEN_SECONDS * 1000)
+    elsewhere = assignment.elsewhere_at
+    if elsewhere is not None and elsewhere > (since or assignment.created_at):
+        most = min(most, *_not_elsewhere(session, assignment, at, since if waited else None, left))
+    return replace(time, active_ms=max(0, most))
+
+
+def _not_elsewhere(
+    session: Session, assignment: AssignmentHead, at: datetime, since: datetime | None, left: int
+) -> Iterator[int]:
+    """Yield how long the question can have been looked at, besides the person's other questions.
+
+    ``since`` is the start of the clock, and ``left`` its unclaimed time before the last entry, of
+    an answer that waited for its predecessor.
+    """
+    if since is not None and assignment.last_entry_at is not None:
+        gap = elapsed_ms(assignment.last_entry_at, at)
+        yield left + gap - _taken_elsewhere(session, assignment, since)
+        return
+    first = queries.first_start(session, assignment) or assignment.last_entry_at
+    first = first or at - timedelta(seconds=FIRST_SECONDS)
+    starts = [Start(first, 0)]
+    if assignment.started_at is not None:
+        starts.append(Start(assignment.started_at, assignment.started_ms or 0))
+    for start in starts:
+        passed = start.active_ms + elapsed_ms(start.at, at) + START_SLACK_MS
+        yield passed - _taken_elsewhere(session, assignment, start.at)
+
+
+def _taken_elsewhere(session: Session, assignment: AssignmentHead, since: datetime) -> int:
+    """Return the least time after ``since`` that the person's other answers must have taken.
+
+    An answer that arrived after it may have been thought about before: as long as its clock ran.
+    """
+    return sum(
+        max(0, claimed - queries.unclaimed(session, other, since)[1])
+        for other, claimed in queries.claimed_elsewhere(session, assignment, since)
+    )
+
+
+def first_serving(assignment_id: int, at: datetime) -> Insert:
+    """Return the statement that starts the clock of a program's first question, unless it runs."""
+    start = (TimerEvent.assignment_id == assignment_id, TimerEvent.kind == TimerKind.START)
+    values = {
+        TimerEvent.assignment_id: literal(assignment_id),
+        TimerEvent.kind: literal(TimerKind.START, TimerEvent.kind.type),
+        TimerEvent.active_ms: literal(0),
+        TimerEvent.created_at: literal(at, TimerEvent.created_at.type),
+    }
+    row = select(*values.values()).where(~exists().where(*start))
+    return insert(TimerEvent).from_select(list(values), row)
 
 
 def time_on_question(session: Session, assignment: AssignmentHead) -> int:

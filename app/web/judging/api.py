@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials
 from sqlalchemy.orm import Session
 
+from topkapi.app.db.base import now
 from topkapi.app.db.queries.judging import queue as queue_queries
 from topkapi.app.domain.errors import AnswerNotAllowed, LogRefusal, Withdrawn
 from topkapi.app.domain.log import EntryKind
@@ -13,6 +14,8 @@ from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import AssignmentState, Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.timing import first_serving
+from topkapi.app.services.late_writes import LateWrite, LateWrites
 from topkapi.app.web.access.admission import admit
 from topkapi.app.web.access.deps import (
     ApiUser,
@@ -83,6 +86,10 @@ def get_assignment(
 ) -> AssignmentOut:
     """Return the state of one of my assignments: the open question, or the result."""
     assignment_state = _assignment_state(request, session, user, assignment_id)
+    if assignment_state.position == 0 and not assignment_state.finished:
+        late: LateWrites = request.app.state.late
+        serving = LateWrite(first_serving(assignment_id, now()))
+        late.add(("served", assignment_id), serving, urgent=True)
     return assignment_out(session, request.app.state.texts, assignment_state)
 
 

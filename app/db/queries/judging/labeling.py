@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Executable, Row, bindparam, func, literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session, aliased, joinedload
 from sqlalchemy.orm.util import identity_key
 
 from topkapi.app.db.base import Base
@@ -55,7 +55,8 @@ class AssignmentHead:
     """An assignment without its plan, which can be long, never changes, and is cached elsewhere.
 
     ``started_at`` is when a clock was last started since the last entry of the log, and
-    ``started_ms`` its reading then. ``plan_digest`` identifies the plan. ``terms`` are the person's
+    ``started_ms`` its reading then; ``elsewhere_at`` is when the person last answered in another
+    assignment. ``plan_digest`` identifies the plan. ``terms`` are the person's
     chosen highlights, if any. ``last`` is the last entry of the log if it was read for certain.
     """
 
@@ -75,6 +76,7 @@ class AssignmentHead:
     pending_question: dict[str, Any] | None
     started_at: datetime | None
     started_ms: int | None
+    elsewhere_at: datetime | None
     terms: list[str] | None
     last: LastEntry | None
 
@@ -95,6 +97,12 @@ _LAST_START = (
     .order_by(TimerEvent.created_at.desc(), TimerEvent.id.desc())
     .limit(1)
     .correlate(Assignment)
+    .scalar_subquery()
+)
+_OTHER = aliased(Assignment)
+_ELSEWHERE_AT = (
+    select(func.max(_OTHER.last_entry_at))
+    .where(_OTHER.user_id == bindparam("user_id"), _OTHER.id != bindparam("assignment_id"))
     .scalar_subquery()
 )
 _LAST_POSITION = (
@@ -130,6 +138,7 @@ _HEAD = (
         Assignment.pending_question,
         TimerEvent.created_at,
         TimerEvent.active_ms,
+        _ELSEWHERE_AT,
         Highlight.terms,
         JudgmentRow.position,
         JudgmentRow.created_at,
