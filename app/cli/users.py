@@ -27,7 +27,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.db.queries.accounts.accounts import all_users, user_by_email
     from topkapi.app.services.accounts import invitations, tokens
     from topkapi.app.services.accounts import users as accounts
-    from topkapi.app.services.accounts.erasing import erase_user
+    from topkapi.app.services.accounts.erasing import erase_user, truncate_log
     from topkapi.app.services.accounts.own_data import own_data
 
 Email = Annotated[str, typer.Argument(help="E-mail address of the person.")]
@@ -87,14 +87,17 @@ def disable(email: Email, as_json: AsJson = False) -> None:
 def erase(
     email: Email,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    notes: Annotated[bool, typer.Option("--notes", help="Blank notes and flags too.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Replace name and e-mail by a pseudonym everywhere, for good; keep all judgments."""
     if not yes:
         typer.confirm(f"Erase {email} for good?", abort=True)
-    with open_sessions() as sessions, sessions.write.begin() as session:
-        user = accounts.user_of_email(session, email)
-        erase_user(session, user)
+    with open_sessions() as sessions:
+        with sessions.write.begin() as session:
+            user = accounts.user_of_email(session, email)
+            erase_user(session, user, notes=notes)
+        truncate_log(sessions)
     say(as_json, _facts(user), f"erased; the judgments now belong to {user.email}")
 
 
