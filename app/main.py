@@ -135,7 +135,7 @@ def _set_state(app: FastAPI, settings: Settings) -> None:
     state.list_reports = ListReports()
     state.system_reports = SystemReports()
     state.transaction_limits = TransactionLimits(state.engine.dialect.name)
-    state.known_tokens = KnownTokens(state.sessions, state.transaction_limits.authentication)
+    state.known_tokens = KnownTokens(state.sessions, state.transaction_limits.strangers)
     state.templates = make_templates()
     state.page_links = PageLinks(secret, minutes=settings.page_token_minutes)
     state.import_engine = make_engine(settings.database_url)  # imports wait longer for a lock

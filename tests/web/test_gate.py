@@ -9,6 +9,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from sqlalchemy import event
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from tests.asgi import begin, exchange, scope_of
@@ -20,6 +21,7 @@ from topkapi.app.db.models import User
 from topkapi.app.db.queries.accounts.accounts import Bearer
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import tokens
+from topkapi.app.web.access import early_auth
 from topkapi.app.web.access.slots import Lane, TransactionLimits
 from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
 from topkapi.app.web.server import gate
@@ -118,9 +120,11 @@ def test_made_up_links_and_tokens_take_no_slot_of_people_at_work(
     used: list[Lane] = []
     hold = Lane.hold
 
-    def watched(lane: Lane) -> AbstractAsyncContextManager[float]:
+    def watched(
+        lane: Lane, before: float = 0.0, *, key: object = None
+    ) -> AbstractAsyncContextManager[float]:
         used.append(lane)
-        return hold(lane)
+        return hold(lane, before, key=key)
 
     monkeypatch.setattr(Lane, "hold", watched)
     assert client.get("/pages/made-up/x.html").status_code == 403
@@ -129,7 +133,8 @@ def test_made_up_links_and_tokens_take_no_slot_of_people_at_work(
     headers = {"Authorization": "Bearer topkapi_made_up"}
     assert client.get("/api/v1/me", headers=headers).status_code == 401
     assert client.post("/api/v1/assignments/1/undo", headers=headers).status_code == 401
-    assert set(used) == {app.state.transaction_limits.authentication}
+    named = {lane for _, lane in lanes(app)}
+    assert named.intersection(used) == {app.state.transaction_limits.strangers}
 
 
 def test_a_form_without_its_csrf_token_takes_no_slot(
@@ -165,6 +170,26 @@ def test_a_token_is_looked_up_once_a_minute_and_revoked_at_once(
     with sessions.write.begin() as session:
         tokens.revoke_token(session, 1)
     assert client.get("/api/v1/me", headers=headers).status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/api/v1/assignments/1/undo", "/api/v1/studies", "/imports"])
+def test_a_database_that_is_away_is_told_apart_from_a_fault(
+    app: FastAPI,
+    admin: tuple[User, str],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    path: str,
+) -> None:
+    def away(*_given: object) -> None:
+        raise OperationalError("SELECT", {}, Exception("connection refused\nis it running?"))
+
+    for place, name in ((tokens, "owner_of"), (early_auth, "claimant")):
+        monkeypatch.setattr(place, name, away)
+    reply = exchange(app, "POST", path, headers=credentials(app, path, admin), chunks=())
+    assert (reply.status, reply.headers["retry-after"]) == (503, "2")
+    (line,) = [each for each in caplog.records if each.name == "topkapi.errors"]
+    assert line.getMessage() == "the database did not answer: Exception: connection refused"
+    assert line.exc_info is None
 
 
 def test_bodies_are_bounded_by_what_they_announce(app: FastAPI, admin: tuple[User, str]) -> None:

@@ -1,13 +1,17 @@
 """Overload: requests queue in order of arrival, and no wait is long."""
 
 import asyncio
+from collections.abc import Awaitable
+from threading import Event
+from urllib.parse import urlencode
 
 import pytest
 from fastapi import FastAPI
 from sqlalchemy import text
 
+from tests.asgi import Exchange, begin, scope_of
 from tests.clients import open_client
-from tests.factories import make_user, sign_in
+from tests.factories import make_study, make_user, sign_in
 from tests.threads import in_thread
 from topkapi.app.db.engine import (
     POOL_SIZE,
@@ -18,9 +22,13 @@ from topkapi.app.db.engine import (
     shorten_lock_wait,
 )
 from topkapi.app.db.models import User
+from topkapi.app.domain.enums import Role
+from topkapi.app.domain.errors import WrongCredentials
+from topkapi.app.services.accounts.sign_in import Authenticator
 from topkapi.app.web.access import slots
 from topkapi.app.web.access.slots import QUEUE_SECONDS, Lane, TransactionLimits
 from topkapi.app.web.common.busy import Busy
+from topkapi.app.web.common.cookies import CSRF_FIELD, VISITOR_COOKIE
 
 pytestmark = pytest.mark.both
 
@@ -83,6 +91,90 @@ def test_two_queues_share_the_longest_wait(monkeypatch: pytest.MonkeyPatch) -> N
                     pass
 
     in_thread(asyncio.run, run())
+
+
+def test_one_sender_has_one_place_in_the_queue_at_a_time() -> None:
+    """A hundred requests of one person wait for each other, and everybody else for one of them."""
+    order: list[str] = []
+
+    async def work(lane: Lane, who: str) -> None:
+        async with lane.hold(key=who):
+            order.append(who)
+            await asyncio.sleep(0)
+
+    async def run() -> None:
+        lane = Lane(1, longest_queue=500)
+        senders = [*["flood"] * 31, "Ansa", "Bao"]
+        outcomes = await asyncio.gather(
+            *(work(lane, who) for who in senders), return_exceptions=True
+        )
+        assert outcomes == [None] * 33
+        flood = [asyncio.create_task(work(lane, "flood")) for _ in range(200)]
+        await asyncio.sleep(0)
+        await work(lane, "Ansa")
+        refused = await asyncio.gather(*flood, return_exceptions=True)
+        assert {type(each) for each in refused} == {type(None), Busy}
+        assert lane.limiter.borrowed_tokens == 0
+
+    in_thread(asyncio.run, run())
+    assert set(order[:4]) == {"flood", "Ansa", "Bao"}
+
+
+def test_wrong_passwords_from_one_address_do_not_close_the_sign_in(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashing, go_on = Event(), Event()
+
+    def slow(_self: Authenticator, email: str, *_given: object) -> User:
+        if email == "stranger@x.example":
+            hashing.set()
+            go_on.wait(30)
+        raise WrongCredentials("wrong")
+
+    monkeypatch.setattr(Authenticator, "sign_in", slow)
+    nonce = "a" * 32
+    token = app.state.cookies.csrf_token(nonce)
+
+    def asked(method: str, address: str, email: str) -> Awaitable[tuple[Exchange, object]]:
+        form = urlencode({"email": email, "password": "x", CSRF_FIELD: token}).encode()
+        headers = {
+            "Cookie": f"{VISITOR_COOKIE}={nonce}",
+            "Content-Type": "application/x-www-form-urlencoded",
+        }
+        scope = {**scope_of(method, "/sign-in", headers), "client": (address, 5000)}
+        return begin(app, scope, (form,) if method == "POST" else (b"",), seconds=30)
+
+    async def run() -> list[int]:
+        async with app.router.lifespan_context(app):
+            flood = [
+                asyncio.ensure_future(asked("POST", "203.0.113.9", "stranger@x.example"))
+                for _ in range(60)
+            ]
+            await asyncio.to_thread(hashing.wait, 30)
+            mine = [
+                (await asked(method, "198.51.100.7", "ansa@x.example"))[0].status
+                for method in ("GET", "POST")
+            ]
+            go_on.set()
+            await asyncio.gather(*flood)
+            return mine
+
+    assert in_thread(asyncio.run, asyncio.wait_for(run(), 60)) == [200, 401]
+
+
+def test_random_tokens_do_not_delay_people(app: FastAPI, sessions: Sessions) -> None:
+    """Strangers with random tokens or links have a lane of their own."""
+    with sessions.write.begin() as session:
+        researcher = make_user(session, role=Role.RESEARCHER)
+        make_study(session, slug="tulips")
+    limiter = app.state.transaction_limits.strangers.limiter
+    with open_client(app) as client:
+        made_up = {"Authorization": "Bearer topkapi_made_up"}
+        assert client.get("/api/v1/me", headers=made_up).status_code == 401
+        for number in range(int(limiter.total_tokens)):
+            limiter.acquire_on_behalf_of_nowait(number)
+        sign_in(app, client, researcher)
+        assert client.get("/studies/tulips/exports/judgments.jsonl").status_code == 200
 
 
 @pytest.fixture

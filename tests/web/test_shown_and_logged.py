@@ -15,7 +15,7 @@ from tests.ranked import make_ranked_study
 from tests.studies import small_study
 from topkapi.app.config import Settings
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Assignment, Document, JudgmentRow
+from topkapi.app.db.models import Assignment, Document, JudgmentRow, TimerEvent
 from topkapi.app.domain.assignment.rotation import AssignmentSpec
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.session import SubmittedAnswer
@@ -105,6 +105,7 @@ def replace_assignment(sessions: Sessions, job: Job, **plan: Any) -> None:
     with sessions.write.begin() as session:
         old = session.get_one(Assignment, job.assignment_id)
         user, query = old.user_id, old.query_id
+        session.execute(delete(TimerEvent).where(TimerEvent.assignment_id == job.assignment_id))
         session.execute(delete(Assignment).where(Assignment.id == job.assignment_id))
         session.expunge(old)
         new = Assignment(id=job.assignment_id, user_id=user, query_id=query, tool=Tool.PAIRS)
@@ -114,6 +115,7 @@ def replace_assignment(sessions: Sessions, job: Job, **plan: Any) -> None:
 
 @pytest.mark.parametrize("plan", [{"seed": "another"}, {"k": 1}, {}])
 def test_a_live_session_is_not_taken_for_another_of_the_same_number(
+    app: FastAPI,
     client: httpx.Client,
     app_settings: Settings,
     sessions: Sessions,
@@ -125,6 +127,7 @@ def test_a_live_session_is_not_taken_for_another_of_the_same_number(
             make_assignment(session, user=user).id, tokens.issue_token(session, user, "test")[1]
         )
     client.get(job.url, headers=job.headers)
+    app.state.late.flush()
     replace_assignment(sessions, job, **plan)
     here = client.get(job.url, headers=job.headers).json()
     with open_client(create_app(app_settings)) as fresh:

@@ -128,7 +128,7 @@ def test_a_second_viewer_waits_without_a_slot(
             asked = [begin(app, scope, (b"",), seconds=30) for scope in scopes]
             tasks = [asyncio.create_task(each) for each in asked]
             await asyncio.to_thread(entered.wait, 30)
-            flight = limits.flight(f"{API}/scores")
+            flight = limits.flights.of(f"{API}/scores")
             while not flight.limiter.statistics().tasks_waiting:
                 await asyncio.sleep(0.001)
             assert limits.export.limiter.borrowed_tokens == 1

@@ -18,7 +18,7 @@ from topkapi.app.domain.errors import SignInNeeded
 from topkapi.app.services.accounts import tokens
 from topkapi.app.web.access.slots import Lane
 from topkapi.app.web.common.cookies import Cookies
-from topkapi.app.web.common.visitors import is_api
+from topkapi.app.web.common.visitors import is_api, visitor_of
 
 KNOWN_SECONDS = 60.0
 MOST_KNOWN = 10_000
@@ -39,12 +39,12 @@ class KnownTokens:
         self._seen: OrderedDict[str, tuple[float, int]] = OrderedDict()
         self._lock = Lock()
 
-    async def owner_of(self, plain: str) -> int:
+    async def owner_of(self, plain: str, address: str) -> int:
         """Return the id of the token's owner; raise unless the token is valid."""
         seen, owner_id = self._seen.get(tokens.hash_token(plain), (float("-inf"), NOBODY))
         if time.monotonic() - seen < KNOWN_SECONDS:
             return owner_id
-        async with self._lane.hold():
+        async with self._lane.hold(key=address):
             owner_id = await run_in_threadpool(self._look_up, plain)
         self.note_valid(plain, owner_id)
         return owner_id
@@ -77,7 +77,7 @@ async def admit(request: Request) -> int:
 
 async def _token_owner(request: Request) -> int:
     known: KnownTokens = request.app.state.known_tokens
-    return await known.owner_of(sent_token(request))
+    return await known.owner_of(sent_token(request), visitor_of(request).address)
 
 
 async def _cookie_owner(request: Request) -> int:

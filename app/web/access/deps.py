@@ -58,9 +58,9 @@ async def get_slot(request: Request, sent: SentToken) -> AsyncIterator[float]:
 
     A request that is not admitted, or a form without a valid CSRF token, is refused first.
     """
-    await admit(request)
+    person_id = await admit(request)
     check_form(request, sent)
-    async with _lane_of(request).hold() as waited:
+    async with _lane_of(request).hold(key=person_id or None) as waited:
         yield waited
 
 
@@ -100,13 +100,13 @@ async def in_transaction(
     and must be fast. ``before``, which computes for milliseconds, runs first, without a
     transaction.
     """
-    await admit(request)
+    key = await admit(request) or None
     waited = 0.0
     if before is not None:
         limits: TransactionLimits = request.app.state.transaction_limits
-        async with limits.computing.hold() as waited:
+        async with limits.computing.hold(key=key) as waited:
             await run_in_threadpool(before)
-    async with _lane_of(request).hold(waited) as waited:
+    async with _lane_of(request).hold(waited, key=key) as waited:
 
         def run() -> T:
             with _transaction(request, waited) as session:

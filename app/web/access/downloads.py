@@ -80,7 +80,7 @@ ExportSession = Annotated[Session, Depends(get_export_session, scope="function")
 async def get_flight(request: Request, _user: EarlyResearcher) -> AsyncIterator[None]:
     """Wait while another request computes the same page, before any other slot is taken."""
     limits: TransactionLimits = request.app.state.transaction_limits
-    async with limits.flight(request.scope["path"]).hold():
+    async with limits.flights.of(request.scope["path"]).hold():
         yield
 
 

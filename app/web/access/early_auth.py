@@ -65,7 +65,7 @@ async def _read(request: Request, find: Callable[[Session], T]) -> T:
         with sessions.read() as session:
             return find(session)
 
-    async with limits.authentication.hold():
+    async with limits.authentication.hold(key=await admit(request)):
         return await run_in_threadpool(run)
 
 

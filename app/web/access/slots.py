@@ -6,7 +6,7 @@ long, or finds the queue full, is refused with a request to retry, so no wait is
 """
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
@@ -15,18 +15,28 @@ from anyio import CapacityLimiter, WouldBlock, fail_after
 from topkapi.app.web.common.busy import Busy
 
 QUEUE_SECONDS = 3.5  # including the wait for a database lock, no request waits more than 5
+MOST_OF_ONE_KEY = 50  # requests in the queue of one person or address
 
 
 class Lane:
-    """A number of slots, and a bounded queue of requests that wait for one."""
+    """A number of slots, and a bounded queue of requests that wait for one.
 
-    def __init__(self, slots: int, *, longest_queue: int) -> None:
+    Requests with the same key, such as those of one person, take at most ``per_key`` places, slots
+    and queue together; the rest wait for each other. So nobody delays others by many requests.
+    """
+
+    def __init__(self, slots: int, *, longest_queue: int, per_key: int = 1) -> None:
         self.limiter = CapacityLimiter(slots)
         self._longest_queue = longest_queue
+        self._by_key = LanesByKey(per_key, longest_queue=min(longest_queue, MOST_OF_ONE_KEY))
 
     @asynccontextmanager
-    async def hold(self, before: float = 0.0) -> AsyncIterator[float]:
+    async def hold(self, before: float = 0.0, *, key: Hashable = None) -> AsyncIterator[float]:
         """Hold a slot; yield the seconds spent waiting, with those ``before`` in another lane."""
+        if key is not None:
+            async with self._by_key.of(key).hold(before) as waited, self.hold(waited) as waited:
+                yield waited
+            return
         slot = object()
         waited = before + await self._acquire(slot, before)
         try:
@@ -53,6 +63,21 @@ class Lane:
         return time.monotonic() - begin
 
 
+class LanesByKey:
+    """A lane for each key that somebody holds or waits for."""
+
+    def __init__(self, slots: int, *, longest_queue: int) -> None:
+        self._slots, self._longest_queue = slots, longest_queue
+        self._lanes: WeakValueDictionary[Hashable, Lane] = WeakValueDictionary()
+
+    def of(self, key: Hashable) -> Lane:
+        """Return the lane of a key."""
+        lane = self._lanes.get(key)
+        if lane is None:
+            lane = self._lanes[key] = Lane(self._slots, longest_queue=self._longest_queue)
+        return lane
+
+
 class TransactionLimits:
     """The lanes of one process. Together they have fewer slots than its pool has connections.
 
@@ -62,21 +87,13 @@ class TransactionLimits:
 
     def __init__(self, dialect: str) -> None:
         writers = 1 if dialect == "sqlite" else 2
-        self.read = Lane(4, longest_queue=500)
+        self.read = Lane(4, longest_queue=500, per_key=2)
         self.write = Lane(writers, longest_queue=500)
         self.computing = Lane(2, longest_queue=500)  # slow sorters, beside the transactions
-        self.authentication = Lane(
-            2, longest_queue=100
-        )  # authentication: bad tokens delay only each other
-        self.sign_in = Lane(2, longest_queue=50)  # each hashes a password
+        self.authentication = Lane(2, longest_queue=100)  # people with a signed cookie or token
+        self.strangers = Lane(2, longest_queue=100)  # unknown tokens and links, by address
+        self.sign_in = Lane(2, longest_queue=50)  # each hashes a password; by device or address
         self.health = Lane(1, longest_queue=10)
         self.export = Lane(2, longest_queue=8)
         self.download = Lane(8, longest_queue=8)  # files in transfer; they need no connection
-        self._flights: WeakValueDictionary[str, Lane] = WeakValueDictionary()
-
-    def flight(self, path: str) -> Lane:
-        """Return the lane of those who wait for the same page: it is computed once at a time."""
-        lane = self._flights.get(path)
-        if lane is None:
-            lane = self._flights[path] = Lane(1, longest_queue=8)
-        return lane
+        self.flights = LanesByKey(1, longest_queue=8)  # pages that are computed once, by path

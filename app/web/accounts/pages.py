@@ -25,9 +25,15 @@ router = APIRouter(include_in_schema=False)
 
 
 async def _hold_sign_in(request: Request) -> AsyncIterator[None]:
-    """Hold a sign-in slot: each visitor may hash a password or query the database."""
+    """Hold a slot: to hash a password, or only to query the database for the page.
+
+    Devices on which somebody has signed in before do not wait for others at their address.
+    """
     limits: TransactionLimits = request.app.state.transaction_limits
-    async with limits.sign_in.hold():
+    device = request.app.state.devices.device_of(request)
+    key = device.id if device else visitor_of(request).address
+    lane = limits.sign_in if request.method == "POST" else limits.strangers
+    async with lane.hold(key=key):
         yield
 
 

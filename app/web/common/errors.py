@@ -129,7 +129,9 @@ def show_invalid_request(request: Request, error: Exception) -> Response:
 
 def show_busy_database(request: Request, error: Exception) -> Response:
     """Return the response for a database timeout: nothing was written; the client should retry."""
-    _log.error("the database did not answer", exc_info=error)
+    cause = getattr(error, "orig", None) or error
+    reason = str(cause).partition("\n")[0]  # further lines may have values
+    _log.error("the database did not answer: %s: %s", type(cause).__name__, reason)
     return _busy(request, "The database did not answer in time.")
 
 

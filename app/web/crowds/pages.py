@@ -70,7 +70,7 @@ async def _shown_door(request: Request, token: Token) -> Door:
             facts = (token, link.id, link.platform, name, link.consent)
             return Door(*facts, arrival, preview, refusal)
 
-    async with limits.authentication.hold():
+    async with limits.strangers.hold(key=visitor_of(request).address):
         return await run_in_threadpool(look)
 
 
@@ -114,7 +114,7 @@ async def _admitted(request: Request, door: ShownDoor) -> Admitted:
     limits: TransactionLimits = request.app.state.transaction_limits
     source = "enter:" + source_of(visitor_of(request).address, None)
     who = f"enter:{door.link_id}:{door.arrival.worker}"
-    async with limits.authentication.hold():
+    async with limits.strangers.hold(key=visitor_of(request).address):
         counted = await run_in_threadpool(throttle.count, who, source, now())
     admit_visitor(request)
     return Admitted(door.arrival, counted.attempt)

@@ -34,7 +34,7 @@ async def _shown_link(request: Request, token: Token) -> None:
         with sessions.read() as session:
             invitations.owner_of(session, token)
 
-    async with limits.authentication.hold():
+    async with limits.strangers.hold(key=visitor_of(request).address):
         await run_in_threadpool(check)
     admit_visitor(request)
 

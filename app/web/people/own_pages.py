@@ -95,7 +95,7 @@ async def _confirmed(
     authenticator: Authenticator = request.app.state.authenticator
     device = request.app.state.devices.device_of(request)
     refusal: AppError | None = None
-    async with limits.sign_in.hold():
+    async with limits.sign_in.hold(key=person.id):
         try:
             await run_in_threadpool(
                 authenticator.confirm, person.email, form.current, visitor_of(request), device

@@ -9,6 +9,8 @@ transaction ever waits for a client.
 import time
 
 from anyio import fail_after
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnection
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -21,7 +23,12 @@ from topkapi.app.web.access.admission import admit
 from topkapi.app.web.access.deps import SAFE_METHODS
 from topkapi.app.web.access.early_auth import early_person
 from topkapi.app.web.common.busy import Busy
-from topkapi.app.web.common.errors import show_app_error, show_busy, show_http_error
+from topkapi.app.web.common.errors import (
+    show_app_error,
+    show_busy,
+    show_busy_database,
+    show_http_error,
+)
 from topkapi.app.web.server.body_limits import BodyLimit, is_for_visitors, limit_of
 
 IDLE_SECONDS = 30.0  # without a byte while a large body arrives
@@ -44,7 +51,7 @@ class Gate:
             bounded = await _bounded_receive(request, receive)
         except ClientDisconnect:
             return
-        except (AppError, HTTPException, Busy) as refusal:
+        except (AppError, HTTPException, Busy, OperationalError, NoConnection) as refusal:
             await _shown(request, refusal)(scope, receive, send)
             return
         await self._app(scope, bounded, send)
@@ -124,4 +131,6 @@ def _shown(request: Request, refusal: Exception) -> Response:
         return show_app_error(request, refusal)
     if isinstance(refusal, Busy):
         return show_busy(request, refusal)
+    if isinstance(refusal, OperationalError | NoConnection):
+        return show_busy_database(request, refusal)
     return show_http_error(request, refusal)
