@@ -231,7 +231,7 @@ class JudgingSession(ABC, Generic[J]):
 
     @property
     def list_ids(self) -> Mapping[str, int]:
-        """The ids of the judged rankings by system; empty where pages are judged."""
+        """The ids of the judged rankings by name; empty where pages are judged."""
         return {}
 
     def count_checks(self, before: tuple[int, int]) -> tuple[int, int]:

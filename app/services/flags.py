@@ -10,7 +10,7 @@ from topkapi.app.db.models import Flag, Study
 from topkapi.app.db.queries import flags as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid, NotFound
-from topkapi.app.domain.lists.plan import ListPlan
+from topkapi.app.domain.lists.plan import ListPlan, hidden_name
 from topkapi.app.domain.lists.session import AskingLists
 from topkapi.app.services import audit
 from topkapi.app.services.judging.labeling import AssignmentState, assignment_state
@@ -61,12 +61,13 @@ def _checked(shown: Sequence[str], state: AssignmentState) -> list[str]:
     """Return what was displayed; names that the assignment does not know are refused."""
     if not shown:
         return list(displayed(state))
-    known = {head.name for head in state.documents.values()}
+    known = {head.name: head.name for head in state.documents.values()}
     if state.tool is Tool.LISTS:
-        known = {each.system for each in ListPlan.from_json(state.plan).lists}
-    if not known.issuperset(shown):
+        plan = ListPlan.from_json(state.plan)
+        known = {hidden_name(plan.seed, each.system): each.system for each in plan.lists}
+    if not known.keys() >= set(shown):
         raise Invalid("The flag names a page that is not part of this query.", field="shown")
-    return list(shown)
+    return [known[name] for name in shown]
 
 
 def displayed(state: AssignmentState) -> Sequence[str]:

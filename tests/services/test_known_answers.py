@@ -13,6 +13,7 @@ from tests.services.test_adjudication import judge, lines
 from tests.services.test_labeling import AssignedWork
 from tests.studies import append, small_study, write_jsonl
 from topkapi.analysis.report.sources import read_votes
+from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Candidate, GoldPair, Query, Study
 from topkapi.app.db.queries.assignments.assignments import candidates_of_study
@@ -22,6 +23,7 @@ from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.pairs.answers import Answer
 from topkapi.app.domain.pairs.session import Asking
 from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.accounts.own_data import own_data
 from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.importing import StudyRefused, import_study, open_source
 from topkapi.app.services.importing.checking import check_study
@@ -169,6 +171,11 @@ def test_attention_is_asked_counted_and_in_no_other_export(
     assert len(lines(session, study, "pairs.tsv")) - 1 == len(asked)
     (tmp_path / "judgments.jsonl").write_text("".join(lines(session, study, "judgments.jsonl")))
     assert len(read_votes(tmp_path / "judgments.jsonl")) == len(asked)
+    for archived_at, kinds in ((None, {None}), (now(), {"sort", "attention"})):
+        study.archived_at = archived_at
+        session.flush()
+        (own,) = json.loads("".join(own_data(session, person)))["assignments"]
+        assert {entry["question_kind"] for entry in own["judgments"]} == kinds
     known = [{entry["left"], entry["right"]} == {"q0-d0", "q0-d1"} for entry in log]
     stored = session.get_one(Assignment, row.id)
     assert (stored.known_answers, stored.known_right) == (sum(known), 0)

@@ -187,6 +187,26 @@ def test_a_guessed_closed_or_archived_link_lets_nobody_in(
     assert count(sessions, User) == 1
 
 
+def test_a_full_link_does_not_tell_who_takes_part(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    token = linked(sessions, most_people=1)
+    agree(client, token)
+    pages, replies = [], []
+    for worker in (WORKER["PROLIFIC_PID"], "0" * len(WORKER["PROLIFIC_PID"])):
+        with browser(app) as stranger:
+            values = {**WORKER, "PROLIFIC_PID": worker, "SESSION_ID": "guessed"}
+            page = stranger.get(f"/enter/{token}", params=values)
+            text = page.text.replace(f'value="{worker}"', "")
+            pages.append((page.status_code, re.sub("[0-9a-f]{16,}", "", text)))
+            reply = agree(stranger, token, values)
+            replies.append((reply.status_code, re.sub("[0-9a-f]{16,}", "", reply.text)))
+    assert pages[0] == pages[1]
+    assert pages[0][0] == 409
+    assert replies[0] == replies[1]
+    assert agree(client, token).status_code == 303, "who has begun goes on"
+
+
 def test_a_limit_of_people_and_the_work_that_is_left_are_limits(
     app: FastAPI, sessions: Sessions
 ) -> None:

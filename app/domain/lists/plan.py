@@ -31,6 +31,11 @@ class ShownList:
     documents: tuple[ItemId, ...]
 
 
+def hidden_name(seed: str, system: str) -> str:
+    """Return a list's name for its assessor: it differs in each assignment and hides the system."""
+    return f"list-{draw_integer(seed, 'name', system):016x}"
+
+
 @dataclass(frozen=True, slots=True)
 class ListRules:
     """Rules of a study for comparing lists.

@@ -11,7 +11,14 @@ from enum import StrEnum
 from typing import Any, Self
 
 from topkapi.app.domain.errors import OutOfTurn
-from topkapi.app.domain.lists.plan import ListPlan, RankingId, ShownList, SidedPair, unordered
+from topkapi.app.domain.lists.plan import (
+    ListPlan,
+    RankingId,
+    ShownList,
+    SidedPair,
+    hidden_name,
+    unordered,
+)
 from topkapi.app.domain.log import Entry
 from topkapi.app.domain.pairs.answers import ItemId
 from topkapi.app.domain.session import (
@@ -142,8 +149,10 @@ class ListSession(JudgingSession[Comparison]):
 
     @property
     def list_ids(self) -> Mapping[str, RankingId]:
-        """The ids of the rankings by system."""
-        return {each.system: number for number, each in self._lists.items()}
+        """The ids of the rankings by hidden name; pages opened before an upgrade name systems."""
+        names = {each.system: number for number, each in self._lists.items()}
+        hidden = {hidden_name(self.plan.seed, name): number for name, number in names.items()}
+        return {**names, **hidden}
 
     def choose_next(self, choose: Callable[[Any], SidedPair]) -> None:
         """Ask the pair that ``choose`` returns for this session, if none is known yet."""

@@ -48,6 +48,12 @@ class TrainingRecord:
         """Return the number of tries left, the current one included."""
         return max(0, rules.tries + self.granted - self.failed)
 
+    def shows_answers(self, rules: TrainingRules, attempt: int) -> bool:
+        """Return whether the right answers of a try may be shown: no later try asks them again."""
+        if rules.needed is None or self.passed:
+            return True
+        return self.tries_left(rules) <= (1 if attempt == self.attempt else 0)
+
     def step(self, rules: TrainingRules) -> Step:
         """Return the step that is open."""
         if self.passed:

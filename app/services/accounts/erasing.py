@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
-from sqlalchemy import Select, delete, select, text, update
+from sqlalchemy import delete, select, text, update
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
@@ -43,7 +43,8 @@ def erase_user(
         session.execute(text("PRAGMA secure_delete=ON"))  # overwrite what is replaced
     users.disable_user(session, user, actor_id=actor_id)
     session.flush()
-    old, tokens = user.email, set(session.scalars(_ids(user)))
+    own = select(ApiToken.id).where(ApiToken.user_id == user.id)
+    old, tokens = user.email, {str(number) for number in session.scalars(own)}
     user.email, user.name = f"person-{user.id}@{DOMAIN}", f"Person {user.id}"
     user.password_hash = None
     user.disabled_at = user.disabled_at or now()
@@ -51,7 +52,7 @@ def erase_user(
         session.execute(delete(table).where(table.user_id == user.id))
     session.execute(delete(SignInAttempt).where(SignInAttempt.email == old))
     _erase_worker(session, user)
-    _rewrite_audit(session, old, user, {str(token) for token in tokens})
+    _rewrite_audit(session, old, user, tokens)
     if notes:
         _blank_notes(session, user)
     audit.record(session, actor_id, "user.erase", user.email, notes=notes)
@@ -66,10 +67,6 @@ def truncate_log(sessions: Sessions) -> None:
     if engine.dialect.name == "sqlite":
         with closing(engine.raw_connection()) as connection:
             connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def _ids(user: User) -> Select[tuple[int]]:
-    return select(ApiToken.id).where(ApiToken.user_id == user.id)
 
 
 def _erase_worker(session: Session, user: User) -> None:

@@ -120,11 +120,15 @@ def _work(session: Session, user_id: int) -> Iterator[Record]:
             "timer_events": _grouped(session, _timers(ids)),
             "flags": _grouped(session, _flags(ids)),
         }
-        for row, query, text, slug in rows:
+        for row, query, text, slug, archived_at in rows:
             about = {"study": slug, "query": query, "query_text": text, "tool": row.tool}
             logs = {name: found.get(row.id, []) for name, found in parts.items()}
             if row.tool is Tool.LISTS:  # the systems behind the lists stay hidden
                 logs["flags"] = [{**flag, "shown": []} for flag in logs["flags"]]
+            if archived_at is None:  # whose answers are known stays hidden until the study ends
+                logs["judgments"] = [
+                    {**entry, "question_kind": None} for entry in logs["judgments"]
+                ]
             yield {**about, **_times(row), **logs}
 
 
@@ -140,7 +144,7 @@ def _times(row: Assignment) -> Record:
 
 def _assignments(session: Session, user_id: int, after: int) -> Sequence[Row[*tuple[Any, ...]]]:
     statement = (
-        select(Assignment, Query.external_id, Query.text, Study.slug)
+        select(Assignment, Query.external_id, Query.text, Study.slug, Study.archived_at)
         .join(Query, Query.id == Assignment.query_id)
         .join(Study, Study.id == Query.study_id)
         .where(Assignment.user_id == user_id, Assignment.id > after)

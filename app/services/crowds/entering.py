@@ -90,6 +90,7 @@ def _again(
 ) -> Entered:
     """Let a known worker in; a new link means a new consent."""
     if worker.user_id not in devices and not _same_submission(worker, arrival):
+        _refuse_full(session, link)  # as for a stranger: the answer tells nothing about a worker
         raise Forbidden(_OTHER_SESSION)
     if worker.link_id != link.id:
         worker.link_id, worker.consented_at = link.id, now()
@@ -102,15 +103,16 @@ def _same_submission(worker: CrowdWorker, arrival: Arrival) -> bool:
     return kept is None or hmac.compare_digest(kept, hash_token(arrival.session))
 
 
-def refuse_full(session: Session, link: EntryLink, arrival: Arrival) -> None:
-    """Refuse new people if the link is closed or has enough people; known workers may return."""
-    if queries.worker_of(session, link.study_id or 0, link.platform, arrival.worker) is None:
-        _refuse_full(session, link)
+def is_full(session: Session, link: EntryLink) -> bool:
+    """Return whether the link is closed or has enough people; known workers may return."""
+    people = queries.people_of_links(session, link.study_id or 0).get(link.id, 0)
+    return link.closed_at is not None or (
+        link.most_people is not None and people >= link.most_people
+    )
 
 
 def _refuse_full(session: Session, link: EntryLink) -> None:
-    people = queries.people_of_links(session, link.study_id or 0).get(link.id, 0)
-    if link.closed_at is not None or (link.most_people is not None and people >= link.most_people):
+    if is_full(session, link):
         raise Conflict(_FULL)
 
 

@@ -33,6 +33,11 @@ from topkapi.app.web.crowds.views import ConsentView
 
 router = APIRouter(prefix="/enter", include_in_schema=False)
 Token = Annotated[str, Path(max_length=100)]
+# The same for everybody: a page that knows who began would tell strangers who takes part.
+_FULL = (
+    "This study has enough people. If you have begun, you can go on; otherwise please return your "
+    "submission on the platform's page."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,7 @@ class Door:
     arrival: Arrival | None
     preview: bool = False
     refusal: AppError | None = None
+    full: bool = False
 
 
 async def _shown_door(request: Request, token: Token) -> Door:
@@ -61,14 +67,10 @@ async def _shown_door(request: Request, token: Token) -> Door:
             link = links.link_of_token(session, token)
             preview = is_preview(link.platform, values)
             arrival, refusal = _arrival(link.platform, values)
-            if arrival is not None and not preview:
-                try:
-                    entering.refuse_full(session, link, arrival)
-                except Conflict as full:
-                    refusal = full
+            full = arrival is not None and entering.is_full(session, link)
             name = link.study.name if link.study else ""
             facts = (token, link.id, link.platform, name, link.consent)
-            return Door(*facts, arrival, preview, refusal)
+            return Door(*facts, arrival, preview, refusal, full)
 
     async with limits.strangers.hold(key=visitor_of(request).address):
         return await run_in_threadpool(look)
@@ -152,7 +154,8 @@ def _beginning(request: Request, assignment_id: int | None) -> str:
 
 
 def _page(request: Request, door: Door) -> Response:
-    status = status_of(door.refusal) if door.refusal and not door.preview else 200
+    refusal = door.refusal or (Conflict(_FULL) if door.full else None)
+    status = status_of(refusal) if refusal and not door.preview else 200
     return _private(render(request, "crowds/consent.html", _view(request, door), status=status))
 
 
@@ -161,6 +164,7 @@ def _view(request: Request, door: Door) -> ConsentView:
     arrival, names = door.arrival, PARAMETERS[door.platform]
     may_agree = arrival is not None and not door.preview and door.refusal is None
     values = (arrival.worker, arrival.session, arrival.study) if arrival and may_agree else ()
+    problem = str(door.refusal) if door.refusal else _FULL if door.full else ""
     return ConsentView(
         token=door.token,
         study=door.study,
@@ -168,7 +172,7 @@ def _view(request: Request, door: Door) -> ConsentView:
         fields=dict(zip((names.worker, names.session, names.study), values, strict=False)),
         preview=door.preview,
         signed_in=cookies.claim_of(request) is not None,
-        problem=str(door.refusal) if door.refusal and not door.preview else "",
+        problem="" if door.preview else problem,
     )
 
 

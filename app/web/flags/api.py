@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from topkapi.app.db.models import Flag
+from topkapi.app.db.models import Assignment, Flag
 from topkapi.app.db.queries import flags as queries
+from topkapi.app.domain.enums import Tool
 from topkapi.app.services import flags
 from topkapi.app.services.flags import MAX_REASON, FlagReport
 from topkapi.app.services.studies import lifecycle
@@ -59,7 +60,10 @@ def post_api_flag(
         user_id=user.id,
         report=FlagReport(body.reason, body.position),
     )
-    return FlagOut(**_facts(flag))
+    facts = _facts(flag)
+    if session.get_one(Assignment, assignment_id).tool is Tool.LISTS:
+        facts["shown"] = []  # the systems stay hidden from assessors
+    return FlagOut(**facts)
 
 
 @router.get("/studies/{slug}/flags")

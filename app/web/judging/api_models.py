@@ -52,7 +52,7 @@ class GradeQuestion(BaseModel):
 
 
 class ListOut(BaseModel):
-    """A ranking, best page first; ``id`` is the system that made it."""
+    """A ranking, best page first; ``id`` names it in this assignment and hides its system."""
 
     id: str
     documents: list[DocumentOut]
@@ -131,7 +131,7 @@ class GradeResult(BaseModel):
 
 
 class ComparisonOut(BaseModel):
-    """Two systems by the side on which their rankings were shown, and the answer."""
+    """Two rankings by the side on which they were shown, and the answer."""
 
     left: str
     right: str

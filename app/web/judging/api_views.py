@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.grades.session import UNJUDGEABLE, AskingGrade, Graded, GradePlan
-from topkapi.app.domain.lists.plan import ListPlan, ShownList
+from topkapi.app.domain.lists.plan import ListPlan, ShownList, hidden_name
 from topkapi.app.domain.lists.session import AskingLists, Compared, ListAnswer
 from topkapi.app.domain.pairs.confidence import Expected, ListConfidence
 from topkapi.app.domain.pairs.plan import Plan
@@ -89,7 +89,7 @@ def _question(
     if isinstance(assignment_state.state, AskingLists):
         by_number = dict(zip(assignment_state.state.shown, shown, strict=True))
         left, right = (
-            _list(each, by_number)
+            _list(assignment_state, each, by_number)
             for each in (assignment_state.state.left, assignment_state.state.right)
         )
         return ListQuestion(left=left, right=right)
@@ -100,15 +100,19 @@ def _question(
     )
 
 
-def _list(shown: ShownList, documents: Mapping[int, DocumentOut]) -> ListOut:
-    return ListOut(id=shown.system, documents=[documents[number] for number in shown.documents])
+def _list(
+    state: AssignmentState, shown: ShownList, documents: Mapping[int, DocumentOut]
+) -> ListOut:
+    name = hidden_name(state.plan["seed"], shown.system)
+    return ListOut(id=name, documents=[documents[number] for number in shown.documents])
 
 
 def _list_result(assignment_state: AssignmentState, compared: Compared) -> ListResult:
-    systems = {each.id: each.system for each in ListPlan.from_json(assignment_state.plan).lists}
+    plan = ListPlan.from_json(assignment_state.plan)
+    names = {each.id: hidden_name(plan.seed, each.system) for each in plan.lists}
     return ListResult(
         comparisons=[
-            ComparisonOut(left=systems[each.left], right=systems[each.right], answer=each.answer)
+            ComparisonOut(left=names[each.left], right=names[each.right], answer=each.answer)
             for each in compared.answers
         ]
     )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from topkapi.app.domain.lists.plan import ShownList
+from topkapi.app.domain.lists.plan import ShownList, hidden_name
 from topkapi.app.domain.lists.session import AskingLists
 from topkapi.app.domain.text.snippets import Parts, snippet, without_markdown
 from topkapi.app.services.judging.labeling import AssignmentState
@@ -30,7 +30,7 @@ class ResultView:
 
 @dataclass(frozen=True, slots=True)
 class ListPane:
-    """One ranking on the screen; ``name`` is that of its system and is never displayed."""
+    """One ranking on the screen; ``name`` is sent with the answer and hides the system."""
 
     side: str
     label: str
@@ -73,7 +73,7 @@ def list_panes(
             side=side,
             label=f"{side.capitalize()} list",
             field=side,
-            name=shown.system,
+            name=hidden_name(assignment_state.plan["seed"], shown.system),
             results=[result(number, side, other) for number in shown.documents],
         )
         for side, shown, other in pairs

@@ -62,11 +62,11 @@ class PracticeIn(Body):
 
 
 class FeedbackOut(BaseModel):
-    """What is right and why, and the training after the answer."""
+    """What is right and why, null if a later try may ask it again, and the training now."""
 
-    agrees: bool
-    answers: list[str]
-    explanation: str
+    agrees: bool | None
+    answers: list[str] | None
+    explanation: str | None
     training: TrainingOut
 
 
@@ -144,10 +144,11 @@ def post_my_answer(
     )
     item = session.get_one(PracticeItem, body.item)
     training = trainings.training_state(session, study, user.id)
+    shown = training.record.shows_answers(training.rules, stored.attempt)
     return FeedbackOut(
-        agrees=stored.agrees,
-        answers=item.answers,
-        explanation=item.explanation,
+        agrees=stored.agrees if shown else None,
+        answers=item.answers if shown else None,
+        explanation=item.explanation if shown else None,
         training=_out(request, session, training),
     )
 

@@ -141,7 +141,7 @@ def _practice_page(
         item_id=item.id,
         attempt=training.record.attempt if given is None else given.attempt,
         tries=_tries(training),
-        feedback=None if given is None else _feedback(item, given),
+        feedback=None if given is None else _feedback(training, item, given),
     )
     return render(request, _PAGES[item.tool], view)
 
@@ -153,7 +153,9 @@ def _tries(training: TrainingState) -> int | None:
     return training.rules.tries + training.record.granted
 
 
-def _feedback(item: PracticeItem, given: PracticeAnswer) -> Feedback:
+def _feedback(training: TrainingState, item: PracticeItem, given: PracticeAnswer) -> Feedback:
+    if not training.record.shows_answers(training.rules, given.attempt):
+        return Feedback(None, "", "", given.answer, "")
     return Feedback(
         agrees=given.agrees,
         right=" or ".join(f"“{answer_name(item.tool, each)}”" for each in item.answers),

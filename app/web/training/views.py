@@ -51,9 +51,12 @@ class GuidelinesStep:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What most chose, what the person chose, and why; answers as the buttons name them."""
+    """What most chose, what the person chose, and why; answers as the buttons name them.
 
-    agrees: bool
+    ``agrees`` is None, and all but ``value`` empty, if a later try may ask the question again.
+    """
+
+    agrees: bool | None
     right: str
     given: str
     value: str
