@@ -32,13 +32,15 @@ export function namesOf({ key, code, shiftKey }) {
   return counts ? [key, place[1]] : [key];
 }
 
+const opensOf = (control) => control.getAttribute("commandfor") ?? control.dataset.opens;
+
 function controlOf(name) {
   const open = openDialog();
   const controls = [...document.querySelectorAll("[aria-keyshortcuts]")];
   return controls.find((control) => {
-    if (control.getAttribute("aria-keyshortcuts") !== name || control.disabled || control.hidden) return false;
+    if (control.getAttribute("aria-keyshortcuts") !== name || control.disabled || control.hidden || control.closest("dialog:not([open])")) return false;
     // While a dialog is open only its own shortcuts work, and the one that closes it.
-    return !open || open.contains(control) || control.getAttribute("commandfor") === open.id;
+    return !open || open.contains(control) || opensOf(control) === open.id;
   });
 }
 

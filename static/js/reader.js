@@ -27,7 +27,7 @@ export function wireReader(stage, { loaded = () => {} } = {}) {
   const turns = [...dialog.querySelectorAll("[data-turn]")];
   let shown = null; // the link of the page that is shown
 
-  const linksBeside = (link) => [...(link.closest(".pane__scroll") ?? stage).querySelectorAll("a[data-page]")];
+  const linksBeside = (link) => [...link.closest(".pane__scroll, dialog, main").querySelectorAll("a[data-page]")];
   const markOpened = () => stage.querySelectorAll(".results a[data-page]").forEach((link) => link.toggleAttribute("data-opened", opened.has(link.dataset.name)));
 
   function turnTo(link) {
@@ -39,11 +39,12 @@ export function wireReader(stage, { loaded = () => {} } = {}) {
     dialog.querySelector("h2").textContent = link.textContent;
     content.removeAttribute("data-focused");
     content.replaceChildren(frameFor(link));
+    if (!link.dataset.name) return; // a page of an earlier answer
     opened.add(link.dataset.name);
     keep("opened", [...opened]);
   }
 
-  stage.addEventListener("click", (event) => {
+  document.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-page]");
     if (!link || !isPlain(event)) return;
     event.preventDefault();

@@ -3,6 +3,7 @@ import { Clock, reporter } from "./clock.js";
 import { wireDivider } from "./divider.js";
 import { refreshHits, wireFinder } from "./finder.js";
 import { isShown, listen, tokenOf } from "./frames.js";
+import { wireHistory } from "./history.js";
 import { hold } from "./layout.js";
 import { notePress, onKey, wireKeys } from "./keys.js";
 import * as notes from "./notes.js";
@@ -204,6 +205,7 @@ wireKeys();
 wireActivity(() => clock.touch());
 wireTerms(refresh);
 wireFinder();
+wireHistory();
 wirePassages();
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 

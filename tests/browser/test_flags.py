@@ -6,10 +6,10 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 from sqlalchemy import select
 
-from tests.browser.assigned_work import AssignedWork, Site, answered, question_of
+from tests.browser.assigned_work import AssignedWork, Site, answered, question_of, ready
 from tests.browser.looks import barriers, flaws, widths
-from tests.factories import make_user
-from topkapi.app.db.models import Flag
+from tests.factories import PASSWORD, make_user
+from topkapi.app.db.models import Flag, User
 from topkapi.app.domain.enums import Role
 
 pytestmark = pytest.mark.browser
@@ -36,6 +36,10 @@ def test_a_question_is_flagged_by_keyboard_and_stays_open(
     assert question_of(tab) == before
     tab.keyboard.press("ArrowRight")
     answered(tab, 2)
+    tab.keyboard.press("x")
+    expect(tab.get_by_label("What is wrong with this question?")).to_be_focused()
+    expect(tab.get_by_text("The administrators see it.")).to_be_hidden()  # about the last question
+    tab.keyboard.press("Escape")
     with postgresql_site.sessions.read() as session:
         flag = session.scalars(
             select(Flag).where(Flag.assignment_id == assigned.assignment.id)
@@ -78,3 +82,37 @@ def test_the_flag_fits(
     context.add_cookies([assigned.site.cookie(admin)])
     tab.goto(f"{assigned.site.server.url}/studies/{assigned.study.slug}/progress")
     fits("flag-progress")
+
+
+def test_the_text_of_a_flag_is_kept_until_it_is_sent(
+    new_assigned: Callable[..., AssignedWork], context: BrowserContext
+) -> None:
+    assigned = new_assigned()
+    page = assigned.open_page(context)
+    field = page.get_by_label("What is wrong with this question?")
+    page.keyboard.press("x")
+    page.keyboard.type("Both pages are empty.")
+    page.route("**/flags", lambda route: route.abort())
+    page.get_by_role("button", name="Flag question").click()
+    expect(page.get_by_text("The flag could not be sent.")).to_be_visible()
+    page.unroute_all()
+    with assigned.site.sessions.write.begin() as session:  # the sign-in expires
+        session.get_one(User, assigned.user.id).session_version += 1
+    page.get_by_role("button", name="Flag question").click()
+    expect(page.get_by_text("Your sign-in has expired.")).to_be_visible()
+    page.get_by_label("E-mail").fill(assigned.user.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url(assigned.url)
+    ready(page)
+    page.keyboard.press("x")
+    expect(field).to_have_value("Both pages are empty.")
+    page.get_by_role("button", name="Flag question").click()
+    expect(page.get_by_text("The administrators see it.")).to_be_visible()
+    page.reload()
+    ready(page)
+    page.keyboard.press("x")
+    expect(field).to_have_value("")
+    with assigned.site.sessions.read() as session:
+        flags = session.scalars(select(Flag).where(Flag.assignment_id == assigned.assignment.id))
+        assert [flag.reason for flag in flags] == ["Both pages are empty."]

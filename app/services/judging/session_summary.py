@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
+from topkapi.app.db.models import User
 from topkapi.app.db.queries.judging import labeling as queries
 from topkapi.app.db.queries.judging.timing import count_pauses
 from topkapi.app.domain.log import EntryKind, fold
 from topkapi.app.domain.pairs.answers import Answer
+from topkapi.app.domain.shortcuts import keys_of
 from topkapi.app.services.judging.completion import Completion, completion_of
 from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.queue import QueueItem, queue_of_user
@@ -18,7 +20,8 @@ from topkapi.app.services.judging.queue import QueueItem, queue_of_user
 class Summary:
     """A finished query in numbers; ``next`` is the assignment to continue with.
 
-    ``tied_pairs`` are the pages that were judged equal; ``completion`` ends a crowd worker's part.
+    ``tied_pairs`` are the pages that were judged equal; ``completion`` ends a crowd worker's part;
+    ``undo_key`` is the person's key for Undo.
     """
 
     answers: int
@@ -28,6 +31,7 @@ class Summary:
     active_ms: int
     pauses: int
     next: QueueItem | None
+    undo_key: str
     completion: Completion | None = None
 
 
@@ -45,5 +49,6 @@ def summary_of(session: Session, assignment_state: AssignmentState, *, user_id: 
         active_ms=assignment_state.active_ms,
         pauses=count_pauses(session, assignment_state.assignment_id),
         next=queue_of_user(session, user_id).now,
+        undo_key=keys_of(session.get_one(User, user_id).keys)["undo"],
         completion=completion_of(session, user_id),
     )

@@ -67,7 +67,7 @@ def get_history(
     assignment_id: RowId,
     page: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 1,
 ) -> Response:
-    """Show the person's own answers so far; they open read-only."""
+    """Show the person's own answers so far, as a page or in a dialog; they open read-only."""
     live = request.app.state.live
     history = history_of(session, live, assignment_id=assignment_id, user_id=user.id)
     opened = opener_of(request, history.state)
@@ -75,7 +75,7 @@ def get_history(
     shown = history.answers[offset_of(paging.number, SIZE) : paging.last]
     answers = [_view(past, history.state.tool, opened) for past in shown]
     view = HistoryView(history, answers, paging, Choices(request.url.path, {}))
-    return render(request, "judging/history.html", view)
+    return render(request, "judging/history.html", view, fragment="judging/_history.html")
 
 
 def _view(past: PastAnswer, tool: Tool, opened: Opener) -> PastAnswerView:
