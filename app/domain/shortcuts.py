@@ -35,6 +35,7 @@ ACTIONS = (
     Action("link", "Link scrolling", "L"),
     Action("fit", "Fit wide pages to the width", "W"),
     Action("text", "Show a page as text", "V"),
+    Action("differences", "Mark the differences of nearly equal pages", "C"),
     Action("find", "Find in the pages", "F"),
     Action("next_hit", "Next hit, or next result", "."),
     Action("previous_hit", "Previous hit, or previous result", ","),

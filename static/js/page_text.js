@@ -1,30 +1,50 @@
 // The text of a page in a frame: positions in it as ranges, and ranges painted without changing the page.
-const BLOCKS = "ADDRESS ARTICLE ASIDE BLOCKQUOTE BR DD DIV DL DT FIGCAPTION FOOTER H1 H2 H3 H4 H5 H6 HEADER HR LI MAIN NAV OL P PRE SECTION TABLE TD TH TR UL".split(" ");
-const SKIPPED = "SCRIPT STYLE NOSCRIPT TEMPLATE TEXTAREA SELECT".split(" ");
+const BLOCKS = new Set("ADDRESS ARTICLE ASIDE BLOCKQUOTE BR DD DIV DL DT FIGCAPTION FOOTER H1 H2 H3 H4 H5 H6 HEADER HR LI MAIN NAV OL P PRE SECTION TABLE TD TH TR UL".split(" "));
+const SKIPPED = new Set("SCRIPT STYLE NOSCRIPT TEMPLATE TEXTAREA SELECT".split(" "));
 const COLOURS = `::highlight(topkapi-passage) { background: rgb(47 128 237 / .26); text-decoration: underline 2px rgb(47 128 237); }
-::highlight(topkapi-find) { background: #ffb224; color: #1e1c19; } ::highlight(topkapi-hit) { background: #e5484d; color: #fff; }`;
+::highlight(topkapi-find) { background: #ffb224; color: #1e1c19; } ::highlight(topkapi-hit) { background: #e5484d; color: #fff; }
+::highlight(topkapi-difference) { background: rgb(190 40 140 / .18); text-decoration: underline 2px rgb(190 40 140); }`;
 const styled = new WeakSet(); // documents that know the colours
+const texts = new WeakMap(); // loaded documents -> their text, which does not change
 
 // Return the text of a page with the text node of each part of it. Marks of terms do not change it, nor do the parts in which
 // the server sends a long plain text.
 export function textOf(page) {
+  const found = texts.get(page) ?? readText(page);
+  if (page.readyState === "complete") texts.set(page, found);
+  return found;
+}
+
+function readText(page) {
   const walker = page.createTreeWalker(page.body ?? page, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) =>
-    (SKIPPED.includes(node.nodeName) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
+    (SKIPPED.has(node.nodeName) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
   const parts = [];
-  let text = "";
+  const pieces = [];
+  let length = 0;
+  const add = (piece) => { pieces.push(piece); length += piece.length; };
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     if (node.nodeType === Node.TEXT_NODE) {
-      parts.push({ node, start: text.length });
-      text += node.data;
-    } else if (BLOCKS.includes(node.nodeName) && !node.hasAttribute("data-topkapi-part")) text += "\n";
+      parts.push({ node, start: length });
+      add(node.data);
+    } else if (BLOCKS.has(node.nodeName) && !node.hasAttribute("data-topkapi-part")) add("\n");
   }
-  return { text, parts };
+  return { text: pieces.join(""), parts };
+}
+
+// Return the last part that starts at or before an offset.
+function partAt(parts, offset) {
+  let [low, high] = [0, parts.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (parts[middle].start <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return parts[low];
 }
 
 export function rangeAt(page, parts, start, end) {
-  const place = (offset) => parts.findLast((part) => part.start <= offset);
   const range = page.createRange();
-  const [first, last] = [place(start), place(end - 1)];
+  const [first, last] = [partAt(parts, start), partAt(parts, end - 1)];
   range.setStart(first.node, start - first.start);
   range.setEnd(last.node, end - last.start);
   return range;

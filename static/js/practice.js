@@ -3,6 +3,7 @@ import { wireDivider } from "./divider.js";
 import { refreshHits, wireFinder } from "./finder.js";
 import "./fit.js";
 import "./readable.js";
+import "./same.js";
 import "./text_view.js";
 import { adopt, listen, setSize } from "./frames.js";
 import { notePress, onKey, wireKeys } from "./keys.js";

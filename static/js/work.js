@@ -22,6 +22,7 @@ import { wireTabs } from "./tabs.js";
 import { countEarly, countTerms, wireTerms } from "./terms.js";
 import "./fit.js";
 import "./readable.js";
+import { compareSoon } from "./same.js";
 import { checkPages } from "./text_view.js";
 
 const { form, boxes } = stage;
@@ -123,7 +124,7 @@ const painting = () => new Promise((resolve) => { afterPaint(resolve); setTimeou
 
 // What depends on the text of the pages can wait until they are painted.
 function look() {
-  pool.whenShown(boxes, () => { countTerms(); refreshHits(); paintPassages(); panes.settlePanes(); checkPages(); });
+  pool.whenShown(boxes, () => { countTerms(); refreshHits(); paintPassages(); panes.settlePanes(); checkPages(); compareSoon(); });
 }
 
 async function submit(button) {

@@ -178,3 +178,60 @@ def test_an_opened_result_is_read_as_text(site: Site, context: BrowserContext) -
     expect(reader.locator(".badge--text")).to_be_hidden()
     tab.keyboard.press("Escape")
     expect(reader).to_be_hidden()
+
+
+WORDS = " ".join(f"word{number}" for number in range(200))
+HAN = "".join(chr(0x4E00 + 7 * number) for number in range(200))
+DIFFER = """() => ['left', 'right'].map((side) => {
+  const frame = document.querySelector(`#${side}-frames iframe:not(.frame--next)`);
+  return [...(frame.contentWindow.CSS.highlights.get('topkapi-difference') ?? [])].map(String);
+})"""
+
+
+def badge_of(
+    new_assigned: Callable[..., AssignedWork], context: BrowserContext, one: Body, other: Body
+) -> Page:
+    context.clear_cookies()
+    return new_assigned(pages=[one, other]).open_page(context)
+
+
+def test_pages_with_the_same_text_say_so(
+    new_assigned: Callable[..., AssignedWork], context: BrowserContext
+) -> None:
+    plain = Body(f"Tulips & more\n\n{WORDS}.")
+    html = Body(f"<!doctype html><h1>Tulips &amp; <i>more</i></h1><p>{WORDS}.", "text/html")
+    near = Body(f"Tulips & more\n\n{WORDS.replace('word50 ', 'tall vases ')}.")
+    chinese = [Body(start + HAN) for start in ("你好", "早安")]
+    tab = badge_of(new_assigned, context, plain, html)
+    expect(tab.locator(".badge--same")).to_have_text(["Same text", "Same text"])
+    assert (flaws(tab), barriers(tab)) == ([], [])
+    tab = badge_of(new_assigned, context, html, near)
+    expect(tab.locator("#left .badge--same, #right .badge--same")).to_have_count(2)
+    expect(tab.locator("#left .badge--same")).to_contain_text("Nearly the same")
+    for wanted in (["tall vases", "word50"], []):
+        tab.keyboard.press("c")
+        tab.wait_for_function(
+            f"wanted => ({DIFFER})().flat().sort().join('|') === wanted", arg="|".join(wanted)
+        )
+    assert (flaws(tab), barriers(tab)) == ([], [])
+    tab = badge_of(new_assigned, context, *chinese)
+    tab.get_by_role("button", name="Nearly the same").first.click()
+    tab.wait_for_function(f"({DIFFER})().flat().sort().join('|') === '你好|早安'")
+
+
+def test_pages_with_other_text_say_nothing(
+    new_assigned: Callable[..., AssignedWork], context: BrowserContext
+) -> None:
+    others = (" ".join(f"{word}{number}" for number in range(30)) for word in ("one", "two"))
+    bodies = [Body(f"{WORDS} {other}") for other in others]
+    bodies.append(Body(f"{bodies[0].data}."))
+    assigned = new_assigned(pages=bodies)
+    tab = assigned.open_page(context)
+    texts = {str(at): body.data for at, body in enumerate(bodies)}
+    for number in range(2):
+        tab.evaluate("new Promise((done) => requestIdleCallback(() => requestIdleCallback(done)))")
+        left, right = (texts[tab.inner_text(f"#{side}-title h2")[-1]] for side in ("left", "right"))
+        is_near = left.rstrip(".") == right.rstrip(".")
+        expect(tab.locator(".badge--same")).to_have_count(2 if is_near else 0)
+        if number == 0:
+            answer(tab, "ArrowLeft")
