@@ -6,17 +6,17 @@ import zlib
 PIXEL_ROWS = 40
 
 
-def pdf_of(*texts: str) -> bytes:
-    """Return a PDF with one page per text; each text is one line of Helvetica."""
+def pdf_of(*texts: str, font: str = "Helvetica", size: int = 24) -> bytes:
+    """Return a PDF with one page per text; each text is one line, 72 points from the left."""
     count = len(texts)
     kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(count))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
         f"<< /Type /Pages /Kids [{kids}] /Count {count} >>",
-        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        f"<< /Type /Font /Subtype /Type1 /BaseFont /{font} >>",
     ]
     for number, text in enumerate(texts):
-        stream = f"BT /F1 24 Tf 72 700 Td ({text}) Tj ET"
+        stream = f"BT /F1 {size} Tf 72 700 Td ({text}) Tj ET"
         objects.append(
             "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] "
             f"/Resources << /Font << /F1 3 0 R >> >> /Contents {5 + 2 * number} 0 R >>"

@@ -33,12 +33,14 @@ function isReadable(element, behind) {
   return ink[3] > 0.1 && (!paper || [0, 1, 2].some((index) => Math.abs(ink[index] - paper[index]) >= SAME));
 }
 
-function isSeen(element, { left, top, width, height }) {
+// Return whether something is seen at the beginning of its box, as far as that is in the page.
+function isSeen(element, { left, right, top, bottom }) {
   const view = element.ownerDocument.defaultView;
-  const [x, y] = [left + Math.min(width, 20) / 2, top + height / 2];
-  if (width < 2 || height < 4 || x < 0 || y < 0 || !element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;
-  if (x >= view.innerWidth || y >= view.innerHeight) return isReadable(element, [element]); // further down
-  const behind = beneath(element, x, y);
+  const [width, height] = [right - Math.max(left, 0), bottom - Math.max(top, 0)];
+  const [x, y] = [Math.max(left, 0) + Math.min(width, 20) / 2, Math.max(top, 0) + Math.min(height, 20) / 2];
+  if (width < 2 || height < 4 || !element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;
+  const isBelow = x >= view.innerWidth || y >= view.innerHeight;
+  const behind = isBelow ? [element] : beneath(element, x, y);
   return Boolean(behind) && (element.matches(PICTURES) || isReadable(element, behind));
 }
 

@@ -16,6 +16,15 @@ from topkapi.app.db.models import Query, Study
 from topkapi.app.services.importing import import_study, open_source
 
 pytestmark = pytest.mark.browser
+GUIDE = pdf_of("Water the tulips daily", "Page two")
+SMALL = pdf_of(f"Water the tulips daily {'and cut them ' * 4}", font="Courier", size=10)
+# Where the marked word begins and how wide it is, in points of a page 595 points wide.
+MARK = """mark => {
+  const sheet = mark.closest('.sheet').getBoundingClientRect();
+  const { left, width, top, height } = mark.getBoundingClientRect();
+  const points = 595 / sheet.width;
+  return [points * (left - sheet.left), points * width, points * (top - sheet.top + height / 2)];
+}"""
 WIDE = '<!doctype html><div style="width:3000px;background:#eee">A wide table of tulips.</div>'
 HELD = (
     "<!doctype html><p>Before.</p><iframe src='https://film.example' width=300 height=80></iframe>"
@@ -23,7 +32,9 @@ HELD = (
 )
 
 
-def media_desks(site: Site, folder: Path, count: int) -> list[tuple[str, object]]:
+def media_desks(
+    site: Site, folder: Path, count: int, guide: bytes = GUIDE
+) -> list[tuple[str, object]]:
     """Import a study of a PDF and a picture, and assign it to ``count`` people.
 
     Return for each person the address and the cookie.
@@ -31,7 +42,7 @@ def media_desks(site: Site, folder: Path, count: int) -> list[tuple[str, object]
     slug = f"media-{id(folder)}"
     (folder / "pages").mkdir()
     (folder / "study.toml").write_text(f'name = "Media"\nslug = "{slug}"\nk = 2\n')
-    (folder / "pages" / "guide.pdf").write_bytes(pdf_of("Water the tulips daily", "Page two"))
+    (folder / "pages" / "guide.pdf").write_bytes(guide)
     (folder / "pages" / "vase.png").write_bytes(png_of(2000))
     records = [{"id": "guide", "path": "pages/guide.pdf"}, {"id": "vase", "path": "pages/vase.png"}]
     write_jsonl(folder / "documents.jsonl", records)
@@ -82,6 +93,38 @@ def _shows_both(page: Page) -> None:
     for frame in (guide, vase):  # both fit without scrolling sideways
         room = "e => e.scrollWidth - e.clientWidth"
         assert frame.locator("html").evaluate(room) <= 0
+
+
+def test_marks_in_a_pdf_lie_on_the_words_at_a_readable_size(
+    site: Site, context: BrowserContext, tmp_path: Path, snapshot: Callable[[Page, str], None]
+) -> None:
+    [(address, cookie)] = media_desks(site, tmp_path, 1, SMALL)
+    context.add_cookies([cookie])  # type: ignore[list-item]
+    page = context.new_page()
+    page.set_viewport_size({"width": 1024, "height": 768})
+    page.goto(address)
+    ready(page)
+    side = next(each for each in ("left", "right") if _title(page, each) == "guide")
+    mark = frame_of(page, side).locator("mark", has_text="tulips")
+    sheet = frame_of(page, side).locator(".sheet")
+    width = "e => e.getBoundingClientRect().width"
+    left, wide, middle = mark.evaluate(MARK)
+    letter = 6  # points: each letter of Courier is 0.6 of its size wide
+    assert abs(left - (72 + len("Water the ") * letter)) < 1
+    assert abs(wide - len("tulips") * letter) < 1
+    assert abs(middle - (842 - 700 - 3)) < 3
+    before = sheet.evaluate(width)
+    assert before / 595 * 10 >= 10  # pixels of a text of ten points
+    assert frame_of(page, side).locator("html").evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+    expect(page.get_by_role("button", name="Show its text")).to_have_count(0)
+    snapshot(page, "small-pdf")
+    page.get_by_role("button", name="Larger text").click()
+    assert sheet.evaluate(width) > 1.1 * before
+    assert abs(mark.evaluate(MARK)[0] - left) < 1
+
+
+def _title(page: Page, side: str) -> str:
+    return page.inner_text(f"#{side}-title h2")
 
 
 def test_a_wide_page_is_fitted_by_key_and_stays_so(

@@ -140,9 +140,10 @@ def _style_after(link: PageLink) -> str:
 
     At the end it changes neither the page's rendering mode nor the order of its own styles.
     """
-    sizes = [f'html[data-size="{size}"]{{zoom:{zoom}}}' for size, zoom in _ZOOM.items()]
-    if link.size in _ZOOM:
-        sizes.insert(0, f"html:not([data-size]){{zoom:{_ZOOM[link.size]}}}")
+    zooms = {size: f"{{zoom:{zoom};--topkapi-zoom:{zoom}}}" for size, zoom in _ZOOM.items()}
+    sizes = [f'html[data-size="{size}"]{zoom}' for size, zoom in zooms.items()]
+    if link.size in zooms:
+        sizes.insert(0, f"html:not([data-size]){zooms[link.size]}")
     marks = [
         f'mark[data-mark="{number}"]{{background:{colour}!important}}'
         for number, colour in enumerate(_MARK_COLOURS, 1)
