@@ -11,7 +11,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from tests.browser.assigned_work import Site
-from tests.browser.chromium import ARGUMENTS, chromium_path
+from tests.browser.chromium import RestoringBrowser
 from tests.browser.random_walk import walk
 from tests.databases import postgresql_server
 from tests.live import serving
@@ -35,15 +35,18 @@ def walk_on(url: str, folder: Path, seeds: list[int], answers: int) -> None:
     migrations.upgrade(url)
     engine = make_engine(url)
     with serving(url, folder) as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
+        site = Site(server, make_sessions(engine))
         for seed in seeds:
             begun = time.monotonic()
-            context = browser.new_context(viewport={"width": 1440, "height": 900})
-            entries = walk(Site(server, make_sessions(engine)), context, seed=seed, answers=answers)
-            context.close()
+            browser = RestoringBrowser(
+                playwright.chromium, folder / f"{engine.dialect.name} {seed}"
+            )
+            entries = walk(
+                site, browser.context, seed=seed, answers=answers, restart=browser.restart
+            )
+            browser.context.close()
             took = time.monotonic() - begun
             print(f"{engine.dialect.name}, seed {seed}: {entries} entries equal, {took:.0f} s")
-        browser.close()
     engine.dispose()
 
 

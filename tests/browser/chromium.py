@@ -8,6 +8,8 @@ import os
 import shutil
 from pathlib import Path
 
+from playwright.sync_api import BrowserContext, BrowserType
+
 _SHELL = "chromium-headless-shell"
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _APPLICATION = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
@@ -20,6 +22,29 @@ ARGUMENTS = [
     "--no-first-run",
     "--disable-gpu",
 ]
+
+
+class RestoringBrowser:
+    """A complete Chromium with a profile of its own, which restores its tabs when it restarts."""
+
+    def __init__(self, chromium: BrowserType, profile: Path) -> None:
+        self._chromium = chromium
+        self._profile = profile
+        self.context = self._start()
+
+    def _start(self) -> BrowserContext:
+        return self._chromium.launch_persistent_context(
+            self._profile,
+            executable_path=chromium_path(complete=True),
+            args=[*ARGUMENTS, "--restore-last-session", "--hide-crash-restore-bubble"],
+            viewport={"width": 1440, "height": 900},
+        )
+
+    def restart(self) -> BrowserContext:
+        """Close the browser and start it again."""
+        self.context.close()
+        self.context = self._start()
+        return self.context
 
 
 def chromium_path(*, complete: bool = False) -> str:

@@ -5,6 +5,8 @@ has to name these pages, with what was pressed, entry by entry. Between answers 
 forward, reloads, loses the connection, judges in another tab, pauses, undoes and opens dialogs.
 """
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
@@ -40,6 +42,7 @@ class Walk:
     site: Site
     context: BrowserContext
     random: Random
+    restart: Callable[[], BrowserContext] | None = None
     answers: int = 0
     work: AssignedWork = field(init=False)
     page: Page = field(init=False)
@@ -92,6 +95,7 @@ class Walk:
                 self.pause,
                 self.open_dialogs,
                 self.undo,
+                *([self.restore] if self.restart else []),
             ]
         )
         act()
@@ -120,6 +124,12 @@ class Walk:
         self.page = self.context.new_page()
         self.page.goto(self.site.server.url)
         self.page.goto(self.work.url)
+
+    def restore(self) -> None:
+        """Close the browser, start it again, and go on in the tab that it restores."""
+        assert self.restart is not None
+        self.context = self.restart()
+        self.page = restored_page(self.context, self.work)
 
     def lose_the_connection(self) -> None:
         seen(self.page)
@@ -180,9 +190,30 @@ class Walk:
         return entries
 
 
-def walk(site: Site, context: BrowserContext, *, seed: int, answers: int) -> int:
-    """Give at least ``answers`` answers; return how many were compared with the log."""
-    this = Walk(site, context, Random(seed))
+def restored_page(context: BrowserContext, work: AssignedWork) -> Page:
+    """Return the judging page among the tabs that a browser has restored."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        for page in context.pages:
+            if page.url == work.url:
+                return page
+        context.pages[0].wait_for_timeout(50)
+    raise AssertionError(f"the browser restored {[page.url for page in context.pages]}")
+
+
+def walk(
+    site: Site,
+    context: BrowserContext,
+    *,
+    seed: int,
+    answers: int,
+    restart: Callable[[], BrowserContext] | None = None,
+) -> int:
+    """Give at least ``answers`` answers; return how many entries were compared with the log.
+
+    With ``restart``, which closes the browser and starts it again, it also restores its session.
+    """
+    this = Walk(site, context, Random(seed), restart)
     compared = 0
     while this.answers < answers:
         this.begin()
