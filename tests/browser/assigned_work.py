@@ -351,6 +351,14 @@ def seen(page: Page) -> None:
     )
 
 
+def press(page: Page, key: str, count: int) -> None:
+    """Answer by key once that is possible; wait until the answer is saved and counted."""
+    seen(page)
+    page.keyboard.press(key)
+    answered(page, count)
+    saved(page)
+
+
 def saved(page: Page) -> None:
     """Wait until no answer is pending."""
     page.wait_for_function(

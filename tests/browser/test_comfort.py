@@ -154,6 +154,7 @@ def test_tied_pages_name_their_ranks(
 ) -> None:
     page = new_assigned(pages=plain_pages(5), k=5).open_page(context)
     for _ in range(30):
+        seen(page)
         page.keyboard.press("t")
         page.wait_for_function("() => !document.querySelector('#answers')?.dataset.saving")
         if page.get_by_text("Finished and saved").is_visible():
@@ -240,6 +241,7 @@ def test_the_progress_bar_fills(
     share = "() => parseFloat(document.querySelector('#progress .done').getAttribute('width'))"
     before, last = 0.0, 0.0
     for count in range(1, 40):
+        seen(page)
         page.keyboard.press("ArrowLeft")
         page.wait_for_function(
             """n => { const bar = document.querySelector('#progress');

@@ -12,6 +12,7 @@ from tests.browser.assigned_work import (
     make_assigned,
     moved_on,
     pair_of,
+    press,
     question_of,
     ready,
     saved,
@@ -20,13 +21,6 @@ from tests.browser.assigned_work import (
 from topkapi.app.domain.enums import Tool
 
 pytestmark = pytest.mark.browser
-
-
-def press(page: Page, key: str, count: int) -> None:
-    """Answer by key; wait until the answer is saved and the next pages are prefetched."""
-    page.keyboard.press(key)
-    answered(page, count)
-    saved(page)
 
 
 def test_a_query_is_judged_to_its_end_by_keys_alone(

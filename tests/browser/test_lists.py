@@ -13,6 +13,7 @@ from tests.browser.assigned_work import (
     AssignedWork,
     Site,
     answered,
+    press,
     question_of,
     saved,
     select_text,
@@ -63,12 +64,6 @@ def list_assigned(
 def new_lists(postgresql_site: Site) -> Callable[..., AssignedWork]:
     """Return a function that creates assignments with lists, on PostgreSQL."""
     return lambda *given, **more: list_assigned(postgresql_site, *given, **more)
-
-
-def press(page: Page, key: str, count: int) -> None:
-    page.keyboard.press(key)
-    answered(page, count)
-    saved(page)
 
 
 def systems_of(page: Page) -> tuple[str, str]:

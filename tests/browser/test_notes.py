@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.assigned_work import AssignedWork, answered, ready, saved
+from tests.browser.assigned_work import AssignedWork, press, ready
 
 pytestmark = pytest.mark.browser
 
@@ -13,12 +13,6 @@ def write(page: Page, text: str) -> None:
     page.get_by_label("What should the researchers know?").fill(text)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
-
-
-def press(page: Page, key: str, count: int) -> None:
-    page.keyboard.press(key)
-    answered(page, count)
-    saved(page)
 
 
 def test_a_note_stays_with_the_pair_it_was_written_on(assigned: AssignedWork, tab: Page) -> None:
