@@ -17,6 +17,7 @@ from tests.browser.assigned_work import (
     question_of,
     ready,
     saved,
+    seen,
     settled,
     spend,
     tolerance,
@@ -155,6 +156,7 @@ def test_recorded_times_are_true(tmp_path: Path, context: BrowserContext, sqlite
         spend(page, 1500)
         page.keyboard.press("p")
         spend(page, 500)
+        seen(page)
         page.keyboard.press("ArrowRight")
         answered(page, 2)
         spend(page, 400)  # one during which the tab is hidden
@@ -163,6 +165,7 @@ def test_recorded_times_are_true(tmp_path: Path, context: BrowserContext, sqlite
         page.evaluate(SHOW)
         page.keyboard.press("p")
         spend(page, 600)
+        seen(page)
         page.keyboard.press("ArrowLeft")
         answered(page, 3)
         saved(page)

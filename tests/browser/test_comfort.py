@@ -18,6 +18,7 @@ from tests.browser.assigned_work import (
     plain_pages,
     ready,
     saved,
+    seen,
 )
 from tests.browser.slow_arrival import in_two_parts
 from tests.browser.test_lists import list_assigned

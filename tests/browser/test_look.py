@@ -12,8 +12,10 @@ from tests.browser.assigned_work import (
     make_assigned,
     moved_on,
     plain_pages,
+    press,
     question_of,
     saved,
+    seen,
 )
 from tests.browser.looks import barriers, flaws, resize, schemes
 from topkapi.app.domain.enums import Tool
@@ -63,9 +65,7 @@ def test_every_state_is_sound(new_assigned: Callable[..., AssignedWork], browser
     page.keyboard.press("p")
     sound(page, "paused")
     page.keyboard.press("p")
-    page.keyboard.press("ArrowLeft")
-    answered(page, 1)
-    saved(page)
+    press(page, "ArrowLeft", 1)
     page.keyboard.press("u")
     expect(page.get_by_text("You answered: Left is better.")).to_be_visible()
     sound(page, "undone")
@@ -94,6 +94,7 @@ def test_every_state_is_sound(new_assigned: Callable[..., AssignedWork], browser
     for _ in range(10):
         if page.get_by_text("Finished and saved").is_visible():
             break
+        seen(page)
         before = question_of(page)
         page.keyboard.press("ArrowLeft")
         moved_on(page, before)

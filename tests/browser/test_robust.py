@@ -11,9 +11,11 @@ from tests.browser.assigned_work import (
     answered,
     make_assigned,
     pair_of,
+    press,
     question_of,
     ready,
     saved,
+    seen,
 )
 
 pytestmark = pytest.mark.browser
@@ -27,9 +29,7 @@ def better(page: Page) -> str:
 
 
 def answer(page: Page, count: int, key: str | None = None) -> None:
-    page.keyboard.press(key or better(page))
-    answered(page, count)
-    saved(page)
+    press(page, key or better(page), count)
 
 
 @pytest.fixture
@@ -110,6 +110,7 @@ def test_the_bar_shows_how_good_the_list_is_until_that_is_enough(
         found = re.fullmatch(rf"{count - 1} answered, quality (\d+) of 80 %\s*", text)
         assert found, text
         qualities.append(int(found[1]))
+        seen(page)
         page.keyboard.press(better(page))
         page.wait_for_function(
             """count => !document.querySelector('#progress') ||
