@@ -2,6 +2,7 @@
 
 import struct
 import zlib
+from collections.abc import Callable
 
 PIXEL_ROWS = 40
 
@@ -22,10 +23,11 @@ def pdf_of(*texts: str, font: str = "Helvetica", size: int = 24) -> bytes:
             f"/Resources << /Font << /F1 3 0 R >> >> /Contents {5 + 2 * number} 0 R >>"
         )
         objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
-    return _written(objects)
+    return pdf_of_objects(objects)
 
 
-def _written(objects: list[str]) -> bytes:
+def pdf_of_objects(objects: list[str]) -> bytes:
+    """Return a PDF of these objects; the first is its catalog."""
     body = b"%PDF-1.4\n"
     offsets = []
     for number, each in enumerate(objects, start=1):
@@ -48,3 +50,58 @@ def png_of(width: int, height: int = PIXEL_ROWS) -> bytes:
     rows = zlib.compress((b"\0" + b"\x99" * width) * height)
     parts = chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
     return b"\x89PNG\r\n\x1a\n" + parts
+
+
+def form_bomb(depth: int = 12, times: int = 10) -> bytes:
+    """Return a PDF of one page that draws a form, which draws the next ten times, and so on."""
+    return _nested(depth, lambda number: f"/X{number} Do " * times, "/XObject << /X{0} {1} 0 R >>")
+
+
+def tiling_bomb(depth: int = 6) -> bytes:
+    """Return a PDF whose page is filled with a pattern that is filled with the next one."""
+    fill = "/Pattern cs /X{0} scn 0 0 595 842 re f"
+    resources = "/Pattern << /X{0} {1} 0 R >>"
+    kind = (
+        "/Type /Pattern /PatternType 1 /PaintType 1 /TilingType 1 /BBox [0 0 595 842] "
+        "/XStep 0.01 /YStep 0.01"
+    )
+    return _nested(depth, fill.format, resources, kind)
+
+
+def _nested(
+    depth: int,
+    drawing: Callable[[int], str],
+    resources: str,
+    kind: str = "/Type /XObject /Subtype /Form /BBox [0 0 595 842]",
+) -> bytes:
+    """Return a PDF whose page, object 3, draws object 5, which draws object 6, and so on."""
+
+    def stream(number: int, head: str) -> str:
+        last = number == depth
+        text = "0 0 10 10 re f" if last else drawing(number)
+        named = "" if last else resources.format(number, number + 5)
+        return (
+            f"<< {head} /Resources << {named} >> /Length {len(text)} >>\nstream\n{text}\nendstream"
+        )
+
+    return pdf_of_objects(
+        [
+            "<< /Type /Catalog /Pages 2 0 R >>",
+            "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R "
+            f"/Resources << {resources.format(0, 5)} >> >>",
+            stream(0, ""),
+            *(stream(number, kind) for number in range(1, depth + 1)),
+        ]
+    )
+
+
+def pdf_of_shape(width: float, height: float) -> bytes:
+    """Return a PDF of one empty page."""
+    return pdf_of_objects(
+        [
+            "<< /Type /Catalog /Pages 2 0 R >>",
+            "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {width} {height}] >>",
+        ]
+    )

@@ -18,6 +18,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.config import Settings
     from topkapi.app.db.queries.accounts.accounts import any_users, demo_users
     from topkapi.app.secret import load_secret
+    from topkapi.app.services.importing.portions import finish_interrupted
 
 
 def register(cli: typer.Typer) -> None:
@@ -44,6 +45,8 @@ def serve(
     load_secret(settings.secret_file)
     ensure_migrated(settings)
     _refuse_taken_port(host, port)
+    with open_sessions(settings) as sessions:
+        finish_interrupted(sessions)
     _greet(settings, host, port)
     with working_beside() if work else nullcontext():
         uvicorn.run(

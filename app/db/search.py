@@ -18,6 +18,7 @@ TABLE = "document_search"  # SQLite; FTS5 adds tables with this prefix
 COLUMN = "search"  # PostgreSQL, in the table of contents
 INDEX = "ix_contents_search"
 _FTS = table(TABLE, column("rowid"), column(TABLE))
+_INDEXED = 4 * 1024**2  # bytes of contents in one range of `unindexed`
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -46,7 +47,32 @@ def matching_documents(session: Session, typed: str) -> ColumnElement[bool] | No
     return Document.content_hash.in_(hashes)
 
 
-def index_documents(session: Session, study_id: int | None = None) -> None:
+def unindexed(session: Session) -> list[tuple[int, int]]:
+    """Return the documents to index as ranges of ids, a few megabytes of text each (SQLite)."""
+    if session.get_bind().dialect.name != "sqlite":
+        return []
+    rows = session.execute(
+        text(
+            "SELECT documents.id, contents.size FROM documents "
+            "JOIN contents ON contents.hash = documents.content_hash "
+            f"WHERE documents.id NOT IN (SELECT id FROM {TABLE}_docsize) ORDER BY documents.id"
+        )
+    )
+    found: list[tuple[int, int]] = []
+    left = 0
+    for number, size in rows:
+        if left > 0:
+            found[-1] = (found[-1][0], number)
+        else:
+            found.append((number, number))
+            left = _INDEXED
+        left -= size
+    return found
+
+
+def index_documents(
+    session: Session, study_id: int | None = None, *, first: int = 0, last: int = 2**62
+) -> None:
     """Index the documents of a study, or all, that are not indexed yet (SQLite)."""
     if session.get_bind().dialect.name == "sqlite":
         _run(
@@ -54,6 +80,8 @@ def index_documents(session: Session, study_id: int | None = None) -> None:
             f"INSERT INTO {TABLE}(rowid, body) SELECT documents.id, contents.text",
             "NOT",
             study_id,
+            first,
+            last,
         )
 
 
@@ -69,14 +97,22 @@ def unindex_documents(session: Session, study_id: int) -> None:
         )
 
 
-def _run(session: Session, change: str, negated: str, study_id: int | None) -> None:
+def _run(
+    session: Session,
+    change: str,
+    negated: str,
+    study_id: int | None,
+    first: int = 0,
+    last: int = 2**62,
+) -> None:
     """Apply a change to the index for those documents that it has, or has not."""
     session.flush()
     session.execute(
         text(
             f"{change} FROM documents JOIN contents ON contents.hash = documents.content_hash "
             f"WHERE documents.id {negated} IN (SELECT id FROM {TABLE}_docsize) "
-            "AND (:study IS NULL OR documents.study_id = :study)"
+            "AND (:study IS NULL OR documents.study_id = :study) "
+            "AND documents.id BETWEEN :first AND :last"
         ),
-        {"study": study_id},
+        {"study": study_id, "first": first, "last": last},
     )

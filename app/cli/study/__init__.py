@@ -21,7 +21,7 @@ if TYPE_CHECKING or RUNNING:
         ImportReport,
         ReadOptions,
         StudyRefused,
-        import_study,
+        import_and_commit,
         open_source,
         preview_study,
     )
@@ -116,13 +116,8 @@ def _preview(path: Path, policy: EditPolicy, options: ReadOptions) -> ImportRepo
 
 
 def _import(path: Path, policy: EditPolicy, options: ReadOptions) -> ImportReport:
-    with (
-        open_sessions() as sessions,
-        late_bar() as bar,
-        open_source(path) as source,
-        sessions.write.begin() as session,
-    ):
-        return import_study(session, source, options=options, policy=policy, progress=bar)
+    with open_sessions() as sessions, late_bar() as bar, open_source(path) as source:
+        return import_and_commit(sessions, source, options=options, policy=policy, progress=bar)
 
 
 def list_command(as_json: AsJson = False) -> None:

@@ -14,8 +14,10 @@ from dataclasses import astuple, dataclass, field, replace
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.training.practice import MAX_QUESTIONS, PracticeQuestion, check_question
+from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.bundle import Bundle, find_bundle
 from topkapi.app.services.importing.diagnosing import causes_of
+from topkapi.app.services.importing.media import Media
 from topkapi.app.services.importing.options import WHOLE, ReadOptions
 from topkapi.app.services.importing.problems import Location, Problems, StudyRefused
 from topkapi.app.services.importing.records.contents import content_hash
@@ -30,7 +32,6 @@ from topkapi.app.services.importing.records.types import (
 )
 from topkapi.app.services.importing.records.values import shown
 from topkapi.app.services.importing.selecting import part_notes, select_part
-from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.folders import Source
 from topkapi.app.services.importing.sources.reader import Progress, Reader, no_progress
 from topkapi.app.services.pages.pdf import PDF
@@ -56,6 +57,7 @@ class Checked:
     duplicates: Counter[str] = field(default_factory=Counter)  # identical lines that were merged
     unread: dict[str, Counter[str]] = field(default_factory=dict)  # fields by file
     notes: list[str] = field(default_factory=list)
+    media: Media = field(default_factory=Media)
 
     def counts(self) -> dict[str, int]:
         """Return how much was read."""
@@ -115,7 +117,7 @@ def check_study(
     """Check the whole study; raise StudyRefused with up to 20 problems at once."""
     problems = Problems()
     reader = Reader(source, problems, doing="checking", progress=progress)
-    with diagnosing(reader):
+    with diagnosing(reader), reader.media.fence:
         return _check_all(reader, problems, options)
 
 
@@ -133,12 +135,12 @@ def _check_all(reader: Reader, problems: Problems, options: ReadOptions) -> Chec
     bundle = find_bundle(reader, options)
     problems.refuse_if_any()
     assert bundle is not None
-    checked = Checked(bundle)
+    checked = Checked(bundle, media=reader.media)
     if bundle.is_collection or options.takes_part:
         part = select_part(bundle, reader, options)
         if part is None:  # no candidate fits a query: say why, not what else is wrong
             return _checked(checked, reader, problems, reader.quiet())
-        checked = Checked(replace(bundle, part=part), notes=[*part_notes(part)])
+        checked = Checked(replace(bundle, part=part), notes=[*part_notes(part)], media=reader.media)
     return _checked(checked, reader, problems, reader)
 
 

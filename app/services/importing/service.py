@@ -2,12 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.queries.studies import importing as stored
+from topkapi.app.db.queries.studies.study_tables import drop_unused
+from topkapi.app.db.search import index_documents
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.domain.text.sizes import format_size
@@ -17,9 +21,15 @@ from topkapi.app.services.importing.comparing import Changes, compare
 from topkapi.app.services.importing.edit_messages import described_edits
 from topkapi.app.services.importing.edits import KEEP_EDITS, EditPolicy
 from topkapi.app.services.importing.options import WHOLE, ReadOptions
+from topkapi.app.services.importing.portions import (
+    add_contents,
+    in_portion,
+    index_in_portions,
+)
 from topkapi.app.services.importing.problems import Problems, counted
 from topkapi.app.services.importing.sources.folders import Source
 from topkapi.app.services.importing.sources.reader import Progress, Reader, no_progress
+from topkapi.app.services.importing.staging import Staging
 from topkapi.app.services.importing.writing import lock_imports, write_study
 
 Action = Literal["create", "extend", "restore"]
@@ -136,14 +146,81 @@ def store_study(
     """Write a checked study; the caller commits."""
     lock_imports(session)
     changes = compare(session, checked, policy)
-    reader = Reader(source, Problems(), doing="writing", progress=progress)
+    reader = _second_reader(source, checked, progress)
+    staging = Staging(reader, checked, changes, _rendered(session, changes))
+    for contents in staging.contents():
+        add_contents(session, contents)
+    report = _store_rows(session, reader, checked, changes, staging, actor_id)
+    index_documents(session)
+    return report
+
+
+def import_and_commit(
+    sessions: Sessions,
+    source: Source,
+    *,
+    options: ReadOptions = WHOLE,
+    policy: EditPolicy = KEEP_EDITS,
+    actor_id: int | None = None,
+    progress: Progress = no_progress,
+) -> ImportReport:
+    """Import the study as `import_study` does, without holding a lock for long.
+
+    Contents, which nothing refers to yet, are committed in portions; one transaction then writes
+    all rows; the search index follows in portions. If anything fails, the contents are removed.
+    """
+    checked = check_study(source, progress, options)
+    with sessions.read() as session:
+        changes = compare(session, checked, policy)
+        known = _rendered(session, changes)
+    reader = _second_reader(source, checked, progress)
+    staging = Staging(reader, checked, changes, known)
+    written: list[str] = []
     try:
-        study = write_study(session, reader, checked, changes, actor_id=actor_id)
+        for contents in staging.contents():
+            with in_portion(sessions) as session:
+                written += add_contents(session, contents)
+        with sessions.write.begin() as session:
+            lock_imports(session)
+            again = compare(session, checked, policy)
+            if replace(again, study=None) != replace(changes, study=None):
+                raise _meanwhile(checked)
+            report = _store_rows(session, reader, checked, again, staging, actor_id)
+    except BaseException:
+        with sessions.write.begin() as session:
+            drop_unused(session, written)
+        raise
+    index_in_portions(sessions)
+    return report
+
+
+def _second_reader(source: Source, checked: Checked, progress: Progress) -> Reader:
+    return Reader(source, Problems(), doing="writing", progress=progress, media=checked.media)
+
+
+def _rendered(session: Session, changes: Changes) -> set[str]:
+    return stored.rendered_files(session, changes.study.id) if changes.study else set()
+
+
+def _meanwhile(checked: Checked) -> Conflict:
+    return Conflict(
+        f"Somebody else changed {checked.bundle.head.slug!r} or its pages at the same time. "
+        "Nothing was written; try again."
+    )
+
+
+def _store_rows(
+    session: Session,
+    reader: Reader,
+    checked: Checked,
+    changes: Changes,
+    staging: Staging,
+    actor_id: int | None,
+) -> ImportReport:
+    try:
+        study = write_study(session, reader, checked, changes, staging, actor_id=actor_id)
     except IntegrityError as error:
-        slug = checked.bundle.head.slug
-        raise Conflict(
-            f"Somebody else imported {slug!r} at the same time. Nothing was written; try again."
-        ) from error
+        raise _meanwhile(checked) from error
     report = _report(session, checked, changes, dry_run=False)
     audit.record(
         session,

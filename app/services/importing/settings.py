@@ -10,12 +10,12 @@ from typing import Any
 
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.layout import GUIDELINES, SETTINGS, Named
 from topkapi.app.services.importing.naming import ROLES
 from topkapi.app.services.importing.problems import Location, Problems
 from topkapi.app.services.importing.records.values import BadValue, kind_of, shown, text_value
 from topkapi.app.services.importing.setting_values import SETTING_NAMES, setting_value
-from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.reader import Reader
 
 _OTHERS = ("name", "slug", "files")

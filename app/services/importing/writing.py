@@ -1,8 +1,8 @@
-"""The second pass over a study: insert its rows in batches, in one transaction."""
+"""Insert the rows of a study in batches, in one transaction."""
 
 from collections.abc import Iterable, Iterator
 from itertools import count, islice
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from sqlalchemy import Executable, Table, insert, text
 from sqlalchemy.dialects import postgresql, sqlite
@@ -21,24 +21,16 @@ from topkapi.app.db.models import (
     StudyFile,
 )
 from topkapi.app.db.queries.studies import importing as stored
-from topkapi.app.db.search import index_documents
-from topkapi.app.domain.errors import Conflict
 from topkapi.app.services.guideline_history import record_version
-from topkapi.app.services.importing.checking import Checked, document_digest
+from topkapi.app.services.importing.checking import Checked
 from topkapi.app.services.importing.comparing import Changes
 from topkapi.app.services.importing.edits import head_json
-from topkapi.app.services.importing.records.contents import content_hash, content_row
-from topkapi.app.services.importing.records.pages import file_type
-from topkapi.app.services.importing.records.types import DocumentRecord
 from topkapi.app.services.importing.sources.reader import Reader
-from topkapi.app.services.pages.pdf import PDF, rendered_folder
-from topkapi.app.services.pages.pdf_rendering import rendered_pdf
+from topkapi.app.services.importing.staging import Row, Staging
 
 _ROWS = 1000
-_BYTES = 4 * 1024**2  # of contents in one batch
 _IMPORT_LOCK = 7_461_830_552  # key of the advisory lock that serializes imports on PostgreSQL
 
-Row = dict[str, Any]
 T = TypeVar("T")
 
 
@@ -47,15 +39,15 @@ def write_study(
     reader: Reader,
     checked: Checked,
     changes: Changes,
+    staging: Staging,
     *,
     actor_id: int | None = None,
 ) -> Study:
-    """Write ``changes``; raise Conflict if a file changed since the check."""
+    """Write the rows of ``changes``, whose contents are stored already."""
     study = _write_head(session, checked, changes, actor_id)
-    writer = _Writer(session, reader, checked, changes, study.id)
+    writer = _Writer(session, reader, checked, changes, staging, study.id)
     writer.queries()
     writer.documents()
-    index_documents(session, study.id)
     writer.files()
     writer.candidates()
     writer.rankings()
@@ -97,12 +89,17 @@ class _Writer:
     """Turns records into rows of one study."""
 
     def __init__(
-        self, session: Session, reader: Reader, checked: Checked, changes: Changes, study_id: int
+        self,
+        session: Session,
+        reader: Reader,
+        checked: Checked,
+        changes: Changes,
+        staging: Staging,
+        study_id: int,
     ) -> None:
         self._session, self._reader = session, reader
         self._checked, self._changes, self._study_id = checked, changes, study_id
-        self._bundle = checked.bundle
-        self._rendered = stored.rendered_files(session, study_id)
+        self._bundle, self._staging = checked.bundle, staging
 
     def queries(self) -> None:
         position = count(stored.next_query_position(self._session, self._study_id))
@@ -124,74 +121,19 @@ class _Writer:
         return query in self._changes.queries
 
     def documents(self) -> None:
-        """Insert contents and documents, a few megabytes at a time."""
-        if not self._changes.documents:
-            return
-        contents: dict[str, Row] = {}
-        rows: list[Row] = []
-        seen: set[str] = set()
-        size = 0
-        for _, document in self._bundle.documents(self._reader):
-            digest = self._verified(document)
-            if document.id not in self._changes.documents or document.id in seen:
-                continue
-            seen.add(document.id)
-            rows.append(self._document_row(document, digest))
-            if digest not in contents:
-                contents[digest] = content_row(document.media_type, document.data, digest)
-                size += len(document.data)
-            if document.media_type == PDF:
-                self._render(document)
-            if len(rows) >= _ROWS or size >= _BYTES:
-                self._flush(contents, Document, rows)
-                contents, rows, size = {}, [], 0
-        self._flush(contents, Document, rows)
-
-    def _render(self, document: DocumentRecord) -> None:
-        """Insert the pictures and the page that show a PDF, once per file."""
-        if document.path in self._rendered:
-            return
-        self._rendered.add(document.path)
-        for name, data in rendered_pdf(document.data, document.path):
-            path = f"{rendered_folder(document.path)}/{name}"
-            digest = content_hash(file_type(path), data)
-            row = {"study_id": self._study_id, "path": path, "content_hash": digest}
-            self._flush({digest: content_row(file_type(path), data, digest)}, StudyFile, [row])
-
-    def _verified(self, document: DocumentRecord) -> str:
-        digest = content_hash(document.media_type, document.data)
-        if self._checked.documents.get(document.id) != document_digest(document, digest):
-            raise _changed_since(document.id)
-        return digest
-
-    def _document_row(self, document: DocumentRecord, digest: str) -> Row:
-        return {
-            "study_id": self._study_id,
-            "external_id": document.id,
-            "title": document.title,
-            "url": document.url,
-            "content_hash": digest,
-            "path": document.path,
-        }
+        for batch in _batches(self._staging.documents(), _ROWS):
+            self._insert(Document, [{"study_id": self._study_id, **row} for row in batch])
 
     def files(self) -> None:
         """Insert every file under pages/, pages too, so that links between them resolve."""
-        for batch in _batches(sorted(self._changes.files), 50):
-            contents: dict[str, Row] = {}
-            rows: list[Row] = []
-            for path in batch:
-                digest = self._checked.files[path]
-                rows.append({"study_id": self._study_id, "path": path, "content_hash": digest})
-                if path not in self._checked.document_paths:
-                    contents[digest] = self._file_content(path, digest)
-            self._flush(contents, StudyFile, rows)
-
-    def _file_content(self, path: str, digest: str) -> Row:
-        data = self._reader.content(path)
-        media_type = file_type(path)
-        if content_hash(media_type, data) != digest:
-            raise _changed_since(path)
-        return content_row(media_type, data, digest)
+        hashes = {path: self._checked.files[path] for path in sorted(self._changes.files)}
+        hashes.update(self._staging.rendered)
+        rows = (
+            {"study_id": self._study_id, "path": path, "content_hash": digest}
+            for path, digest in hashes.items()
+        )
+        for batch in _batches(rows, _ROWS):
+            self._insert(StudyFile, batch)
 
     def candidates(self) -> None:
         if not self._changes.candidates:
@@ -200,22 +142,16 @@ class _Writer:
         documents = stored.document_numbers(self._session, self._study_id)
         positions = stored.candidate_counts(self._session, self._study_id)
 
-        left = {query: set(new) for query, new in self._changes.candidates.items()}
-
         def rows() -> Iterator[Row]:
-            for _, candidate in self._bundle.candidates(self._reader):
-                new = left.get(candidate.query, set())
-                if candidate.document not in new:
-                    continue
-                new.discard(candidate.document)
-                query = queries[candidate.query]
+            for name, document, grade, features in self._staging.candidates():
+                query = queries[name]
                 positions[query] = positions.get(query, 0) + 1
                 yield {
                     "query_id": query,
-                    "document_id": documents[candidate.document],
+                    "document_id": documents[document],
                     "position": positions[query] - 1,
-                    "grade": candidate.grade,
-                    "features": candidate.features,
+                    "grade": grade,
+                    "features": features,
                 }
 
         for batch in _batches(rows(), _ROWS):
@@ -278,11 +214,6 @@ class _Writer:
         for batch in _batches(rows, _ROWS):
             self._insert(GoldPair, batch)
 
-    def _flush(self, contents: dict[str, Row], table: type[Base], rows: list[Row]) -> None:
-        if contents:
-            self._session.execute(new_contents(self._session), list(contents.values()))
-        self._insert(table, rows)
-
     def _insert(self, table: type[Base], rows: list[Row]) -> None:
         if rows:
             self._session.execute(insert(_table(table)), rows)
@@ -296,9 +227,3 @@ def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
     remaining = iter(items)
     while batch := list(islice(remaining, size)):
         yield batch
-
-
-def _changed_since(name: str) -> Conflict:
-    return Conflict(
-        f"{name!r} changed while the study was being read. Nothing was imported; try again."
-    )

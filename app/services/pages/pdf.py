@@ -2,6 +2,7 @@
 
 PDF = "application/pdf"
 INDEX = "index.html"
+TEXT = "text"  # of all pages; stored with the PDF itself
 
 
 def rendered_folder(path: str) -> str:

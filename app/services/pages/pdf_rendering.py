@@ -2,30 +2,29 @@
 
 The text can be selected, found and highlighted; each word lies where the picture shows it. Blank
 margins at the sides are cut off, and a page is at least so wide that its text can be read. PDFium,
-the library behind it, is not thread-safe: one thread uses it at a time.
+the library behind it, is neither thread-safe nor bounded: only `fenced_child` runs it.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
 from pathlib import PurePosixPath
-from threading import Lock
 from unicodedata import east_asian_width
 from urllib.parse import quote
 
 import pypdfium2
 from pypdfium2 import raw
 
+from topkapi.app.services.fence.limits import MAX_PDF_PAGES
 from topkapi.app.services.pages.pdf import INDEX, rendered_folder
 
-MAX_PAGES = 300
 _WIDTH = 1240  # pixels of a page's picture: 150 dpi for A4
 _MAX_PIXELS = 4_000_000
+_MAX_SIDE = 16_383  # of a WebP picture
 _QUALITY = 80
-_LOCK = Lock()
 _READABLE = 9  # pixels of a line of the most common text, whose letters are about a tenth larger
 _FONT_SHARE = 0.86  # size of a font in the height of its line
 _BACKGROUND = 0.9  # of the width: what is as wide or wider may be cut off
@@ -79,8 +78,8 @@ def check_pdf(data: bytes) -> None:
     """Raise `BadPdf` unless every page can be read."""
     with _opened(data) as document:
         pages = len(document)
-        if not 1 <= pages <= MAX_PAGES:
-            raise BadPdf(f"it has {pages} pages; the limit is {MAX_PAGES}")
+        if not 1 <= pages <= MAX_PDF_PAGES:
+            raise BadPdf(f"it has {pages} pages; the limit is {MAX_PDF_PAGES}")
         for number in range(pages):
             document.get_page_size(number)
 
@@ -119,17 +118,11 @@ def rendered_pdf(data: bytes, path: str) -> Iterator[tuple[str, bytes]]:
 
 @contextmanager
 def _opened(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
-    with _LOCK:
-        try:
-            document = pypdfium2.PdfDocument(data)
-        except pypdfium2.PdfiumError as error:
-            raise BadPdf(_reason(str(error))) from None
-        try:
+    try:
+        with closing(pypdfium2.PdfDocument(data)) as document:
             yield document
-        except pypdfium2.PdfiumError as error:
-            raise BadPdf(_reason(str(error))) from None
-        finally:
-            document.close()
+    except pypdfium2.PdfiumError as error:
+        raise BadPdf(_reason(str(error))) from None
 
 
 def _reason(message: str) -> str:
@@ -145,7 +138,11 @@ def _pages(document: pypdfium2.PdfDocument) -> Iterator[pypdfium2.PdfPage]:
 
 def _picture(page: pypdfium2.PdfPage) -> bytes:
     width, height = page.get_size()
-    scale = min(_WIDTH / max(width, 1), (_MAX_PIXELS / max(width * height, 1)) ** 0.5)
+    scale = min(
+        _WIDTH / max(width, 1),
+        (_MAX_PIXELS / max(width * height, 1)) ** 0.5,
+        (_MAX_SIDE - 1) / max(width, height),
+    )
     bitmap = page.render(scale=scale)
     stream = BytesIO()
     bitmap.to_pil().convert("RGB").save(stream, "WEBP", quality=_QUALITY)

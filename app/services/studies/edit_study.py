@@ -14,10 +14,10 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services import audit
+from topkapi.app.services.fence import limits
 from topkapi.app.services.guideline_history import record_version
 from topkapi.app.services.importing.records.values import BadValue
 from topkapi.app.services.importing.setting_values import SETTING_NAMES, setting_value
-from topkapi.app.services.importing.sources import limits
 
 MAX_GUIDELINES = 200_000  # characters
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
@@ -14,8 +14,6 @@ from topkapi.app.db.search import unindex_documents
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.services import audit
 from topkapi.app.services.importing.writing import lock_imports
-
-_HASHES = 500  # per statement, because databases limit the number of parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +108,7 @@ def delete_study(
     unindex_documents(session, study.id)
     for table in reversed(study_tables.tables_of_study()):
         session.execute(delete(table).where(study_tables.rows_of_study(table, study.id)))
-    rows = {**seen.rows, Content.__tablename__: _drop_unused(session, hashes)}
+    rows = {**seen.rows, Content.__tablename__: study_tables.drop_unused(session, hashes)}
     session.expunge(study)
     copy = seen.copy.file if seen.copy is not None else None
     audit.record(session, actor_id, "study.delete", study.slug, rows=_formatted(rows), copy=copy)
@@ -124,17 +122,6 @@ def _copy_of(study: Study) -> FullCopy | None:
         return None
     at = datetime.fromisoformat(kept["at"])
     return FullCopy(kept["file"], kept["bytes"], kept["judgments"], at)
-
-
-def _drop_unused(session: Session, hashes: list[str]) -> int:
-    count = 0
-    for start in range(0, len(hashes), _HASHES):
-        condition = study_tables.unused(hashes[start : start + _HASHES])
-        count += session.scalar(select(func.count(Content.hash)).where(condition)) or 0
-        session.execute(
-            delete(Content).where(condition).execution_options(synchronize_session=False)
-        )
-    return count
 
 
 def _formatted(rows: dict[str, int]) -> str:

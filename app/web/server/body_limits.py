@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from topkapi.app.services.assignments.csv_file import MOST_BYTES as MOST_CSV
-from topkapi.app.services.importing.sources.limits import MAX_UNPACKED
+from topkapi.app.services.fence.limits import MAX_UNPACKED
 from topkapi.app.services.results.systems import MOST_BYTES as MOST_RUNS
 
 KB = 1024

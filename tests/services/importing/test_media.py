@@ -103,7 +103,7 @@ def test_a_file_that_is_not_what_it_says_is_refused(
 
 
 def test_a_pdf_of_too_many_pages_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf_rendering, "MAX_PAGES", 1)
+    monkeypatch.setattr(pdf_rendering, "MAX_PDF_PAGES", 1)
     with pytest.raises(pdf_rendering.BadPdf, match="2 pages"):
         pdf_rendering.check_pdf(GUIDE)
 

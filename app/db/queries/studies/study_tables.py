@@ -6,11 +6,13 @@ A table belongs to studies if one of its required keys leads, through other such
 
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import ColumnElement, ForeignKeyConstraint, Table, func, select
+from sqlalchemy import ColumnElement, ForeignKeyConstraint, Table, delete, func, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Base
 from topkapi.app.db.models import Content, Document, Study, StudyFile
+
+_HASHES = 500  # per statement, because databases limit the number of parameters
 
 
 def tables_of_study() -> Sequence[Table]:
@@ -47,11 +49,23 @@ def hashes_of_study(session: Session, study_id: int) -> list[str]:
     return sorted(set(session.scalars(pages)) | set(session.scalars(files)))
 
 
-def unused(hashes: Sequence[str]) -> ColumnElement[bool]:
-    """Return the condition for those contents that no page and no file refers to."""
+def drop_unused(session: Session, hashes: Sequence[str] | None = None) -> int:
+    """Delete contents, of these or of all, that no page and no file refers to; return how many."""
+    if hashes is None:
+        hashes = session.scalars(select(Content.hash).where(_unused())).all()
+    count = 0
+    for start in range(0, len(hashes), _HASHES):
+        condition = Content.hash.in_(hashes[start : start + _HASHES]) & _unused()
+        count += session.scalar(select(func.count(Content.hash)).where(condition)) or 0
+        session.execute(
+            delete(Content).where(condition).execution_options(synchronize_session=False)
+        )
+    return count
+
+
+def _unused() -> ColumnElement[bool]:
     return (
-        Content.hash.in_(hashes)
-        & ~select(Document.id).where(Document.content_hash == Content.hash).exists()
+        ~select(Document.id).where(Document.content_hash == Content.hash).exists()
         & ~select(StudyFile.id).where(StudyFile.content_hash == Content.hash).exists()
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Container, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
+from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records import media
 from topkapi.app.services.importing.records.names import DOCUMENT_NAMES
@@ -19,7 +20,6 @@ from topkapi.app.services.importing.records.values import (
     shown,
     text_value,
 )
-from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.reader import Reader
 
 Documents = Iterator[tuple[Location, DocumentRecord]]
@@ -89,7 +89,7 @@ def _from_media(reader: Reader, name: str, title: str, url: str, path: str) -> D
             "path", f"{shown(path)} is not a page.", "Use an .html, .txt, .md, .pdf or image file."
         )
     data = reader.content(path)
-    media.check_media(data, kind, path)
+    media.check_media(reader, data, kind, path)
     return DocumentRecord(name, title, url, kind, data, path)
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records.types import HTML, CandidateRecord, DocumentRecord
 from topkapi.app.services.importing.records.values import (
@@ -15,7 +16,6 @@ from topkapi.app.services.importing.records.values import (
     identifier,
     shown,
 )
-from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.reader import Reader
 
 _DOCID = re.compile(r"\bdocid\s*=\s*(\S+)")

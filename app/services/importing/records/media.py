@@ -2,9 +2,11 @@
 
 from pathlib import PurePosixPath
 
+from topkapi.app.services.fence.children import Refused
+from topkapi.app.services.importing.records.contents import content_hash
 from topkapi.app.services.importing.records.values import BadValue, shown
+from topkapi.app.services.importing.sources.reader import Reader
 from topkapi.app.services.pages.pdf import PDF
-from topkapi.app.services.pages.pdf_rendering import BadPdf, check_pdf
 
 PICTURES = {
     ".png": "image/png",
@@ -35,17 +37,17 @@ def is_pdf(path: str) -> bool:
     return media_type(path) == PDF
 
 
-def check_media(data: bytes, kind: str, path: str) -> None:
-    """Raise BadValue unless the file is what its name says."""
-    if kind == PDF:
-        try:
-            check_pdf(data)
-        except BadPdf as error:
-            raise BadValue(
-                "path", f"{shown(path)} cannot be shown: {error}.", "Save the PDF again."
-            ) from None
-        return
+def check_media(reader: Reader, data: bytes, kind: str, path: str) -> None:
+    """Raise BadValue unless the file is what its name says and can be shown."""
     at, beginning = _BEGINNINGS.get(kind, (0, b""))
     fits = b"<svg" in data[:4096] if kind == PICTURES[".svg"] else data[at:].startswith(beginning)
     if not fits:
         raise BadValue("path", f"{shown(path)} is not a picture of its kind.", "Save it again.")
+    if kind == PICTURES[".svg"]:
+        return  # it is text, read by browsers only
+    task, what = ("pdf", "PDF") if kind == PDF else ("picture", "picture")
+    try:
+        reader.media.check(task, path, data, content_hash(kind, data))
+    except Refused as error:
+        problem = f"{shown(path)} cannot be shown: {error}."
+        raise BadValue("path", problem, f"Save the {what} again.") from None

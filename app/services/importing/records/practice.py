@@ -5,6 +5,7 @@ from typing import Any
 
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.training.practice import MAX_EXPLANATION, PracticeQuestion
+from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records.names import PRACTICE_NAMES
 from topkapi.app.services.importing.records.shapes import Shape
@@ -16,7 +17,6 @@ from topkapi.app.services.importing.records.values import (
     kind_of,
     text_value,
 )
-from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.reader import Reader
 
 _SIDES = frozenset({"left", "right"})

@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records.names import QUERY_NAMES
 from topkapi.app.services.importing.records.shapes import shape_of
 from topkapi.app.services.importing.records.tables import records
 from topkapi.app.services.importing.records.types import QueryRecord
 from topkapi.app.services.importing.records.values import BadValue, identifier, text_value
-from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.reader import Reader
 
 Queries = Iterator[tuple[Location, QueryRecord]]

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.problems import Location, refusal
 from topkapi.app.services.importing.records.jsonl import DECODER, json_object
 from topkapi.app.services.importing.records.names import Aliases, renamed
 from topkapi.app.services.importing.records.shapes import Shape, parquet_missing
 from topkapi.app.services.importing.records.values import BadValue, kind_of
-from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.reader import Reader
 
 T = TypeVar("T")

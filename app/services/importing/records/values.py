@@ -4,7 +4,7 @@ import math
 import re
 
 from topkapi.app.domain.text.storable import unfit_character
-from topkapi.app.services.importing.sources import limits
+from topkapi.app.services.fence import limits
 
 _ID = re.compile(r"[^\s\x00-\x1f\x7f\ud800-\udfff]+")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?!\d)")

@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import BinaryIO, Protocol, Self
 
 from topkapi.app.domain.text.sizes import format_size
+from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.problems import Location, Problems
-from topkapi.app.services.importing.sources import limits
 
 _LITTER = frozenset({"Thumbs.db", "desktop.ini", "__MACOSX"})
 

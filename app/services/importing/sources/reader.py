@@ -10,8 +10,9 @@ from contextlib import closing
 from typing import Any, BinaryIO, cast
 
 from topkapi.app.domain.text.sizes import format_size
+from topkapi.app.services.fence import limits
+from topkapi.app.services.importing.media import Media
 from topkapi.app.services.importing.problems import Location, NullProblems, Problems, refusal
-from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.folders import Source
 from topkapi.app.services.importing.sources.zipped import DAMAGE, damaged
 
@@ -66,9 +67,16 @@ class Reader:
     """Reads the files of a source; adds to ``problems`` what is wrong with them."""
 
     def __init__(
-        self, source: Source, problems: Problems, *, doing: str, progress: Progress = no_progress
+        self,
+        source: Source,
+        problems: Problems,
+        *,
+        doing: str,
+        progress: Progress = no_progress,
+        media: Media | None = None,
     ) -> None:
         self.source = source
+        self.media = media or Media()
         self.problems = problems
         self._doing = doing
         self._progress = progress
@@ -78,7 +86,7 @@ class Reader:
 
     def quiet(self) -> "Reader":
         """Return a reader of the same source that reports neither problems nor progress."""
-        return Reader(self.source, NullProblems(), doing=self._doing)
+        return Reader(self.source, NullProblems(), doing=self._doing, media=self.media)
 
     def note_unread(self, path: str, names: Iterable[str]) -> None:
         """Count fields of a file that are not read."""

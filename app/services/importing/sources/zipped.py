@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
 from topkapi.app.domain.text.sizes import format_size
+from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.problems import Location, Problems, StudyRefused, refusal
-from topkapi.app.services.importing.sources import limits
 from topkapi.app.services.importing.sources.folders import Closing, check_sizes, is_litter
 
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, struct.error)

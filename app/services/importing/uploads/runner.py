@@ -18,7 +18,7 @@ from topkapi.app.services.importing import (
     EditPolicy,
     ImportReport,
     StudyRefused,
-    import_study,
+    import_and_commit,
     open_source,
     preview_study,
 )
@@ -127,15 +127,14 @@ class ImportRunner:
                     return preview_study(
                         session, source, options=options, policy=policy, progress=progress
                     )
-            with self._sessions.write.begin() as session:
-                return import_study(
-                    session,
-                    source,
-                    options=options,
-                    policy=policy,
-                    actor_id=actor_id,
-                    progress=progress,
-                )
+            return import_and_commit(
+                self._sessions,
+                source,
+                options=options,
+                policy=policy,
+                actor_id=actor_id,
+                progress=progress,
+            )
 
     def _read_copy(
         self,

@@ -1,5 +1,6 @@
-"""Limits on the size of a study and its parts."""
+"""Limits on everything that strangers' bytes can take: input, output, time and memory."""
 
+# A study and its parts
 MAX_FILES = 200_000
 MAX_UNPACKED = 2 * 1024**3
 MAX_RATIO = 200  # unpacked bytes per packed byte
@@ -8,6 +9,7 @@ MAX_FILE = 64 * 1024**2  # a page or one of its files is held in memory while it
 MAX_LINE = 16 * 1024**2
 MAX_DIRECTORY = 32 * 1024**2  # of a zip archive: about 200,000 names
 
+# Values of a record
 MAX_CANDIDATES = 1000  # per query
 MAX_ID = 300
 MAX_NAME = 300
@@ -18,3 +20,12 @@ MAX_URL = 4000
 MAX_QUERY = 10_000
 MAX_FEATURES = 10_000
 GRADE_RANGE = (-1000, 1000)
+
+# A child process that reads PDF files, pictures and Parquet files
+CHILD_MEMORY = 1024**3  # address space
+STEP_SECONDS = 15  # processor time for one page of a PDF, one picture, or a batch of rows
+STEP_WALL_SECONDS = 60
+TASK_SECONDS = 300  # processor time for one file
+TASKS_PER_CHILD = 200
+MAX_PDF_PAGES = 300
+MAX_PIXELS = 100_000_000  # of a picture

@@ -1,0 +1,1 @@
+"""The fence around untrusted bytes: limits, and child processes for libraries that could crash."""

@@ -1,0 +1,115 @@
+"""The child process of a fence: reads tasks from standard input, writes answers as frames."""
+
+import os
+import resource
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import IO
+
+from topkapi.app.services.fence import limits
+from topkapi.app.services.fence.children import END, REFUSED, Refused
+from topkapi.app.services.fence.frames import BadFrame, Frame, read_frame, read_head, write_frame
+from topkapi.app.services.pages.pdf import TEXT
+
+Task = Callable[[IO[bytes], str], Iterator[Frame]]
+
+
+def pdf(data: IO[bytes], path: str) -> Iterator[Frame]:
+    """Yield the rendered parts of a PDF file, and at last its text."""
+    from topkapi.app.services.pages.pdf_rendering import BadPdf, check_pdf, pdf_text, rendered_pdf
+
+    raw = data.read()
+    try:
+        check_pdf(raw)
+        yield from rendered_pdf(raw, path)
+        yield TEXT, pdf_text(raw).encode()
+    except BadPdf as error:
+        raise Refused(str(error)) from None
+
+
+def picture(data: IO[bytes], _path: str) -> Iterator[Frame]:
+    """Refuse a picture that cannot be decoded; yield nothing."""
+    from PIL import Image
+
+    Image.MAX_IMAGE_PIXELS = None  # compared here, with a limit of our own
+    with Image.open(data) as found:
+        pixels = found.width * found.height
+        if pixels > limits.MAX_PIXELS:
+            raise Refused(f"it has {pixels:,} pixels; the limit is {limits.MAX_PIXELS:,}")
+        found.load()
+    yield from ()
+
+
+TASKS: dict[str, Task] = {"pdf": pdf, "picture": picture}
+
+
+def main() -> None:
+    """Answer one task after another until standard input ends."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no frame
+    _limit_process()
+    with suppress(BadFrame, BrokenPipeError):
+        while True:
+            _answer(sys.stdin.buffer, answers)
+
+
+def _answer(requests: IO[bytes], answers: IO[bytes]) -> None:
+    name, argument = read_frame(requests, limits.MAX_PATH)
+    _, size = read_head(requests, limits.MAX_UNPACKED)
+    with tempfile.SpooledTemporaryFile(limits.MAX_FILE) as data:
+        _copy(requests, data, size)
+        before = _used()
+        try:
+            frames = TASKS[name](data, argument.decode())
+            while True:
+                _allow(min(_used() + limits.STEP_SECONDS, before + limits.TASK_SECONDS))
+                frame = next(frames, None)
+                if frame is None:
+                    break
+                write_frame(answers, *frame)
+        except (BadFrame, BrokenPipeError):
+            raise
+        except Refused as error:
+            write_frame(answers, REFUSED, str(error).encode())
+        except Exception:
+            write_frame(answers, REFUSED, b"it is damaged")
+        else:
+            write_frame(answers, END, b"")
+
+
+def _copy(source: IO[bytes], target: IO[bytes], size: int) -> None:
+    while size:
+        piece = source.read(min(size, 1 << 20))
+        if not piece:
+            raise BadFrame
+        target.write(piece)
+        size -= len(piece)
+    target.seek(0)
+
+
+def _limit_process() -> None:
+    """Limit what the system can limit: macOS knows no limit of the address space."""
+    for what, most in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, limits.MAX_UNPACKED),
+        (resource.RLIMIT_AS, limits.CHILD_MEMORY),
+    ):
+        with suppress(ValueError, OSError):
+            resource.setrlimit(what, (most, most))
+    os.nice(10)  # assessors' requests come first
+
+
+def _used() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _allow(seconds: float) -> None:
+    """End the process when it has used this much processor time in total."""
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, resource.RLIM_INFINITY))
+
+
+if __name__ == "__main__":
+    main()

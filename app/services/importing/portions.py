@@ -1,0 +1,71 @@
+"""Short transactions for what takes long, so that assessors' answers are stored in between."""
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
+
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Content
+from topkapi.app.db.queries.studies.study_tables import drop_unused
+from topkapi.app.db.search import index_documents, unindexed
+from topkapi.app.services.importing.staging import Row
+from topkapi.app.services.importing.writing import lock_imports, new_contents
+
+_MOST_PAUSE = 0.25  # seconds
+_log = logging.getLogger("topkapi.imports")
+
+
+@contextmanager
+def in_portion(sessions: Sessions) -> Iterator[Session]:
+    """Commit a short transaction, then leave the database to others for as long as it took.
+
+    SQLite wakes nobody who waits for its lock: without a pause the next portion would get it again.
+    """
+    with sessions.write() as session:
+        lock_imports(session)
+        began = time.monotonic()
+        yield session
+        session.commit()
+    time.sleep(min(time.monotonic() - began, _MOST_PAUSE))
+
+
+def add_contents(session: Session, rows: list[Row]) -> list[str]:
+    """Insert the contents that do not exist yet; return their hashes."""
+    hashes = [row["hash"] for row in rows]
+    known = set(session.scalars(select(Content.hash).where(Content.hash.in_(hashes))))
+    new = [row for row in rows if row["hash"] not in known]
+    if new:
+        session.execute(new_contents(session), new)
+    return [row["hash"] for row in new]
+
+
+def index_in_portions(sessions: Sessions) -> None:
+    """Add to the search index what it lacks; what fails is left to the next import or start."""
+    with _later("the search index is incomplete"):
+        with sessions.read() as session:
+            ranges = unindexed(session)
+        for first, last in ranges:
+            with in_portion(sessions) as session:
+                index_documents(session, first=first, last=last)
+
+
+def finish_interrupted(sessions: Sessions) -> None:
+    """Remove contents of imports that were killed, and complete the search index."""
+    with _later("contents of an interrupted import remain"), sessions.write.begin() as session:
+        lock_imports(session)
+        drop_unused(session)
+    index_in_portions(sessions)
+
+
+@contextmanager
+def _later(message: str) -> Iterator[None]:
+    """Log that the database was locked for too long."""
+    try:
+        yield
+    except OperationalError:
+        _log.exception(message)

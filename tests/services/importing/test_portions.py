@@ -1,0 +1,102 @@
+"""Assessors answer while a study is imported, and nothing of it shows until all of it does."""
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from tests.media import pdf_of
+from tests.services.importing.test_media import media_study
+from tests.studies import small_study
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import AuditEvent, Content, Document, Study
+from topkapi.app.db.search import matching_documents
+from topkapi.app.domain.errors import Conflict
+from topkapi.app.services import audit
+from topkapi.app.services.importing import import_and_commit, open_source, staging
+from topkapi.app.services.importing.portions import add_contents, finish_interrupted
+from topkapi.app.services.importing.records.contents import content_hash, content_row
+
+
+@pytest.fixture(autouse=True)
+def _small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(staging, "_BYTES", 1)
+
+
+def count(sessions: Sessions, table: type[Content | Study | AuditEvent]) -> int:
+    with sessions.read() as session:
+        return session.scalar(select(func.count()).select_from(table)) or 0
+
+
+def found(session: Session, word: str) -> list[str]:
+    condition = matching_documents(session, word)
+    assert condition is not None
+    return list(session.scalars(select(Document.external_id).where(condition)))
+
+
+def test_others_write_while_a_study_is_imported(sessions: Sessions, tmp_path: Path) -> None:
+    studies: list[int] = []
+    contents: list[int] = []
+
+    def answer(_doing: str, _done: int, _total: int) -> None:
+        with sessions.late.begin() as session:  # gives up at once if the import holds a lock
+            audit.record(session, None, "answer", "q")
+        studies.append(count(sessions, Study))
+        contents.append(count(sessions, Content))
+
+    with open_source(media_study(tmp_path / "study")) as source:
+        import_and_commit(sessions, source, progress=answer)
+    assert set(studies) == {0}
+    assert contents[-1] > contents[0] == 0
+    assert count(sessions, AuditEvent) == len(studies) + 1
+    with sessions.read() as session:
+        assert session.scalars(select(Study.name)).all() == ["Media"]
+        assert sorted(found(session, "tulips")) == ["guide", "text"]
+
+
+@pytest.mark.parametrize("name", ["guide.pdf", "text.txt"])
+def test_an_import_that_fails_half_way_leaves_nothing(
+    sessions: Sessions, tmp_path: Path, name: str
+) -> None:
+    folder = media_study(tmp_path / "study")
+    other = pdf_of("Something else") if name.endswith("pdf") else b"Something else"
+
+    def change(doing: str, _done: int, _total: int) -> None:
+        if doing == "writing":
+            (folder / "pages" / name).write_bytes(other)
+
+    with (
+        open_source(folder) as source,
+        pytest.raises(Conflict, match="changed while the study was being read"),
+    ):
+        import_and_commit(sessions, source, progress=change)
+    assert (count(sessions, Study), count(sessions, Content)) == (0, 0)
+
+
+def test_contents_of_a_killed_import_are_removed_and_others_stay(
+    sessions: Sessions, tmp_path: Path
+) -> None:
+    with open_source(small_study(tmp_path / "study")) as source:
+        import_and_commit(sessions, source)
+    kept = count(sessions, Content)
+    with sessions.write.begin() as session:
+        digest = content_hash("text/plain", b"left over")
+        assert add_contents(session, [content_row("text/plain", b"left over", digest)]) == [digest]
+    finish_interrupted(sessions)
+    assert count(sessions, Content) == kept
+
+
+def test_a_study_that_appears_meanwhile_is_a_conflict(sessions: Sessions, tmp_path: Path) -> None:
+    folder = small_study(tmp_path / "study")
+
+    def import_first(doing: str, _done: int, _total: int) -> None:
+        if doing == "writing" and not count(sessions, Study):
+            with open_source(folder) as again:
+                import_and_commit(sessions, again)
+
+    with open_source(folder) as source, pytest.raises(Conflict, match="nothing new"):
+        import_and_commit(sessions, source, progress=import_first)
+    assert count(sessions, Study) == 1
+    with sessions.read() as session:
+        assert len(found(session, "do")) == 6

@@ -1,0 +1,134 @@
+"""Files that would crash, fill or hold the process that parses them are refused like others."""
+
+import struct
+import zlib
+from io import BytesIO
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.media import form_bomb, pdf_of, pdf_of_shape, png_of, tiling_bomb
+from tests.studies import write_jsonl
+from topkapi.app.services.fence import limits
+from topkapi.app.services.fence.children import Fence, Refused
+from topkapi.app.services.fence.frames import BadFrame, read_frame, write_frame
+from topkapi.app.services.importing import StudyRefused, open_source
+from topkapi.app.services.importing.checking import Checked, check_study
+
+
+@pytest.fixture
+def two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give a step little time, so that what never ends is ended soon."""
+    monkeypatch.setattr(limits, "STEP_WALL_SECONDS", 4)
+
+
+def checked(folder: Path, name: str, data: bytes) -> Checked:
+    """Check a study of two documents, the second of which is this file."""
+    (folder / "pages").mkdir(parents=True)
+    (folder / "study.toml").write_text('name = "Media"\n')
+    (folder / "pages" / name).write_bytes(data)
+    pages = [{"id": "text", "text": "Cut them."}, {"id": "file", "path": f"pages/{name}"}]
+    write_jsonl(folder / "documents.jsonl", pages)
+    write_jsonl(folder / "queries.jsonl", [{"id": "q", "text": "keep tulips"}])
+    offered = ({"query": "q", "document": page["id"]} for page in pages)
+    write_jsonl(folder / "candidates.jsonl", offered)
+    with open_source(folder) as source:
+        return check_study(source)
+
+
+def refusal(folder: Path, name: str, data: bytes) -> str:
+    with pytest.raises(StudyRefused) as refused:
+        checked(folder, name, data)
+    problem = refused.value.problems[0]
+    assert (problem.file, problem.line, problem.field) == ("documents.jsonl", 2, "path")
+    assert f"pages/{name}" in problem.problem
+    assert children() == []
+    return problem.problem
+
+
+def children() -> list[str]:
+    """Return the commands of children that fences have left, zombies too."""
+    own = psutil.Process().children()
+    return [each.name() for each in own if "python" in each.name().lower()]
+
+
+def test_a_pdf_that_takes_all_memory_is_refused(tmp_path: Path) -> None:
+    assert "more than 1,024 MB" in refusal(tmp_path, "bomb.pdf", form_bomb())
+
+
+@pytest.mark.usefixtures("two_seconds")
+def test_a_pdf_that_never_ends_is_refused(tmp_path: Path) -> None:
+    assert "seconds to read" in refusal(tmp_path, "bomb.pdf", tiling_bomb())
+
+
+@pytest.mark.parametrize("shape", [(1, 14_400), (14_400, 1), (200_000, 1), (0.001, 900)])
+def test_a_pdf_page_of_extreme_shape_is_shown(tmp_path: Path, shape: tuple[float, float]) -> None:
+    media = checked(tmp_path, "strip.pdf", pdf_of_shape(*shape)).media
+    parts = dict(media.rendering("pages/strip.pdf"))
+    assert (parts["1.webp"][8:12], parts["text"]) == (b"WEBP", b"")
+
+
+def test_a_crash_is_a_refusal_and_the_next_file_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "TASKS_PER_CHILD", 2)
+    guide = pdf_of("Water the tulips")
+    with Fence() as fence:
+        for data, names in ((guide, ["1.webp", "index.html", "text"]), (form_bomb(), None)) * 2:
+            answer = fence.ask("pdf", "a.pdf", BytesIO(data), len(data))
+            if names is None:
+                with pytest.raises(Refused):
+                    list(answer)
+            else:
+                assert [name for name, _ in answer] == names
+    assert children() == []
+
+
+def test_an_answer_that_is_not_read_leaves_no_child() -> None:
+    guide = pdf_of("Water the tulips", "Cut the stems")
+    with Fence() as fence:
+        answer = fence.ask("pdf", "a.pdf", BytesIO(guide), len(guide))
+        assert next(iter(answer))[0] == "1.webp"
+        answer.close()
+        assert children() == []
+
+
+def test_the_child_has_no_settings_of_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOPKAPI_DATABASE_URL", "postgresql://user:secret@host/name")
+    guide = pdf_of("Water the tulips")
+    with Fence() as fence:
+        list(fence.ask("pdf", "a.pdf", BytesIO(guide), len(guide)))
+        (child,) = psutil.Process().children()
+        assert not [name for name in child.environ() if name.startswith("TOPKAPI")]
+
+
+def chunk(kind: bytes, data: bytes) -> bytes:
+    check = zlib.crc32(kind + data)
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", check)
+
+
+def test_a_damaged_picture_is_refused(tmp_path: Path) -> None:
+    whole = png_of(60)
+    assert checked(tmp_path / "whole", "vase.png", whole).counts()["documents"] == 2
+    assert "it is damaged" in refusal(tmp_path / "cut", "vase.png", whole[: len(whole) // 2])
+
+
+def test_a_picture_that_unpacks_to_gigabytes_is_refused(tmp_path: Path) -> None:
+    header = struct.pack(">IIBBBBB", 40_000, 40_000, 8, 2, 0, 0, 0)
+    data = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", b"") + chunk(b"IEND", b"")
+    assert "1,600,000,000 pixels" in refusal(tmp_path, "vast.png", data)
+
+
+@pytest.mark.parametrize("data", [b"", b"\0", b"\xff" * 40, b"\0\1" + b"\0" * 7 + b"\5a"])
+def test_what_is_no_frame_is_refused(data: bytes) -> None:
+    with pytest.raises(BadFrame):
+        read_frame(BytesIO(data), 100)
+
+
+def test_a_frame_reads_back_as_it_was_written() -> None:
+    stream = BytesIO()
+    write_frame(stream, "1.webp", b"\0picture")
+    stream.seek(0)
+    assert read_frame(stream, 100) == ("1.webp", b"\0picture")
+    stream.seek(0)
+    with pytest.raises(BadFrame):
+        read_frame(stream, 7)
