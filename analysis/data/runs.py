@@ -12,6 +12,8 @@ from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.typing import FloatArray
 
+MOST_LINE = 4096  # characters; ids are far shorter
+
 Run = dict[str, dict[str, float]]
 """Query -> document -> score, higher is better."""
 
@@ -42,15 +44,26 @@ class RunLine(NamedTuple):
 
 def run_lines(text: str, name: str) -> Iterator[RunLine]:
     """Yield the lines of a TREC run; raise BadData with file and line at the first bad one."""
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(_lines(text), start=1):
+        location = f"{name}, line {number}"
+        if len(line) > MOST_LINE:
+            raise BadData(f"{location}: more than {MOST_LINE:,} characters")
         words = line.split()
         if not words:
             continue
-        location = f"{name}, line {number}"
         if len(words) != 6:
             raise BadData(f"{location}: {len(words)} columns, a TREC run has 6")
         query, _, document, _, score, tag = words
         yield RunLine(location, " ".join(words), query, document, _finite(score, location), tag)
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield the lines one by one: all at once would take as much memory again."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]
 
 
 def split_runs(text: str, name: str) -> dict[str, str]:
@@ -110,7 +123,7 @@ def run_text(raw: bytes, name: str) -> str:
 
 def _finite(text: str, location: str) -> float:
     try:
-        value = float(text)
+        value = math.nan if "_" in text else float(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):

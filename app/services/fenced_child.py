@@ -1,5 +1,6 @@
 """The child process of a fence: reads tasks from standard input, writes answers as frames."""
 
+import json
 import os
 import resource
 import sys
@@ -9,10 +10,11 @@ from contextlib import suppress
 from typing import IO
 
 from topkapi.app.services.fence import limits
-from topkapi.app.services.fence.children import END, REFUSED, Refused
+from topkapi.app.services.fence.children import END, MISSING, REFUSED, Refused
 from topkapi.app.services.fence.frames import BadFrame, Frame, read_frame, read_head, write_frame
 from topkapi.app.services.pages.pdf import TEXT
 
+_ROWS, _FRAME = 100, 4 * 1024**2  # rows decoded at once, bytes of a frame
 Task = Callable[[IO[bytes], str], Iterator[Frame]]
 
 
@@ -42,7 +44,50 @@ def picture(data: IO[bytes], _path: str) -> Iterator[Frame]:
     yield from ()
 
 
-TASKS: dict[str, Task] = {"pdf": pdf, "picture": picture}
+def parquet(data: IO[bytes], _argument: str) -> Iterator[Frame]:
+    """Yield the rows of a Parquet file as lines of JSON, a few megabytes at a time."""
+    from pyarrow import ArrowException
+
+    held: list[str] = []
+    size = 0
+    try:
+        for line in _rows(data):
+            held.append(line)
+            size += len(line)
+            if size >= _FRAME:
+                yield "rows", "\n".join(held).encode()
+                held, size = [], 0
+    except (ArrowException, OSError) as error:
+        raise Refused(str(error)) from None
+    yield "rows", "\n".join(held).encode()
+
+
+def _rows(data: IO[bytes]) -> Iterator[str]:
+    """Yield each row as JSON; both the sizes in the footer and those of the rows are limited."""
+    from pyarrow.parquet import ParquetFile
+
+    packed = data.seek(0, os.SEEK_END)
+    most = min(limits.MAX_UNPACKED, max(limits.MAX_FILE, limits.MAX_RATIO * packed))
+    problem = f"it unpacks to more than {most // 1024**2:,} MB"
+    file = ParquetFile(data)
+    groups = map(file.metadata.row_group, range(file.num_row_groups))
+    if sum(group.total_byte_size for group in groups) > most:
+        raise Refused(problem)
+    for batch in file.iter_batches(batch_size=_ROWS, use_threads=False):
+        for row in batch.to_pylist():
+            line = json.dumps(row, default=_plain)
+            most -= len(line)
+            if most < 0:
+                raise Refused(problem)
+            yield line
+
+
+def _plain(value: object) -> str | None:
+    """Return a value that JSON lacks, such as a date, as text; bytes are no text."""
+    return None if isinstance(value, bytes) else str(value)
+
+
+TASKS: dict[str, Task] = {"pdf": pdf, "picture": picture, "parquet": parquet}
 
 
 def main() -> None:
@@ -73,6 +118,8 @@ def _answer(requests: IO[bytes], answers: IO[bytes]) -> None:
             raise
         except Refused as error:
             write_frame(answers, REFUSED, str(error).encode())
+        except ImportError:
+            write_frame(answers, MISSING, b"")
         except Exception:
             write_frame(answers, REFUSED, b"it is damaged")
         else:

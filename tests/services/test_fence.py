@@ -1,15 +1,19 @@
 """Files that would crash, fill or hold the process that parses them are refused like others."""
 
+import json
 import struct
 import zlib
+from datetime import date
 from io import BytesIO
 from pathlib import Path
 
 import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.media import form_bomb, pdf_of, pdf_of_shape, png_of, tiling_bomb
-from tests.studies import write_jsonl
+from tests.studies import small_study, write_jsonl
 from topkapi.app.services.fence import limits
 from topkapi.app.services.fence.children import Fence, Refused
 from topkapi.app.services.fence.frames import BadFrame, read_frame, write_frame
@@ -47,10 +51,13 @@ def refusal(folder: Path, name: str, data: bytes) -> str:
     return problem.problem
 
 
-def children() -> list[str]:
-    """Return the commands of children that fences have left, zombies too."""
-    own = psutil.Process().children()
-    return [each.name() for each in own if "python" in each.name().lower()]
+def children() -> list[psutil.Process]:
+    """Return the children of fences, and zombies."""
+    return [
+        each
+        for each in psutil.Process().children()
+        if each.status() == psutil.STATUS_ZOMBIE or "fenced_child" in " ".join(each.cmdline())
+    ]
 
 
 def test_a_pdf_that_takes_all_memory_is_refused(tmp_path: Path) -> None:
@@ -97,7 +104,7 @@ def test_the_child_has_no_settings_of_the_server(monkeypatch: pytest.MonkeyPatch
     guide = pdf_of("Water the tulips")
     with Fence() as fence:
         list(fence.ask("pdf", "a.pdf", BytesIO(guide), len(guide)))
-        (child,) = psutil.Process().children()
+        (child,) = children()
         assert not [name for name in child.environ() if name.startswith("TOPKAPI")]
 
 
@@ -132,3 +139,43 @@ def test_a_frame_reads_back_as_it_was_written() -> None:
     stream.seek(0)
     with pytest.raises(BadFrame):
         read_frame(stream, 7)
+
+
+def parquet_of(text: pa.Array) -> bytes:
+    """Return a Parquet file of documents with these texts."""
+    ids = [f"d{number}" for number in range(len(text))]
+    stream = BytesIO()
+    pq.write_table(pa.table({"id": ids, "text": text}), stream, compression="zstd")
+    return stream.getvalue()
+
+
+def parquet_refusal(folder: Path, data: bytes) -> str:
+    small_study(folder)
+    (folder / "documents.jsonl").write_bytes(data)
+    with pytest.raises(StudyRefused) as refused, open_source(folder) as source:
+        check_study(source)
+    assert refused.value.problems[0].file == "documents.jsonl"
+    assert children() == []
+    return refused.value.problems[0].problem
+
+
+def test_a_parquet_file_that_unpacks_to_gigabytes_is_refused_by_its_footer(tmp_path: Path) -> None:
+    data = parquet_of(pa.array(["x" * 4_000_000] * 40))  # repeated values, packed to kilobytes
+    assert len(data) < 100_000
+    assert "unpacks to more than 64 MB" in parquet_refusal(tmp_path / "study", data)
+
+
+def test_a_parquet_file_whose_footer_says_less_is_refused_by_its_rows(tmp_path: Path) -> None:
+    repeated = pa.DictionaryArray.from_arrays([0] * 4000, ["x" * 1_000_000])
+    data = parquet_of(repeated)
+    assert len(data) < 100_000
+    assert "unpacks to more than 64 MB" in parquet_refusal(tmp_path / "study", data)
+
+
+def test_dates_and_bytes_in_a_parquet_file_do_not_hinder(tmp_path: Path) -> None:
+    folder = small_study(tmp_path / "study")
+    ids = [json.loads(line)["id"] for line in (folder / "documents.jsonl").read_text().splitlines()]
+    facts = {"id": ids, "text": ids, "seen": [date(2026, 1, 1)] * 6, "raw": [b"\xff"] * 6}
+    pq.write_table(pa.table(facts), folder / "documents.jsonl")
+    with open_source(folder) as source:
+        assert check_study(source).counts()["documents"] == 6

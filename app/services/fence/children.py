@@ -16,13 +16,17 @@ from typing import IO
 from topkapi.app.services.fence import limits
 from topkapi.app.services.fence.frames import BadFrame, Frame, read_frame, write_frame, write_head
 
-END, REFUSED = "", "refused"  # names of the last frame of an answer
+END, REFUSED, MISSING = "", "refused", "missing"  # names of the last frame of an answer
 _CHUNK = 1 << 20
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR")
 
 
 class Refused(ValueError):
     """The bytes cannot be read, or reading them exceeds a limit; the message says which."""
+
+
+class NotInstalled(Refused):
+    """The library that the task needs is not installed."""
 
 
 class Fence:
@@ -91,6 +95,8 @@ class _Child:
                 name, data = read_frame(stream, limits.MAX_FILE)
             if name == REFUSED:
                 raise Refused(data.decode("utf-8", "replace"))
+            if name == MISSING:
+                raise NotInstalled
             if name == END:
                 return
             yield name, data

@@ -75,7 +75,7 @@ def _ids(reader: Reader, role: str, path: str) -> set[str]:
 def _records(reader: Reader, role: str, path: str, count: int) -> list[Any]:
     """Return the first valid records of a file, or nothing if most of them are not valid."""
     problems = Problems()
-    trial = Reader(reader.source, problems, doing="")
+    trial = Reader(reader.source, problems, doing="", media=reader.media)
     rows: list[Any] = []
     with suppress(StudyRefused):
         rows.extend(record for _, record in islice(_READ[role](trial, path), count))

@@ -146,11 +146,10 @@ def store_study(
     """Write a checked study; the caller commits."""
     lock_imports(session)
     changes = compare(session, checked, policy)
-    reader = _second_reader(source, checked, progress)
-    staging = Staging(reader, checked, changes, _rendered(session, changes))
+    staging = _staging(source, checked, changes, _rendered(session, changes), progress)
     for contents in staging.contents():
         add_contents(session, contents)
-    report = _store_rows(session, reader, checked, changes, staging, actor_id)
+    report = _store_rows(session, checked, changes, staging, actor_id)
     index_documents(session)
     return report
 
@@ -173,8 +172,7 @@ def import_and_commit(
     with sessions.read() as session:
         changes = compare(session, checked, policy)
         known = _rendered(session, changes)
-    reader = _second_reader(source, checked, progress)
-    staging = Staging(reader, checked, changes, known)
+    staging = _staging(source, checked, changes, known, progress)
     written: list[str] = []
     try:
         for contents in staging.contents():
@@ -185,7 +183,7 @@ def import_and_commit(
             again = compare(session, checked, policy)
             if replace(again, study=None) != replace(changes, study=None):
                 raise _meanwhile(checked)
-            report = _store_rows(session, reader, checked, again, staging, actor_id)
+            report = _store_rows(session, checked, again, staging, actor_id)
     except BaseException:
         with sessions.write.begin() as session:
             drop_unused(session, written)
@@ -194,8 +192,11 @@ def import_and_commit(
     return report
 
 
-def _second_reader(source: Source, checked: Checked, progress: Progress) -> Reader:
-    return Reader(source, Problems(), doing="writing", progress=progress, media=checked.media)
+def _staging(
+    source: Source, checked: Checked, changes: Changes, known: set[str], progress: Progress
+) -> Staging:
+    reader = Reader(source, Problems(), doing="writing", progress=progress, media=checked.media)
+    return Staging(reader, checked, changes, known)
 
 
 def _rendered(session: Session, changes: Changes) -> set[str]:
@@ -211,14 +212,13 @@ def _meanwhile(checked: Checked) -> Conflict:
 
 def _store_rows(
     session: Session,
-    reader: Reader,
     checked: Checked,
     changes: Changes,
     staging: Staging,
     actor_id: int | None,
 ) -> ImportReport:
     try:
-        study = write_study(session, reader, checked, changes, staging, actor_id=actor_id)
+        study = write_study(session, checked, changes, staging, actor_id=actor_id)
     except IntegrityError as error:
         raise _meanwhile(checked) from error
     report = _report(session, checked, changes, dry_run=False)

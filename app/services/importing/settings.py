@@ -14,7 +14,13 @@ from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.layout import GUIDELINES, SETTINGS, Named
 from topkapi.app.services.importing.naming import ROLES
 from topkapi.app.services.importing.problems import Location, Problems
-from topkapi.app.services.importing.records.values import BadValue, kind_of, shown, text_value
+from topkapi.app.services.importing.records.values import (
+    BadValue,
+    kind_of,
+    one_line,
+    shown,
+    text_value,
+)
 from topkapi.app.services.importing.setting_values import SETTING_NAMES, setting_value
 from topkapi.app.services.importing.sources.reader import Reader
 
@@ -77,6 +83,10 @@ def under_name(
 ) -> StudyHead:
     """Return the head under another name and slug, where these are given."""
     if name is not None:
+        try:
+            one_line(name.strip(), "name")
+        except BadValue as error:
+            problems.add(head.location, error.field, error.problem, error.fix)
         head = replace(head, name=name.strip()[: limits.MAX_NAME])
         if not head.lines:  # the slug was made from a file name
             head = replace(head, slug=slug_of(name))
@@ -147,7 +157,8 @@ class _Head:
 
     def _name(self) -> str:
         try:
-            return text_value(self._table.get("name"), "name", limits.MAX_NAME, required=True)
+            name = text_value(self._table.get("name"), "name", limits.MAX_NAME, required=True)
+            return one_line(name, "name")
         except BadValue as error:
             self._add(error.field, error.problem, error.fix)
             return ""

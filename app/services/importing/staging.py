@@ -26,7 +26,7 @@ Row = dict[str, Any]
 
 
 class Staging:
-    """The contents, documents and candidates that ``changes`` add.
+    """The contents, documents, candidates and rankings that ``changes`` add.
 
     ``known`` are paths of PDF files that the stored study has rendered.
     """
@@ -36,11 +36,13 @@ class Staging:
     ) -> None:
         self._reader, self._checked, self._changes = reader, checked, changes
         self._known = set(known)
-        self._documents = TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
-        self._candidates = TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
-        for file in (self._documents, self._candidates):
-            finalize(self, file.close)
+        self._documents, self._candidates, self._rankings = (self._file() for _ in range(3))
         self.rendered: dict[str, str] = {}  # path -> content hash
+
+    def _file(self) -> IO[str]:
+        file = TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
+        finalize(self, file.close)
+        return file
 
     def contents(self) -> Iterator[list[Row]]:
         """Yield the contents in batches; raise Conflict if a file changed since the check."""
@@ -54,9 +56,10 @@ class Staging:
                 if size >= _BYTES or len(batch) >= _CONTENTS:
                     yield list(batch.values())
                     batch, size = {}, 0
-        if batch:
-            yield list(batch.values())
-        self._stage_candidates()
+            if batch:
+                yield list(batch.values())
+            self._stage_candidates()
+            self._stage_rankings()
 
     def documents(self) -> Iterator[Row]:
         """Yield the rows of the new documents, without their study."""
@@ -65,6 +68,10 @@ class Staging:
     def candidates(self) -> Iterator[list[Any]]:
         """Yield query, document, grade and features of the new candidates."""
         return _lines(self._candidates)
+
+    def rankings(self) -> Iterator[list[Any]]:
+        """Yield query, system and documents of the new rankings."""
+        return _lines(self._rankings)
 
     def _new_contents(self) -> Iterator[Row]:
         new, seen = self._changes.documents, set[str]()
@@ -113,6 +120,12 @@ class Staging:
             if found.document in new:
                 new.discard(found.document)
                 _write(self._candidates, found)
+
+    def _stage_rankings(self) -> None:
+        new = self._changes.rankings
+        for _, found in self._checked.bundle.rankings(self._reader) if new else ():
+            if (found.query, found.system) in new:
+                _write(self._rankings, found)
 
 
 def _document_row(document: DocumentRecord, digest: str) -> Row:

@@ -25,7 +25,6 @@ from topkapi.app.services.guideline_history import record_version
 from topkapi.app.services.importing.checking import Checked
 from topkapi.app.services.importing.comparing import Changes
 from topkapi.app.services.importing.edits import head_json
-from topkapi.app.services.importing.sources.reader import Reader
 from topkapi.app.services.importing.staging import Row, Staging
 
 _ROWS = 1000
@@ -36,7 +35,6 @@ T = TypeVar("T")
 
 def write_study(
     session: Session,
-    reader: Reader,
     checked: Checked,
     changes: Changes,
     staging: Staging,
@@ -45,7 +43,7 @@ def write_study(
 ) -> Study:
     """Write the rows of ``changes``, whose contents are stored already."""
     study = _write_head(session, checked, changes, actor_id)
-    writer = _Writer(session, reader, checked, changes, staging, study.id)
+    writer = _Writer(session, checked, changes, staging, study.id)
     writer.queries()
     writer.documents()
     writer.files()
@@ -91,15 +89,13 @@ class _Writer:
     def __init__(
         self,
         session: Session,
-        reader: Reader,
         checked: Checked,
         changes: Changes,
         staging: Staging,
         study_id: int,
     ) -> None:
-        self._session, self._reader = session, reader
-        self._checked, self._changes, self._study_id = checked, changes, study_id
-        self._bundle, self._staging = checked.bundle, staging
+        self._session, self._study_id = session, study_id
+        self._checked, self._changes, self._staging = checked, changes, staging
 
     def queries(self) -> None:
         position = count(stored.next_query_position(self._session, self._study_id))
@@ -164,12 +160,11 @@ class _Writer:
         documents = stored.document_numbers(self._session, self._study_id)
         rows = (
             {
-                "query_id": queries[ranking.query],
-                "system": ranking.system,
-                "documents": [documents[name] for name in ranking.documents],
+                "query_id": queries[query],
+                "system": system,
+                "documents": [documents[name] for name in names],
             }
-            for _, ranking in self._bundle.rankings(self._reader)
-            if (ranking.query, ranking.system) in self._changes.rankings
+            for query, system, names in self._staging.rankings()
         )
         for batch in _batches(rows, _ROWS):
             self._insert(Ranking, batch)

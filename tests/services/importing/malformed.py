@@ -398,6 +398,8 @@ text_case("empty_name", "study.toml", 'name = " "\n', 1, "name", "empty")
 text_case(
     "unknown_setting", "study.toml", 'name = "x"\nsortr = "heap"\n', 2, "sortr", "no such setting"
 )
+text_case("name_lines", "study.toml", 'name = "x\\n# y"\n', 1, "name", "U+000A")
+text_case("name_escape", "study.toml", 'name = "x\\u001b[2J"\n', 1, "name", "U+001B")
 text_case("k_zero", "study.toml", 'name = "x"\nk = 0\n', 2, "k", "at least 1")
 text_case("k_text", "study.toml", 'name = "x"\nk = "3"\n', 2, "k", "a text")
 text_case("unknown_tool", "study.toml", 'name = "x"\ntools = ["pears"]\n', 2, "tools", "not a tool")

@@ -334,7 +334,9 @@ def test_parquet_without_its_reader_says_what_to_install(
 ) -> None:
     folder = small_study(tmp_path / "study")
     (folder / "documents.jsonl").write_bytes(b"PAR1 and more")
-    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    (tmp_path / "without").mkdir()
+    (tmp_path / "without" / "pyarrow.py").write_text("raise ImportError")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "without"))
     with (
         pytest.raises(StudyRefused, match=r"looks like Parquet.*topkapi\[parquet\]") as refused,
         open_source(folder) as source,

@@ -9,6 +9,8 @@ from tests.services.importing.test_collections import antique
 from tests.studies import small_study
 from topkapi.app.services.importing import StudyRefused, open_source
 from topkapi.app.services.importing.checking import check_study
+from topkapi.app.services.importing.records.jsonl import DECODER
+from topkapi.app.services.importing.records.values import BadValue
 
 
 def refusal_of(mistake: Mistake, folder: Path) -> StudyRefused:
@@ -56,3 +58,25 @@ def test_a_collection_whose_files_do_not_fit_says_why(tmp_path: Path) -> None:
         check_study(source)
     (cause,) = refused.value.causes
     assert str(cause).startswith("antique-test.qrel: The columns look swapped")
+
+
+class Name(str):
+    """A name that counts how often it is compared."""
+
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Name.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def test_a_field_that_appears_twice_among_many_is_found_in_linear_time() -> None:
+    read = DECODER.object_pairs_hook
+    assert read is not None
+    many = 2000
+    with pytest.raises(BadValue) as bad:
+        read([(Name(f"f{number}"), 1) for number in [*range(many), many - 1]])
+    assert bad.value.field == f"f{many - 1}"
+    assert Name.compared < 10 * many

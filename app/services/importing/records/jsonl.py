@@ -1,6 +1,7 @@
 """JSON Lines: one object per line, parsed strictly."""
 
 import json
+from collections import Counter
 from typing import Any
 
 from topkapi.app.services.importing.problems import Location, Problems
@@ -10,8 +11,7 @@ from topkapi.app.services.importing.records.values import BadValue, kind_of
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
         raise BadValue(
             twice[:50], "The field appears twice in one object.", "Remove one of the two."
         )

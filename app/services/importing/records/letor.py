@@ -14,6 +14,7 @@ from topkapi.app.services.importing.records.values import (
     Features,
     grade,
     identifier,
+    number_of,
     shown,
 )
 from topkapi.app.services.importing.sources.reader import Reader
@@ -87,7 +88,7 @@ def _features(columns: list[str]) -> Features:
     for column in columns:
         name, _, text = column.partition(":")
         try:
-            number, value = int(name), float(text)
+            number, value = int(name), number_of(text)
         except ValueError:
             raise BadValue(
                 "features", f"{shown(column)} is not number:value.", "Use this format."

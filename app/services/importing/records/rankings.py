@@ -11,7 +11,13 @@ from topkapi.app.services.importing.records.names import RANKING_NAMES
 from topkapi.app.services.importing.records.shapes import shape_of
 from topkapi.app.services.importing.records.tables import records
 from topkapi.app.services.importing.records.types import RankingRecord
-from topkapi.app.services.importing.records.values import BadValue, identifier, kind_of, shown
+from topkapi.app.services.importing.records.values import (
+    BadValue,
+    identifier,
+    kind_of,
+    number_of,
+    shown,
+)
 from topkapi.app.services.importing.sources.reader import Reader
 
 Rankings = Iterator[tuple[Location, RankingRecord]]
@@ -71,7 +77,7 @@ def _from_run(reader: Reader, path: str) -> Rankings:
 
 def _score(text: str) -> float:
     try:
-        score = float(text)
+        score = number_of(text)
     except ValueError:
         score = math.nan
     if not math.isfinite(score):
@@ -81,6 +87,7 @@ def _score(text: str) -> float:
 
 def _rank(text: str) -> int:
     try:
+        number_of(text)
         return int(text)
     except ValueError:
         raise BadValue("rank", f"{shown(text)} is not a rank.", "Use a whole number.") from None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from topkapi.app.services.fence import limits
+from topkapi.app.services.fence.children import NotInstalled, Refused
 from topkapi.app.services.importing.problems import Location, refusal
 from topkapi.app.services.importing.records.jsonl import DECODER, json_object
 from topkapi.app.services.importing.records.names import Aliases, renamed
@@ -16,7 +17,6 @@ from topkapi.app.services.importing.sources.reader import Reader
 
 T = TypeVar("T")
 Record = dict[str, Any]
-_BATCH = 500
 _CHUNK = 1 << 18
 _OPENING, _BETWEEN = re.compile(r"[\s\[]*"), re.compile(r"[\s,]*")
 
@@ -152,19 +152,17 @@ def _broken(error: object) -> BadValue:
 
 def _parquet(reader: Reader, path: str) -> Iterator[tuple[Location, Record]]:
     """Yield the rows of a Parquet file; the line is the number of the row."""
-    try:
-        from pyarrow import ArrowException
-        from pyarrow.parquet import ParquetFile
-    except ImportError:
-        raise parquet_missing(path) from None
     number = 0
     with reader.source.open(path) as stream:
         try:
-            for batch in ParquetFile(stream).iter_batches(batch_size=_BATCH):
-                for row in batch.to_pylist():
+            size = reader.source.files[path]
+            for _, rows in reader.media.fence.ask("parquet", "", stream, size):
+                for line in rows.splitlines():
                     number += 1
-                    yield Location(path, number), row
-        except (ArrowException, OSError) as error:
+                    yield Location(path, number), json.loads(line)
+        except NotInstalled:
+            raise parquet_missing(path) from None
+        except Refused as error:
             raise refusal(
                 Location(path),
                 None,

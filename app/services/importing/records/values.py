@@ -2,6 +2,7 @@
 
 import math
 import re
+from unicodedata import category
 
 from topkapi.app.domain.text.storable import unfit_character
 from topkapi.app.services.fence import limits
@@ -111,9 +112,26 @@ def grade(value: object, field: str) -> int | None:
 
 def _parsed_number(text: str) -> object:
     try:
-        return float(text)
+        return number_of(text)
     except ValueError:
         return text
+
+
+def number_of(text: str) -> float:
+    """Parse a number as other programs do: without underscores, in ASCII; raise ValueError."""
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return float(text)
+
+
+def one_line(text: str, field: str) -> str:
+    """Return the text; refuse control characters and line breaks."""
+    control = next((each for each in text if category(each) in ("Cc", "Zl", "Zp")), None)
+    if control:
+        raise BadValue(
+            field, f"The text contains the control character U+{ord(control):04X}.", "Remove it."
+        )
+    return text
 
 
 def features(value: object, field: str) -> Features | None:

@@ -13,8 +13,10 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.models import Study, SystemRun
 from topkapi.app.db.queries.results import systems as queries
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
+from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.domain.text.storable import problem_with, storable
 from topkapi.app.services import audit
+from topkapi.app.services.fence import limits
 
 MOST_BYTES = 32 * 1024**2  # of one upload, all files together
 MOST_UNPACKED = 128 * 1024**2  # of one file
@@ -164,13 +166,14 @@ def _read(name: str, data: bytes) -> Iterator[ReadRun]:
 def _unpacked(name: str, data: bytes) -> bytes:
     if data[:2] != b"\x1f\x8b":
         return data
+    most = min(MOST_UNPACKED, max(limits.RATIO_FREE, limits.MAX_RATIO * len(data)))
     try:
         with gzip.open(io.BytesIO(data)) as stream:
-            raw = stream.read(MOST_UNPACKED + 1)
+            raw = stream.read(most + 1)
     except (EOFError, OSError, zlib.error) as error:
         raise ValueError(f"{name}: damaged gzip file ({error})") from None
-    if len(raw) > MOST_UNPACKED:
-        raise ValueError(f"{name}: more than {MOST_UNPACKED // 1024**2} MB when unpacked.")
+    if len(raw) > most:
+        raise ValueError(f"{name}: more than {format_size(most)} when unpacked.")
     return raw
 
 
