@@ -19,6 +19,7 @@ from tests.browser.assigned_work import (
     ready,
     saved,
     seen,
+    shows_what_it_asks,
 )
 from tests.browser.slow_arrival import in_two_parts
 from tests.browser.test_lists import list_assigned
@@ -102,7 +103,7 @@ def test_pages_are_found_where_they_were_left(site: Site, context: BrowserContex
     kept = "() => Object.keys(localStorage).some((key) => key.startsWith('topkapi-places'))"
     page.wait_for_function(kept)
     page.reload()
-    ready(page)
+    shows_what_it_asks(page)
     page.wait_for_function(f"was => {FRAME.format('left')}.scrollY === was", arg=place)
     page.keyboard.press("ArrowLeft")  # the winner comes again, on either side
     answered(page, 1)

@@ -5,7 +5,14 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.assigned_work import AssignedWork, Site, answered, make_assigned, ready, saved
+from tests.browser.assigned_work import (
+    AssignedWork,
+    Site,
+    answered,
+    make_assigned,
+    saved,
+    shows_what_it_asks,
+)
 from tests.browser.looks import barriers, flaws, widths
 
 pytestmark = pytest.mark.browser
@@ -35,7 +42,7 @@ def test_a_pause_is_a_rest_and_reloading_is_not(site: Site, context: BrowserCont
     page = assigned.open_page(context)
     page.clock.run_for(200_000)
     page.reload()
-    ready(page)
+    shows_what_it_asks(page)
     page.clock.run_for(110_000)
     expect(page.get_by_text(REMINDER)).to_be_visible()
     page.keyboard.press("p")

@@ -6,7 +6,14 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 from sqlalchemy import select
 
-from tests.browser.assigned_work import AssignedWork, Site, answered, question_of, ready
+from tests.browser.assigned_work import (
+    AssignedWork,
+    Site,
+    answered,
+    question_of,
+    ready,
+    shows_what_it_asks,
+)
 from tests.browser.looks import barriers, flaws, widths
 from tests.factories import PASSWORD, make_user
 from topkapi.app.db.models import Flag, User
@@ -110,7 +117,7 @@ def test_the_text_of_a_flag_is_kept_until_it_is_sent(
     page.get_by_role("button", name="Flag question").click()
     expect(page.get_by_text("The administrators see it.")).to_be_visible()
     page.reload()
-    ready(page)
+    shows_what_it_asks(page)
     page.keyboard.press("x")
     expect(field).to_have_value("")
     with assigned.site.sessions.read() as session:

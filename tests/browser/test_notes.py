@@ -3,7 +3,11 @@
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.assigned_work import AssignedWork, press, ready
+from tests.browser.assigned_work import (
+    AssignedWork,
+    press,
+    shows_what_it_asks,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -38,7 +42,7 @@ def test_after_undo_the_answer_and_its_note_are_shown_and_sent_again(
     expect(shown).to_contain_text("the left page is newer")
     expect(tab.locator("#note-text")).to_have_value("the left page is newer")
     tab.reload()
-    ready(tab)
+    shows_what_it_asks(tab)
     expect(shown).to_contain_text("You answered: Left is better.")
     press(tab, "ArrowRight", 1)
     expect(shown).to_be_empty()
@@ -55,7 +59,7 @@ def test_a_draft_survives_a_reload_and_a_closed_tab(
 ) -> None:
     write(tab, "half a thought")
     tab.reload()
-    ready(tab)
+    shows_what_it_asks(tab)
     expect(tab.locator("#note-text")).to_have_value("half a thought")
     tab.close()
     again = assigned.open_page(context)

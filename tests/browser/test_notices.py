@@ -5,7 +5,12 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from tests.browser.assigned_work import AssignedWork, answered, ready, saved
+from tests.browser.assigned_work import (
+    AssignedWork,
+    answered,
+    saved,
+    shows_what_it_asks,
+)
 
 pytestmark = pytest.mark.browser
 FAILED = "The answer could not be saved"
@@ -72,7 +77,7 @@ def test_other_notices_go_with_escape_and_with_the_next_answer(tab: Page) -> Non
     tab.keyboard.press("u")
     expect(notice).to_contain_text("You answered: Left is better.")
     tab.reload()
-    ready(tab)
+    shows_what_it_asks(tab)
     expect(notice).to_contain_text("You answered: Left is better.")
     tab.keyboard.press("Escape")
     expect(notice).to_be_empty()

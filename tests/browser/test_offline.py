@@ -13,6 +13,7 @@ from tests.browser.assigned_work import (
     plain_pages,
     ready,
     saved,
+    shows_what_it_asks,
 )
 from topkapi.app.domain.enums import Tool
 
@@ -75,7 +76,7 @@ def test_answers_survive_a_closed_tab(
     answered(again, 2)
     assert assigned.log() == [("answer", "left"), ("answer", "tie")]
     again.reload()
-    ready(again)
+    shows_what_it_asks(again)
     assert len(assigned.log()) == 2
 
 

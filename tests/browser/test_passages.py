@@ -11,9 +11,9 @@ from tests.browser.assigned_work import (
     answered,
     frame_of,
     make_assigned,
-    ready,
     saved,
     select_text,
+    shows_what_it_asks,
 )
 from tests.browser.looks import barriers, flaws
 
@@ -54,7 +54,7 @@ def test_a_marked_passage_comes_back_with_its_page(
     assert left_of(tab) == first
     expect_marked(tab, marked)
     tab.reload()
-    ready(tab)
+    shows_what_it_asks(tab)
     expect_marked(tab, marked)
     tab.keyboard.press("h")
     tab.keyboard.type("water")  # marks of terms change the page, but not its text

@@ -15,6 +15,7 @@ from tests.browser.assigned_work import (
     question_of,
     ready,
     saved,
+    shows_what_it_asks,
 )
 from topkapi.app.domain.enums import Tool
 
@@ -83,7 +84,7 @@ def test_own_terms_persist_and_keep_the_place(
     answered(page, 1)
     expect(frame_of(page, "right").locator("mark", has_text="wrap").first).to_be_attached()
     page.reload()
-    ready(page)
+    shows_what_it_asks(page)
     expect(page.get_by_label("Stop highlighting wrap")).to_have_count(1)
     expect(page.get_by_label("Stop highlighting cut")).to_have_count(0)
 
@@ -123,7 +124,7 @@ def test_text_size_and_divider_are_remembered(
     ready(page)
     assert page.evaluate(size) == larger
     page.reload()
-    ready(page)
+    shows_what_it_asks(page)
     assert page.evaluate(size) == larger
     left = page.locator("#left").bounding_box()
     assert left is not None
@@ -179,7 +180,7 @@ def test_single_letters_can_be_switched_off(
     page.get_by_label("Single-letter keys are on").uncheck()
     page.keyboard.press("Escape")
     page.reload()
-    ready(page)
+    shows_what_it_asks(page)
     for key in ("t", "p", "u", "?"):
         page.keyboard.press(key)
     expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()

@@ -16,6 +16,7 @@ from tests.browser.assigned_work import (
     plain_pages,
     ready,
     saved,
+    shows_what_it_asks,
 )
 from tests.browser.test_lists import list_assigned
 from topkapi.app.domain.enums import Tool
@@ -135,7 +136,7 @@ def test_linked_scrolling_moves_both_pages(tab: Page) -> None:
         f"() => Math.abs({FRAME.format('left')}.scrollY - {FRAME.format('right')}.scrollY) <= 1"
     )
     tab.reload()
-    ready(tab)
+    shows_what_it_asks(tab)
     expect(link).to_have_attribute("aria-pressed", "true")
     tab.keyboard.press("l")
     before = top(tab, "right")

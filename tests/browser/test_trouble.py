@@ -10,10 +10,12 @@ from tests.browser.assigned_work import (
     AssignedWork,
     Site,
     answered,
+    asked_of,
     frame_of,
     make_assigned,
     pass_time,
     question_of,
+    read_of,
     ready,
     saved,
 )
@@ -354,6 +356,9 @@ def test_without_scripts_the_forms_work(assigned: AssignedWork, browser: Browser
     expect(frame_of(page, "left").locator("mark", has_text="wrap").first).to_be_visible()
     page.go_back()
     page.go_back()
+    expect(frame_of(page, "left").get_by_text("Paragraph 1.")).to_be_visible()
+    expect(frame_of(page, "right").get_by_text("Paragraph 1.")).to_be_visible()
+    assert read_of(page) == asked_of(page)
     page.get_by_role("button", name="Tie").click()
     rows = assigned.rows()
     assert [row.answer for row in rows] == ["left", None, None, "right_bad", "tie"]

@@ -18,6 +18,7 @@ from tests.browser.assigned_work import (
     make_assigned,
     ready,
     saved,
+    shows_what_it_asks,
     tolerance,
 )
 from tests.live import FORKER, serving
@@ -109,6 +110,6 @@ def test_time_on_a_question_after_an_idle_pause_survives_a_reload(
         assert time.monotonic() < deadline
         page.wait_for_timeout(50)
     page.reload()
-    ready(page)
+    shows_what_it_asks(page)
     minutes, seconds = page.inner_text("#clock time").split(":")
     assert 60 * int(minutes) + int(seconds) < 15
