@@ -34,7 +34,12 @@ def test_compose_accepts_the_file() -> None:
     if command is None:
         pytest.skip("neither `docker compose` nor `docker-compose` is on this machine")
     done = subprocess.run(
-        [*command, "config", "--quiet"], cwd=ROOT, capture_output=True, text=True, check=False
+        [*command, "--profile", "tls", "config", "--quiet"],
+        cwd=ROOT,
+        env={**os.environ, "POSTGRES_PASSWORD": "a password"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
 
@@ -55,12 +60,34 @@ def test_the_database_keeps_its_data_and_is_not_open_to_the_world(compose: dict[
     assert "healthcheck" in compose["services"]["app"]
 
 
+def test_no_password_is_given_and_the_server_can_do_little(compose: dict[str, Any]) -> None:
+    services = compose["services"]
+    assert services["db"]["environment"]["POSTGRES_PASSWORD"].startswith("${POSTGRES_PASSWORD:?")
+    for name in ("app", "migrate"):
+        service = services[name]
+        assert ":-topkapi" not in service["environment"]["TOPKAPI_DATABASE_URL"]
+        assert service["read_only"] is True
+        assert service["cap_drop"] == ["ALL"]
+        assert service["mem_limit"]
+        written = {volume.partition(":")[2] for volume in service["volumes"]}
+        assert written == {"/var/lib/topkapi", "/tmp"}
+    assert services["app"]["ports"] == ["127.0.0.1:${TOPKAPI_PORT:-8000}:8000"]
+
+
+def test_the_proxy_with_tls_is_the_one_that_is_trusted(compose: dict[str, Any]) -> None:
+    services = compose["services"]
+    address = services["proxy"]["networks"]["default"]["ipv4_address"]
+    assert services["proxy"]["profiles"] == ["tls"]
+    trusted = services["app"]["environment"]["TOPKAPI_TRUSTED_PROXIES"]
+    assert trusted == f"${{TOPKAPI_TRUSTED_PROXIES:-{address}}}"
+
+
 def test_the_settings_of_the_containers_exist(compose: dict[str, Any]) -> None:
     from topkapi.app.config import Settings
 
     names = {f"TOPKAPI_{name.upper()}" for name in Settings.model_fields}
     for service in compose["services"].values():
-        used = {name for name in service["environment"] if name.startswith("TOPKAPI_")}
+        used = {name for name in service.get("environment", {}) if name.startswith("TOPKAPI_")}
         assert used <= names
 
 
