@@ -55,13 +55,13 @@ def test_a_known_vulnerability_fails_and_is_named(tmp_path: Path, where: str) ->
     assert f"  {named}" in lines
 
 
-def test_silence_of_the_registries_is_said_and_is_no_failure(tmp_path: Path) -> None:
+def test_silence_of_the_registries_is_said_and_is_no_success(tmp_path: Path) -> None:
     python = tool(tmp_path, "pip-audit", {"dependencies": [SKIPPED, SKIPPED]})
     for programs in (
         (python, tool(tmp_path, "npm", NPM_REFUSED)),
         (str(tmp_path / "none"), str(tmp_path / "nothing")),
     ):
         code, lines = audit(*programs)
-        assert code == 0
+        assert code == 2
         assert len(lines) == 3
         assert all(line.endswith("NOT AUDITED, no registry answered") for line in lines)

@@ -67,3 +67,26 @@ def test_a_draft_survives_a_reload_and_a_closed_tab(
     press(again, "t", 1)
     expect(again.locator("#note-text")).to_have_value("")
     assert assigned.rows()[0].note == "half a thought"
+
+
+def test_signing_out_deletes_drafts_and_keeps_unsent_answers(
+    assigned: AssignedWork, tab: Page
+) -> None:
+    write(tab, "only for the researchers")
+    stored = "Object.keys(localStorage).filter(key => /^topkapi-(notes|outbox)-/.test(key))"
+    tab.wait_for_function(f"{stored}.length === 1")
+    of_another = "topkapi-notes-99999-1"
+    outbox = f"topkapi-outbox-{assigned.user.id}-{assigned.assignment.id}"
+    tab.goto(f"{assigned.site.server.url}/queue")
+    tab.evaluate("name => localStorage.setItem(name, '{}')", of_another)
+    tab.evaluate("name => localStorage.setItem(name, '[\"answer=left\"]')", outbox)
+    asked: list[str] = []
+    tab.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+    tab.get_by_role("button", name="Sign out").click()
+    assert asked[0].startswith("One answer is stored in this browser and not saved yet.")
+    expect(tab.get_by_role("button", name="Sign out")).to_be_visible()
+    assert len(tab.evaluate(stored)) == 3
+    tab.once("dialog", lambda dialog: dialog.accept())
+    tab.get_by_role("button", name="Sign out").click()
+    expect(tab.get_by_role("button", name="Sign in")).to_be_visible()
+    assert sorted(tab.evaluate(stored)) == sorted([of_another, outbox])
