@@ -41,9 +41,10 @@ class SystemReports:
         With ``stored`` they are on these labels, of whatever state they were computed from.
         """
         source = StudySource(session, slug)
+        if not queries.has_systems(session, source.study.id):
+            return _read(source).report(session, truth, baseline)
         lists = queries.lists_state(session, source.study.id)
-        known = queries.has_systems(session, source.study.id)
-        state = (stored.job_id if stored else state_of(source), lists, known)
+        state = (stored.job_id if stored else state_of(source), lists)
         with self._lock:
             return self._current(source, state, stored).report(session, truth, baseline)
 
@@ -52,10 +53,15 @@ class SystemReports:
     ) -> "StudySystems":
         kept = self._kept.pop(source.study.id, None)
         if kept is None or kept[0] != state:
-            from topkapi.app.services.results.systems.scoring import StudySystems
-
-            kept = (state, StudySystems.of(source, stored.content if stored else None))
+            kept = (state, _read(source, stored))
         self._kept[source.study.id] = kept
         while len(self._kept) > self._capacity:
             del self._kept[next(iter(self._kept))]
         return kept[1]
+
+
+def _read(source: StudySource, stored: StoredResult | None = None) -> "StudySystems":
+    # Imported here, so that a server starts without the numerical libraries.
+    from topkapi.app.services.results.systems.scoring import StudySystems
+
+    return StudySystems.of(source, stored.content if stored else None)
