@@ -60,7 +60,7 @@ def framed(page: Page) -> None:
 
 
 def test_training_by_keyboard_only_opens_the_work(site: Site, context: BrowserContext) -> None:
-    assigned = trained_assignment(site, PAIR, GRADE, LISTS, training_needed=2, training_tries=2)
+    assigned = trained_assignment(site, PAIR, GRADE, LISTS, training_needed=2, training_tries=1)
     page = opened(assigned, context)
     assert barriers(page) == []
     read_guidelines(page)
