@@ -1,7 +1,7 @@
 """Notes belong to their question: undo, another answer, a reload and a closed tab lose none."""
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Dialog, Page, expect
 
 from tests.browser.assigned_work import (
     AssignedWork,
@@ -81,7 +81,12 @@ def test_signing_out_deletes_drafts_and_keeps_unsent_answers(
     tab.evaluate("name => localStorage.setItem(name, '{}')", of_another)
     tab.evaluate("name => localStorage.setItem(name, '[\"answer=left\"]')", outbox)
     asked: list[str] = []
-    tab.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.dismiss()
+
+    tab.once("dialog", stay)
     tab.get_by_role("button", name="Sign out").click()
     assert asked[0].startswith("One answer is stored in this browser and not saved yet.")
     expect(tab.get_by_role("button", name="Sign out")).to_be_visible()
