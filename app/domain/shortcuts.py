@@ -7,8 +7,13 @@ from string import ascii_uppercase
 from topkapi.app.domain.errors import Invalid
 
 _ARROWS = {"ArrowLeft": "←", "ArrowRight": "→"}
-_CAPS = {**_ARROWS, **{f"Shift+{key}": f"⇧{cap}" for key, cap in _ARROWS.items()}}
-# Digits from 1 to 8 are grades. Arrow up and down, Space, F6 and Esc always do the same.
+_CAPS = {
+    **_ARROWS,
+    **{f"Shift+{key}": f"⇧{cap}" for key, cap in _ARROWS.items()},
+    "Plus": "+",  # its name in aria-keyshortcuts
+}
+# Digits from 1 to 8 are grades; in lists, digits open results. Arrow up and down, Space, F6 and Esc
+# always do the same.
 KEYS = (*_CAPS, *ascii_uppercase, "9", "0", "?", ",", ".", ";", "/", "-", "=", "[", "]")
 
 
@@ -36,6 +41,8 @@ ACTIONS = (
     Action("fit", "Fit wide pages to the width", "W"),
     Action("text", "Show a page as text", "V"),
     Action("differences", "Mark the differences of nearly equal pages", "C"),
+    Action("larger", "Larger text", "Plus"),
+    Action("smaller", "Smaller text", "-"),
     Action("find", "Find in the pages", "F"),
     Action("next_hit", "Next hit, or next result", "."),
     Action("previous_hit", "Previous hit, or previous result", ","),

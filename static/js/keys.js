@@ -25,6 +25,7 @@ export function namesOf({ key, code, shiftKey }) {
   if (key === " ") return [shiftKey ? "Shift+Space" : "Space"];
   if (key.length > 1) return [shiftKey ? `Shift+${key}` : key];
   if (!reading.letters) return [];
+  if (key === "+") return ["Plus"];
   if (/^[0-9]$/.test(key)) return [key];
   if (/^[a-z]$/i.test(key)) return shiftKey ? [] : [key.toUpperCase()];
   const place = shiftKey ? null : /^(?:Digit|Key)(.)$/.exec(code ?? "");
@@ -33,9 +34,10 @@ export function namesOf({ key, code, shiftKey }) {
 }
 
 const opensOf = (control) => control.getAttribute("commandfor") ?? control.dataset.opens;
+const opened = () => openDialog() ?? document.querySelector(":popover-open"); // a dialog, or the tools
 
 function controlOf(name) {
-  const open = openDialog();
+  const open = opened();
   const controls = [...document.querySelectorAll("[aria-keyshortcuts]")];
   return controls.find((control) => {
     if (control.getAttribute("aria-keyshortcuts") !== name || control.disabled || control.hidden || control.closest("dialog:not([open])")) return false;
@@ -61,7 +63,7 @@ function readingActionOf(name, event) {
   const inPage = event.target.ownerDocument !== document;
   if (inPage && name in SCROLLS && name !== "F6") return null; // the browser scrolls what the person is in
   if (name.endsWith("Space") && event.target.closest?.(PRESSED_BY_SPACE)) return null;
-  const open = openDialog();
+  const open = opened();
   return open && open.id !== "reader" ? null : action;
 }
 

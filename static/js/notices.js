@@ -1,4 +1,4 @@
-// Notices overlay the bottom of the pages, one at a time, without moving the layout. A notice covers the less urgent ones
+// Notices stand in the line of the header, one at a time, and move nothing. A notice covers the less urgent ones
 // and never removes them: an urgent one goes only when its cause is gone or by its own button, any other with Esc and
 // with the next answer.
 const container = document.getElementById("notice");

@@ -10,7 +10,7 @@ let active = panes[0];
 let switched = () => {};
 
 export const READING_ACTIONS = new Set(["down", "up", "switch"]);
-export const actionOf = (name) => (READING_ACTIONS.has(actions.get(name)) ? actions.get(name) : null);
+export const actionOf = (name) => (READING_ACTIONS.has(actions.get(name)) ? actions.get(name) : /^[1-9]$/.test(name) ? name : null);
 export const activePane = () => active;
 export const all = () => panes;
 export const frameIn = (pane) => pane.querySelector("iframe:not(.frame--next)");
@@ -64,9 +64,27 @@ export function act(action, isRepeated) {
     if (!isRepeated) toggle();
     return true;
   }
+  if (/^[1-9]$/.test(action)) return reader() ? false : open(Number(action));
+  if (!reader()) uncover(action);
   const box = reader() ?? (active.isConnected ? scroller(active) : null);
   box?.scrollBy({ top: MOVES[action](box), behavior: "instant" });
   return Boolean(box);
+}
+
+// Open a result of the active list by its number.
+function open(number) {
+  const link = active.querySelectorAll(".results a[data-page]")[number - 1];
+  link?.click();
+  return Boolean(link);
+}
+
+// In a very short window the page itself scrolls: reading brings the pages into sight, and above their top the header.
+function uncover(action) {
+  const root = document.documentElement;
+  if (root.scrollHeight <= root.clientHeight + 1) return;
+  const isBack = ["up", "screen_up", "home"].includes(action) && !scroller(active)?.scrollTop;
+  if (isBack) root.scrollTo({ top: 0, behavior: "instant" });
+  else stage.scrollIntoView({ block: "start", behavior: "instant" });
 }
 
 export function activate(pane) {

@@ -6,6 +6,7 @@ import "./readable.js";
 import "./same.js";
 import "./text_view.js";
 import { adopt, listen, setSize } from "./frames.js";
+import { wireHeader } from "./header.js";
 import { notePress, onKey, wireKeys } from "./keys.js";
 import * as panes from "./panes.js";
 import { wireReader } from "./reader.js";
@@ -40,6 +41,7 @@ wireSizes(() => {
   reader.resize();
   refreshHits();
 });
+wireHeader();
 wireDivider(document.getElementById("divider"));
 const tabs = stage.querySelector(".panetabs") ? wireTabs(stage, panes.activate) : { show() {} };
 panes.wirePanes({ onSwitch: (pane) => tabs.show(pane), linked: isLinked(), onLink: rememberLinked });

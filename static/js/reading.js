@@ -1,17 +1,19 @@
-// Display preferences on this device: text size, divider, single-letter shortcuts. Stored in a cookie that the server reads too.
-const found = /(?:^|; )topkapi_view=s([1-5])\.l([01])(?:\.d(\d{1,2}))?(?:;|$)/.exec(document.cookie) ?? [];
+// Display preferences on this device: text size, single-letter shortcuts, divider, pinned header, dim pages. Stored in a cookie that the server reads too.
+const found = /(?:^|; )topkapi_view=s([1-5])\.l([01])(?:\.d(\d{1,2}))?(?:\.h([01])\.m([01]))?(?:;|$)/.exec(document.cookie) ?? [];
 
 export const reading = {
   size: Number(found[1] ?? 3),
   letters: (found[2] ?? "1") === "1",
   split: Number(found[3] ?? 50),
+  pinned: found[4] === "1",
+  dim: found[5] !== "0",
 };
 
 export function remember(change) {
   Object.assign(reading, change);
-  const { size, letters, split } = reading;
+  const { size, letters, split, pinned, dim } = reading;
   const secure = location.protocol === "https:" ? "; secure" : "";
-  document.cookie = `topkapi_view=s${size}.l${Number(letters)}.d${split}; path=/; max-age=31536000; samesite=lax${secure}`;
+  document.cookie = `topkapi_view=s${size}.l${Number(letters)}.d${split}.h${Number(pinned)}.m${Number(dim)}; path=/; max-age=31536000; samesite=lax${secure}`;
 }
 
 // Linked scrolling is a habit of the person at this device; it is not needed before the page is drawn.

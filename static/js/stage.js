@@ -1,6 +1,7 @@
 // The parts of the page that change with the question, and the screen shown during a pause.
 import { closeAll } from "./dialogs.js";
 import { delay } from "./frames.js";
+import { fold } from "./header.js";
 import * as memory from "./memory.js";
 import * as pool from "./pool.js";
 
@@ -25,7 +26,8 @@ export function identity(fragment) {
 export const shown = () => identity(form);
 
 // Return the items that the open question is about, whatever its position in the log.
-export const items = () => [...form.querySelectorAll("#entry input:not([name=position])")].map((input) => `${input.name}=${input.value}`).join("&");
+const inputs = () => [...form.querySelectorAll("#entry input:not([name=position])")].map((input) => `${input.name}=${input.value}`);
+export const items = () => inputs().join("&");
 export const position = (fragment = form) => Number(fragment.querySelector("#entry [name=position]").value);
 export const isFinished = (fragment) => fragment.querySelector("#entry")?.dataset.state === "finished";
 
@@ -37,13 +39,25 @@ export function parse(text) {
 
 // Show a question. Buttons stay in the document; only the parts that change are replaced.
 export function show(fragment) {
+  const before = inputs();
   for (const id of PARTS) {
     const fresh = fragment.querySelector(`#${id}`);
     if (fresh) part(id)?.replaceWith(document.importNode(fresh, true));
   }
+  fold(Number(part("progress").getAttribute("aria-valuenow")));
   pool.show(boxes, boxes.map((box) => fragment.querySelector(`#${box.id} iframe`)));
   restoreLists();
+  markChanged(before);
   announce();
+}
+
+// Mark the panes whose page or list is another one than before. Two names in turn begin the animation anew.
+function markChanged(before) {
+  const panes = [...stage.querySelectorAll(".pane"), ...away.querySelectorAll(".pane")];
+  inputs().forEach((input, at) => {
+    if (input === before[at]) delete panes[at].dataset.changed;
+    else panes[at].dataset.changed = panes[at].dataset.changed === "1" ? "2" : "1";
+  });
 }
 
 // Lists that were shown before are where the person left them.
@@ -82,9 +96,15 @@ export function enable(on, pressed = null) {
   form.querySelector("[commandfor=note]").disabled = !on && !pressed;
 }
 
+// For a moment the pressed button is filled, and so is the ring of the pane that it prefers.
 export function press(button) {
+  const pane = button.name === "answer" ? document.getElementById(/^(left|right)(_much)?$/.exec(button.value)?.[1]) : null;
   button.setAttribute("aria-pressed", "true");
-  setTimeout(() => { if (!form.dataset.saving) button.removeAttribute("aria-pressed"); }, 90);
+  pane?.setAttribute("data-chosen", "");
+  setTimeout(() => {
+    pane?.removeAttribute("data-chosen");
+    if (!form.dataset.saving) button.removeAttribute("aria-pressed");
+  }, 90);
 }
 
 // Show that an answer was not taken, because nobody can have seen the pages yet.

@@ -1,12 +1,18 @@
 // On a phone the two pages are a horizontal strip: tabs follow swipes, and tab clicks add no history entries.
+// A dot marks the page of this question that has not been on the screen yet.
 export function wireTabs(stage, activate) {
   const split = stage.querySelector("#split");
+  const entry = document.getElementById("answers").elements;
+  let seen = [];
   const mark = () => {
     const second = split.scrollLeft > split.clientWidth / 2;
     stage.dataset.side = second ? "second" : "first";
+    const items = ["left", "right"].map((side) => entry[side].value);
+    seen = items.filter((item, index) => seen.includes(item) || index === Number(second));
     stage.querySelectorAll(".panetabs a").forEach((tab, index) => {
       if (index === Number(second)) tab.setAttribute("aria-current", "true");
       else tab.removeAttribute("aria-current");
+      tab.toggleAttribute("data-unseen", !seen.includes(items[index]));
     });
   };
   const show = (pane) => {

@@ -1,4 +1,5 @@
 // Highlighted terms: how often each occurs in the pages on the screen, and what happens after one was added.
+import { foldTerms } from "./header.js";
 import { toAnswering } from "./keys.js";
 import { all, contentOf } from "./panes.js";
 
@@ -25,11 +26,13 @@ export function countTerms() {
   for (const chip of document.querySelectorAll("#terms .chip")) {
     const term = chip.querySelector("span");
     const each = counts.map((found) => found.get(plain(term.textContent)) ?? 0);
+    chip.toggleAttribute("data-absent", !each.some(Boolean));
     const box = chip.querySelector(".chip__count");
     if (!box) continue;
     box.textContent = each.join(" · ");
     box.title = each.length > 1 ? `${each[0]} in the left, ${each[1]} in the right` : `${each[0]} in the page`;
   }
+  foldTerms();
 }
 
 export function wireTerms(changed) {

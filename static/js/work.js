@@ -3,6 +3,7 @@ import { Clock, reporter } from "./clock.js";
 import { wireDivider } from "./divider.js";
 import { refreshHits, wireFinder } from "./finder.js";
 import { isShown, listen, tokenOf } from "./frames.js";
+import { wireHeader } from "./header.js";
 import { wireHistory } from "./history.js";
 import { hold } from "./layout.js";
 import { notePress, onKey, wireKeys } from "./keys.js";
@@ -222,6 +223,7 @@ listen({
 const reader = wireReader(stage.stage, { loaded: paintPassages });
 wireSizes(() => { pool.resize(boxes); reader.resize(); });
 wireLetters();
+wireHeader();
 wireDivider(document.getElementById("divider"));
 panes.wirePanes({ onSwitch: (pane) => showTab(pane), linked: isLinked(), onLink: rememberLinked });
 const { mark: markTabs, show: showTab } = stage.stage.querySelector(".panetabs") ? wireTabs(stage.stage, panes.activate) : { mark() {}, show() {} };

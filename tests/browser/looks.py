@@ -7,7 +7,7 @@ from axe_playwright_python.base import AXE_SCRIPT, AxeResults
 from playwright.sync_api import Page
 
 _OVERLAPS = """() => {
-  const open = document.querySelector('dialog[open]') ?? document;
+  const open = document.querySelector('dialog[open], :popover-open') ?? document;
   const wide = document.documentElement.clientWidth;
   const kinds = 'a, button, input, textarea, h1, h2, h3, p, li, time, .badge, th, td';
   // What a list has scrolled out of sight lies over nothing.

@@ -19,7 +19,8 @@ class JudgingContext:
     """The study's guidelines and settings, the query's number in the person's queue, and its time.
 
     ``number`` is one more than the finished ones among ``of`` assignments; ``question_ms`` is the
-    time already spent on the open question; ``keys`` maps actions to the person's keys.
+    time already spent on the open question; ``keys`` maps actions to the person's keys;
+    ``answers`` is how many questions with this tool the person has answered in the study.
     """
 
     guidelines: str
@@ -28,6 +29,7 @@ class JudgingContext:
     of: int
     question_ms: int
     keys: Mapping[str, str]
+    answers: int = 0
 
 
 def judging_context(
@@ -40,8 +42,9 @@ def judging_context(
     return JudgingContext(
         guidelines=study.guidelines,
         settings=StudySettings.from_json(study.settings),
-        number=1 + sum(done is not None for each, done in mine if each != assignment.id),
+        number=1 + sum(row.finished_at is not None for row in mine if row.id != assignment.id),
         of=max(1, len(mine)),
         question_ms=timing.time_on_question(session, assignment),
         keys=keys_of(session.get_one(User, user_id).keys),
+        answers=sum(row.answered for row in mine if row.tool is assignment_state.tool),
     )

@@ -13,6 +13,8 @@ from topkapi.app.services.judging.session_summary import Summary
 from topkapi.app.web.judging.question_view import QuestionView
 from topkapi.app.web.pages.display_preferences import DisplayPreferences
 
+_LEARNT = 10  # answers, after which a person knows what each of them means
+
 
 @dataclass(frozen=True, slots=True)
 class PossibleQuestion:
@@ -70,6 +72,16 @@ class WorkView:
     stale: Refused | None = None
     undone: UndoneView | None = None
     layout: str = "judging/work.html"
+
+    @property
+    def look(self) -> str:
+        """The look of the page, as classes: from the second question on the header is one line.
+
+        After ten answers the sentences on the answers are shown on demand.
+        """
+        folded = self.question.progress.answered > 0 and not self.reading.pinned
+        brief = self.context.answers >= _LEARNT
+        return " ".join(("work", *["folded"] * folded, *["brief"] * brief))
 
     @property
     def flag(self) -> "FlagView":

@@ -8,6 +8,7 @@ from sqlalchemy import Row, case, func, select
 from sqlalchemy.orm import Session, contains_eager, defer
 
 from topkapi.app.db.models import Assignment, JudgmentRow, Query, Study
+from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.log import EntryKind
 
 
@@ -69,10 +70,10 @@ def work_since(session: Session, user_id: int, since: datetime) -> tuple[int, in
 
 def work_in_study(
     session: Session, user_id: int, study_id: int
-) -> Sequence[tuple[int, datetime | None]]:
-    """Return id and finish of the person's assignments in one study."""
+) -> Sequence[Row[int, datetime | None, Tool, int]]:
+    """Return id, finish, tool and number of answers of the person's assignments in one study."""
     statement = (
-        select(Assignment.id, Assignment.finished_at)
+        select(Assignment.id, Assignment.finished_at, Assignment.tool, Assignment.answered)
         .join(Assignment.query)
         .where(
             Assignment.user_id == user_id,
@@ -81,7 +82,7 @@ def work_in_study(
         )
         .order_by(Assignment.round, Query.position, Assignment.id)
     )
-    return [(number, finished_at) for number, finished_at in session.execute(statement)]
+    return session.execute(statement).all()
 
 
 def assignments_of_user(session: Session, user_id: int) -> Sequence[Assignment]:
