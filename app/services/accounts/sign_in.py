@@ -14,6 +14,7 @@ from topkapi.app.db.models import User
 from topkapi.app.db.queries.accounts import accounts as queries
 from topkapi.app.db.queries.accounts.accounts import Account
 from topkapi.app.domain.errors import Forbidden, Invalid, WrongCredentials
+from topkapi.app.services import audit
 from topkapi.app.services.accounts import passwords
 from topkapi.app.services.accounts.throttling import (
     Counted,
@@ -70,10 +71,13 @@ class Authenticator:
         counted = self._count(email, user, visitor, device, at)
         if not passwords.matches(user.password_hash if user else None, password) or user is None:
             left = tries_left_sentence(counted.left)
+            if user is not None:
+                audit.record_late(self._late, None, "user.refuse", user.email)
             raise WrongCredentials(f"The e-mail address or the password is incorrect. {left}")
         refuse_unusable(user, visitor)
         self._throttle.forget(counted.attempt)
         self._renew_hash(user, password)
+        audit.record_late(self._late, user.id, "user.sign_in", user.email)
         return user
 
     def confirm(

@@ -15,9 +15,12 @@ from sqlalchemy.orm import Session
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from topkapi.app.db.models import User
+from topkapi.app.services import audit
 from topkapi.app.services.results.exports import Export, export_session
 from topkapi.app.web.access.early_auth import EarlyPerson, EarlyResearcher
 from topkapi.app.web.access.slots import TransactionLimits
+from topkapi.app.web.common.views import PersonView
 
 _BLOCK = 64 * 1024
 
@@ -115,6 +118,11 @@ class SpooledResponse(StreamingResponse):
 async def _blocks(file: IO[bytes]) -> AsyncIterator[bytes]:
     while block := await to_thread.run_sync(file.read, _BLOCK):
         yield block
+
+
+def note_download(request: Request, user: PersonView | User, slug: str, file: str) -> None:
+    """Record in the audit log who downloads which data of a study."""
+    audit.record_late(request.app.state.late, user.id, "study.download", slug, file=file)
 
 
 def download(found: Export) -> SpooledResponse:

@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Request
 from pydantic import BeforeValidator
 from starlette.responses import Response
 
@@ -15,6 +15,7 @@ from topkapi.app.services.progress.payments import HEAD, Rates, payments
 from topkapi.app.services.progress.tables import STUDY_TABLES, TABLES, Row
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import AdminUser, ResearcherUser, SessionDep
+from topkapi.app.web.access.downloads import note_download
 from topkapi.app.web.studies.pages import Slug
 
 router = APIRouter(include_in_schema=False)
@@ -44,19 +45,21 @@ def get_table(session: SessionDep, _user: AdminUser, table: Table) -> Response:
 
 @router.get("/studies/{slug}/tables/{table}.csv")
 def get_study_table(
-    session: SessionDep, _user: ResearcherUser, slug: Slug, table: Table
+    request: Request, session: SessionDep, user: ResearcherUser, slug: Slug, table: Table
 ) -> Response:
     """Download a table of one study."""
     if table not in STUDY_TABLES:
         raise NotFound(f"There is no table {table!r}. The tables are {', '.join(STUDY_TABLES)}.")
     study = lifecycle.required_study(session, slug)
+    note_download(request, user, slug, f"{table}.csv")
     return _csv(f"{slug}-{table}", STUDY_TABLES[table](session, study))
 
 
 @router.get("/studies/{slug}/payments.csv")
 def get_payments(
+    request: Request,
     session: SessionDep,
-    _user: AdminUser,
+    user: AdminUser,
     slug: Slug,
     per_hour: Rate = _NOTHING,
     per_query: Rate = _NOTHING,
@@ -64,6 +67,7 @@ def get_payments(
     """Download hours and amounts per assessor, at the rates of the form."""
     study = lifecycle.required_study(session, slug)
     found = payments(session, study, Rates(per_hour, per_query))
+    note_download(request, user, slug, "payments.csv")
     return _csv(f"{slug}-payments", [HEAD, *(each.row() for each in found)])
 
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import StreamingResponse
 
 from topkapi.app.services.results.exports import (
@@ -14,7 +14,7 @@ from topkapi.app.services.results.exports import (
     open_export,
 )
 from topkapi.app.web.access.deps import ApiResearcher, SessionDep
-from topkapi.app.web.access.downloads import ExportSession, SpooledResponse, download
+from topkapi.app.web.access.downloads import ExportSession, SpooledResponse, download, note_download
 from topkapi.app.web.access.early_auth import EarlyApiResearcher
 from topkapi.app.web.studies.api_models import ExportOut, Slug
 
@@ -54,7 +54,8 @@ def list_exports(session: SessionDep, _user: ApiResearcher, slug: Slug) -> list[
 
 @router.get("/{format}", response_class=StreamingResponse, responses=_BYTES)
 def get_export_file(
-    _user: EarlyApiResearcher,
+    request: Request,
+    user: EarlyApiResearcher,
     session: ExportSession,
     slug: Slug,
     format: Annotated[str, Path(max_length=100, description="Such as `topk.jsonl`.")],
@@ -64,4 +65,6 @@ def get_export_file(
     pseudonyms: Annotated[bool, Query(description="`assessor-01` instead of e-mails.")] = False,
 ) -> SpooledResponse:
     """Download an export, the same bytes as `topkapi export` writes."""
-    return download(open_export(session, slug, format, ExportOptions(assessor, pseudonyms)))
+    found = open_export(session, slug, format, ExportOptions(assessor, pseudonyms))
+    note_download(request, user, slug, format)
+    return download(found)

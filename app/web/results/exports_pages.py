@@ -14,7 +14,7 @@ from topkapi.app.services.results.exports import (
     open_export,
 )
 from topkapi.app.web.access.deps import ResearcherUser, SessionDep
-from topkapi.app.web.access.downloads import ExportSession, download
+from topkapi.app.web.access.downloads import ExportSession, download, note_download
 from topkapi.app.web.access.early_auth import EarlyResearcher
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.results.export_views import ExportLine, ExportsView
@@ -61,7 +61,8 @@ def get_exports(
 
 @router.get("/{format}")
 def get_export(
-    _user: EarlyResearcher,
+    request: Request,
+    user: EarlyResearcher,
     session: ExportSession,
     slug: Slug,
     format: Annotated[str, Path(max_length=100)],
@@ -70,7 +71,9 @@ def get_export(
 ) -> Response:
     """Download an export, the same bytes as the API and the command line write."""
     options = ExportOptions(assessor or None, pseudonyms)
-    return download(open_export(session, slug, format, options))
+    found = open_export(session, slug, format, options)
+    note_download(request, user, slug, format)
+    return download(found)
 
 
 def _address(request: Request, slug: str, format: str) -> str:

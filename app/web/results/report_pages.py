@@ -25,7 +25,7 @@ from topkapi.app.services.results.reports import (
 )
 from topkapi.app.services.results.reports.stored import StoredConfidence, StoredResult
 from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.downloads import SharedSession
+from topkapi.app.web.access.downloads import SharedSession, note_download
 from topkapi.app.web.access.early_auth import EarlyResearcher
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.jobs.views import JobView
@@ -76,7 +76,7 @@ def get_report(
 @router.get("/report.zip")
 def get_report_files(
     request: Request,
-    _user: EarlyResearcher,
+    user: EarlyResearcher,
     session: SharedSession,
     slug: Slug,
     pseudonyms: bool = False,
@@ -99,6 +99,7 @@ def get_report_files(
         )
     found = _report(request, session, slug, pseudonyms, stored, computed)
     name = f'attachment; filename="{slug}-report.zip"'
+    note_download(request, user, slug, "report.zip")
     headers = {"Content-Disposition": name}
     return Response(zipped(found), media_type="application/zip", headers=headers)
 
