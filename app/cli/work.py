@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
+import secrets
 import signal
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from multiprocessing.context import SpawnProcess
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -21,6 +26,9 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.config import Settings
 
 _LAST_SECONDS = 3.0  # for a worker to return its job
+_PAUSES = (0.2, 3.0)  # seconds before a worker that ended is started again: first and longest
+_LONG_LIFE = 60.0  # seconds after which a worker that ends is no sign of trouble
+_log = logging.getLogger("topkapi.jobs")
 
 
 def register(cli: typer.Typer) -> None:
@@ -40,10 +48,13 @@ def work(
     processes: Annotated[
         int, typer.Option(min=1, help="Processes that compute a job at the same time.")
     ] = 1,
+    name: Annotated[
+        str | None, typer.Option(hidden=True, help="Name of a worker that replaces a lost one.")
+    ] = None,
 ) -> None:
     """Run background jobs: models, confidence and reports. The server starts one worker itself."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is imported; see `rank`
-    from topkapi.app.services.jobs.worker import Worker
+    from topkapi.app.services.jobs.worker import Worker, worker_name
     from topkapi.app.web.server.logs import configure_logs
 
     settings = Settings()
@@ -54,29 +65,73 @@ def work(
             lease=timedelta(seconds=lease),
             dask=dask or settings.dask or None,
             processes=processes,
+            name=name or worker_name(),
         )
         worker.run(until_empty=once)
 
 
 @contextmanager
 def working_beside() -> Iterator[None]:
-    """Run `topkapi work` as a child process; it ends with this process, however that ends."""
-    context = multiprocessing.get_context("spawn")
-    child = context.Process(target=_work_with_parent, name="topkapi-work")
-    child.start()
+    """Run `topkapi work` as a child process, and start it again whenever it ends.
+
+    It ends with this process, however that ends.
+    """
+    supervisor = _Supervisor()
+    watching = threading.Thread(target=supervisor.watch, name="work-watch", daemon=True)
+    watching.start()
     try:
         yield
     finally:
-        child.terminate()
-        child.join(_LAST_SECONDS)
-        child.kill()
+        supervisor.stop()
+        watching.join(2 * _LAST_SECONDS)
 
 
-def _work_with_parent() -> None:
+class _Supervisor:
+    """Keeps one worker process alive; all its processes have one name, under which jobs are held.
+
+    A process that ends soon is started again after a pause, which doubles up to `_PAUSES`.
+    """
+
+    def __init__(self) -> None:
+        self._context = multiprocessing.get_context("spawn")
+        self._name = f"serve-{secrets.token_hex(8)}"
+        self._stopping = threading.Event()
+        self._child = self._start()
+
+    def _start(self) -> SpawnProcess:
+        arguments = (self._name,)
+        child = self._context.Process(target=_work_with_parent, args=arguments, name="topkapi-work")
+        child.start()
+        return child
+
+    def watch(self) -> None:
+        """Start the worker again until this process stops."""
+        pause, longest = _PAUSES
+        while not self._stopping.is_set():
+            since = time.monotonic()
+            self._child.join()
+            if time.monotonic() - since > _LONG_LIFE:
+                pause = _PAUSES[0]
+            if self._stopping.wait(pause):
+                return
+            _log.error("the worker ended with %s; started again", self._child.exitcode)
+            pause = min(2 * pause, longest)
+            self._child = self._start()
+
+    def stop(self) -> None:
+        """End the worker, which returns its job first."""
+        self._stopping.set()
+        self._child.terminate()
+        self._child.join(_LAST_SECONDS)
+        self._child.kill()
+
+
+def _work_with_parent(name: str) -> None:
     from topkapi.app.cli import main
 
     end_with_parent()
-    main(["work"])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C: the parent ends it
+    main(["work", "--name", name])
 
 
 @contextmanager

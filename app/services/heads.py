@@ -8,16 +8,17 @@ from topkapi.app.db.models import Study, User
 
 @dataclass(frozen=True, slots=True)
 class PersonHead:
-    """A person in a table."""
+    """A person in a table; ``note`` is what somebody who chooses people should know."""
 
     id: int
     name: str
     email: str
+    note: str = ""
 
     @classmethod
-    def of(cls, user: User) -> Self:
+    def of(cls, user: User, note: str = "") -> Self:
         """Copy what pages show of a user."""
-        return cls(user.id, user.name, user.email)
+        return cls(user.id, user.name, user.email, note)
 
 
 @dataclass(frozen=True, slots=True)

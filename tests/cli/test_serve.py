@@ -1,4 +1,6 @@
 import json
+import os
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -13,7 +15,11 @@ import pytest
 
 from tests.factories import PASSWORD, make_user
 from tests.live import LiveServer, serving, started_by
+from tests.services.test_job_kinds import choice, labelled_study
 from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.db.models import Job, Study
+from topkapi.app.domain.enums import JobState
+from topkapi.app.services.jobs import store
 
 pytestmark = pytest.mark.server
 
@@ -76,8 +82,14 @@ def workers_of(pid: int) -> list[int]:
     """Return the worker processes of a server."""
     tasks = Path(f"/proc/{pid}/task").glob("*/children")
     children = [int(child) for task in tasks for child in task.read_text().split()]
-    is_tracker = [b"resource_tracker" in Path(f"/proc/{c}/cmdline").read_bytes() for c in children]
-    return [child for child, other in zip(children, is_tracker, strict=True) if not other]
+    return [child for child in children if b"spawn_main" in command_of(child)]
+
+
+def command_of(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except FileNotFoundError:  # ended meanwhile
+        return b""
 
 
 def is_alive(pid: int) -> bool:
@@ -119,6 +131,53 @@ def test_the_server_starts_a_worker_for_jobs_that_ends_with_it(
         while is_alive(children[0]) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert not is_alive(children[0])
+
+
+def within(seconds: float, found: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + seconds
+    while not found():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="reads processes from /proc")
+def test_a_killed_worker_is_started_again_and_its_job_ends(sqlite_url: str, tmp_path: Path) -> None:
+    sessions = make_sessions(make_engine(sqlite_url))
+    with sessions.write.begin() as session:
+        study = labelled_study(session, queries=12)
+        models = ["listmle", "ranknet", "rankboost", "focused-net", "adarank", "lightgbm"]
+        first = store.queue_job(session, study, "models", choice(models=models)).id
+
+    def job() -> Job:
+        with sessions.read() as session:
+            return session.get_one(Job, first)
+
+    with serving(sqlite_url, tmp_path, work=True) as server:
+        attempts: set[int] = set()
+        for kill in range(10):
+            within(30, lambda: job().state is not JobState.QUEUED, "no worker takes the job")
+            if not job().state.final:  # the new worker takes it at once, not after the lease
+                within(20, lambda: job().state.final or job().attempts not in attempts, "not taken")
+                attempts.add(job().attempts)
+            (worker,) = workers_of(server.process.pid)
+            os.kill(worker, signal.SIGKILL)
+            within(
+                5,
+                lambda gone=worker: set(workers_of(server.process.pid)) - {gone},
+                f"no new worker after kill {kill}",
+            )
+        assert attempts == {1, 2, 3}
+        assert job().state is JobState.FAILED
+        assert "ended 3 times" in job().message
+        with sessions.write.begin() as session:
+            study = session.get_one(Study, study.id)
+            second = store.queue_job(session, study, "confidence", {}).id
+
+        def done() -> bool:
+            with sessions.read() as session:
+                return session.get_one(Job, second).state is JobState.DONE
+
+        within(60, done, "the last worker runs no jobs")
 
 
 def test_a_taken_port_is_said_in_one_line(sqlite_url: str, tmp_path: Path) -> None:

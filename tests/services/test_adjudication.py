@@ -136,3 +136,33 @@ def test_nobody_adjudicates_a_query_they_have_met(session: Session) -> None:
         round_number=3,
     )
     assert later.query_id == queries_of(session, study)[0].id
+
+
+def test_adjudicators_are_proposed_by_accuracy_and_load(session: Session) -> None:
+    study, _ = split_study(session)
+    names = ("Abe", "Bea", "Cleo", "Dan")
+    void, wrong, busy, idle = (make_user(session, name=name) for name in names)
+    for person, number in ((void, 3), (wrong, 4), (busy, 5), (idle, 6)):
+        row = manual_assignment.assign_one(
+            *(session, study), email=person.email, query="q1", tool=Tool.PAIRS, round_number=number
+        )
+        row.finished_at = None if person is busy else row.created_at
+        row.known_answers, row.known_right = 20, 9 if person is wrong else 19
+        session.flush()
+        if person is void:
+            voiding.void(session, study, [row.id], reason="clicks at random")
+    (case,) = disagreements(session, study).queries
+    assert [person.name for person in case.free] == ["Chidi", "Dan", "Cleo", "Bea", "Abe"]
+    notes = {person.name: person.note for person in case.free}
+    assert notes["Abe"] == "work voided"
+    assert notes["Bea"] == "9 of 20 known answers right"
+    assert notes["Chidi"] == ""
+
+
+def test_the_proposals_for_many_queries_go_to_many_people(session: Session) -> None:
+    from topkapi.app.services.assignments.adjudication import _Proposals
+
+    people = [make_user(session, name=name) for name in ("Abe", "Bea", "Cleo")]
+    proposals = _Proposals(people, {})
+    first = [proposals.free(set())[0].name for _ in range(6)]
+    assert first == ["Abe", "Bea", "Cleo"] * 2

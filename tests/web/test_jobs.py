@@ -16,6 +16,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Job, User
 from topkapi.app.domain.enums import JobState, Role
 from topkapi.app.services.accounts import tokens
+from topkapi.app.services.jobs import store
 from topkapi.app.services.jobs.worker import Worker
 from topkapi.app.services.results.reports import cache
 
@@ -205,3 +206,19 @@ def test_jobs_are_started_read_and_stopped_by_the_api(
     assert client.post(api, json={"kind": "models", "models": ["moon"]}).status_code == 422
     assert client.post(api, json={"kind": "moon"}).status_code == 422
     assert client.get(f"/api/v1/studies/other/jobs/{job['id']}").status_code == 404
+
+
+def test_a_job_whose_worker_is_gone_says_so(researcher: httpx.Client, sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
+        study = labelled_study(session)
+        job_id = store.queue_job(session, study, "confidence", {}).id
+        store.take_job(session, "worker")
+    address = f"/studies/tulips/jobs/{job_id}"
+    page = researcher.get(address).text
+    assert "You can leave this page; the job continues." in page
+    with sessions.write.begin() as session:
+        store.expire_leases(session, "worker")
+    page = researcher.get(address).text
+    assert "No worker is running" in page
+    assert "topkapi work" in page
+    assert "the job continues" not in page

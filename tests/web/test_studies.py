@@ -11,12 +11,14 @@ from sqlalchemy import select
 
 from tests.factories import make_study, make_user, sign_in
 from tests.judging import Job, judge_to_the_end
+from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Study, User
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.assignments import manual_assignment
+from topkapi.app.services.assignments.voiding import void
 
 S = "/studies/tulips"
 
@@ -103,7 +105,11 @@ def test_two_rounds_are_assigned_and_one_more_is_refused(
     client: httpx.Client, assessors: list[User], sessions: Sessions
 ) -> None:
     assert assign(client, assessors, 1).headers["location"] == f"{S}/assign?done=8"
-    assert "Create 8 assignments" in client.get(f"{S}/assign").text
+    shown = client.get(f"{S}/assign").text  # no round that nobody asked for
+    assert "Everything is assigned" in shown
+    assert "enter more to add rounds" in shown
+    everyone = "&".join(f"people={user.id}" for user in assessors)
+    assert "Create 8 assignments" in client.get(f"{S}/assign?{everyone}&rounds=2").text
     assert assign(client, assessors, 2).headers["location"] == f"{S}/assign?done=8"
     refused = assign(client, assessors, 3)
     assert refused.status_code == 422
@@ -111,6 +117,29 @@ def test_two_rounds_are_assigned_and_one_more_is_refused(
     assert "Everything is assigned" in client.get(f"{S}/assign").text
     with sessions.read() as session:
         assert len(session.scalars(select(Assignment)).all()) == 16
+
+
+def test_somebody_whose_work_was_voided_is_not_proposed(
+    client: httpx.Client, assessors: list[User], sessions: Sessions
+) -> None:
+    assign(client, assessors, 1)
+    with sessions.write.begin() as session:
+        study = session.scalars(select(Study).where(Study.slug == "tulips")).one()
+        work = session.scalars(
+            select(Assignment).where(Assignment.user_id == assessors[1].id).order_by(Assignment.id)
+        ).all()[0]
+        work.finished_at = now()
+        session.flush()
+        void(session, study, [work.id], reason="clicks at random")
+    page = client.get(f"{S}/assign").text
+    for person in assessors:
+        box = page.split(f'name="people" value="{person.id}"')[1].split("</label>")[0]
+        is_void = person is assessors[1]
+        assert box.startswith(" checked") is not is_void
+        assert ("work voided" in box) is is_void
+    assert f'type="hidden" name="people" value="{assessors[1].id}"' not in page
+    chosen = client.get(f"{S}/assign?people={assessors[1].id}").text
+    assert f'type="hidden" name="people" value="{assessors[1].id}"' in chosen
 
 
 @pytest.mark.usefixtures("assessors")

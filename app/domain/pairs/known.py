@@ -19,6 +19,7 @@ from topkapi.app.domain.pairs.sorter_run import sorted_pair
 
 CLEAR = 2  # grades apart; 1 in a study whose known grades are all 0 or 1
 BINARY_CLEAR = 1
+ACCURATE = 0.75  # of answers on known pairs: nobody careful is clearly below
 _Z = 1.959963984540054  # two-sided, 95 %
 
 

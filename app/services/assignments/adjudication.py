@@ -4,7 +4,8 @@ A pair is open if the two possible answers of one more person lead to different 
 `topkapi.analysis.aggregation.open_pairs`.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from secrets import token_hex
 
@@ -12,7 +13,11 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Assignment, Study, User
 from topkapi.app.db.queries.assignments import assignments as queries
-from topkapi.app.db.queries.assignments.manual_assignment import active_assessors
+from topkapi.app.db.queries.assignments.manual_assignment import (
+    Standing,
+    active_assessors,
+    standings,
+)
 from topkapi.app.db.queries.results.exports import document_names
 from topkapi.app.db.queries.studies.importing import query_numbers
 from topkapi.app.db.queries.studies.studies import hold_settings
@@ -21,6 +26,7 @@ from topkapi.app.domain.draws import shuffled
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.domain.pairs.answers import Pair
+from topkapi.app.domain.pairs.known import ACCURATE
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services import audit
@@ -76,7 +82,7 @@ def disagreements(session: Session, study: Study, *, limit: int = LISTED) -> Dis
     found, total = _contested(session, study, limit=limit)
     numbers = query_numbers(session, study.id)
     met = queries.people_of_queries(session, [numbers[each.query] for each in found])
-    people = active_assessors(session)
+    people = _Proposals(active_assessors(session), standings(session, study.id))
     judged: dict[int, list[Adjudicator]] = {}
     for query, name, finished_at in queries.adjudications_of_study(session, study.id):
         judged.setdefault(query, []).append(Adjudicator(name, finished_at is not None))
@@ -85,7 +91,7 @@ def disagreements(session: Session, study: Study, *, limit: int = LISTED) -> Dis
             replace(
                 each,
                 adjudicators=judged.get(numbers[each.query], ()),
-                free=_free(people, met.get(numbers[each.query], set())),
+                free=people.free(met.get(numbers[each.query], set())),
             )
             for each in found
         ],
@@ -93,8 +99,29 @@ def disagreements(session: Session, study: Study, *, limit: int = LISTED) -> Dis
     )
 
 
-def _free(people: Sequence[User], met: set[int]) -> list[PersonHead]:
-    return [PersonHead.of(user) for user in people if user.id not in met]
+class _Proposals:
+    """Orders people for one query after another: the first of each list is proposed.
+
+    People whose work was voided come last, before them people who are wrong about known pairs; of
+    the others the one with the least open and proposed work is first.
+    """
+
+    def __init__(self, people: Sequence[User], known: Mapping[int, Standing]) -> None:
+        self._people = people
+        self._known = {user.id: known.get(user.id, Standing()) for user in people}
+        self._load = Counter({number: each.open for number, each in self._known.items()})
+
+    def free(self, met: set[int]) -> list[PersonHead]:
+        """Return the people who have not met the query, the proposed one first."""
+        free = sorted((user for user in self._people if user.id not in met), key=self._rank)
+        if free:
+            self._load[free[0].id] += 1
+        return [PersonHead.of(user, self._known[user.id].note) for user in free]
+
+    def _rank(self, user: User) -> tuple[bool, bool, int, float, str]:
+        known = self._known[user.id]
+        accuracy = (known.right + 1) / (known.known + 1)
+        return known.void > 0, accuracy < ACCURATE, self._load[user.id], -accuracy, user.name
 
 
 def _contested(

@@ -8,7 +8,7 @@ statements name the worker and the attempt.
 
 import json
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, CursorResult, and_, or_, select, update
@@ -24,6 +24,7 @@ from topkapi.app.services import audit
 LEASE = timedelta(seconds=30)
 MOST_ATTEMPTS = 3
 SUPERSEDED = ("report", "confidence", "labels")  # kinds of which only the latest result is shown
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 _LOST = (
     f"The worker process ended {MOST_ATTEMPTS} times while it computed this, perhaps because "
     "memory ran out. Choose less, or run it on a machine with more memory, and start it again."
@@ -101,6 +102,12 @@ def extend_lease(session: Session, held: Lease, lease: timedelta = LEASE) -> boo
     if not _change(session, held, lease_until=now() + lease):
         return False
     return not session.scalars(select(Job.stop_requested).where(Job.id == held.job_id)).one()
+
+
+def expire_leases(session: Session, worker: str) -> None:
+    """End the leases of a worker that no longer runs, so that its jobs are taken at once."""
+    held = update(Job).where(Job.worker == worker, Job.state == JobState.RUNNING)
+    session.execute(held.values(lease_until=_LONG_AGO))
 
 
 def note_progress(session: Session, held: Lease, progress: float, message: str) -> None:

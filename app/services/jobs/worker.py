@@ -43,8 +43,10 @@ class Worker:
 
     def run(self, *, until_empty: bool = False) -> None:
         """Run jobs for ever, or until none waits; a database that is away is tried again."""
+        recovered = False
         while True:
             try:
+                recovered = recovered or self._recover()
                 found = self.run_one()
             except SQLAlchemyError:
                 _log.exception("the database did not answer")
@@ -53,6 +55,12 @@ class Worker:
                 return
             if not found:
                 time.sleep(IDLE_SECONDS)
+
+    def _recover(self) -> bool:
+        """Make the jobs takeable that a worker of the same name held, which was killed."""
+        with self.sessions.write.begin() as session:
+            store.expire_leases(session, self.name)
+        return True
 
     def run_one(self) -> bool:
         """Run the next job; return whether there was one. Reads first: a write locks SQLite."""

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from math import sqrt
 
+from topkapi.app.domain.pairs.known import ACCURATE
 from topkapi.app.services.progress.study_progress import (
     IDLE,
     Line,
@@ -18,7 +19,6 @@ _SLOW, _MIN_ANSWERS = 3.0, 20  # multiple of the study's time per answer; minimu
 _CONSISTENT, _MIN_CHECKS = 0.7, 8
 _BIAS, _MIN_SIDES = 0.15, 40
 _DEVIATIONS = 3.0
-ACCURATE = 0.75  # of answers on known pairs: nobody careful is clearly below
 
 
 class Sign(StrEnum):

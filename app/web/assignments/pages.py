@@ -161,7 +161,13 @@ def assign_view(
     known = queries.users_by_id(session, {*workers, *(people or [])})
     selectable |= {number: known[number] for number in known if known[number].disabled_at is None}
     last_people, last_seed = manual_assignment.last_rotation(study, lists=lists)
-    chosen = set(people if people is not None else last_people or workers or selectable)
+    known_work = named.standings(session, study.id)
+    proposed = [
+        number
+        for number in last_people or workers or selectable
+        if not known_work.get(number, named.Standing()).void
+    ]
+    chosen = set(people if people is not None else proposed)
     if people is None and not seed and last_people:
         seed = "" if last_seed == study.slug else last_seed
     settings = StudySettings.from_json(study.settings)
@@ -177,7 +183,12 @@ def assign_view(
     return AssignView(
         head=study_head(session, study, user, "assign"),
         people=[
-            PersonChoice.of(each, chosen=each.id in chosen, assigned=workers.get(each.id, 0))
+            PersonChoice.of(
+                each,
+                chosen=each.id in chosen,
+                assigned=workers.get(each.id, 0),
+                note=known_work.get(each.id, named.Standing()).note,
+            )
             for each in order
         ],
         ids=ids,
@@ -206,18 +217,14 @@ def _preview(
 ) -> tuple[int, Preview] | None:
     """Preview the rotation over these people, with ``rounds`` rounds or the suggested number.
 
-    Two rounds at first; then as many as assigned, if something is missing, or else one more.
+    Two rounds at first, then as many as are assigned.
     """
     if not ids:
         return None
     tools = rotation.rotated_tools(study, lists=lists)
     most = legal_rounds(len(ids), len(tools))
-    suggested = [max(1, min(most, 2))] if not assigned else [assigned, min(most, assigned + 1)]
-    for wanted in [rounds] if rounds else suggested:
-        seen = preview(session, study, ids, rounds=wanted, seed=seed or None, lists=lists)
-        if seen.new or seen.refusal:
-            break
-    return wanted, seen
+    wanted = rounds or assigned or max(1, min(most, 2))
+    return wanted, preview(session, study, ids, rounds=wanted, seed=seed or None, lists=lists)
 
 
 def done(request: Request, slug: str, count: int) -> Response:

@@ -30,12 +30,13 @@ class PersonChoice:
     has_password: bool
     chosen: bool
     assigned: int
+    note: str
 
     @classmethod
-    def of(cls, user: User, *, chosen: bool, assigned: int) -> Self:
+    def of(cls, user: User, *, chosen: bool, assigned: int, note: str) -> Self:
         """Copy the person; ``assigned`` is the number of their assignments in the study."""
         has_password = user.password_hash is not None
-        return cls(user.id, user.name, user.email, has_password, chosen, assigned)
+        return cls(user.id, user.name, user.email, has_password, chosen, assigned, note)
 
 
 @dataclass(frozen=True, slots=True)

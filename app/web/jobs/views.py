@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from topkapi.app.db.base import Json
+from topkapi.app.db.base import Json, now
 from topkapi.app.db.models import Job
 from topkapi.app.domain.enums import JobState
 from topkapi.app.services.jobs.model_choice import ModelChoice, ModelOffer
@@ -32,6 +32,7 @@ class JobView:
     progress: float
     message: str
     stopping: bool
+    is_lost: bool
     by: str
     created_at: datetime
     finished_at: datetime | None
@@ -48,6 +49,7 @@ class JobView:
             progress=job.progress,
             message=job.message,
             stopping=job.stop_requested and not job.state.final,
+            is_lost=job.lease_until is not None and job.lease_until < now(),
             by=by,
             created_at=job.created_at,
             finished_at=job.finished_at,

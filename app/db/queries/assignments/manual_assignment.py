@@ -1,8 +1,9 @@
 """Assignments and people by name: data for assigning and withdrawing by hand."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Row, func, select
+from sqlalchemy import ColumnElement, Row, case, func, select
 from sqlalchemy.orm import Session, contains_eager
 
 from topkapi.app.db.models import Assignment, Query, User
@@ -83,6 +84,40 @@ def workers(session: Session, study_id: int) -> Sequence[Row[User, int]]:
         .order_by(func.min(Assignment.id))
     )
     return session.execute(statement).all()
+
+
+class Standing(NamedTuple):
+    """Void, open and known answers of a person in a study; known pairs are those with gold."""
+
+    void: int = 0
+    open: int = 0
+    known: int = 0
+    right: int = 0
+
+    @property
+    def note(self) -> str:
+        """What somebody who assigns work should know; empty if there is nothing."""
+        if self.void:
+            return "work voided"
+        return f"{self.right} of {self.known} known answers right" if self.known else ""
+
+
+def standings(session: Session, study_id: int) -> dict[int, Standing]:
+    """Return what is known about the work of each person in the study."""
+    gone, done = Assignment.withdrawn_at, Assignment.finished_at
+    statement = (
+        select(
+            Assignment.user_id,
+            func.count(Assignment.voided_at),
+            func.count(case((gone.is_(None) & done.is_(None), 1))),
+            func.sum(Assignment.known_answers),
+            func.sum(Assignment.known_right),
+        )
+        .join(Query, Query.id == Assignment.query_id)
+        .where(Query.study_id == study_id)
+        .group_by(Assignment.user_id)
+    )
+    return {row[0]: Standing(*map(int, row[1:])) for row in session.execute(statement)}
 
 
 def rounds_of_study(session: Session, study_id: int, tools: Iterable[Tool]) -> int:
