@@ -19,8 +19,9 @@ def make_link(
     most_people: int | None = None,
     share: int = 1,
     rounds: int = 1,
+    screen_out: str = "",
 ) -> tuple[EntryLink, str]:
     """Create an entry link; without an end it shows the code C0DE."""
     end = code or ("" if redirect_url else "C0DE")
-    terms = LinkTerms(platform, CONSENT, end, redirect_url, most_people, share, rounds)
+    terms = LinkTerms(platform, CONSENT, end, redirect_url, most_people, share, rounds, screen_out)
     return create_link(session, study, terms)

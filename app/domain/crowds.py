@@ -79,7 +79,7 @@ def _refuse_odd(name: str, value: str) -> None:
         )
 
 
-def checked_redirect(url: str) -> str:
+def checked_redirect(url: str, field: str = "redirect_url") -> str:
     """Return an https address to which people go at the end, or raise `Invalid`."""
     url = url.strip()
     try:
@@ -91,6 +91,6 @@ def checked_redirect(url: str) -> str:
     if not valid or not plain or "@" in urlsplit(url).netloc or len(url) > _LONGEST_URL:
         raise Invalid(
             "Enter an address that begins with https://, without spaces or a password.",
-            field="redirect_url",
+            field=field,
         )
     return url

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 from sqlalchemy import select
 
 from tests.browser.assigned_work import Site
 from tests.browser.looks import assert_accessible, schemes
+from tests.exporting import make_judged_study
 from tests.factories import make_user
 from tests.judging import Job, answer_to
 from tests.studies import append, small_study, zipped
@@ -187,3 +188,25 @@ def test_sorting_by_key_turns_the_table_round(site: Site, context: BrowserContex
     names = page.locator("tbody th").all_inner_texts()
     assert names == sorted(names, reverse=True)
     assert re.search(r"sort=-name", page.url)
+
+
+def test_a_busy_server_breaks_no_dashboard(site: Site, context: BrowserContext) -> None:
+    with site.sessions.write.begin() as session:
+        user = make_user(session, role=Role.ADMIN)
+        for number in (1, 2):
+            make_judged_study(session, slug=f"busy{user.id}-{number}")
+    context.add_cookies([site.cookie(user)])
+    page, thrown, asked = context.new_page(), list[str](), list[int]()
+    page.on("pageerror", lambda error: thrown.append(str(error)))
+
+    def busy(route: Route) -> None:
+        asked.append(1)
+        error = f'<div class="notice">The server is busy, {len(asked)}.</div>'
+        route.fulfill(status=503, headers={"Retry-After": "1"}, body=error)
+
+    page.route("**/dashboard/*/agreement", busy)
+    page.goto(f"{site.server.url}/")
+    wanted = page.locator("dd[id^=agreement-]").count()
+    assert wanted >= 2
+    expect(page.locator("#notice")).to_have_text(f"The server is busy, {wanted}.")
+    assert thrown == []

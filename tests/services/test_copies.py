@@ -33,6 +33,7 @@ from topkapi.app.db.queries.studies import study_tables
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.domain.plan_digest import plan_digest
+from topkapi.app.services.accounts.erasing import erase_user
 from topkapi.app.services.importing import StudyRefused
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.studies import full_copy, lifecycle
@@ -237,3 +238,25 @@ def test_a_damaged_copy_is_refused_and_nothing_is_written(
     with sessions.read() as session:
         assert session.scalars(select(Study)).all() == []
         assert session.scalars(select(User)).all() == []
+
+
+def test_a_copy_is_private_and_an_erased_person_stays_erased(
+    session: Session, tmp_path: Path
+) -> None:
+    study = judged(session)
+    erased = session.scalars(select(User).where(User.email == "ansa@lehto.example")).one()
+    erase_user(session, erased)
+    session.flush()
+    path = tmp_path / "copy.zip"
+    path.touch(mode=0o644)
+    full_copy.write_copy(session, study, path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    read_copy(session, path, slug="again")
+    again = session.scalars(select(Study).where(Study.slug == "again")).one()
+    people = session.scalars(
+        select(User).join(Assignment).join(Query).where(Query.study_id == again.id).distinct()
+    ).all()
+    (twin,) = people
+    assert twin.id != erased.id, "the pseudonym of another database may be another person"
+    assert twin.disabled_at is not None
+    assert (twin.email, twin.name) == (f"person-{twin.id}@erased.invalid", f"Person {twin.id}")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import timedelta
 from threading import Barrier
 from typing import Any
 
@@ -15,6 +16,7 @@ from sqlalchemy import func, select
 from tests.clients import open_client, open_clients
 from tests.crowds import make_link
 from tests.factories import make_study, make_user, sign_in
+from tests.services.test_training import pair
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, AuditEvent, CrowdWorker, EntryLink, Study, User
@@ -23,8 +25,9 @@ from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.accounts import tokens, users
 from topkapi.app.services.accounts.erasing import erase_user
-from topkapi.app.services.assignments.manual_assignment import assign_one
+from topkapi.app.services.assignments.manual_assignment import assign_one, withdraw_many
 from topkapi.app.services.crowds.links import close_link
+from topkapi.app.services.training import practice
 
 WORKER = {"PROLIFIC_PID": "5f1e", "SESSION_ID": "s1", "STUDY_ID": "st1"}
 
@@ -432,3 +435,91 @@ def test_a_worker_whose_queries_ask_nothing_gets_the_code_at_once(
     page = client.get(reply.headers["location"])
     assert "you have finished" in page.text
     assert "C0DE" in page.text
+
+
+OTHER = {"PROLIFIC_PID": "6a2f", "SESSION_ID": "s2"}
+
+
+def qualifying(sessions: Sessions, **terms: Any) -> str:
+    """Create a link to a study with one practice question that must be answered right."""
+    token = linked(sessions, **terms)
+    with sessions.write.begin() as session:
+        make_user(session, role=Role.ADMIN, name="Maren Oduya", email="maren@example.org")
+        study = session.scalars(select(Study)).one()
+        settings = StudySettings(k=2, training=True, training_needed=1, training_tries=1)
+        study.settings = settings.as_json()
+        practice.add_question(session, study, pair())
+    return token
+
+
+def fail(client: httpx.Client) -> str:
+    """Answer the only practice question wrong, and return the page after it."""
+    page = client.get("/training/tulips").text
+    csrf = re.findall(r'name="csrf_token" value="([0-9a-f]+)"', page)[0]
+    sent = {"csrf_token": csrf}
+    assert client.post("/training/tulips/guidelines", data=sent).status_code == 303
+    page = client.get("/training/tulips").text
+    item = re.findall(r'name="item" value="(\d+)"', page)[0]
+    answer = {**sent, "item": item, "answer": "right"}
+    assert client.post("/training/tulips/answers", data=answer).status_code == 303
+    return client.get("/training/tulips").text
+
+
+@pytest.mark.parametrize("end", ["SCREEN-7", "https://pay.example/out", ""])
+def test_a_failed_qualification_ends_the_part_and_frees_the_place(
+    app: FastAPI, client: httpx.Client, sessions: Sessions, end: str
+) -> None:
+    token = qualifying(sessions, most_people=1, share=4, screen_out=end)
+    assert agree(client, token).status_code == 303
+    with browser(app) as second:
+        assert agree(second, token, OTHER).status_code != 303, "the only place is taken"
+    for page in (fail(client), client.get("/queue").text):
+        assert "Maren" not in page
+        assert "maren@example.org" not in page
+        assert "your part has ended" in page
+        assert (end or "return your submission") in page
+        assert "C0DE" not in page
+    with browser(app) as second:
+        assert agree(second, token, OTHER).status_code == 303
+    with sessions.read() as session:
+        held = session.scalars(select(Assignment).where(Assignment.withdrawn_at.is_(None))).all()
+        assert len(held) == 4
+        assert len({work.user_id for work in held}) == 1
+
+
+def test_a_worker_whose_work_was_withdrawn_does_not_wait(
+    client: httpx.Client, sessions: Sessions
+) -> None:
+    token = linked(sessions, share=2, screen_out="SCREEN-7")
+    agree(client, token)
+    with sessions.write.begin() as session:
+        study = session.scalars(select(Study)).one()
+        ids = session.scalars(select(Assignment.id)).all()
+        withdraw_many(session, study, ids)
+    again = client.get(agree(client, token).headers["location"]).text
+    assert "your part has ended" in again
+    assert "SCREEN-7" in again
+    assert "No work yet" not in again
+
+
+@pytest.mark.parametrize(("most_people", "share"), [(1, 1), (None, 4)])
+def test_a_place_that_was_left_is_taken_by_the_next(
+    app: FastAPI,
+    client: httpx.Client,
+    sessions: Sessions,
+    most_people: int | None,
+    share: int,
+) -> None:
+    token = linked(sessions, most_people=most_people, share=share)
+    agree(client, token)
+    for hours, status in ((23, 409), (25, 303)):
+        with sessions.write.begin() as session:
+            for work in session.scalars(select(Assignment)):
+                work.created_at = now() - timedelta(hours=hours)
+        with browser(app) as second:
+            page = second.get(f"/enter/{token}", params=OTHER)
+            assert (page.status_code == 200) is (status == 303) or most_people is None
+            assert (agree(second, token, OTHER).status_code == 303) is (status == 303)
+    with sessions.read() as session:
+        held = session.scalars(select(Assignment).where(Assignment.withdrawn_at.is_(None))).all()
+        assert len(held) == share

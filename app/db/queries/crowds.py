@@ -1,9 +1,10 @@
 """Select statements about entry links and the people who came through them."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from sqlalchemy import ColumnElement, func, select
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session, aliased, joinedload
 
 from topkapi.app.db.models import Assignment, CrowdWorker, EntryLink, User
 from topkapi.app.domain.crowds import Platform
@@ -21,14 +22,52 @@ def links_of_study(session: Session, study_id: int) -> Sequence[EntryLink]:
     return session.scalars(statement.order_by(EntryLink.id.desc())).all()
 
 
-def people_of_links(session: Session, study_id: int) -> dict[int, int]:
-    """Return how many people have agreed by each link of a study."""
+def people_of_links(
+    session: Session, study_id: int, *, since: datetime | None = None
+) -> dict[int, int]:
+    """Return how many people hold a place by each link of a study.
+
+    Nobody does whose work was withdrawn; with ``since``, neither do those who have finished nothing
+    and were idle from then on.
+    """
+    holds = select(Assignment.id).where(
+        Assignment.user_id == CrowdWorker.user_id, Assignment.withdrawn_at.is_(None)
+    )
+    if since is not None:
+        holds = holds.where(Assignment.finished_at.is_not(None) | ~_idle(since))
     statement = (
         select(CrowdWorker.link_id, func.count())
-        .where(CrowdWorker.study_id == study_id)
+        .where(CrowdWorker.study_id == study_id, holds.exists())
         .group_by(CrowdWorker.link_id)
     )
     return {link_id: count for link_id, count in session.execute(statement) if link_id}
+
+
+def idle_work(session: Session, study_id: int, since: datetime) -> Sequence[int]:
+    """Return the unfinished assignments of workers without an answer since ``since``."""
+    statement = (
+        select(Assignment.id)
+        .join(CrowdWorker, CrowdWorker.user_id == Assignment.user_id)
+        .where(CrowdWorker.study_id == study_id, *_open(), _idle(since))
+    )
+    return session.scalars(statement.order_by(Assignment.id)).all()
+
+
+def unfinished_work(session: Session, user_id: int) -> Sequence[int]:
+    """Return the person's unfinished assignments."""
+    statement = select(Assignment.id).where(Assignment.user_id == user_id, *_open())
+    return session.scalars(statement.order_by(Assignment.id)).all()
+
+
+def _open() -> tuple[ColumnElement[bool], ...]:
+    return Assignment.withdrawn_at.is_(None), Assignment.finished_at.is_(None)
+
+
+def _idle(since: datetime) -> ColumnElement[bool]:
+    """Return whether the person of an assignment has answered nothing since ``since``."""
+    other = aliased(Assignment)
+    recent = func.coalesce(other.last_entry_at, other.created_at) >= since
+    return ~select(other.id).where(other.user_id == Assignment.user_id, recent).exists()
 
 
 def worker_of(

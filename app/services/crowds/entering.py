@@ -9,6 +9,7 @@ judging, and nothing else: the account is an assessor of this study only.
 import hmac
 import secrets
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
@@ -25,8 +26,10 @@ from topkapi.app.domain.errors import Conflict, Forbidden
 from topkapi.app.services import audit
 from topkapi.app.services.accounts.tokens import hash_token
 from topkapi.app.services.assignments import rotation
+from topkapi.app.services.assignments.manual_assignment import withdraw_many
 from topkapi.app.services.assignments.steps import Spec
 
+IDLE = timedelta(hours=24)  # without an answer, until somebody else may take the place
 DOMAIN = "crowd.invalid"  # a domain that can never exist (RFC 2606)
 _FULL = (
     "This study has enough people. Nothing was stored; please return your submission on the "
@@ -61,7 +64,14 @@ def enter(
         return _again(session, link, study, known, arrival, devices)
     _refuse_full(session, link)
     user = _new_user(session)
+    if _has_enough(session, link):
+        _release_idle(session, study)
     work = _next_work(session, link, study, user)
+    if not work:
+        _release_idle(session, study)
+        work = _next_work(session, link, study, user)
+    if not work:
+        raise Conflict(_FULL)
     session.add(
         CrowdWorker(
             user_id=user.id,
@@ -105,15 +115,22 @@ def _same_submission(worker: CrowdWorker, arrival: Arrival) -> bool:
 
 def is_full(session: Session, link: EntryLink) -> bool:
     """Return whether the link is closed or has enough people; known workers may return."""
-    people = queries.people_of_links(session, link.study_id or 0).get(link.id, 0)
-    return link.closed_at is not None or (
-        link.most_people is not None and people >= link.most_people
-    )
+    return link.closed_at is not None or _has_enough(session, link, since=now() - IDLE)
 
 
 def _refuse_full(session: Session, link: EntryLink) -> None:
     if is_full(session, link):
         raise Conflict(_FULL)
+
+
+def _has_enough(session: Session, link: EntryLink, since: datetime | None = None) -> bool:
+    people = queries.people_of_links(session, link.study_id or 0, since=since).get(link.id, 0)
+    return link.most_people is not None and people >= link.most_people
+
+
+def _release_idle(session: Session, study: Study) -> None:
+    """Withdraw the work of people who left: somebody else needs their place."""
+    withdraw_many(session, study, queries.idle_work(session, study.id, now() - IDLE))
 
 
 def _new_user(session: Session) -> User:
@@ -137,8 +154,6 @@ def _next_work(session: Session, link: EntryLink, study: Study, user: User) -> l
         count=link.share,
         seed=study.slug,
     )
-    if not slots:
-        raise Conflict(_FULL)
     return [AssignmentSpec(user.id, query, tool, number) for query, tool, number in slots]
 
 

@@ -27,7 +27,8 @@ class LinkTerms:
     """What an entry link promises and demands.
 
     ``share`` is the number of queries per person, ``rounds`` how many people judge each query with
-    each tool. At the end people get ``code``, or a button that leads to ``redirect_url``.
+    each tool. At the end people get ``code``, or a button that leads to ``redirect_url``;
+    ``screen_out`` is the code or address for people who do not qualify or lose their work.
     """
 
     platform: Platform
@@ -37,6 +38,7 @@ class LinkTerms:
     most_people: int | None = None
     share: int = 1
     rounds: int = 1
+    screen_out: str = ""
 
 
 def create_link(
@@ -57,6 +59,7 @@ def create_link(
         consent_digest=sha256(consent.encode()).hexdigest(),
         code=code,
         redirect_url=redirect_url,
+        screen_out=_checked_screen_out(terms),
         most_people=terms.most_people,
         share=terms.share,
         rounds=terms.rounds,
@@ -131,6 +134,15 @@ def _checked_end(terms: LinkTerms) -> tuple[str, str]:
     if len(code) > LONGEST_CODE or not code.isprintable():
         raise Invalid(f"Enter a code of at most {LONGEST_CODE} characters.", field="code")
     return code, checked_redirect(url) if url else ""
+
+
+def _checked_screen_out(terms: LinkTerms) -> str:
+    end = terms.screen_out.strip()
+    if "://" in end:
+        return checked_redirect(end, field="screen_out")
+    if len(end) > LONGEST_CODE or not end.isprintable():
+        raise Invalid(f"Enter a code of at most {LONGEST_CODE} characters.", field="screen_out")
+    return end
 
 
 def _record(

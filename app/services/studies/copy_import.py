@@ -4,6 +4,7 @@ Ids also occur inside plans, pending questions, rankings and rotations; `copy_id
 """
 
 import json
+import secrets
 import struct
 import zlib
 from collections.abc import Callable, Iterator
@@ -27,6 +28,7 @@ from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services import audit
+from topkapi.app.services.accounts.erasing import DOMAIN, erase_identity, is_erased
 from topkapi.app.services.backups.rows import row_of
 from topkapi.app.services.importing import ImportReport
 from topkapi.app.services.importing.problems import Location, StudyRefused, counted, refusal
@@ -117,6 +119,9 @@ class _CopyReader:
         """Match people by e-mail address; new ones have no password until they are invited."""
         known = self.ids.setdefault(User.__tablename__, {})
         for person in self._rows(PEOPLE, lambda found: found):
+            if is_erased(person["email"]):
+                known[person["id"]] = self._erased_person()
+                continue
             statement = select(User).where(User.email == person["email"])
             user = self.session.scalar(statement)
             if user is None:
@@ -127,6 +132,15 @@ class _CopyReader:
                 self.session.flush()
                 self.new_people += 1
             known[person["id"]] = user.id
+
+    def _erased_person(self) -> int:
+        """Create an erased person: the pseudonym of a copy may be somebody else's here."""
+        user = User(email=f"{secrets.token_hex(8)}@{DOMAIN}", name="", role=Role.ASSESSOR)
+        self.session.add(user)
+        self.session.flush()
+        erase_identity(user)
+        self.new_people += 1
+        return user.id
 
     def _table(self, table: Table, slug: str) -> None:
         known = self.ids.setdefault(table.name, {})

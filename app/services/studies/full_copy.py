@@ -2,10 +2,11 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from sqlalchemy import Select, Table, or_, select
@@ -42,7 +43,7 @@ class Copy:
 def write_copy(session: Session, study: Study, path: Path) -> Copy:
     """Write all data of the study to ``path``; the session should read from one snapshot."""
     rows: dict[str, int] = {}
-    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+    with _private_file(path) as file, ZipFile(file, "w", ZIP_DEFLATED) as archive:
         for name, lines in _parts(session, study):
             with archive.open(f"{name}.jsonl", "w") as stream:
                 rows[name] = 0
@@ -53,6 +54,13 @@ def write_copy(session: Session, study: Study, path: Path) -> Copy:
         archive.writestr(HEADER, json.dumps(header, indent=1))
     name = f"topkapi-{study.slug}-{now():%Y%m%d-%H%M%S}.zip"
     return Copy(name, path, path.stat().st_size, _digest(path), rows)
+
+
+def _private_file(path: Path) -> BinaryIO:
+    """Open a new file that nobody else can read: it has names, e-mails and judgments."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.fchmod(handle, 0o600)
+    return os.fdopen(handle, "w+b")
 
 
 def copy_study(sessions: Sessions, slug: str, path: Path, actor_id: int | None = None) -> Copy:

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.base import now
 from topkapi.app.db.models import PracticeAnswer, PracticeItem, Study, Training, User
 from topkapi.app.db.queries import training as queries
+from topkapi.app.db.queries.crowds import is_crowd, unfinished_work
 from topkapi.app.db.queries.studies.studies import study_of_slug
 from topkapi.app.domain.errors import AnswerNotAllowed, Conflict, NotFound, OutOfTurn
 from topkapi.app.domain.study import StudySettings
@@ -22,6 +23,7 @@ from topkapi.app.domain.training.rules import (
     rules_of,
 )
 from topkapi.app.services import audit
+from topkapi.app.services.assignments.manual_assignment import withdraw_many
 
 _CONTACTS = 3
 
@@ -34,6 +36,7 @@ class TrainingState:
     """
 
     study: Study
+    user_id: int
     settings: StudySettings
     rules: TrainingRules
     record: TrainingRecord
@@ -50,9 +53,12 @@ class TrainingState:
 
 
 def study_in_training(session: Session, slug: str, user_id: int) -> Study:
-    """Return a study in which the person has work; raise `NotFound` otherwise."""
+    """Return a study in which the person has work or was trained; raise `NotFound` otherwise."""
     study = study_of_slug(session, slug)
-    if study is None or not queries.has_work(session, user_id, slug):
+    if study is None or not (
+        queries.has_work(session, user_id, slug)
+        or queries.training_of(session, user_id, study.id, lock=False)
+    ):
         raise NotFound(f"You have no work in a study {slug!r}.")
     return study
 
@@ -69,6 +75,7 @@ def training_state(session: Session, study: Study, user_id: int) -> TrainingStat
     left = [item for item in items if item.id not in answered]
     return TrainingState(
         study=study,
+        user_id=user_id,
         settings=settings,
         rules=rules_of(settings),
         record=record,
@@ -144,10 +151,14 @@ def conclude_open(session: Session, study: Study) -> None:
             _conclude(session, study, row)
 
 
-def contact_of(session: Session, settings: StudySettings) -> str:
-    """Return whom to ask for another try: the study's contact, or the first administrators."""
-    if settings.training_contact:
-        return settings.training_contact
+def contact_of(session: Session, training: TrainingState) -> str:
+    """Return whom to ask for another try: the study's contact, or the first administrators.
+
+    Crowd workers learn no name and no address of an administrator.
+    """
+    contact = training.settings.training_contact
+    if contact or is_crowd(session, training.user_id):
+        return contact
     people = queries.administrators(session, _CONTACTS)
     return ", ".join(f"{person.name} ({person.email})" for person in people)
 
@@ -173,7 +184,10 @@ def _locked(session: Session, study: Study, user_id: int) -> Training:
 
 
 def _conclude(session: Session, study: Study, row: Training) -> None:
-    """End the current try if all its questions are answered, and store the score."""
+    """End the current try if all its questions are answered, and store the score.
+
+    A crowd worker without tries loses the work, so that somebody else can take the place.
+    """
     rules = rules_of(StudySettings.from_json(study.settings))
     before = record_of(row)
     answers = queries.answers_of(session, row.user_id, study.id, before.attempt)
@@ -184,6 +198,8 @@ def _conclude(session: Session, study: Study, row: Training) -> None:
     row.agreed, row.asked = agreed, asked
     row.failed = after.failed
     row.passed_at = now() if after.passed else None
+    if after.step(rules) is Step.FAILED and is_crowd(session, row.user_id):
+        withdraw_many(session, study, unfinished_work(session, row.user_id))
 
 
 def _score(answers: dict[int, PracticeAnswer]) -> int:

@@ -18,7 +18,13 @@ CONFIG: Final = json.dumps(
             {"code": "204", "swap": False},
             {"code": "[23]..", "swap": True},
             {"code": "409", "swap": True, "error": True},
-            {"code": "[45]..", "swap": True, "error": True, "target": "#notice"},
+            {
+                "code": "[45]..",
+                "swap": True,
+                "error": True,
+                "target": "#notice",
+                "swapOverride": "innerHTML",  # the next error needs the element, too
+            },
         ],
     }
 )

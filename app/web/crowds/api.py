@@ -36,10 +36,14 @@ class LinkIn(Body):
     rounds: Annotated[
         int, Field(ge=1, le=links.MOST_ROUNDS, description="People per query and tool.")
     ] = 1
+    screen_out: Annotated[
+        str,
+        Field(max_length=2000, description="Code or address for people who do not qualify."),
+    ] = ""
 
 
 class LinkOut(BaseModel):
-    """An entry link and the number of people who agreed; it is closed from `closed_at` on."""
+    """An entry link and the number of people who hold a place; it is closed from `closed_at` on."""
 
     id: int
     platform: Platform
@@ -49,6 +53,7 @@ class LinkOut(BaseModel):
     most_people: int | None
     share: int
     rounds: int
+    screen_out: str
     people: int
     created_at: datetime
     closed_at: datetime | None

@@ -22,6 +22,7 @@ class LinkForm(Received):
     most_people: Count | None = None
     share: Count = 1
     rounds: Count = 1
+    screen_out: Line = ""
 
     @field_validator("most_people", mode="before")
     @classmethod

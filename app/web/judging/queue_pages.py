@@ -37,7 +37,7 @@ def show_queue(request: Request, session: Session, user: User, page: int) -> Res
     queue = queue_of_user(session, user.id)
     paging = Paging(page, SIZE, len(queue.works))
     today = done_today(session, user.id, zone_minutes=_zone_minutes(request), at=now())
-    completion = completion_of(session, user.id) if queue.works and not queue.now else None
+    completion = None if queue.now else completion_of(session, user.id)
     view = QueueView(queue, paging, Choices(request.url.path, {}), today, completion)
     return render(request, "judging/queue.html", view)
 

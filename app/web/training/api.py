@@ -222,7 +222,7 @@ def _out(request: Request, session: Session, training: TrainingState) -> Trainin
         tries_left=training.record.tries_left(training.rules) if counted else None,
         agreed=training.agreed,
         asked=training.asked,
-        contact=trainings.contact_of(session, training.settings) if failed else None,
+        contact=trainings.contact_of(session, training) if failed else None,
         practice=_practice_out(request, session, training),
     )
 

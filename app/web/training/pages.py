@@ -12,6 +12,7 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.shortcuts import keys_of
 from topkapi.app.domain.training.rules import Step
+from topkapi.app.services.judging.completion import completion_of
 from topkapi.app.services.judging.context import JudgingContext
 from topkapi.app.services.pages.snippets import snippet_texts
 from topkapi.app.services.training import trainings
@@ -63,9 +64,13 @@ def get_training(
         return render(request, "training/guidelines.html", view)
     is_new_try = training.record.failed > 0 and training.number == 1 and not again
     if training.step is not Step.PRACTICE or training.item is None or is_new_try:
-        contact = trainings.contact_of(session, training.settings)
+        contact = trainings.contact_of(session, training)
+        failed = training.step is Step.FAILED
         result = ResultView(
-            TrainingSummary.from_state(training), contact, to_html(study.guidelines)
+            TrainingSummary.from_state(training),
+            contact,
+            to_html(study.guidelines),
+            completion_of(session, user.id) if failed else None,
         )
         return render(request, "training/result.html", result)
     return _practice_page(request, session, user, training, training.item, None)

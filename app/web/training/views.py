@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from topkapi.app.domain.training.rules import Step, TrainingRecord, TrainingRules
+from topkapi.app.services.judging.completion import Completion
 from topkapi.app.services.training.practice import StoredQuestion
 from topkapi.app.services.training.trainings import TrainingState
 from topkapi.app.web.judging.views import WorkView
@@ -80,6 +81,7 @@ class ResultView:
     training: TrainingSummary
     contact: str
     html: str
+    completion: Completion | None = None
 
 
 @dataclass(frozen=True, slots=True)
