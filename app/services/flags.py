@@ -78,12 +78,21 @@ def displayed(state: AssignmentState) -> Sequence[str]:
 
 
 def handle_flag(
-    session: Session, study: Study, flag_id: int, *, handled: bool, actor_id: int
+    session: Session,
+    study: Study,
+    flag_id: int,
+    *,
+    handled: bool,
+    actor_id: int,
+    reply: str = "",
 ) -> Flag:
-    """Mark a flag as handled, or open it again."""
+    """Mark a flag as handled, with a ``reply`` to its author if given, or open it again."""
+    if len(reply) > MAX_REASON:
+        raise Invalid(f"A reply has at most {MAX_REASON:,} characters.", field="reply")
     flag = queries.flag_of_study(session, study.id, flag_id)
     if flag is None:
         raise NotFound(f"The study {study.slug!r} has no flag {flag_id}.")
+    flag.reply = reply.strip() or flag.reply
     if (flag.handled_at is not None) != handled:
         flag.handled_at = now() if handled else None
         flag.handled_by = actor_id if handled else None

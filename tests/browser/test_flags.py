@@ -60,8 +60,11 @@ def test_a_question_is_flagged_by_keyboard_and_stays_open(
     tab.goto(f"{postgresql_site.server.url}/studies/{assigned.study.slug}/progress")
     expect(tab.get_by_text("1 open flag")).to_be_visible()
     assert barriers(tab) == []
+    tab.locator("summary", has_text="Answer").press("Enter")
+    tab.get_by_label("Reply to").fill("Thank you, it is repaired.")
     tab.get_by_role("button", name="Mark as handled").press("Enter")
     expect(tab.get_by_text("0 open flags")).to_be_visible()
+    expect(tab.get_by_text("Thank you, it is repaired.")).to_be_visible()
     tab.wait_for_load_state()  # on its way to #flags the browser takes the focus from the button
     tab.get_by_role("button", name="Open again").press("Enter")
     expect(tab.get_by_text("1 open flag")).to_be_visible()

@@ -8,6 +8,7 @@ import sys
 import time
 import venv
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -133,6 +134,10 @@ def test_the_server_starts_a_worker_for_jobs_that_ends_with_it(
         assert not is_alive(children[0])
 
 
+def _other_workers(pid: int, gone: int) -> set[int]:
+    return set(workers_of(pid)) - {gone}
+
+
 def within(seconds: float, found: Callable[[], object], what: str) -> None:
     deadline = time.monotonic() + seconds
     while not found():
@@ -161,11 +166,8 @@ def test_a_killed_worker_is_started_again_and_its_job_ends(sqlite_url: str, tmp_
                 attempts.add(job().attempts)
             (worker,) = workers_of(server.process.pid)
             os.kill(worker, signal.SIGKILL)
-            within(
-                5,
-                lambda gone=worker: set(workers_of(server.process.pid)) - {gone},
-                f"no new worker after kill {kill}",
-            )
+            new = partial(_other_workers, server.process.pid, worker)
+            within(5, new, f"no new worker after kill {kill}")
         assert attempts == {1, 2, 3}
         assert job().state is JobState.FAILED
         assert "ended 3 times" in job().message

@@ -15,7 +15,11 @@ from topkapi.app.domain.pairs.session import Asking
 from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.assignments import bulk, gaps, manual_assignment, rebalancing, voiding
-from topkapi.app.services.assignments.adjudication import assign_adjudication, disagreements
+from topkapi.app.services.assignments.adjudication import (
+    assign_adjudication,
+    assign_proposals,
+    disagreements,
+)
 from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
@@ -166,3 +170,22 @@ def test_the_proposals_for_many_queries_go_to_many_people(session: Session) -> N
     proposals = _Proposals(people, {})
     first = [proposals.free(set())[0].name for _ in range(6)]
     assert first == ["Abe", "Bea", "Cleo"] * 2
+
+
+def test_all_proposals_are_assigned_at_once(session: Session) -> None:
+    study, people = split_study(session)
+    assert assign_proposals(session, study) == 1
+    (case,) = disagreements(session, study).queries
+    assert [each.name for each in case.adjudicators] == [people[2].name]
+    assert assign_proposals(session, study) == 0
+
+
+def test_nobody_whose_work_was_voided_is_assigned_by_a_proposal(session: Session) -> None:
+    study, people = split_study(session)
+    row = manual_assignment.assign_one(
+        *(session, study), email=people[2].email, query="q1", tool=Tool.PAIRS, round_number=1
+    )
+    row.finished_at = row.created_at
+    session.flush()
+    voiding.void(session, study, [row.id], reason="clicks at random")
+    assert assign_proposals(session, study) == 0

@@ -5,15 +5,18 @@ from datetime import date, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from topkapi.app.db.base import now
 from topkapi.app.db.models import Assignment, JudgmentRow, Study, User
 from topkapi.app.domain.log import EntryKind
+from topkapi.app.services.assignments.voiding import void
 from topkapi.app.services.progress.attention import Sign
-from topkapi.app.services.progress.dashboard import dashboard
+from topkapi.app.services.progress.dashboard import concerns_of_study, dashboard
 from topkapi.app.services.progress.forecast import DAYS, forecast
+from topkapi.app.services.progress.study_progress import overview
 
 TODAY = date(2026, 11, 15)
 
@@ -132,3 +135,22 @@ def test_at_most_five_people_are_named(session: Session, study: Study) -> None:
         work(session, study, make_user(session, name=f"P{index}"), index)
     seen = dashboard(session)
     assert (len(seen.attention), seen.more) == (5, 3)
+
+
+def test_warnings_stay_when_the_work_is_finished(session: Session, study: Study) -> None:
+    usual(session, study)
+    person = make_user(session, name="Dora Kiss")
+    sums = {"answered": 100, "active_ms": 100_000, "known_answers": 20, "known_right": 10}
+    row = work(session, study, person, 5, last_entry_at=now(), **sums)
+    for each in session.scalars(select(Assignment)):
+        each.finished_at = now()
+    session.flush()
+    (found,) = dashboard(session).attention
+    assert (found.user.name, found.concern.sign) == ("Dora Kiss", Sign.INACCURATE)
+    seen = overview(session, study)
+    assert [each.sign for each in concerns_of_study(session, study, seen)] == [
+        Sign.INACCURATE,
+        Sign.FAST,
+    ]
+    void(session, study, [row.id], reason="clicks at random")
+    assert dashboard(session).attention == []

@@ -93,11 +93,19 @@ def test_an_administrator_handles_flags_on_the_progress_page(
     assert "1 open flag" in page
     assert "Mark as handled" in page
     number = flags_in(sessions)[0].id
-    reply = client.post(f"/studies/{slug}/flags/{number}/handle")
+    answer = {"reply": "Thank you, it is repaired."}
+    reply = client.post(f"/studies/{slug}/flags/{number}/handle", data=answer)
     assert reply.headers["location"] == f"{progress}#flags"
     page = client.get(progress).text
     assert "0 open flags" in page
     assert "Maren Oduya" in page
+    assert "Thank you, it is repaired." in page
+    with sessions.read() as session:
+        author = session.scalars(select(User).join(Assignment)).one()
+    sign_in(app, client, author)
+    own = client.get(f"/assignments/{job.assignment_id}/history").text
+    assert "Thank you, it is repaired." in own
+    sign_in(app, client, admin)
     client.post(f"/studies/{slug}/flags/{number}/reopen")
     assert "1 open flag" in client.get(progress).text
     with sessions.read() as session:
@@ -116,8 +124,10 @@ def test_flags_through_the_api(client: httpx.Client, job: Job, sessions: Session
     headers = {"Authorization": f"Bearer {token}"}
     address = f"/api/v1/studies/{slug}/flags"
     number = made.json()["id"]
-    assert client.post(f"{address}/{number}/handle", headers=headers).status_code == 204
+    answer = {"reply": "Skip it."}
+    handled = client.post(f"{address}/{number}/handle", headers=headers, json=answer)
+    assert handled.status_code == 204
     listed = client.get(address, headers=headers).json()
     assert [(each["reason"], each["state"]) for each in listed] == [("Too hard.", "handled")]
-    assert listed[0]["handled_by"] == admin.email
+    assert (listed[0]["handled_by"], listed[0]["reply"]) == (admin.email, "Skip it.")
     assert client.get(f"{address}?state=open", headers=headers).json() == []

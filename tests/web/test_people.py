@@ -225,3 +225,20 @@ def test_a_link_does_not_lead_where_the_request_says(
         made = client.post(f"/api/v1/users/{admin.id}/link", headers=headers).json()
     assert f'value="{start}' in page.text
     assert made["url"].startswith(start)
+
+
+@pytest.mark.usefixtures("admin")
+def test_a_person_is_erased_after_the_address_was_entered(
+    client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        person = make_user(session, email="ansa@x.example", name="Ansa Lehto")
+    path = f"/people/{person.id}"
+    refused = client.post(f"{path}/erase", data={"email": "bao@x.example"})
+    assert refused.status_code == 409
+    assert "enter the e-mail address ansa@x.example" in refused.text
+    assert client.post(f"{path}/erase", data={"email": "ansa@x.example"}).status_code == 303
+    page = client.get(path).text
+    assert "Ansa" not in page
+    assert f"person-{person.id}@erased.invalid" in page
+    assert "Erase for good" not in page

@@ -170,6 +170,40 @@ def test_a_csv_file_is_taken_whole_or_refused_by_line(
     assert client.post(f"{S}/assign/csv").status_code == 422
 
 
+def test_a_bulk_withdrawal_is_confirmed_and_can_be_undone(
+    client: httpx.Client, assessors: list[User], sessions: Sessions
+) -> None:
+    assign(client, assessors, 1)
+
+    def withdrawn() -> int:
+        with sessions.read() as session:
+            rows = session.scalars(select(Assignment.withdrawn_at)).all()
+        return sum(at is not None for at in rows)
+
+    with sessions.write.begin() as session:
+        first = session.scalars(select(Assignment).order_by(Assignment.id)).all()
+        first[0].last_entry_at = now()
+        manual_assignment.withdraw(session, session.scalars(select(Study)).one(), first[-1].id)
+    form = {"act": "withdraw", "all": "true", "state": "open"}
+    asked = client.post(f"{S}/work/bulk", data=form)
+    assert asked.status_code == 200
+    assert "Withdraw 7 assignments?" in asked.text
+    assert "1 assignment has answers, which are kept" in asked.text
+    assert withdrawn() == 1
+    done = client.post(f"{S}/work/bulk", data={**form, "confirmed": "true"})
+    assert withdrawn() == 8
+    page = client.get(done.headers["location"]).text
+    assert "7 assignments withdrawn" in page
+    number = re.findall(r'name="ids" value="(\d+)"', page)[0]
+    undo = {"act": "undo", "ids": number, "state": "open"}
+    back = client.post(f"{S}/work/bulk", data=undo).headers["location"]
+    assert "7 assignments given back" in client.get(back).text
+    assert withdrawn() == 1
+    again = {"act": "restore", "ids": str(first[-1].id), "state": "withdrawn"}
+    assert client.post(f"{S}/work/bulk", data=again).status_code == 303
+    assert withdrawn() == 0
+
+
 @pytest.mark.usefixtures("assessors")
 def test_work_is_withdrawn_and_handed_on(client: httpx.Client, sessions: Sessions) -> None:
     with sessions.write.begin() as session:

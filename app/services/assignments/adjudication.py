@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.models import Assignment, Study, User
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.assignments.manual_assignment import (
+    VOIDED,
     Standing,
     active_assessors,
     standings,
@@ -67,6 +68,12 @@ class Disagreement:
     def is_waiting(self) -> bool:
         """Whether an adjudication is not finished."""
         return any(not each.finished for each in self.adjudicators)
+
+    @property
+    def is_assignable(self) -> bool:
+        """Whether it can be assigned to the first of ``free``, whose work was not voided."""
+        fair = bool(self.free) and self.free[0].note != VOIDED
+        return fair and bool(self.pairs) and not self.is_waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +186,18 @@ def assign_adjudication(
         pairs=len(pairs),
     )
     return made
+
+
+def assign_proposals(session: Session, study: Study, *, actor_id: int | None = None) -> int:
+    """Assign every listed query that waits for nobody to the person proposed; return how many."""
+    proposed = [
+        (each.query, each.free[0].email)
+        for each in disagreements(session, study).queries
+        if each.is_assignable
+    ]
+    for query, email in proposed:
+        assign_adjudication(session, study, query=query, email=email, actor_id=actor_id)
+    return len(proposed)
 
 
 def _plan(study: Study, pairs: Sequence[Pair], seed: str) -> Plan:

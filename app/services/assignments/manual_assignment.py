@@ -143,9 +143,10 @@ def withdraw_many(
     found = {row.id: row for row in named.assignments_of_ids(session, study.id, assignment_ids)}
     for number in assignment_ids:
         _refuse_withdrawing(study, number, found.get(number))
+    at = now()
     for row in found.values():
         if row.withdrawn_at is None:
-            row.withdrawn_at = now()
+            row.withdrawn_at = at
             record(session, study, "assignment.withdraw", row, actor_id)
     session.flush()
     return [found[number] for number in assignment_ids]

@@ -1,6 +1,6 @@
 """Preview of a rotation: the folds of each step, their assessors, and what would be new."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,10 +21,10 @@ from topkapi.app.services.assignments.steps import Spec
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The tool and the round (from 1) of ``count`` queries of a fold for one person."""
+    """How many queries of a fold one person judges with a tool, and in which rounds (from 1)."""
 
     tool: Tool
-    round: int
+    rounds: Sequence[int]
     count: int
     whole: bool
 
@@ -142,10 +142,11 @@ def _row(
     fold_of: dict[int, int],
     mine: Sequence[Spec],
 ) -> GridRow:
-    counts = Counter((fold_of[each.query], each.round, each.tool) for each in mine)
+    rounds: defaultdict[tuple[int, Tool], list[int]] = defaultdict(list)
+    for each in mine:
+        rounds[fold_of[each.query], each.tool].append(each.round + 1)
     cells: list[list[Cell]] = [[] for _ in cut]
-    load: Counter[Tool] = Counter()
-    for (fold, number, tool), count in sorted(counts.items()):
-        cells[fold].append(Cell(tool, number + 1, count, count == len(cut[fold])))
-        load[tool] += count
-    return GridRow(person.name, cells, dict(load))
+    for (fold, tool), found in sorted(rounds.items(), key=lambda item: (item[0][0], min(item[1]))):
+        whole = len(found) == len(cut[fold])
+        cells[fold].append(Cell(tool, sorted(set(found)), len(found), whole))
+    return GridRow(person.name, cells, dict(Counter(each.tool for each in mine)))

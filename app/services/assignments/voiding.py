@@ -54,16 +54,19 @@ def restore(
     *,
     actor_id: int | None = None,
 ) -> list[Assignment]:
-    """Let void assignments count again, all or none; refuse if somebody has taken them over."""
+    """Give void or withdrawn assignments back, all or none; refuse if somebody took them over."""
     rows = _rows(session, study, assignment_ids)
     try:
         for row in rows:
-            if row.voided_at is None:
-                raise Conflict(f"{row.query.external_id} of {row.user.name} is not void.")
+            if row.withdrawn_at is None:
+                raise Conflict(
+                    f"{row.query.external_id} of {row.user.name} is neither void nor withdrawn."
+                )
+            action = "assignment.restore" if row.voided_at is None else "assignment.unvoid"
             manual_assignment.refuse_restoring(session, study, spec_of(row))
             list_work.refuse_restoring(session, row)
             row.voided_at = row.withdrawn_at = None
-            manual_assignment.record(session, study, "assignment.unvoid", row, actor_id)
+            manual_assignment.record(session, study, action, row, actor_id)
             session.flush()
     except RuleBroken as broken:
         reason = str(manual_assignment.explained(session, study, broken))

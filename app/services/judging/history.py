@@ -36,12 +36,13 @@ class PastAnswer:
 
 @dataclass(frozen=True, slots=True)
 class PastFlag:
-    """A flag of the person in this query, and whether it was handled."""
+    """A flag of the person in this query, whether it was handled, and the reply."""
 
     position: int
     reason: str
     at: datetime
     handled: bool
+    reply: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,10 @@ def _entry(row: JudgmentRow) -> Entry[JudgmentRow]:
 
 def _flags(session: Session, assignment_id: int) -> tuple[PastFlag, ...]:
     return tuple(
-        PastFlag(flag.position, flag.reason, flag.created_at, flag.handled_at is not None)
+        PastFlag(
+            *(flag.position, flag.reason, flag.created_at, flag.handled_at is not None),
+            reply=flag.reply,
+        )
         for flag in flags.flags_of_assignment(session, assignment_id)
     )
 

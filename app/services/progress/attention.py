@@ -48,26 +48,34 @@ def concerns(
     begun_at: datetime,
     at: datetime,
 ) -> list[Concern]:
-    """Return everyone who needs attention, with the most pressing reason.
+    """Return the reasons why people need attention, most pressing first for each person.
 
     ``sides`` are the answers for the left and the right page per person; ``begun_at`` is the
     study's beginning.
     """
-    found = (
-        _concern(user_id, line, seen, sides.get(user_id, (0, 0)), at - begun_at, at)
+    return [
+        each
         for user_id, line in line_of_person(seen).items()
-    )
-    return list(filter(None, found))
+        for each in _concerns(user_id, line, seen, sides.get(user_id, (0, 0)), at - begun_at, at)
+    ]
 
 
-def _concern(
+def most_pressing(found: Iterable[Concern]) -> list[Concern]:
+    """Return the first reason of each person."""
+    first: dict[int, Concern] = {}
+    for each in found:
+        first.setdefault(each.user_id, each)
+    return list(first.values())
+
+
+def _concerns(
     user_id: int,
     line: Line,
     seen: Overview,
     sides: tuple[int, int],
     age: timedelta,
     at: datetime,
-) -> Concern | None:
+) -> list[Concern]:
     reasons = {
         Sign.BIASED: _bias(*sides),
         Sign.INACCURATE: _inaccuracy(line),
@@ -76,7 +84,7 @@ def _concern(
         Sign.IDLE: _idleness(line, age, at),
         Sign.SLOW: _slowness(line, seen),
     }
-    return next((Concern(user_id, sign, why) for sign, why in reasons.items() if why), None)
+    return [Concern(user_id, sign, why) for sign, why in reasons.items() if why]
 
 
 def _bias(left: int, right: int) -> str:

@@ -12,7 +12,13 @@ from topkapi.app.db.queries import dashboard as queries
 from topkapi.app.db.queries.assignments.assignments import users_by_id
 from topkapi.app.services.heads import PersonHead, StudyHead
 from topkapi.app.services.progress import study_progress
-from topkapi.app.services.progress.attention import Concern, Sign, concerns, people_of
+from topkapi.app.services.progress.attention import (
+    Concern,
+    Sign,
+    concerns,
+    most_pressing,
+    people_of,
+)
 from topkapi.app.services.progress.forecast import DAYS, Forecast, forecast
 from topkapi.app.services.progress.snapshots import Snapshots
 from topkapi.app.services.progress.study_progress import Line, Overview
@@ -75,7 +81,9 @@ def dashboard(
         if seen[study.id].all.sums.assigned
     ]
     found = [
-        (study, each) for study in studies for each in _concerns(session, study, seen[study.id], at)
+        (study, each)
+        for study in studies
+        for each in most_pressing(concerns_of_study(session, study, seen[study.id], at))
     ]
     order = list(Sign)
     found.sort(key=lambda pair: order.index(pair[1].sign))
@@ -89,13 +97,14 @@ def dashboard(
     )
 
 
-def _concerns(session: Session, study: Study, seen: Overview, at: datetime) -> list[Concern]:
+def concerns_of_study(
+    session: Session, study: Study, seen: Overview, at: datetime | None = None
+) -> list[Concern]:
+    """Return all reasons for attention in a study; they stay when its work is finished."""
     sums = seen.all.sums
-    if sums.finished == sums.assigned:
-        return []
     counted = 0 < sums.answered <= LARGEST_LOG
     sides = queries.sides_per_person(session, study.id) if counted else {}
-    return concerns(seen, sides, begun_at=study.created_at, at=at)
+    return concerns(seen, sides, begun_at=study.created_at, at=at or now())
 
 
 def _named(session: Session, found: Sequence[tuple[Study, Concern]]) -> list[Attention]:

@@ -19,7 +19,7 @@ from sqlalchemy.exc import DataError, IntegrityError
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.schema import ScalarElementColumnDefault
 
-from topkapi.app.db.base import Base
+from topkapi.app.db.base import Base, now
 from topkapi.app.db.models import Assignment, Content, Study, User
 from topkapi.app.db.queries.studies import study_tables
 from topkapi.app.db.queries.studies.studies import study_of_slug
@@ -28,7 +28,7 @@ from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services import audit
-from topkapi.app.services.accounts.erasing import DOMAIN, erase_identity, is_erased
+from topkapi.app.services.accounts.erasing import DOMAIN
 from topkapi.app.services.backups.rows import row_of
 from topkapi.app.services.importing import ImportReport
 from topkapi.app.services.importing.problems import Location, StudyRefused, counted, refusal
@@ -119,7 +119,7 @@ class _CopyReader:
         """Match people by e-mail address; new ones have no password until they are invited."""
         known = self.ids.setdefault(User.__tablename__, {})
         for person in self._rows(PEOPLE, lambda found: found):
-            if is_erased(person["email"]):
+            if person["email"].endswith(f"@{DOMAIN}"):
                 known[person["id"]] = self._erased_person()
                 continue
             statement = select(User).where(User.email == person["email"])
@@ -135,10 +135,11 @@ class _CopyReader:
 
     def _erased_person(self) -> int:
         """Create an erased person: the pseudonym of a copy may be somebody else's here."""
-        user = User(email=f"{secrets.token_hex(8)}@{DOMAIN}", name="", role=Role.ASSESSOR)
+        email = f"{secrets.token_hex(8)}@{DOMAIN}"
+        user = User(email=email, name="", role=Role.ASSESSOR, disabled_at=now())
         self.session.add(user)
         self.session.flush()
-        erase_identity(user)
+        user.email, user.name = f"person-{user.id}@{DOMAIN}", f"Person {user.id}"
         self.new_people += 1
         return user.id
 

@@ -8,7 +8,11 @@ from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.models import User
 from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
-from topkapi.app.services.assignments.adjudication import assign_adjudication, disagreements
+from topkapi.app.services.assignments.adjudication import (
+    assign_adjudication,
+    assign_proposals,
+    disagreements,
+)
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import AdminUser, SessionDep
 from topkapi.app.web.access.downloads import ExportSession
@@ -30,7 +34,7 @@ def get_adjudication(
     user: EarlyAdmin,
     session: ExportSession,
     slug: Slug,
-    done: Annotated[str, Query(max_length=300)] = "",
+    done: Annotated[int, Query(ge=0, le=10_000)] = 0,
 ) -> Response:
     """List the queries whose finished lists disagree, most disagreeing first."""
     return _page(request, session, user, slug, done=done)
@@ -57,6 +61,21 @@ def post_adjudication(
     return RedirectResponse(f"{url}?done=1", status_code=303)
 
 
+@router.post("/all")
+def post_adjudications(
+    request: Request, session: SessionDep, user: AdminUser, slug: Slug
+) -> Response:
+    """Assign all listed queries to the people proposed for them."""
+    study = lifecycle.required_study(session, slug)
+    try:
+        with session.begin_nested():
+            made = assign_proposals(session, study, actor_id=user.id)
+    except (Invalid, Conflict, NotFound) as refusal:
+        return _page(request, session, user, slug, refusal=refusal)
+    url = request.app.url_path_for("get_adjudication", slug=slug)
+    return RedirectResponse(f"{url}?done={made}", status_code=303)
+
+
 def _page(
     request: Request,
     session: Session,
@@ -64,7 +83,7 @@ def _page(
     slug: str,
     *,
     refusal: AppError | None = None,
-    done: str = "",
+    done: int = 0,
 ) -> Response:
     study = lifecycle.required_study(session, slug)
     found = disagreements(session, study)
@@ -72,7 +91,7 @@ def _page(
         head=study_head(session, study, user, "adjudication"),
         queries=found.queries,
         total=found.total,
-        done=bool(done),
+        done=done,
         refusal=Refusal.of(refusal) if refusal else None,
     )
     status = status_of(refusal) if refusal else 200

@@ -7,12 +7,12 @@ from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.models import Assignment, Study, User
-from topkapi.app.db.queries.assignments.manual_assignment import matching_ids
+from topkapi.app.db.queries.assignments.manual_assignment import matching_ids, withdrawn_with
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.services.assignments import bulk, voiding
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import AdminUser, SessionDep
-from topkapi.app.web.assignments.work_pages import show_refusal, work_url
+from topkapi.app.web.assignments.work_pages import show_list, work_url
 from topkapi.app.web.people.forms import BulkForm
 from topkapi.app.web.studies.pages import Slug
 
@@ -29,24 +29,37 @@ def post_bulk(
 ) -> Response:
     """Withdraw, reassign, void or restore the selected work, all of it or nothing."""
     study = lifecycle.required_study(session, slug)
+    ids = _chosen(session, study, form)
+    if form.act == "withdraw" and ids and not form.confirmed:
+        return show_list(request, session, user, slug, form, to_confirm=ids)
     try:
         with session.begin_nested():
-            changed = _change(session, study, user, form)
+            changed = _change(session, study, user, form, ids)
     except (Invalid, Conflict, NotFound) as refusal:
-        return show_refusal(request, session, user, slug, refusal, form)
+        return show_list(request, session, user, slug, form, refusal=refusal)
     url = f"{work_url(request, slug)}?state={form.state}&done={form.act}-{len(changed)}"
+    if form.act == "withdraw":
+        url += f"&undo={changed[0].id}"
     return RedirectResponse(url, status_code=303)
 
 
-def _change(session: Session, study: Study, user: User, form: BulkForm) -> list[Assignment]:
-    ids = list(form.ids)
+def _chosen(session: Session, study: Study, form: BulkForm) -> list[int]:
+    """Return the selected assignments, all that match, or all that were withdrawn with one."""
+    if form.act == "undo":
+        return list(withdrawn_with(session, study.id, form.ids[0])) if form.ids else []
     if form.all:
         search = form.search.strip()
         found = matching_ids(session, study.id, search=search, tool=form.tool, state=form.state)
-        ids = list(found)
+        return list(found)
+    return list(form.ids)
+
+
+def _change(
+    session: Session, study: Study, user: User, form: BulkForm, ids: list[int]
+) -> list[Assignment]:
     if form.act == "void":
         return voiding.void(session, study, ids, reason=form.reason, actor_id=user.id)
-    if form.act == "restore":
+    if form.act in ("restore", "undo"):
         return voiding.restore(session, study, ids, actor_id=user.id)
     if form.act == "reassign":
         return bulk.reassign(session, study, ids, form.email, actor_id=user.id)

@@ -75,8 +75,13 @@ class AdjudicationView:
     head: StudyHead
     queries: Sequence[Disagreement]
     total: int
-    done: bool
+    done: int
     refusal: Refusal | None = None
+
+    @property
+    def assignable(self) -> int:
+        """Number of listed queries for which somebody is proposed."""
+        return sum(each.is_assignable for each in self.queries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +109,8 @@ class WorkRow:
 class WorkListView:
     """A page of the study's assignments, with the actions on them.
 
-    ``people`` are e-mail addresses and names.
+    ``people`` are e-mail addresses and names; ``to_confirm`` is work about to be withdrawn, of
+    which ``begun`` have answers; ``undo`` is one of the assignments that were just withdrawn.
     """
 
     head: StudyHead
@@ -116,3 +122,7 @@ class WorkListView:
     values: Mapping[str, str]
     refusal: Refusal | None = None
     done: str = ""
+    undo: int = 0
+    to_confirm: Sequence[int] = ()
+    confirm_all: bool = False
+    begun: int = 0

@@ -1,5 +1,6 @@
 """The assignments of a study: find, withdraw, reassign."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Path, Query, Request
@@ -32,6 +33,7 @@ _DONE = {
     "reassign": "reassigned",
     "void": "voided: kept, and out of consensus and report",
     "restore": "restored",
+    "undo": "given back",
 }
 _REFUSALS = (Invalid, Conflict, NotFound)
 
@@ -49,10 +51,11 @@ def get_study_work(
     ] = "open",
     page: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 1,
     done: Annotated[str, Query(pattern=r"^([a-z]+-\d{1,9})?$")] = "",
+    undo: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
 ) -> Response:
     """List assignments with their assessors and progress."""
     values = {"search": search.strip(), "tool": tool, "state": state}
-    return _page(request, session, user, slug, values, page, done=_sentence(done))
+    return _page(request, session, user, slug, values, page, done=_sentence(done), undo=undo)
 
 
 @router.post("/{assignment_id}/withdraw")
@@ -100,14 +103,25 @@ def _refuse(
     return _page(request, session, user, slug, values, 1, refusal)
 
 
-def show_refusal(
-    request: Request, session: Session, user: User, slug: str, refusal: AppError, form: BulkForm
+def show_list(
+    request: Request,
+    session: Session,
+    user: User,
+    slug: str,
+    form: BulkForm,
+    *,
+    refusal: AppError | None = None,
+    to_confirm: Sequence[int] = (),
 ) -> Response:
-    """Show the list with the filters of a refused form, and the reason."""
+    """Show the list with the filters of a form, and why it was refused or what to confirm."""
     tool = form.tool.value if form.tool else ""
     state = form.state if form.state in queries.STATES else ""
     values = {"search": form.search.strip(), "tool": tool, "state": state}
-    return _page(request, session, user, slug, values, 1, refusal)
+    return _page(
+        *(request, session, user, slug, values, 1, refusal),
+        to_confirm=to_confirm,
+        confirm_all=form.all,
+    )
 
 
 def _sentence(done: str) -> str:
@@ -125,6 +139,9 @@ def _page(
     page: int,
     refusal: AppError | None = None,
     done: str = "",
+    undo: int = 0,
+    to_confirm: Sequence[int] = (),
+    confirm_all: bool = False,
 ) -> Response:
     study = lifecycle.required_study(session, slug)
     rows, total = queries.work_page(
@@ -146,6 +163,13 @@ def _page(
         values=values,
         refusal=Refusal.of(refusal) if refusal else None,
         done=done,
+        undo=undo,
+        to_confirm=to_confirm,
+        confirm_all=confirm_all,
+        begun=sum(
+            row.last_entry_at is not None
+            for row in queries.assignments_of_ids(session, study.id, to_confirm)
+        ),
     )
     status = status_of(refusal) if refusal else 200
     return render(request, "assignments/work.html", view, status=status)

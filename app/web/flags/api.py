@@ -26,6 +26,12 @@ class FlagIn(Body):
     position: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = None
 
 
+class ReplyIn(Body):
+    """An answer to the assessor who flagged the question."""
+
+    reply: Annotated[str, Field(max_length=MAX_REASON)] = ""
+
+
 class FlagOut(BaseModel):
     """A flag as its author sees it."""
 
@@ -33,6 +39,7 @@ class FlagOut(BaseModel):
     position: int
     shown: list[str]
     reason: str
+    reply: str
     created_at: datetime
     state: Literal["open", "handled"]
 
@@ -92,10 +99,13 @@ def get_api_flags(
 
 
 @router.post("/studies/{slug}/flags/{flag_id}/handle", status_code=204)
-def post_api_handle(session: SessionDep, user: ApiAdmin, slug: Slug, flag_id: RowId) -> None:
-    """Mark a flag as handled."""
+def post_api_handle(
+    session: SessionDep, user: ApiAdmin, slug: Slug, flag_id: RowId, body: ReplyIn | None = None
+) -> None:
+    """Mark a flag as handled; the assessor reads the reply."""
     study = lifecycle.required_study(session, slug)
-    flags.handle_flag(session, study, flag_id, handled=True, actor_id=user.id)
+    reply = body.reply if body else ""
+    flags.handle_flag(session, study, flag_id, handled=True, actor_id=user.id, reply=reply)
 
 
 @router.post("/studies/{slug}/flags/{flag_id}/reopen", status_code=204)
@@ -111,6 +121,7 @@ def _facts(flag: Flag) -> dict[str, object]:
         "position": flag.position,
         "shown": flag.shown,
         "reason": flag.reason,
+        "reply": flag.reply,
         "created_at": flag.created_at,
         "state": "open" if flag.handled_at is None else "handled",
     }

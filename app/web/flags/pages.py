@@ -65,11 +65,16 @@ def post_flag(
 
 @router.post("/studies/{slug}/flags/{flag_id}/handle")
 def post_handle_flag(
-    request: Request, session: SessionDep, user: AdminUser, slug: Slug, flag_id: RowId
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    slug: Slug,
+    flag_id: RowId,
+    reply: Annotated[str, Form(max_length=10_000)] = "",
 ) -> Response:
-    """Mark a flag as handled."""
+    """Mark a flag as handled, and reply to its author."""
     study = lifecycle.required_study(session, slug)
-    flags.handle_flag(session, study, flag_id, handled=True, actor_id=user.id)
+    flags.handle_flag(session, study, flag_id, handled=True, actor_id=user.id, reply=reply)
     return _to_progress(request, slug)
 
 

@@ -11,6 +11,7 @@ from topkapi.app.db.models import ApiToken, User
 from topkapi.app.db.queries.accounts import people as queries
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import invitations, tokens, users
+from topkapi.app.services.accounts.erasing import erase_user
 from topkapi.app.web.access.deps import ApiAdmin, SessionDep
 from topkapi.app.web.common.api_paging import Limit, Number, Offset, say_total
 from topkapi.app.web.common.links import public_url
@@ -142,6 +143,14 @@ def patch_user(session: SessionDep, user: ApiAdmin, user_id: Number, body: UserC
         users.disable_user(session, person, actor_id=user.id)
     if body.disabled is False:
         users.enable_user(session, person, actor_id=user.id)
+    return UserOut.of(person)
+
+
+@router.post("/{user_id}/erase")
+def post_user_erase(session: SessionDep, user: ApiAdmin, user_id: Number) -> UserOut:
+    """Replace name and e-mail by a pseudonym everywhere, for good; all judgments are kept."""
+    person = users.user_of_number(session, user_id)
+    erase_user(session, person, actor_id=user.id)
     return UserOut.of(person)
 
 

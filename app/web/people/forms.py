@@ -72,7 +72,8 @@ class BulkForm(Received):
     search: Line = ""
     tool: Tool | None = None
     state: Line = ""
-    act: Literal["withdraw", "reassign", "void", "restore"] = "withdraw"
+    act: Literal["withdraw", "reassign", "void", "restore", "undo"] = "withdraw"
+    confirmed: bool = False
     email: Line = ""
     reason: Annotated[str, Field(max_length=1000)] = ""
     next: Annotated[str, Field(max_length=1000)] = ""

@@ -12,6 +12,7 @@ from topkapi.app.db.queries.accounts import people as queries
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
 from topkapi.app.services.accounts import invitations, tokens, users
+from topkapi.app.services.accounts.erasing import erase_user
 from topkapi.app.web.access.deps import AdminUser, SessionDep
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.links import public_url
@@ -125,6 +126,26 @@ def post_enable(
 ) -> Response:
     """Let a disabled person sign in again."""
     users.enable_user(session, users.user_of_number(session, user_id), actor_id=user.id)
+    return _to_person(request, user_id)
+
+
+@router.post("/{user_id}/erase")
+def post_erase(
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    user_id: UserId,
+    email: Annotated[str, Form(max_length=254)] = "",
+) -> Response:
+    """Replace name and e-mail by a pseudonym, for good; the e-mail address confirms it."""
+    person = users.user_of_number(session, user_id)
+    try:
+        with session.begin_nested():
+            if email.strip().lower() != person.email:
+                raise Conflict(f"To erase this person, enter the e-mail address {person.email}.")
+            erase_user(session, person, actor_id=user.id)
+    except Conflict as refusal:
+        return _refuse(request, session, user, user_id, refusal)
     return _to_person(request, user_id)
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from topkapi.app.db.models import Flag
 from topkapi.app.domain.enums import Tool
+from topkapi.app.services.progress.attention import Concern
 from topkapi.app.services.progress.dashboard import Dashboard
 from topkapi.app.services.progress.study_progress import (
     Cell,
@@ -28,6 +29,7 @@ class FlagView:
 
     id: int
     reason: str
+    reply: str
     assessor: str
     query_id: int
     query: str
@@ -44,6 +46,7 @@ class FlagView:
         return cls(
             id=flag.id,
             reason=flag.reason,
+            reply=flag.reply,
             assessor=work.user.name,
             query_id=work.query_id,
             query=work.query.external_id,
@@ -80,12 +83,11 @@ class ResultsView:
 
 @dataclass(frozen=True, slots=True)
 class PersonLine:
-    """A person in the table; ``very_fast`` and ``inaccurate`` flag someone to look at."""
+    """A person in the table; ``concerns`` say why to look at their work."""
 
     user: PersonHead
     line: Line
-    very_fast: bool
-    inaccurate: bool
+    concerns: Sequence[Concern]
 
 
 @dataclass(frozen=True, slots=True)

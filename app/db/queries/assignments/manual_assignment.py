@@ -62,6 +62,21 @@ def withdrawn_of_study(
     return session.scalars(statement).all()
 
 
+def withdrawn_with(session: Session, study_id: int, assignment_id: int) -> Sequence[int]:
+    """Return the assignments that were withdrawn together with one, and not voided."""
+    at = select(Assignment.withdrawn_at).where(Assignment.id == assignment_id).scalar_subquery()
+    statement = (
+        select(Assignment.id)
+        .join(Assignment.query)
+        .where(
+            Query.study_id == study_id,
+            Assignment.withdrawn_at == at,
+            Assignment.voided_at.is_(None),
+        )
+    )
+    return session.scalars(statement.order_by(Assignment.id)).all()
+
+
 def active_assessors(session: Session) -> Sequence[User]:
     """Return assessors who can sign in, by name; crowd workers take what their link gives them."""
     statement = select(User).where(
@@ -86,6 +101,9 @@ def workers(session: Session, study_id: int) -> Sequence[Row[User, int]]:
     return session.execute(statement).all()
 
 
+VOIDED = "work voided"
+
+
 class Standing(NamedTuple):
     """Void, open and known answers of a person in a study; known pairs are those with gold."""
 
@@ -98,7 +116,7 @@ class Standing(NamedTuple):
     def note(self) -> str:
         """What somebody who assigns work should know; empty if there is nothing."""
         if self.void:
-            return "work voided"
+            return VOIDED
         return f"{self.right} of {self.known} known answers right" if self.known else ""
 
 
