@@ -60,7 +60,7 @@ def restore(
         for row in rows:
             if row.withdrawn_at is None:
                 raise Conflict(
-                    f"{row.query.external_id} of {row.user.name} is neither void nor withdrawn."
+                    f"{row.query.external_id} of {row.user.name} is not void or withdrawn."
                 )
             action = "assignment.restore" if row.voided_at is None else "assignment.unvoid"
             manual_assignment.refuse_restoring(session, study, spec_of(row))

@@ -36,13 +36,15 @@ from topkapi.app.services.importing.sources.reader import Reader
 class Part:
     """The part of a collection that is imported: candidates by query, and all documents.
 
-    ``asked`` is the number of queries in the file, ``judged`` of those with candidates.
+    ``asked`` is the number of queries in the file, ``judged`` of those with candidates, ``unknown``
+    of lines with candidates of other queries.
     """
 
     candidates: dict[str, frozenset[str]]
     documents: frozenset[str]
     asked: int
     judged: int
+    unknown: int
 
 
 @dataclass(frozen=True, slots=True)

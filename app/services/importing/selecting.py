@@ -17,7 +17,9 @@ def select_part(bundle: Bundle, reader: Reader, options: ReadOptions) -> Part | 
     quiet = reader.quiet()
     asked = list(dict.fromkeys(query.id for _, query in bundle.queries(quiet)))
     offered: dict[str, dict[str, None]] = {}
+    known, unknown = set(asked), 0
     for _, candidate in bundle.candidates(quiet):
+        unknown += candidate.query not in known
         found = offered.setdefault(candidate.query, {})
         if options.candidates is None or len(found) < options.candidates:
             found[candidate.document] = None
@@ -25,8 +27,9 @@ def select_part(bundle: Bundle, reader: Reader, options: ReadOptions) -> Part | 
     taken = {query: frozenset(offered[query]) for query in judged[: options.queries]}
     if not taken:
         return None
-    wanted = frozenset().union(*taken.values(), *_ranked(bundle, quiet, taken))
-    return Part(taken, wanted, len(asked), len(judged))
+    practised = (question.pages for _, (_, question) in bundle.practice(quiet))
+    wanted = frozenset().union(*taken.values(), *_ranked(bundle, quiet, taken), *practised)
+    return Part(taken, wanted, len(asked), len(judged), unknown)
 
 
 def part_notes(part: Part) -> Iterator[str]:
@@ -37,7 +40,10 @@ def part_notes(part: Part) -> Iterator[str]:
     if part.judged < part.asked:
         left = counted(part.asked - part.judged, "query", "queries")
         yield f"{left} without candidates left out"
-    yield "documents that are candidates of no query were left out"
+    if part.unknown:
+        left = counted(part.unknown, "candidate line")
+        yield f"{left} of queries that are not among the queries left out"
+    yield "documents that are candidates of no query and of no practice question were left out"
 
 
 def _ranked(

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from tests.studies import small_study, write_jsonl, zipped
+from tests.studies import append, candidate, small_study, write_jsonl, zipped
 from topkapi.app.db.models import Candidate, Content, Document, Query, Study
 from topkapi.app.services.importing import (
     ImportReport,
@@ -343,3 +343,22 @@ def test_parquet_without_its_reader_says_what_to_install(
     ):
         check_study(source)
     assert refused.value.problems[0].file == "documents.jsonl"
+
+
+def test_practice_pages_are_kept_when_a_part_is_taken(session: Session, tmp_path: Path) -> None:
+    folder = small_study(tmp_path / "small", queries=3, documents=3)
+    append(folder / "study.toml", "training = true\n")
+    question = {"id": "p1", "query": "how", "left": "d7", "right": "d8", "answer": "left"}
+    write_jsonl(folder / "practice.jsonl", [{**question, "explanation": "It says how."}])
+    report = load(session, folder, ReadOptions(queries=1, candidates=2))
+    assert (report.queries, report.candidates, report.documents, report.practice) == (1, 2, 4, 1)
+    assert report.unused_documents == 0
+
+
+def test_candidates_of_unknown_queries_are_counted(session: Session, tmp_path: Path) -> None:
+    folder = small_study(tmp_path / "small", queries=2, documents=3)
+    records = [candidate(number, of=7) for number in range(2)]
+    text = "".join(json.dumps(record) + "\n" for record in records)
+    append(folder / "candidates.jsonl", text)
+    report = load(session, folder, ReadOptions(queries=2))
+    assert "2 candidate lines of queries that are not among the queries left out" in report.notes
