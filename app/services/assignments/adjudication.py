@@ -15,9 +15,9 @@ from topkapi.app.db.models import Assignment, Study, User
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.assignments.manual_assignment import (
     VOIDED,
-    Standing,
+    TrackRecord,
     active_assessors,
-    standings,
+    track_records,
 )
 from topkapi.app.db.queries.results.exports import document_names
 from topkapi.app.db.queries.studies.importing import query_numbers
@@ -89,7 +89,7 @@ def disagreements(session: Session, study: Study, *, limit: int = LISTED) -> Dis
     found, total = _contested(session, study, limit=limit)
     numbers = query_numbers(session, study.id)
     met = queries.people_of_queries(session, [numbers[each.query] for each in found])
-    people = _Proposals(active_assessors(session), standings(session, study.id))
+    people = _Proposals(active_assessors(session), track_records(session, study.id))
     judged: dict[int, list[Adjudicator]] = {}
     for query, name, finished_at in queries.adjudications_of_study(session, study.id):
         judged.setdefault(query, []).append(Adjudicator(name, finished_at is not None))
@@ -113,9 +113,9 @@ class _Proposals:
     the others the one with the least open and proposed work is first.
     """
 
-    def __init__(self, people: Sequence[User], known: Mapping[int, Standing]) -> None:
+    def __init__(self, people: Sequence[User], known: Mapping[int, TrackRecord]) -> None:
         self._people = people
-        self._known = {user.id: known.get(user.id, Standing()) for user in people}
+        self._known = {user.id: known.get(user.id, TrackRecord()) for user in people}
         self._load = Counter({number: each.open for number, each in self._known.items()})
 
     def free(self, met: set[int]) -> list[PersonHead]:

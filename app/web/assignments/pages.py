@@ -161,11 +161,11 @@ def assign_view(
     known = queries.users_by_id(session, {*workers, *(people or [])})
     selectable |= {number: known[number] for number in known if known[number].disabled_at is None}
     last_people, last_seed = manual_assignment.last_rotation(study, lists=lists)
-    known_work = named.standings(session, study.id)
+    known_work = named.track_records(session, study.id)
     proposed = [
         number
         for number in last_people or workers or selectable
-        if not known_work.get(number, named.Standing()).void
+        if not known_work.get(number, named.TrackRecord()).void
     ]
     chosen = set(people if people is not None else proposed)
     if people is None and not seed and last_people:
@@ -187,7 +187,7 @@ def assign_view(
                 each,
                 chosen=each.id in chosen,
                 assigned=workers.get(each.id, 0),
-                note=known_work.get(each.id, named.Standing()).note,
+                note=known_work.get(each.id, named.TrackRecord()).note,
             )
             for each in order
         ],

@@ -104,7 +104,7 @@ def workers(session: Session, study_id: int) -> Sequence[Row[User, int]]:
 VOIDED = "work voided"
 
 
-class Standing(NamedTuple):
+class TrackRecord(NamedTuple):
     """Void, open and known answers of a person in a study; known pairs are those with gold."""
 
     void: int = 0
@@ -120,7 +120,7 @@ class Standing(NamedTuple):
         return f"{self.right} of {self.known} known answers right" if self.known else ""
 
 
-def standings(session: Session, study_id: int) -> dict[int, Standing]:
+def track_records(session: Session, study_id: int) -> dict[int, TrackRecord]:
     """Return what is known about the work of each person in the study."""
     gone, done = Assignment.withdrawn_at, Assignment.finished_at
     statement = (
@@ -135,7 +135,7 @@ def standings(session: Session, study_id: int) -> dict[int, Standing]:
         .where(Query.study_id == study_id)
         .group_by(Assignment.user_id)
     )
-    return {row[0]: Standing(*map(int, row[1:])) for row in session.execute(statement)}
+    return {row[0]: TrackRecord(*map(int, row[1:])) for row in session.execute(statement)}
 
 
 def rounds_of_study(session: Session, study_id: int, tools: Iterable[Tool]) -> int:
