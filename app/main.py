@@ -129,7 +129,7 @@ def _set_state(app: FastAPI, settings: Settings) -> None:
     state.live = LiveSessions(settings.live_megabytes * 2**20)
     state.texts = PageTexts()
     state.pages = ShownPages()
-    state.renderings = CapacityLimiter(1)
+    state.renderings, state.slow_renderings = CapacityLimiter(1), CapacityLimiter(1)
     state.snapshots = Snapshots()
     state.reports = ReportCache()
     state.list_reports = ListReports()

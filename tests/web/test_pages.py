@@ -1,6 +1,8 @@
 """Pages under judgment over HTTP: rendered once, then served from a bounded cache."""
 
-from dataclasses import dataclass
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from html import unescape
 from typing import Any
 
@@ -59,6 +61,7 @@ def shelf(
             ("other.html", "<p>tulip<link rel=preconnect href=//x>", "text/html"),
             ("a b.svg", "<svg/>", "image/svg+xml"),
             ("a.css", "p {}", "text/css"),
+            ("slow.css", "p:has(b){} p:h\\61 s(b){}", "text/css"),
         ):
             digest = make_content(session, text, kind).hash
             session.add(StudyFile(study_id=study.id, path=f"pages/{name}", content_hash=digest))
@@ -197,3 +200,52 @@ def test_a_long_plain_text_comes_in_parts_that_end_with_a_line_break() -> None:
         assert unescape("".join(parts).replace("</div>", "")) == text
     for short in ("", "a\n\nb"):
         assert plain_html(short) == f'<div class="plain" dir="auto">{short}</div>'
+
+
+def test_styles_are_served_without_selectors_that_hold_the_browser(shelf: Shelf) -> None:
+    assert shelf.get("pages/slow.css", "style").text == "p:-has(b){} p:-has(b){}"
+    wide = route._as_stored("p:has(b){}".encode("utf-16"), "text/css")
+    assert wide.body == b"p:-has(b){}"
+    assert (
+        ":-has(b)"
+        in page_body("text/html", b"<style>p:HAS(b){}</style><p>a", (), in_frame=True).decode()
+    )
+
+
+@pytest.mark.parametrize("piece", ["![[](", "[![](", "![![![](", "["])
+def test_markdown_that_takes_long_to_parse_is_shown_as_text(piece: str) -> None:
+    text = piece * (200_000 // len(piece))
+    shown_as = page_body("text/markdown", text.encode(), (), in_frame=True)
+    assert shown_as == page_body("text/plain", text.encode(), (), in_frame=True)
+    assert b"<h1>" in page_body("text/markdown", b"# Tulips\n[a](b)", (), in_frame=True)
+
+
+def test_a_page_that_takes_long_does_not_hold_the_others(
+    shelf: Shelf, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with sessions.write.begin() as session:
+        content = make_content(session, "# Slow", "text/markdown")
+        page = Document(
+            study_id=shelf.study_id, external_id="b", content_hash=content.hash, path="pages/b.md"
+        )
+        session.add(page)
+        session.flush()
+        slow = replace(shelf, document_id=page.id)
+    entered, go_on = threading.Event(), threading.Event()
+    rendered = route.page_body
+
+    def waiting(media_type: str, *given: Any, **more: Any) -> bytes:
+        if media_type == "text/markdown":
+            entered.set()
+            assert go_on.wait(20)
+        return rendered(media_type, *given, **more)
+
+    monkeypatch.setattr(route, "page_body", waiting)
+    with ThreadPoolExecutor(1) as others:
+        answer = others.submit(slow.get, "pages/b.md")
+        assert entered.wait(20)
+        assert "Tulips." in unescape(shelf.get().text).replace('<mark data-mark="1">', "").replace(
+            "</mark>", ""
+        )
+        go_on.set()
+        assert "Slow" in answer.result(20).text

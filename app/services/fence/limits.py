@@ -21,6 +21,10 @@ MAX_QUERY = 10_000
 MAX_FEATURES = 10_000
 GRADE_RANGE = (-1000, 1000)
 
+# A page in Markdown; what exceeds these is shown as plain text
+MAX_MARKDOWN = 200_000  # characters
+MAX_BRACKETS = 4000  # a link or picture may begin at each
+
 # A child process that reads PDF files, pictures and Parquet files
 CHILD_MEMORY = 1024**3  # address space
 STEP_SECONDS = 15  # processor time for one page of a PDF, one picture, or a batch of rows

@@ -12,14 +12,13 @@ from turbohtml import Token, TokenType
 
 from topkapi.app.services.pages.rendering import rendered_html
 from topkapi.app.services.pages.tokens import page_tokens
-from topkapi.app.web.common.markdown import to_html
+from topkapi.app.web.common.markdown import is_bounded, to_html
 from topkapi.app.web.common.templates import static_url
 from topkapi.app.web.pages.page_links import PageLink
 from topkapi.app.web.pages.plain_text import plain_html
 
 HTML, MARKDOWN, PLAIN = "text/html", "text/markdown", "text/plain"
 PICTURE = "image/"
-MAX_MARKDOWN = 200_000  # characters; longer texts are shown as plain text
 _BLANK_LIMIT = 50_000  # characters
 _EMPTY = (
     '<p style="max-width:36em;margin:2em auto;padding:1em;border:1px dashed;'
@@ -59,7 +58,7 @@ def page_body(media_type: str, data: bytes, terms: Sequence[str], *, in_frame: b
     Links are kept only in a frame; a page opened outside one has none that work.
     """
     text = data.decode("utf-8", "replace")
-    if media_type == MARKDOWN and len(text) <= MAX_MARKDOWN:
+    if media_type == MARKDOWN and is_bounded(text):
         text = to_html(text)
     elif media_type != HTML:
         text = plain_html(text)

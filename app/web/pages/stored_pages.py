@@ -1,5 +1,6 @@
 """Pages under judgment and their files: untrusted content, served so that nothing in it can run."""
 
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Annotated, Literal
@@ -11,6 +12,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import HTMLResponse, Response
 
 from topkapi.app.db.queries.judging import pages as queries
+from topkapi.app.services.pages.cleaning import without_has
 from topkapi.app.services.pages.pdf import INDEX, PDF, rendered_folder
 from topkapi.app.services.pages.shown import Body, BodyKey, PageHead, ShownPages
 from topkapi.app.web.access.admission import admit_visitor
@@ -50,8 +52,9 @@ _HEADERS = {
     "X-DNS-Prefetch-Control": "off",
     "Vary": "Sec-Fetch-Dest",
 }
+_LARGE = 500_000  # bytes of a page
 _CODE = ("javascript", "ecmascript", "wasm")
-_SVG = "image/svg+xml"
+_SVG, _CSS = "image/svg+xml", "text/css"
 _OPENED = frozenset(("document", "iframe", "frame", "object", "embed"))  # values of Sec-Fetch-Dest
 
 
@@ -188,13 +191,16 @@ async def _pdf(request: Request, link: PageLink, found: _Found) -> Response | No
 
 
 async def _rendered(request: Request, media_type: str, data: bytes, key: BodyKey) -> Body:
-    """Render the body in one of the few threads for rendering, and cache it."""
+    """Render the body, and cache it; what may take long has a lane of its own."""
 
     def render() -> Body:
         return Body.of(page_body(media_type, data, key.terms, in_frame=key.links))
 
     pages: ShownPages = request.app.state.pages
-    body = await to_thread.run_sync(render, limiter=request.app.state.renderings)
+    state = request.app.state
+    is_slow = media_type == MARKDOWN or len(data) > _LARGE
+    lane = state.slow_renderings if is_slow else state.renderings
+    body = await to_thread.run_sync(render, limiter=lane)
     pages.keep_body(key, body)
     return body
 
@@ -229,8 +235,14 @@ def _shown(request: Request, body: Body, head: PageHead, link: PageLink) -> Resp
 
 
 def _as_stored(data: bytes, media_type: str) -> Response:
-    """Return the stored bytes with their media type; scripts are served as plain text."""
+    """Return the stored bytes with their media type; scripts are served as plain text.
+
+    Styles lose selectors that would hold the browser.
+    """
     is_code = any(code in media_type for code in _CODE)
+    if media_type == _CSS:
+        encoding = "utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8"
+        data = without_has(data.decode(encoding, "replace")).encode()
     return Response(data, media_type=PLAIN if is_code else media_type)
 
 
