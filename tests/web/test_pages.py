@@ -232,7 +232,7 @@ def test_a_page_that_takes_long_does_not_hold_the_others(
         session.flush()
         slow = replace(shelf, document_id=page.id)
     entered, go_on = threading.Event(), threading.Event()
-    rendered = route.page_body
+    rendered = page_body
 
     def waiting(media_type: str, *given: Any, **more: Any) -> bytes:
         if media_type == "text/markdown":
