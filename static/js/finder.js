@@ -4,12 +4,14 @@ import { paint, rangeAt, textOf } from "./page_text.js";
 import * as panes from "./panes.js";
 
 const MOST = 2000; // hits per page
+const TYPING_MS = 150; // without another letter, before a word is searched
 const bar = document.getElementById("finder");
 const field = document.getElementById("finder-text");
 const counts = document.getElementById("finder-counts");
 const opener = document.getElementById("find");
 let hits = []; // { pane, range } in reading order
 let current = -1;
+let typed = null; // the timer for a word that is being typed
 
 function search(pane, word) {
   const page = panes.frameIn(pane)?.contentDocument;
@@ -38,6 +40,8 @@ const word = () => (bar.hidden ? "" : field.value.trim());
 // Search the pages on the screen again: the word or the pages have changed.
 export function refreshHits() {
   if (!bar) return;
+  clearTimeout(typed);
+  typed = null;
   current = -1;
   const each = panes.all().map((pane) => (word() ? search(pane, word()) : []));
   hits = each.flat();
@@ -52,6 +56,7 @@ function perPage(found) {
 }
 
 function next(step) {
+  if (typed) refreshHits();
   if (!word()) hits = panes.all().flatMap(markedTerms);
   if (!hits.length) return;
   if (current < 0) current = startIn(panes.activePane(), step);
@@ -102,7 +107,7 @@ export function wireFinder() {
     field.select();
     refreshHits();
   });
-  field.addEventListener("input", refreshHits);
+  field.addEventListener("input", () => { clearTimeout(typed); typed = setTimeout(refreshHits, TYPING_MS); });
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.shiftKey) { event.preventDefault(); next(-1); }
   });

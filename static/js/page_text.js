@@ -1,10 +1,6 @@
 // The text of a page in a frame: positions in it as ranges, and ranges painted without changing the page.
 const BLOCKS = new Set("ADDRESS ARTICLE ASIDE BLOCKQUOTE BR DD DIV DL DT FIGCAPTION FOOTER H1 H2 H3 H4 H5 H6 HEADER HR LI MAIN NAV OL P PRE SECTION TABLE TD TH TR UL".split(" "));
 const SKIPPED = new Set("SCRIPT STYLE NOSCRIPT TEMPLATE TEXTAREA SELECT".split(" "));
-const COLOURS = `::highlight(topkapi-passage) { background: rgb(47 128 237 / .26); text-decoration: underline 2px rgb(47 128 237); }
-::highlight(topkapi-find) { background: #ffb224; color: #1e1c19; } ::highlight(topkapi-hit) { background: #e5484d; color: #fff; }
-::highlight(topkapi-difference) { background: rgb(190 40 140 / .18); text-decoration: underline 2px rgb(190 40 140); }`;
-const styled = new WeakSet(); // documents that know the colours
 const texts = new WeakMap(); // loaded documents -> their text, which does not change
 
 // Return the text of a page with the text node of each part of it. Marks of terms do not change it, nor do the parts in which
@@ -70,15 +66,10 @@ export function sentenceAt(text, offset) {
   return [from + index + segment.length - segment.trimStart().length, from + index + segment.trimEnd().length];
 }
 
+// Paint ranges in the colour that the server's style has for the name.
 export function paint(frame, name, ranges) {
   const view = frame?.contentWindow;
-  if (!view?.CSS?.highlights || (!ranges.length && !styled.has(view.document))) return;
-  if (!styled.has(view.document)) {
-    const sheet = new view.CSSStyleSheet();
-    sheet.replaceSync(COLOURS);
-    view.document.adoptedStyleSheets = [...view.document.adoptedStyleSheets, sheet];
-    styled.add(view.document);
-  }
+  if (!view?.CSS?.highlights) return;
   if (ranges.length) view.CSS.highlights.set(name, new view.Highlight(...ranges));
   else view.CSS.highlights.delete(name);
 }

@@ -21,11 +21,15 @@ function countsIn(content) {
 // A long page has thousands of marks: count them while nothing else is to do, before the page is shown.
 export const countEarly = (frame) => requestIdleCallback(() => countsIn(frame.contentDocument));
 
+// A Chinese term counts its parts, too.
+const isPart = (text, term) => text === term || (/^\p{Script=Han}{2,}$/u.test(text) && /^\p{Script=Han}{3,}$/u.test(term) && term.includes(text));
+const countOf = (found, term) => [...found].reduce((sum, [text, count]) => sum + (isPart(text, term) ? count : 0), 0);
+
 export function countTerms() {
   const counts = all().map((pane) => countsIn(contentOf(pane)));
   for (const chip of document.querySelectorAll("#terms .chip")) {
     const term = chip.querySelector("span");
-    const each = counts.map((found) => found.get(plain(term.textContent)) ?? 0);
+    const each = counts.map((found) => countOf(found, plain(term.textContent)));
     chip.toggleAttribute("data-absent", !each.some(Boolean));
     const box = chip.querySelector(".chip__count");
     if (!box) continue;

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.assigned_work import AssignedWork, Body, moved_on, question_of, ready, saved
 
@@ -71,3 +71,40 @@ def test_long_pages_are_laid_out_completely_and_keep_their_place(
     assert page.evaluate(f"{SHOWN}.dataset.name") == name
     page.wait_for_function(f"{SHOWN}.contentWindow.scrollY === 15000")
     page.wait_for_function(LATER)
+
+
+# Types a word letter by letter, faster than a person, and counts how often hits were painted.
+TYPED = """async (word) => {
+  const painted = [];
+  for (const { contentWindow: view } of document.querySelectorAll('iframe:not(.frame--next)')) {
+    const Highlight = view.Highlight;
+    view.Highlight = class extends Highlight {
+      constructor(...ranges) { super(...ranges); painted.push(ranges.map(String)); }
+    };
+  }
+  const field = document.querySelector('#finder-text');
+  const counts = document.querySelector('#finder-counts');
+  const counted = new Promise((done) => new MutationObserver(done).observe(counts, {
+    childList: true, characterData: true, subtree: true }));
+  for (let length = 1; length <= word.length; length += 1) {
+    field.value = word.slice(0, length);
+    field.dispatchEvent(new InputEvent('input'));
+  }
+  await counted;
+  return painted;
+}"""
+
+
+def test_a_word_is_searched_once_it_is_typed(
+    new_assigned: Callable[..., AssignedWork], context: BrowserContext
+) -> None:
+    page = new_assigned(pages=long_pages()[:2], text="cut tulips").open_page(context)
+    page.keyboard.press("f")
+    painted = page.evaluate(TYPED, "399")
+    assert painted == [["399"], ["399"]]
+    page.keyboard.press("Enter")
+    expect(page.locator("#finder-counts")).to_have_text("1 of 2 · Left 1, right 1")
+    page.wait_for_function(f"{SHOWN}.contentWindow.scrollY > 10000")
+    page.fill("#finder-text", "wait")
+    page.keyboard.press("Enter")  # at once, before the word would be searched by itself
+    expect(page.locator("#finder-counts")).to_contain_text("Left 2000, right 2000")

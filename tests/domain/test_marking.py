@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topkapi.app.domain.text.highlighting import split_at_terms, term_pattern
+from topkapi.app.domain.text.unspaced import parts_of
 
 TERMS = st.lists(st.text("ab é木<\n ", min_size=1, max_size=6).filter(str.strip), max_size=5)
 
@@ -24,7 +25,7 @@ def test_stretches_are_the_text(text: str, terms: list[str]) -> None:
         assert all(stretch for stretch, _ in stretches)
         for stretch, colour in stretches:
             folded = " ".join(stretch.split()).casefold()
-            known = {" ".join(term.split()).casefold() for term in terms}
+            known = {" ".join(p.split()).casefold() for term in terms for p in parts_of(term)}
             assert colour is None or folded in known
 
 
@@ -54,6 +55,7 @@ LETTERS = "abkKsSſßiıİIμµσςåÅ木๑ -^]\\+\n"  # unusual case, and sig
 def test_terms_are_found_as_by_trying_each_at_every_character(text: str, terms: list[str]) -> None:
     pattern = term_pattern(terms)
     assert pattern is not None
+    terms = [part for term in terms for part in parts_of(term)]
     tried = [re.compile(r"\s+".join(map(re.escape, t.split())), re.IGNORECASE) for t in terms]
     is_unspaced = [unicodedata.category(term[0]) == "Lo" for term in terms]
     order = sorted(range(len(terms)), key=lambda index: (is_unspaced[index], -len(terms[index])))
@@ -65,3 +67,11 @@ def test_terms_are_found_as_by_trying_each_at_every_character(text: str, terms: 
         expected += [(at, ends[0])] if ends else []
         at = ends[0] if ends else at + 1
     assert [each.span() for each in pattern.finditer(text)] == expected
+
+
+def test_parts_of_a_chinese_term_are_marked_in_its_colour() -> None:
+    pattern = term_pattern(["vase", "保持郁金香直立"])
+    assert pattern is not None
+    text = "A vase：郁金香可以保持，花的直立。"
+    marked = [part for part in split_at_terms(text, pattern) if part[1]]
+    assert marked == [("vase", 1), ("郁金香", 2), ("保持", 2), ("直立", 2)]

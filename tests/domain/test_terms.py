@@ -13,6 +13,7 @@ from topkapi.app.domain.text.terms import (
     with_term,
     without_term,
 )
+from topkapi.app.domain.text.unspaced import parts_of, words_in
 
 
 def test_a_query_is_highlighted_by_its_informative_words() -> None:
@@ -26,6 +27,38 @@ def test_a_query_is_highlighted_by_its_informative_words() -> None:
     assert query_terms("mother-in-law's café, 3.5 kg") == ("mother-in-law's", "café", "3.5", "kg")
     assert query_terms("how to do it") == ()
     assert query_terms("郁金香") == ("郁金香",)
+
+
+@pytest.mark.parametrize(
+    ("query", "terms"),
+    [
+        ("如何保持郁金香直立？", ("保持郁金香直立",)),
+        ("为什么天空是蓝色的", ("天空是蓝色",)),
+        ("北京 到 上海的高铁", ("北京", "到", "上海", "高铁")),
+        ("チューリップを長持ちさせる方法", ("チューリップ", "長持", "ちさせる", "方法")),
+        ("切り花の水の替え方", ("切り花", "水", "替え方")),
+        ("機械学習とは", ("機械学習",)),
+        ("iPhone15の使い方", ("iPhone15", "使い方")),
+        ("best 郁金香 bulbs", ("郁金香", "bulbs")),
+        ("튤립 오래 보관하는 방법", ("튤립", "오래", "보관하는", "방법")),
+    ],
+)
+def test_chinese_and_japanese_queries_are_split_into_words(
+    query: str, terms: tuple[str, ...]
+) -> None:
+    assert query_terms(query) == terms
+
+
+@given(st.text("abc, -'é"))
+def test_words_of_other_scripts_stay_whole(text: str) -> None:
+    assert words_in(text) == parts_of(text) == [text]
+
+
+@given(st.text("a郁金香的チは", min_size=1, max_size=9))
+def test_words_and_parts_are_in_their_text(text: str) -> None:
+    assert all(word and word in text for word in words_in(text))
+    assert parts_of(text)[0] == text
+    assert all(part in text and len(part) > 1 for part in parts_of(text)[1:])
 
 
 @given(st.text())

@@ -7,6 +7,7 @@ from itertools import islice
 
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.text.stop_words import stop_words_for
+from topkapi.app.domain.text.unspaced import words_in
 
 MAX_TERMS = 12
 MAX_TERM_LENGTH = 60
@@ -18,7 +19,7 @@ _WORD = re.compile(r"\w+(?:[-'’.]\w+)*")
 @lru_cache(maxsize=1024)
 def query_terms(text: str) -> tuple[str, ...]:
     """Return the distinct words of a query in their order, without stop words."""
-    words = _WORD.findall(text)
+    words = [word for found in _WORD.findall(text) for word in words_in(found)]
     stop_words = stop_words_for([word.casefold() for word in words])
     first: dict[str, str] = {}
     for word in words:

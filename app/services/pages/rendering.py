@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 from turbohtml import Token, TokenType
 
-from topkapi.app.domain.text.highlighting import split_at_terms, term_pattern
-from topkapi.app.domain.text.terms import colour_of
+from topkapi.app.domain.text.highlighting import colour_of_match, split_at_terms, term_pattern
 from topkapi.app.services.pages.cleaning import (
     DROPPED,
     RENAMED,
@@ -47,9 +46,6 @@ class _Writer:
 
     def __init__(self, terms: Sequence[str], *, links: bool) -> None:
         self._pattern = term_pattern(terms)
-        self._opening = {
-            f"t{index}": f'<mark data-mark="{colour_of(index)}">' for index in range(len(terms))
-        }
         self._links = links
         self._parts: list[str] = []
         self._begun = False
@@ -129,7 +125,7 @@ class _Writer:
         self._unsearched = max(0, self._unsearched - len(text))
 
     def _mark(self, found: re.Match[str]) -> str:
-        return f"{self._opening[found.lastgroup or 't0']}{found[0]}</mark>"
+        return f'<mark data-mark="{colour_of_match(found)}">{found[0]}</mark>'
 
 
 def _doctype(token: Token) -> str:

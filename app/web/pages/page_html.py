@@ -49,6 +49,16 @@ _READABLE = (
     "@layer topkapi{html{overflow-y:auto!important}body{overflow-y:visible!important}"
     "html,body{opacity:1!important;visibility:visible!important}}"
 )
+# What scripts of the judging page paint without changing the page. Added later, the style of a long
+# page would be computed again.
+_PAINTED = (
+    "::highlight(topkapi-passage){background:rgb(47 128 237/.26);"
+    "text-decoration:underline 2px rgb(47 128 237)}"
+    "::highlight(topkapi-difference){background:rgb(190 40 140/.18);"
+    "text-decoration:underline 2px rgb(190 40 140)}"
+    "::highlight(topkapi-find){background:#ffb224;color:#1e1c19}"
+    "::highlight(topkapi-hit){background:#e5484d;color:#fff}"
+)
 _MARK_COLOURS = ("#ffe591", "#c3ebcd", "#ffd3bd", "#dcd6fb")  # --mark-1 to --mark-4, on light
 
 
@@ -128,7 +138,7 @@ def _document(title: str, link: PageLink, problem: str = "") -> tuple[str, str]:
     before = (
         f'<!doctype html><html data-size="{link.size}"{theme}{wrong}><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title>{styles}<style>{WITHHELD}</style></head>"
+        f"<title>{escape(title)}</title>{styles}<style>{WITHHELD}{_PAINTED}</style></head>"
         '<body dir="auto">'
     )
     return before, "</body></html>"
@@ -150,4 +160,5 @@ def _style_after(link: PageLink) -> str:
     common = "mark[data-mark]{color:#1e1c19!important;border-radius:3px;padding:0 .1em}"
     # Two pages side by side wrap alike, whether or not they scroll.
     gutter = "html{scrollbar-gutter:stable}"
-    return f"\n<style>{''.join([common, WITHHELD, _READABLE, gutter, *marks, *sizes])}</style>"
+    ours = (common, WITHHELD, _READABLE, _PAINTED, gutter, *marks, *sizes)
+    return f"\n<style>{''.join(ours)}</style>"
