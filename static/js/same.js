@@ -3,7 +3,9 @@
 import { paint, rangeAt, textOf } from "./page_text.js";
 import * as panes from "./panes.js";
 
-const MOST = 200_000; // characters of each page in which differences are looked for
+const MOST = 100_000; // characters of each page in which differences are looked for
+const SAMPLES = 40; // short passages by which most pairs are told apart at once
+const SAMPLE = 24; // characters
 const NEAR = 0.9; // of the three-word sequences of both pages, the share that both have
 const LENGTH = 3; // words of a sequence
 // Chinese and Japanese are written without spaces: each character counts as a word.
@@ -16,10 +18,22 @@ const plainOf = (page) => kept(plains, page, () => textOf(page).text.replace(/\s
 
 function sequencesOf(page) {
   return kept(sequences, page, () => {
-    const words = [...textOf(page).text.slice(0, MOST).matchAll(WORD)].map(({ 0: word, index }) => ({ word: word.toLowerCase(), start: index, end: index + word.length }));
-    const at = words.slice(LENGTH - 1).map((_, index) => words.slice(index, index + LENGTH).map(({ word }) => word).join(" "));
+    const words = [];
+    const at = []; // the sequence that begins with each word
+    for (const { 0: found, index } of textOf(page).text.slice(0, MOST).matchAll(WORD)) {
+      const count = words.push({ word: found.toLowerCase(), start: index, end: index + found.length });
+      if (count >= LENGTH) at.push(`${words[count - 3].word} ${words[count - 2].word} ${words[count - 1].word}`);
+    }
     return { words, at, all: new Set(at) };
   });
+}
+
+// Return whether at least half of some passages of one text are in the other.
+function mayBeNear(first, second) {
+  const step = first.length / SAMPLES;
+  let common = 0;
+  for (let number = 0; number < SAMPLES; number += 1) common += second.includes(first.slice(number * step, number * step + SAMPLE));
+  return 2 * common >= SAMPLES;
 }
 
 // Return "same", "near" or null.
@@ -27,7 +41,7 @@ function likeness(one, other) {
   const [first, second] = [plainOf(one), plainOf(other)];
   if (!first || !second) return null;
   if (first === second) return "same";
-  if (Math.min(first.length, second.length) < NEAR * Math.max(first.length, second.length)) return null;
+  if (Math.min(first.length, second.length) < NEAR * Math.max(first.length, second.length) || !mayBeNear(first, second)) return null;
   const [a, b] = [sequencesOf(one).all, sequencesOf(other).all];
   let common = 0;
   for (const sequence of a) common += b.has(sequence);
