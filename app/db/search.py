@@ -18,7 +18,7 @@ TABLE = "document_search"  # SQLite; FTS5 adds tables with this prefix
 COLUMN = "search"  # PostgreSQL, in the table of contents
 INDEX = "ix_contents_search"
 _FTS = table(TABLE, column("rowid"), column(TABLE))
-_INDEXED = 4 * 1024**2  # bytes of contents in one range of `unindexed`
+_INDEXED = 512 * 1024  # bytes of contents in one range of `unindexed`
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -48,7 +48,7 @@ def matching_documents(session: Session, typed: str) -> ColumnElement[bool] | No
 
 
 def unindexed(session: Session) -> list[tuple[int, int]]:
-    """Return the documents to index as ranges of ids, a few megabytes of text each (SQLite)."""
+    """Return the documents to index as ranges of ids, short to index each (SQLite)."""
     if session.get_bind().dialect.name != "sqlite":
         return []
     rows = session.execute(
