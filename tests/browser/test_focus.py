@@ -395,7 +395,7 @@ def test_web_pages_are_dimmed_in_the_dark_unless_switched_off(
 def test_a_long_host_gives_way_to_the_title(
     new_assigned: Callable[..., AssignedWork], browser: Browser
 ) -> None:
-    assigned = new_assigned()
+    assigned = new_assigned(pages=[Body("Water and cut."), Body("Wrap, then wait an hour.")])
     with assigned.site.sessions.write.begin() as session:
         for document in session.query(Document).filter_by(study_id=assigned.study.id):
             document.url = "https://a-very-long-name-of-a-host.pages.example/1"
