@@ -82,7 +82,9 @@ function compare() {
   if (!right) return;
   const found = likeness(left.contentDocument, right.contentDocument);
   const badge = document.querySelector(`template[data-likeness="${found}"]`);
-  if (badge) for (const side of ["left", "right"]) document.getElementById(`${side}-title`).append(document.importNode(badge.content, true));
+  if (!badge) return;
+  for (const side of ["left", "right"]) document.getElementById(`${side}-title`).append(document.importNode(badge.content, true));
+  badges().at(-1).removeAttribute("aria-keyshortcuts"); // a key stands for one control
 }
 
 let waiting = null;
