@@ -82,14 +82,14 @@ def checkout_command(tmp_path: Path) -> Path:
 def workers_of(pid: int) -> list[int]:
     """Return the worker processes of a server."""
     tasks = Path(f"/proc/{pid}/task").glob("*/children")
-    children = [int(child) for task in tasks for child in task.read_text().split()]
-    return [child for child in children if b"spawn_main" in command_of(child)]
+    children = [int(child) for task in tasks for child in read_of(task).split()]
+    return [c for c in children if b"spawn_main" in read_of(Path(f"/proc/{c}/cmdline"))]
 
 
-def command_of(pid: int) -> bytes:
+def read_of(path: Path) -> bytes:
     try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except FileNotFoundError:  # ended meanwhile
+        return path.read_bytes()
+    except (FileNotFoundError, ProcessLookupError):  # ended meanwhile
         return b""
 
 
