@@ -17,13 +17,19 @@ const form = document.getElementById("answers");
 const stage = document.getElementById("main");
 const frames = [...stage.querySelectorAll(".frames iframe")];
 const { answered } = form.dataset;
+const known = JSON.parse(form.dataset.known ?? "[]"); // answers; empty as long as the question may be asked again
 
-// After an answer only Next works; the answer that was given stays pressed.
+// After an answer only Next works. The answer that was given stays pressed, in another way if most chose differently, and
+// what most chose is marked; a screen reader reads the feedback.
 if (answered !== undefined) {
   for (const button of document.querySelectorAll("button[name=answer]")) {
+    const isKnown = known.includes(button.value);
     if (button.value === answered) button.setAttribute("aria-pressed", "true");
+    button.toggleAttribute("data-missed", button.value === answered && known.length > 0 && !isKnown);
+    button.toggleAttribute("data-known", isKnown);
     button.disabled = true;
   }
+  setTimeout(() => { document.getElementById("announce").textContent = document.getElementById("verdict").textContent; });
 }
 wireKeys();
 wireFinder();

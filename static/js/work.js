@@ -65,12 +65,13 @@ function tellOffline() {
   notices.tell("offline", { kept, more });
 }
 
-// Answers are enabled and the clock runs exactly when a question is shown, not paused and not saving. Without a
+// Answers are enabled and the clock runs exactly when a question is shown, not paused and not saving; in a
+// hidden tab the clock stands still. Without a
 // connection a question is shown as long as its pages were prefetched.
 function settle(pressed = null) {
   const open = !pause.paused && !form.dataset.saving;
   if (!form.dataset.saving || pause.paused) stage.enable(open, pressed);
-  if (open) clock.start();
+  if (open && !document.hidden) clock.start();
   else clock.stop();
 }
 

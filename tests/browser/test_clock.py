@@ -79,8 +79,31 @@ def test_pause_takes_the_pages_away_and_stops_the_clock(
     assert kinds == ["start", "pause", "resume"]
 
 
-def test_a_hidden_tab_pauses_and_says_why(assigned: AssignedWork, tab: Page) -> None:
+def test_a_short_absence_stops_the_clock_and_shows_no_pause(
+    assigned: AssignedWork, context: BrowserContext
+) -> None:
+    context.clock.install()
+    tab = assigned.open_page(context)
     tab.evaluate(HIDE)
+    stopped = clock_of(tab)
+    pass_time(tab, 8)
+    assert clock_of(tab) == stopped
+    tab.evaluate(SHOW)
+    expect(tab.get_by_role("button", name="Resume")).to_have_count(0)
+    pass_time(tab, 8)
+    expect(tab.locator("#clock time")).not_to_have_text(stopped)
+    tab.keyboard.press("ArrowLeft")
+    answered(tab, 1)
+    saved(tab)
+    assert assigned.rows()[0].active_ms < 16_000
+    assert [kind for kind, _, _ in assigned.events()] == ["start"]
+
+
+def test_a_hidden_tab_pauses_and_says_why(assigned: AssignedWork, context: BrowserContext) -> None:
+    context.clock.install()
+    tab = assigned.open_page(context)
+    tab.evaluate(HIDE)
+    pass_time(tab, 12)
     assert is_paused(tab)
     expect(tab.get_by_text("You left this tab at")).to_be_visible()
     tab.evaluate(SHOW)
@@ -127,7 +150,7 @@ def truth_of(page: Page) -> list[int]:
     spent: list[float] = []
     total, since = 0.0, None
     for what, at in page.evaluate("window.seen"):
-        if what in ("shown", "resumed"):
+        if what in ("shown", "back"):
             since = at
         elif what in ("p", "hide"):
             if since is None:  # the same key resumes
@@ -163,7 +186,6 @@ def test_recorded_times_are_true(tmp_path: Path, context: BrowserContext, sqlite
         page.evaluate(HIDE)
         spend(page, 1500)
         page.evaluate(SHOW)
-        page.keyboard.press("p")
         spend(page, 600)
         seen(page)
         page.keyboard.press("ArrowLeft")

@@ -5,12 +5,14 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
+from sqlalchemy.orm import Session
 
 from tests.browser.assigned_work import AssignedWork, Site, make_assigned, ready
 from tests.browser.looks import barriers, flaws, widths
 from tests.factories import make_user
-from topkapi.app.db.models import Study
+from topkapi.app.db.models import Assignment, Query, Study
 from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.domain.study import StudySettings, stored_plan
 from topkapi.app.domain.training.practice import PracticeQuestion
 from topkapi.app.services.training import practice
 
@@ -33,7 +35,20 @@ def trained_assignment(site: Site, *questions: PracticeQuestion, **settings: Any
         study = session.get_one(Study, assigned.study.id)
         for question in questions:
             practice.add_question(session, study, question)
+        for tool in {question.tool for question in questions} - {Tool.PAIRS}:
+            _assign(session, assigned, tool)
     return assigned
+
+
+def _assign(session: Session, assigned: AssignedWork, tool: Tool) -> None:
+    """Assign a second query, by ``tool``: only the tools of one's own work are practised."""
+    query = Query(
+        study_id=assigned.study.id, external_id=tool.value, text=f"another by {tool}", position=1
+    )
+    session.add(query)
+    session.flush()
+    plan = stored_plan(StudySettings.from_json(assigned.study.settings), tool, (), "seed")
+    session.add(Assignment(user_id=assigned.user.id, query_id=query.id, tool=tool, plan=plan))
 
 
 def opened(assigned: AssignedWork, context: BrowserContext) -> Page:
@@ -72,8 +87,8 @@ def test_training_by_keyboard_only_opens_the_work(site: Site, context: BrowserCo
         framed(page)
         assert barriers(page) == []
         page.keyboard.press(keys)
-        expect(page.get_by_text(verdict)).to_be_visible()
-        expect(page.get_by_text(WHY)).to_be_visible()
+        expect(page.locator("#verdict")).to_contain_text(verdict)
+        expect(page.locator("#verdict")).to_contain_text(WHY)
         expect(page.locator("button[name=answer]:not([disabled])")).to_have_count(0)
         assert barriers(page) == []
         page.keyboard.press("Enter")
@@ -101,6 +116,29 @@ def test_a_key_inside_a_page_answers_and_next_works_from_there(
     frame.locator("body").click()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="You can begin")).to_be_visible()
+
+
+def test_a_missed_answer_does_not_look_right_and_is_read_out(
+    site: Site, context: BrowserContext
+) -> None:
+    page = opened(trained_assignment(site, PAIR, PAIR), context)
+    read_guidelines(page)
+    looks: dict[str, str] = {}
+    for key in ("ArrowRight", "ArrowLeft"):
+        page.keyboard.press(key)
+        verdict = page.inner_text("#verdict")
+        expect(page.locator("#announce")).to_have_text(verdict)
+        pressed = page.locator(".answer[aria-pressed=true]")
+        looks[key] = pressed.evaluate("(button) => getComputedStyle(button).backgroundColor")
+        known = page.locator(".answer[data-known]")
+        expect(known).to_have_text("←Left is better")
+        assert "✓" in known.evaluate("(e) => getComputedStyle(e, '::after').content")
+        assert barriers(page) == []
+        page.keyboard.press("Enter")
+        if key == "ArrowRight":
+            expect(page.get_by_text("Question 2 of 2")).to_be_visible()
+            framed(page)
+    assert looks["ArrowRight"] != looks["ArrowLeft"]
 
 
 def test_practice_works_without_scripts(site: Site, context: BrowserContext) -> None:
@@ -173,7 +211,7 @@ def test_the_pages_of_the_training_fit(
         framed(page)
         fits(page, snapshot, name)
         page.keyboard.press(key)
-        expect(page.get_by_text(WHY)).to_be_visible()
+        expect(page.locator("#verdict")).to_contain_text(WHY)
         fits(page, snapshot, f"{name}-feedback")
         page.keyboard.press("Enter")
         expect(page.get_by_text(WHY)).to_have_count(0)

@@ -89,7 +89,7 @@ def test_answers_that_arrive_together_keep_their_own_times(
     session: Session, work: Assignment
 ) -> None:
     tell(session, work, TimerKind.START, 0)
-    assert entered(session, work, 12, 5_000) == Spent(5_000, (86_400 + 12) * 1000)
+    assert entered(session, work, 12, 5_000) == Spent(5_000, 12_000)
     assert entered(session, work, 12.02, 600) == Spent(600, 600)
     assert entered(session, work, 12.04, 700) == Spent(700, 700)
     # all answers together claim at most what has passed since the clock was started
@@ -222,6 +222,16 @@ def test_the_first_question_of_a_program_counts_from_when_it_was_read(
         assert late.flush()
     assert session.query(TimerEvent).count() == 1, "only the first time counts"
     assert entered(session, work, 50, 86_400_000).active_ms == 50_000 + START_SLACK_MS
+
+
+def test_the_wall_time_of_the_first_answer_runs_from_the_first_start(
+    session: Session, work: Assignment
+) -> None:
+    tell(session, work, TimerKind.START, 0)
+    tell(session, work, TimerKind.LEAVE, 30, ms=30_000)
+    tell(session, work, TimerKind.START, 100)  # a day after the assignment was made
+    assert entered(session, work, 120, 50_000) == Spent(active_ms=50_000, wall_ms=120_000)
+    assert entered(session, work, 150, 20_000) == Spent(active_ms=20_000, wall_ms=30_000)
 
 
 def test_pauses_are_counted(session: Session, work: Assignment) -> None:

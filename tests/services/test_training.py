@@ -125,6 +125,50 @@ def test_work_opens_when_guidelines_and_practice_are_done(session: Session) -> N
     assert (row.agreed, row.asked, row.failed) == (1, 2, 0)
 
 
+def test_only_the_tools_of_ones_own_work_are_practised(session: Session) -> None:
+    study, user = trained_study(session, questions=1)
+    study.settings = {**study.settings, "tools": [tool.value for tool in Tool]}
+    lists = PracticeQuestion(
+        Tool.LISTS, "tulips", "", ("q0-d0",), ("q0-d1",), ("left",), "It says how."
+    )
+    practice.add_question(session, study, lists)
+    trainings.confirm_guidelines(session, study, user.id)
+    assert trainings.training_state(session, study, user.id).of == 1
+    item = practice.questions_of(session, study)[0]
+    trainings.answer_question(session, study, user.id, item_id=item.id, answer="left")
+    assert trainings.training_state(session, study, user.id).step is Step.PASSED
+    comparing = make_user(session)
+    query = queries_of(session, study)[1]
+    make_assignment(session, user=comparing, query=query).tool = Tool.LISTS
+    session.flush()
+    open_item = trainings.training_state(session, study, comparing.id).item
+    assert open_item is not None
+    assert open_item.tool is Tool.LISTS
+
+
+def test_open_trainings_are_those_before_the_first_work(session: Session) -> None:
+    study, user = trained_study(session)
+    untrained = make_assignment(session, user=user)  # in a study without training
+    assert untrained.query_id != study.id
+    assert trainings.open_trainings(session, user.id) == [(study.slug, study.name)]
+    trainings.confirm_guidelines(session, study, user.id)
+    assert trainings.open_trainings(session, user.id) == [(study.slug, study.name)]
+    answer_all(session, study, user, "left", "left")
+    assert trainings.open_trainings(session, user.id) == []
+
+
+def test_the_missed_questions_are_those_of_the_last_try(session: Session) -> None:
+    study, user = trained_study(session, needed=2, tries=3)
+    trainings.confirm_guidelines(session, study, user.id)
+    assert trainings.missed_in_last_try(session, study) == {}
+    answer_all(session, study, user, "right", "right")
+    assert trainings.missed_in_last_try(session, study) == {user.id: ["practice-1", "practice-2"]}
+    answer_all(session, study, user, "left", "right")
+    assert trainings.missed_in_last_try(session, study) == {user.id: ["practice-2"]}
+    answer_all(session, study, user, "left", "left")
+    assert trainings.missed_in_last_try(session, study) == {user.id: []}
+
+
 def test_without_questions_confirming_opens_the_work(session: Session) -> None:
     study, user = trained_study(session, questions=0)
     trainings.confirm_guidelines(session, study, user.id)

@@ -81,6 +81,27 @@ def test_work_leads_to_the_training_until_it_is_passed(trainee: Trainee) -> None
     assert client.get(work).status_code == 200
 
 
+def test_the_queue_leads_to_the_training_until_it_is_passed(trainee: Trainee) -> None:
+    link = f'href="{trainee.page}">Go to the training'
+    assert link in trainee.client.get("/queue").text
+    trainee.client.post(f"{trainee.page}/guidelines")
+    assert link in trainee.client.get("/queue").text
+    for item in trainee.items:
+        trainee.answer(item, "left")
+    assert link not in trainee.client.get("/queue").text
+
+
+def test_an_admin_sees_which_questions_were_missed(trainee: Trainee) -> None:
+    trainee.client.post(f"{trainee.page}/guidelines")
+    for item, answer in zip(trainee.items, ("left", "tie"), strict=True):
+        trainee.answer(item, answer)
+    admin_of(trainee.app, trainee.client, trainee.sessions)
+    page = trainee.client.get(f"/studies/{trainee.page.rpartition('/')[2]}/training").text
+    people = page[page.index("Assessors in training") : page.index("Practice questions")]
+    assert "practice-2" in people
+    assert "practice-1" not in people
+
+
 def test_who_fails_sees_whom_to_ask_and_an_admin_grants_a_try(trainee: Trainee) -> None:
     client, app = trainee.client, trainee.app
     with trainee.sessions.write.begin() as session:
@@ -170,6 +191,7 @@ def test_grades_and_lists_are_practised_too(
             practice.remove_question(session, study, item)
         question = PracticeQuestion(tool, "tulips", "", left, right, (answer,), "So it is.")
         number = practice.add_question(session, study, question).id
+        session.get_one(Assignment, trainee.assignment).tool = tool
     trainee.client.post(f"{trainee.page}/guidelines")
     page = trainee.client.get(trainee.page).text
     assert f'value="{answer}"' in page

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Row, func, select
+from sqlalchemy import Row, case, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -59,6 +59,56 @@ def items_of(session: Session, study_id: int) -> Sequence[PracticeItem]:
     """Return the practice questions of a study in order."""
     statement = select(PracticeItem).where(PracticeItem.study_id == study_id)
     return session.scalars(statement.order_by(PracticeItem.position, PracticeItem.id)).all()
+
+
+def items_for(session: Session, study_id: int, user_id: int) -> Sequence[PracticeItem]:
+    """Return the practice questions of the tools that the person's work in the study uses.
+
+    Withdrawn work counts too, so that a try keeps its questions.
+    """
+    tools = (
+        select(Assignment.tool)
+        .join(Query, Query.id == Assignment.query_id)
+        .where(Assignment.user_id == user_id, Query.study_id == study_id)
+    )
+    statement = select(PracticeItem).where(
+        PracticeItem.study_id == study_id, PracticeItem.tool.in_(tools)
+    )
+    return session.scalars(statement.order_by(PracticeItem.position, PracticeItem.id)).all()
+
+
+def untrained_studies(session: Session, user_id: int) -> Sequence[Row[str, str, dict[str, Any]]]:
+    """Return slug, name and settings of the studies with work that the person has not begun.
+
+    Studies whose training the person has passed are left out.
+    """
+    statement = (
+        select(Study.slug, Study.name, Study.settings)
+        .join(Query, Query.study_id == Study.id)
+        .join(Assignment, Assignment.query_id == Query.id)
+        .outerjoin(Training, (Training.study_id == Study.id) & (Training.user_id == user_id))
+        .where(
+            Assignment.user_id == user_id,
+            Assignment.withdrawn_at.is_(None),
+            Training.passed_at.is_(None),
+        )
+        .group_by(Study.id)
+        .having(func.count(Assignment.last_entry_at) == 0)
+        .order_by(Study.name, Study.id)
+    )
+    return session.execute(statement).all()
+
+
+def missed_questions(session: Session, study_id: int) -> Sequence[Row[int, int, str | None]]:
+    """Return person, try and, where the answer was not a known one, question of every answer."""
+    missed = case((PracticeAnswer.agrees, None), else_=PracticeItem.external_id)
+    statement = (
+        select(PracticeAnswer.user_id, PracticeAnswer.attempt, missed)
+        .join(PracticeItem, PracticeItem.id == PracticeAnswer.item_id)
+        .where(PracticeItem.study_id == study_id)
+        .order_by(PracticeAnswer.attempt, PracticeItem.position, PracticeItem.id)
+    )
+    return session.execute(statement).all()
 
 
 def training_of(session: Session, user_id: int, study_id: int, *, lock: bool) -> Training | None:

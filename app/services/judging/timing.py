@@ -9,7 +9,7 @@ reported: its own report counts instead. There is no grace period.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import Insert, exists, insert, literal, select
@@ -85,7 +85,8 @@ def spent_on_answer(
 
     An answer that waited for its predecessor may claim more than the time since that one arrived:
     whatever the clock of this browser has left. Time that the person's answers in other
-    assignments have claimed is not counted again.
+    assignments have claimed is not counted again. The wall time of the first entry runs from the
+    first start of work.
     """
     time = spent_on_entry(assignment, active_ms, at)
     since, left = assignment.last_entry_at, 0
@@ -99,7 +100,11 @@ def spent_on_answer(
     elsewhere = assignment.elsewhere_at
     if elsewhere is not None and elsewhere > (since or assignment.created_at):
         most = min(most, *_not_elsewhere(session, assignment, at, since if waited else None, left))
-    return replace(time, active_ms=max(0, most))
+    active_ms, wall_ms = max(0, most), time.wall_ms
+    if assignment.last_entry_at is None:
+        begun = queries.first_start(session, assignment) or assignment.created_at
+        wall_ms = max(active_ms, elapsed_ms(begun, at))
+    return Spent(active_ms, wall_ms)
 
 
 def _not_elsewhere(

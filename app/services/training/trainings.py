@@ -70,7 +70,7 @@ def training_state(session: Session, study: Study, user_id: int) -> TrainingStat
     record = record_of(row)
     if not settings.training or queries.has_begun(session, user_id, study.slug):
         record = replace(record, passed=True)
-    items = queries.items_of(session, study.id)
+    items = queries.items_for(session, study.id, user_id)
     answered = queries.answers_of(session, user_id, study.id, record.attempt)
     left = [item for item in items if item.id not in answered]
     return TrainingState(
@@ -85,6 +85,23 @@ def training_state(session: Session, study: Study, user_id: int) -> TrainingStat
         agreed=None if row is None else row.agreed,
         asked=None if row is None else row.asked,
     )
+
+
+def open_trainings(session: Session, user_id: int) -> list[tuple[str, str]]:
+    """Return slug and name of the studies whose training opens the person's work."""
+    rows = queries.untrained_studies(session, user_id)
+    return [(slug, name) for slug, name, settings in rows if settings.get("training", False)]
+
+
+def missed_in_last_try(session: Session, study: Study) -> dict[int, list[str]]:
+    """Return by person the practice questions missed in their last try, in order."""
+    tries: dict[int, tuple[int, list[str]]] = {}
+    for user_id, attempt, question in queries.missed_questions(session, study.id):
+        if tries.get(user_id, (0, []))[0] < attempt:
+            tries[user_id] = (attempt, [])
+        if question is not None:
+            tries[user_id][1].append(question)
+    return {user_id: missed for user_id, (_, missed) in tries.items()}
 
 
 def confirm_guidelines(session: Session, study: Study, user_id: int) -> None:
@@ -190,8 +207,10 @@ def _conclude(session: Session, study: Study, row: Training) -> None:
     """
     rules = rules_of(StudySettings.from_json(study.settings))
     before = record_of(row)
-    answers = queries.answers_of(session, row.user_id, study.id, before.attempt)
-    agreed, asked = _score(answers), len(queries.items_of(session, study.id))
+    given = queries.answers_of(session, row.user_id, study.id, before.attempt)
+    asked_items = [item.id for item in queries.items_for(session, study.id, row.user_id)]
+    answers = {number: given[number] for number in asked_items if number in given}
+    agreed, asked = _score(answers), len(asked_items)
     after = concluded(rules, before, agreed=agreed, answered=len(answers), asked=asked)
     if after == before:
         return

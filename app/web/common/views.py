@@ -67,7 +67,8 @@ class KeysView:
 class QueueView:
     """The assessor's queue; the table shows one page of it.
 
-    ``completion`` ends the part of a crowd worker who has finished everything.
+    ``completion`` ends the part of a crowd worker who has finished everything; ``trainings`` are
+    slug and name of the studies whose training comes first.
     """
 
     queue: Queue
@@ -75,6 +76,7 @@ class QueueView:
     choices: Choices
     today: DoneToday
     completion: Completion | None = None
+    trainings: Sequence[tuple[str, str]] = ()
 
     @property
     def shown(self) -> tuple[QueueItem, ...]:

@@ -11,6 +11,7 @@ from topkapi.app.db.base import now
 from topkapi.app.db.models import User
 from topkapi.app.services.judging.completion import completion_of
 from topkapi.app.services.judging.queue import done_today, queue_of_user
+from topkapi.app.services.training.trainings import open_trainings
 from topkapi.app.web.access.deps import CurrentUser, SessionDep
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging
 from topkapi.app.web.common.templates import render
@@ -38,7 +39,9 @@ def show_queue(request: Request, session: Session, user: User, page: int) -> Res
     paging = Paging(page, SIZE, len(queue.works))
     today = done_today(session, user.id, zone_minutes=_zone_minutes(request), at=now())
     completion = None if queue.now else completion_of(session, user.id)
-    view = QueueView(queue, paging, Choices(request.url.path, {}), today, completion)
+    trainings = open_trainings(session, user.id)
+    choices = Choices(request.url.path, {})
+    view = QueueView(queue, paging, choices, today, completion, trainings)
     return render(request, "judging/queue.html", view)
 
 

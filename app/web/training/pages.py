@@ -124,8 +124,8 @@ def _practice_page(
     item: PracticeItem,
     given: PracticeAnswer | None,
 ) -> Response:
-    items = [each.id for each in queries.items_of(session, training.study.id)]
-    number = items.index(item.id) + 1
+    items = [each.id for each in queries.items_for(session, training.study.id, user.id)]
+    number = items.index(item.id) + 1 if item.id in items else len(items)
     state = practice_state(session, training, item, number)
     reading = display_preferences_of(request)
     texts = snippet_texts(session, state)
@@ -160,11 +160,12 @@ def _tries(training: TrainingState) -> int | None:
 
 def _feedback(training: TrainingState, item: PracticeItem, given: PracticeAnswer) -> Feedback:
     if not training.record.shows_answers(training.rules, given.attempt):
-        return Feedback(None, "", "", given.answer, "")
+        return Feedback(None, "", "", given.answer, "", ())
     return Feedback(
         agrees=given.agrees,
         right=" or ".join(f"“{answer_name(item.tool, each)}”" for each in item.answers),
         given=f"“{answer_name(item.tool, given.answer)}”",
         value=given.answer,
         explanation=item.explanation,
+        answers=tuple(item.answers),
     )

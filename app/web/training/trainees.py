@@ -8,7 +8,7 @@ from topkapi.app.db.models import Study, Training, User
 from topkapi.app.db.queries import training as queries
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.domain.training.rules import Step, TrainingRules, rules_of
-from topkapi.app.services.training.trainings import record_of
+from topkapi.app.services.training.trainings import missed_in_last_try, record_of
 from topkapi.app.web.training.views import TraineeLine
 
 _KINDS = {Step.PASSED: "good", Step.FAILED: "warn", Step.PRACTICE: "accent", Step.GUIDELINES: ""}
@@ -17,10 +17,20 @@ _KINDS = {Step.PASSED: "good", Step.FAILED: "warn", Step.PRACTICE: "accent", Ste
 def trainees_of(session: Session, study: Study) -> Sequence[TraineeLine]:
     """Return the people with work in the study and the state of their training."""
     rules = rules_of(StudySettings.from_json(study.settings))
-    return [_line(*row, rules) for row in queries.people_in(session, study.id)]
+    missed = missed_in_last_try(session, study)
+    return [
+        _line(user, training, begun, rules, missed.get(user.id, ()))
+        for user, training, begun in queries.people_in(session, study.id)
+    ]
 
 
-def _line(user: User, training: Training | None, begun: int, rules: TrainingRules) -> TraineeLine:
+def _line(
+    user: User,
+    training: Training | None,
+    begun: int,
+    rules: TrainingRules,
+    missed: Sequence[str],
+) -> TraineeLine:
     record = record_of(training)
     step = record.step(rules)
     states = {
@@ -37,6 +47,7 @@ def _line(user: User, training: Training | None, begun: int, rules: TrainingRule
         state="began without training" if exempt else states[step],
         kind="" if exempt else _KINDS[step],
         score=_score(training),
+        missed=missed,
         may_grant=step is Step.FAILED and not exempt,
     )
 

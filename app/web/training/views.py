@@ -62,6 +62,7 @@ class Feedback:
     given: str
     value: str
     explanation: str
+    answers: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,7 @@ class TraineeLine:
     state: str
     kind: str
     score: str
+    missed: Sequence[str]
     may_grant: bool
 
 
