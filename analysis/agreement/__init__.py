@@ -17,6 +17,7 @@ from topkapi.analysis.agreement.chisquare import ChiSquare, Permuted, chi_square
 from topkapi.analysis.agreement.coefficients import (
     RatingSums,
     alpha_of_table,
+    both_orders,
     cohen_kappa,
     fleiss_kappa,
     gwet_ac1,
@@ -78,6 +79,7 @@ __all__ = [
     "agreement",
     "agreement_matrix",
     "alpha_of_table",
+    "both_orders",
     "chi_square",
     "cohen_kappa",
     "count_triads",

@@ -21,6 +21,26 @@ WIDTH = 15  # sums of one query: 9 coincidences, agreement of units, units, 3 sh
 TINY = 1e-12  # sums of products of counts: below it a difference from 1 is rounding
 
 
+def both_orders(counts: IntArray | FloatArray) -> FloatArray:
+    """Average tables (..., 3, 3) over both orders of every document pair.
+
+    Which document is A is arbitrary, and chance agreement must not depend on it. The number of
+    votes stays the same.
+
+    Parameters
+    ----------
+    counts
+        Tables (..., 3, 3).
+
+    Examples
+    --------
+    >>> both_orders(np.array([[4, 0, 0], [0, 0, 1], [0, 0, 0]])).tolist()
+    [[2.0, 0.0, 0.0], [0.5, 0.0, 0.5], [0.0, 0.0, 2.0]]
+    """
+    averaged: FloatArray = (counts + counts[..., ::-1, ::-1]) / 2
+    return averaged
+
+
 def cohen_kappa(counts: IntArray | FloatArray) -> FloatArray:
     """Compute Cohen's kappa of tables (..., c, c) [Coh60]_.
 
@@ -98,7 +118,8 @@ class RatingSums:
 def rating_sums(preferences: Preferences) -> RatingSums:
     """Compute the sums of every query (n_queries, 15).
 
-    A judged pair is a unit, an assessor a coder.
+    A judged pair is a unit, an assessor a coder. Every pair is averaged over both orders of its
+    documents.
 
     Parameters
     ----------
@@ -114,13 +135,16 @@ def rating_sums(preferences: Preferences) -> RatingSums:
 def _block_sums(block: Block) -> FloatArray:
     votes = np.stack([(block.votes == code).sum(axis=0) for code in range(3)], axis=1).astype(float)
     raters = votes.sum(axis=1)
-    votes, raters = votes[raters > 0], raters[raters > 0]
-    shared, coders = votes[raters > 1], raters[raters > 1]
-    weighted = shared / (coders - 1)[:, None]
-    together = weighted.T @ shared - np.diag(weighted.sum(axis=0))
-    alike = (shared * (shared - 1)).sum(axis=1) / (coders * (coders - 1))
-    shares = (votes / raters[:, None]).sum(axis=0)
-    return np.concatenate([together.ravel(), [alike.sum(), coders.size], shares, [raters.size]])
+    sums = np.zeros(WIDTH)
+    for coders in np.unique(raters[raters > 0]):  # whole numbers add alike in every order of pairs
+        rated = votes[raters == coders]
+        used, rows = (rated + rated[:, ::-1]).sum(axis=0) / 2, len(rated)
+        sums[11:] += [*(used / coders), rows]
+        if coders > 1:
+            together = both_orders(rated.T @ rated) - np.diag(used)
+            sums[:9] += together.ravel() / (coders - 1)
+            sums[9:11] += [np.trace(together) / (coders * (coders - 1)), rows]
+    return sums
 
 
 def krippendorff_alpha(sums: RatingSums) -> FloatArray:

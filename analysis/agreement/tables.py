@@ -2,7 +2,8 @@
 
 Each unordered document pair is counted once per pair of assessors, oriented by the fixed document
 order; the first assessor (the lower index) is the row, the second the column. Codes in both are
-A>B, A~B, A<B. Everything else in this package that compares assessors is a sum over these tables.
+A>B, A~B, A<B. Reports count both orders (``in_both_orders``), because both are arbitrary.
+Everything else in this package that compares assessors is a sum over these tables.
 """
 
 from dataclasses import dataclass
@@ -52,6 +53,16 @@ class PairTables:
         sums = np.zeros((self.n_queries, 3, 3), dtype=np.int64)
         np.add.at(sums, self.query, self.counts)
         return sums
+
+    def in_both_orders(self) -> IntArray:
+        """Return (n_queries, 3, 3) sums that count every vote with either document as A.
+
+        Where there are several pairs of assessors, who of two is the first is as arbitrary, and
+        both orders of them count too.
+        """
+        sums = self.by_query()
+        sums = sums + sums[:, ::-1, ::-1]
+        return sums if self.pairs()[0].size < 2 else sums + sums.transpose(0, 2, 1)
 
     def strata(self) -> IntArray:
         """Assign one number to all queries that the same assessors compared: (n_queries,)."""

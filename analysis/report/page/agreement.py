@@ -148,14 +148,15 @@ def _headline(report: Report) -> Headline | None:
 
 def _matrix(tool: ToolReport) -> MatrixView:
     counts = tool.agreement.matrix.counts
+    times = sum(map(sum, counts)) // max(tool.agreement.votes, 1) or 1  # that each vote is counted
     strict = counts[0][0] + counts[2][2]
     return MatrixView(
         title=tool.title,
         agreement=tool.agreement,
         cells=tuple(tuple(_cell(tool, i, j) for j in range(3)) for i in range(3)),
-        same=sum(counts[i][i] for i in range(3)),
-        strict=strict,
-        decided=strict + counts[0][2] + counts[2][0],
+        same=(strict + counts[1][1]) // times,
+        strict=strict // times,
+        decided=(strict + counts[0][2] + counts[2][0]) // times,
     )
 
 

@@ -10,6 +10,7 @@ from topkapi.analysis.agreement import (
     Resamples,
     agreement,
     alpha_of_table,
+    both_orders,
     cohen_kappa,
     gwet_ac1_of_table,
 )
@@ -84,7 +85,7 @@ class Measure:
 
 
 def _of_table(function: Callable[[FloatArray], FloatArray]) -> Callable[[FloatArray], FloatArray]:
-    return lambda sums: function(sums.reshape((*sums.shape[:-1], 3, 3)))
+    return lambda sums: function(both_orders(sums.reshape((*sums.shape[:-1], 3, 3))))
 
 
 OVERALL = Measure(_of_table(agreement), Reason.NOTHING_SHARED, "share")

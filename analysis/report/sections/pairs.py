@@ -50,7 +50,7 @@ def pair_rows(
     shared = np.bincount(row, minlength=first.size).tolist()
     columns = (first.tolist(), second.tolist(), shared, tables.by_pair()[2])
     return tuple(
-        PairRow(names[a], names[b], n, matrix(counts), *found)
+        PairRow(names[a], names[b], n, matrix(counts + counts[::-1, ::-1]), *found)
         for a, b, n, counts, *found in zip(*columns, *figures, strict=True)
     )
 

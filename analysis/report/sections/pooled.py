@@ -46,13 +46,14 @@ def pooled(
     tables: PairTables, ratings: RatingSums, lists: ListSimilarity | None, drawn: Resamples
 ) -> Agreement:
     """Sum agreement over all pairs of assessors who share queries."""
-    by_query = tables.by_query().reshape(-1, 9).astype(float)
-    table = tables.pooled()
+    counts = tables.in_both_orders()
+    by_query = counts.reshape(-1, 9).astype(float)
+    table = tables.pooled(symmetric=True)
     tau, rbo = _similarity(tables, lists, drawn)
     return Agreement(
-        matrix=matrix(table),
-        matrix_both_orders=matrix(tables.pooled(symmetric=True)),
-        votes=int(table.sum()),
+        matrix=matrix(counts.sum(axis=0)),
+        matrix_both_orders=matrix(table + table[::-1, ::-1]),
+        votes=int(tables.counts.sum()),
         queries=int(np.unique(tables.query).size),
         assessor_pairs=int(tables.pairs()[0].size),
         overall=measured(OVERALL, by_query, drawn),

@@ -16,7 +16,7 @@ def query_rows(
 
     Queries that are not shared come last.
     """
-    counts = tables.by_query()
+    counts = tables.in_both_orders()
     tau = mean_of(mean_sums(tables.query, supported_tau(tables), tables.n_queries))
     overlap = None if lists is None else mean_sums(lists.query, lists.rbo, tables.n_queries)
     rbo = np.full(tables.n_queries, np.nan) if overlap is None else mean_of(overlap)

@@ -57,12 +57,18 @@ def ratings(preferences: Preferences, wanted: set[int] | None = None) -> list[Co
     return [Counter(v.values()) for u, v in chosen if wanted is None or u[0] in wanted]
 
 
+def shares(rated: list[Counter[int]]) -> list[float]:
+    """Return the mean share of each category, with either document of a pair as A."""
+    either = [*rated, *(Counter({2 - code: n for code, n in c.items()}) for c in rated)]
+    return [float(np.mean([c[code] / c.total() for c in either])) for code in range(3)]
+
+
 def fleiss(rated: list[Counter[int]]) -> float:
     several = [c for c in rated if c.total() > 1]
     observed = np.mean(
         [sum(x * (x - 1) for x in c.values()) / (c.total() * (c.total() - 1)) for c in several]
     )
-    used = [np.mean([c[code] / c.total() for c in rated]) for code in range(3)]
+    used = shares(rated)
     chance = sum(share**2 for share in used)
     return float((observed - chance) / (1 - chance))
 
@@ -72,19 +78,23 @@ def ac1(rated: list[Counter[int]]) -> float:
     observed = np.mean(
         [sum(x * (x - 1) for x in c.values()) / (c.total() * (c.total() - 1)) for c in several]
     )
-    used = [np.mean([c[code] / c.total() for c in rated]) for code in range(3)]
+    used = shares(rated)
     chance = sum(share * (1 - share) for share in used) / 2
     return float((observed - chance) / (1 - chance))
 
 
 def alpha(rated: list[Counter[int]]) -> float:
-    """Divide disagreement within units by that between any two values, all pairs listed."""
+    """Divide disagreement within units by that between any two values, all pairs listed.
+
+    Values are counted with either document of a pair as A, half each.
+    """
     within, values = 0.0, []
     for counts in (c for c in rated if c.total() > 1):
         unit = list(counts.elements())
         values += unit
         within += sum(a != b for a, b in permutations(unit, 2)) / (len(unit) - 1)
-    by_value = Counter(values)
-    between = sum(by_value[a] * by_value[b] for a in by_value for b in by_value if a != b)
+    count = Counter(values)
+    by_value = [(count[value] + count[2 - value]) / 2 for value in range(3)]
+    between = sum(by_value[a] * by_value[b] for a, b in permutations(range(3), 2))
     n = len(values)
     return 1 - (within / n) / (between / (n * (n - 1)))

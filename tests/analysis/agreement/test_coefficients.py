@@ -10,6 +10,7 @@ from topkapi.analysis.agreement import (
     Scores,
     agreement_matrix,
     alpha_of_table,
+    both_orders,
     cohen_kappa,
     fleiss_kappa,
     from_scores,
@@ -55,7 +56,7 @@ def test_every_coefficient_equals_a_plain_count(
     preferences = brute.random_preferences(seed, assessors, queries, documents, missing)
     rated = brute.ratings(preferences)
     shared = [c for c in rated if c.total() > 1]
-    if len({code for c in shared for code in c}) < 2:
+    if not {code for c in shared for code in c} - {1}:
         return  # undefined: has a test of its own
     sums = total(preferences)
     assert float(fleiss_kappa(sums)) == pytest.approx(brute.fleiss(rated), abs=1e-9)
@@ -78,7 +79,7 @@ def test_two_assessors_without_gaps_need_only_their_table() -> None:
     preferences = Preferences(2, 1, preferences.blocks)
     if preferences.blocks[0].assessors.size < 2:
         pytest.fail("the seed has to give both assessors")
-    sums, table = total(preferences), pair_tables(preferences).pooled()
+    sums, table = total(preferences), both_orders(pair_tables(preferences).pooled())
     assert float(gwet_ac1(sums)) == pytest.approx(float(gwet_ac1_of_table(table)), abs=1e-12)
     assert float(krippendorff_alpha(sums)) == pytest.approx(float(alpha_of_table(table)), abs=1e-12)
 

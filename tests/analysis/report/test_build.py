@@ -51,7 +51,9 @@ def test_pooled_figures_equal_plain_counts(seed: int) -> None:
     found = record_of(build_report(made, FEW))["tools"][0]["agreement"]
     votes = made.preferences(graded)
     pooled = np.sum(list(brute.tables(votes).values()), axis=0)
-    assert found["matrix"]["counts"] == pooled.tolist()
+    both = pooled + pooled[::-1, ::-1]
+    assert found["matrix"]["counts"] == (both + both.T).tolist()
+    assert found["votes"] == pooled.sum()
     assert found["overall"]["value"] == pytest.approx(np.trace(pooled) / pooled.sum(), abs=1e-9)
     rated = brute.ratings(votes)
     for key, wanted in (
@@ -72,7 +74,8 @@ def test_each_pair_of_assessors_has_its_own_table_and_interval() -> None:
     for row in rows:
         i, j = int(row["first"][-1]), int(row["second"][-1])
         tables = [table for (_, a, b), table in wanted.items() if (a, b) == (i, j)]
-        assert row["counts"] == np.sum(tables, axis=0).tolist()
+        once = np.sum(tables, axis=0)
+        assert row["counts"] == (once + once[::-1, ::-1]).tolist()
         assert row["overall"]["low"] <= row["overall"]["value"] <= row["overall"]["high"]
 
 

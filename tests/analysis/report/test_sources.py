@@ -43,13 +43,16 @@ def test_three_assessors_of_image_search_equal_a_plain_count() -> None:
                     tables[i, j, votes[i], votes[j]] += 1
     assert len(said[0]) == 41538
     assert sum(votes.count(1) for votes in said) == 44260
-    assert tool["agreement"]["matrix"]["counts"] == tables.sum(axis=(0, 1)).tolist()
+    tables = tables + tables[:, :, ::-1, ::-1]
+    said = [votes + [2 - vote for vote in votes] for votes in said]
+    pooled = tables.sum(axis=(0, 1))
+    assert tool["agreement"]["matrix"]["counts"] == (pooled + pooled.T).tolist()
     for row in tool["pairs"]:
         i, j = int(row["first"][-1]) - 1, int(row["second"][-1]) - 1
         assert row["counts"] == tables[i, j].tolist()
         kappa = cohen_kappa_score(said[i], said[j])
         assert row["cohen_kappa"]["value"] == pytest.approx(kappa, abs=1e-9)
-    rated = [Counter(votes) for votes in zip(*said, strict=True)]
+    rated = [Counter(votes) for votes in zip(*said, strict=True)][:41538]
     found = tool["agreement"]
     assert found["fleiss_kappa"]["value"] == pytest.approx(brute.fleiss(rated), abs=1e-9)
     assert found["gwet_ac1"]["value"] == pytest.approx(brute.ac1(rated), abs=1e-9)
@@ -77,10 +80,11 @@ def test_crowd_and_local_agree_on_911_of_1469() -> None:
     table = np.zeros((3, 3))
     for key in shared:
         table[first[0][key], first[1][key]] += 1
-    assert counts == table.tolist()
-    assert counts[0][0] + counts[2][2] == 911
-    assert sum(map(sum, counts)) == 1469
-    kappa = cohen_kappa_score(*([votes[key] for key in shared] for votes in first))
+    assert counts == (table + table[::-1, ::-1]).tolist()
+    assert counts[0][0] == 911
+    assert found["votes"] == 1469
+    one, two = ([votes[key] for key in shared] for votes in first)
+    kappa = cohen_kappa_score(one + [2 - vote for vote in one], two + [2 - vote for vote in two])
     assert found["cohen_kappa"]["value"] == pytest.approx(kappa, abs=1e-9)
 
 
