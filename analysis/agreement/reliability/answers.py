@@ -6,28 +6,31 @@ half-normal, as distances of normal worths are; :math:`\gamma = 0` makes all err
 sees worths with normal noise. :math:`c_a` is fixed by the assessor's error rate :math:`e_a`, the
 mean over :math:`t`. Truth, difficulty (in ``LEVELS`` classes), :math:`\gamma` and all rates are
 drawn by Gibbs steps. Answers of one query may depend on each other: their log-likelihood is
-divided by the design effect, how much more the wrong answers of an assessor vary between queries
-than independent ones would.
+divided by the design effect, how much more the scores of the likelihood vary between queries than
+those of independent answers would, and widened for few queries as Student's t requires.
 """
 
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy import stats
-from scipy.special import ndtr
+from scipy import sparse, stats
+from scipy.special import expit, ndtr
 
 from topkapi.analysis.agreement.preferences import BETTER, WORSE, Block, Preferences
 from topkapi.analysis.agreement.reliability.identified import identified
-from topkapi.analysis.agreement.reliability.rates import GRID, ErrorRates, Population
+from topkapi.analysis.agreement.reliability.rates import GRID, LOGITS, ErrorRates, Population
 from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
-LEVELS = 6  # classes of difficulty
-GAMMAS: FloatArray = np.linspace(0, 1, 5)
+LEVELS = 8  # classes of difficulty
+GAMMAS: FloatArray = np.linspace(0, 1.75, 15)
+GAMMA_PRIOR: FloatArray = -0.5 * ((GAMMAS - 1) / 0.4) ** 2  # log density: few people say little
 START, SETTLE = 60, 40  # sweeps before the design effect is measured, and after
 LEAST_SWEEPS, SWEPT = 150, 15_000_000  # kept sweeps of large studies: votes x sweeps at most
-GAMMA_EVERY = 4  # sweeps
+GAMMA_EVERY, GAMMA_STEP = 2, 3  # sweeps, and the farthest proposal on the grid
 MOST_COLLAPSED = 16  # assessors of a query up to which equal columns of votes are counted once
+MOST_SUMMED = 4000  # votes up to which truth and difficulty are summed over, not drawn
+STEP = float(LOGITS[1] - LOGITS[0])
 LEAST_WRONG = 1e-9  # probability
 
 
@@ -70,17 +73,19 @@ def errors_of_answers(
     votes = _votes(preferences)
     if not votes.item.size:
         return ErrorRates.none(preferences.n_assessors)
-    sampler = _Sampler(votes, preferences.n_assessors, np.random.default_rng(seed))
-    for _ in range(START):
-        sampler.sweep()
-    sampler.effect = sampler.design_effect(preferences.n_queries)
+    patterns = _patterns(votes, preferences.n_assessors)
+    sampler = _Sampler(patterns, preferences.n_assessors, np.random.default_rng(seed))
+    settled = [sampler.sweep() for _ in range(START)][START // 2 :]
+    rates = np.rint(np.mean(settled, axis=0)).astype(np.int64)
+    sampler.effect = _design_effect(votes, rates, sampler.gamma, preferences.n_queries, level)
     if sweeps is None:
         sweeps = max(LEAST_SWEEPS, min(400, SWEPT // votes.item.size))
     draws = np.empty((sweeps, preferences.n_assessors))
     for number in range(-SETTLE, sweeps):
-        sampler.sweep()
+        rates = sampler.sweep()
         if number >= 0:
-            draws[number] = GRID[sampler.rates]
+            within = sampler.rng.uniform(-0.5, 0.5, rates.size) * STEP
+            draws[number] = expit(LOGITS[rates] + within)
     known = identified(votes.item, votes.assessor, preferences.n_assessors)
     return ErrorRates.of(draws, known, level)
 
@@ -113,117 +118,167 @@ def _block_votes(block: Block) -> tuple[IntArray, IntArray, IntArray, IntArray, 
     return item, block.assessors[row], query, signs[row, item].astype(np.int64), count
 
 
+def _patterns(votes: _Votes, n_assessors: int) -> _Votes:
+    """Return the votes with items of all queries counted once that the same people voted alike."""
+    if n_assessors > MOST_COLLAPSED:
+        return votes
+    signs = np.zeros((n_assessors, votes.count.size), dtype=np.int8)
+    signs[votes.assessor, votes.item] = np.where(votes.plus, 1, -1)
+    signs, owner = np.unique(signs, axis=1, return_inverse=True)
+    assessor, item = np.nonzero(signs)
+    count = np.bincount(owner.ravel(), votes.count).astype(np.int64)
+    return _Votes(item, assessor, np.zeros_like(item), signs[assessor, item] > 0, count)
+
+
+@cache
+def _difficulty() -> tuple[FloatArray, FloatArray]:
+    """Return distance and probability of every class of difficulty, (levels,) each.
+
+    Gauss-Legendre in the root of the quantile: many classes lie among the closest pairs. Careful
+    assessors err on these alone, and together; with equal classes such errors look like the truth.
+    """
+    node, weight = np.polynomial.legendre.leggauss(LEVELS)
+    root = (node + 1) / 2
+    return stats.halfnorm.ppf(root**2), weight * root
+
+
 @cache
 def _wrong() -> FloatArray:
     """Return the log probability of a right and of a wrong answer, (gammas, 2, levels, grid)."""
-    distance = stats.halfnorm.ppf((np.arange(LEVELS) + 0.5) / LEVELS)
-    steepness = np.linspace(-1, 1, 4001)
-    steepness = 60 * np.sign(steepness) * steepness**2
+    distance, weight = _difficulty()
+    steepness = np.sinh(np.linspace(-14, 14, 4001))
     tables = []
     for gamma in GAMMAS:
         worth = distance**gamma
-        mean = ndtr(-np.outer(steepness, worth)).mean(axis=1)
+        mean = ndtr(-np.outer(steepness, worth)) @ weight
         chosen = np.interp(-GRID, -mean, steepness)
         wrong = np.clip(ndtr(-np.outer(worth, chosen)), LEAST_WRONG, 1 - LEAST_WRONG)
         tables.append((np.log1p(-wrong), np.log(wrong)))
     return np.array(tables)
 
 
+def _likelihood(votes: _Votes, rates: IntArray, gamma: int) -> FloatArray:
+    """Return the log-likelihood of every item by truth and level, (2 levels, items)."""
+    n = votes.count.size
+    table = _wrong()[gamma][:, :, rates]
+    found = np.empty((2 * LEVELS, n))
+    for level in range(LEVELS):
+        right, wrong = table[0, level][votes.assessor], table[1, level][votes.assessor]
+        found[level] = np.bincount(votes.item, np.where(votes.plus, right, wrong), n)
+        found[LEVELS + level] = np.bincount(votes.item, np.where(votes.plus, wrong, right), n)
+    return found + np.log(np.tile(_difficulty()[1], 2))[:, None]
+
+
+def _chances(found: FloatArray, count: IntArray) -> tuple[FloatArray, float]:
+    """Return the probability of truth and level of every item, and the log evidence."""
+    most = found.max(axis=0)
+    chances = np.exp(found - most)
+    total = chances.sum(axis=0)
+    return chances / total, float((np.log(total) + most) @ count)
+
+
 class _Sampler:
-    """State of the chain: the rate of every assessor, gamma, and the wrong votes of the sweep."""
+    """State of the chain: the rate of every assessor, as index of the grid, and gamma.
+
+    With few votes the rates are drawn with truth and difficulty summed over, one assessor after
+    the other. With many these are drawn too, which is faster but takes more sweeps to mix.
+    """
 
     def __init__(self, votes: _Votes, n_assessors: int, rng: np.random.Generator) -> None:
         self.votes, self.n_assessors, self.rng = votes, n_assessors, rng
         self.population = Population(rng)
         self.rates = np.full(n_assessors, int(np.searchsorted(GRID, 0.2)))
-        self.gamma, self.effect = GAMMAS.size // 2, 1.0
+        self.gamma, self.effect = int(np.argmax(GAMMA_PRIOR)), 1.0
         self.active = np.bincount(votes.assessor, minlength=n_assessors) > 0
-        self.wrong: FloatArray = np.zeros(votes.item.size)
+        rows, shape = np.arange(votes.item.size), (n_assessors, votes.item.size)
+        self._owner = sparse.csr_array((np.ones(rows.size), (votes.assessor, rows)), shape=shape)
         self._swept = 0
 
-    def sweep(self) -> None:
-        """Draw gamma, truth and difficulty of every item, then all rates and their prior."""
-        chances = self._draw_gamma(self._likelihood(self.gamma))
-        counts = self._draw_items(chances)
-        table = _wrong()[self.gamma]
-        known = counts[0] @ table[0] + counts[1] @ table[1]
-        self.rates = self.population.draw_rates(known / self.effect)
+    def sweep(self) -> IntArray:
+        """Draw gamma and all rates, which are returned, and their common prior."""
+        found = self._draw_gamma(_likelihood(self.votes, self.rates, self.gamma))
+        if self.votes.item.size <= MOST_SUMMED:
+            self._draw_each(found)
+        else:
+            counts = self._draw_items(_chances(found, self.votes.count)[0])
+            table = _wrong()[self.gamma]
+            known = counts[0] @ table[0] + counts[1] @ table[1]
+            self.rates = self.population.draw_rates(known / self.effect)
         self.population.update(self.rates[self.active])
-
-    def _likelihood(self, gamma: int) -> FloatArray:
-        """Return the log-likelihood of every item by truth and level, (2 levels, items)."""
-        votes, n = self.votes, self.votes.count.size
-        table = _wrong()[gamma][:, :, self.rates]
-        found = np.empty((2 * LEVELS, n))
-        for level in range(LEVELS):
-            right, wrong = table[0, level][votes.assessor], table[1, level][votes.assessor]
-            found[level] = np.bincount(votes.item, np.where(votes.plus, right, wrong), n)
-            found[LEVELS + level] = np.bincount(votes.item, np.where(votes.plus, wrong, right), n)
-        return found
+        return self.rates.copy()
 
     def _draw_gamma(self, found: FloatArray) -> FloatArray:
-        """Take a Metropolis step on gamma now and then; return the chances of truth and level."""
-        chances, evidence = self._chances(found)
+        """Take a Metropolis step on gamma now and then; return the log-likelihood of the items."""
         self._swept += 1
-        if self._swept % GAMMA_EVERY:
-            return chances
-        other = self.gamma + (1 if self.rng.random() < 0.5 else -1)
-        if not 0 <= other < GAMMAS.size:
-            return chances
-        tried, proposed = self._chances(self._likelihood(other))
-        if np.log(self.rng.random()) < (proposed - evidence) / self.effect:
+        other = self.gamma + int(self.rng.integers(-GAMMA_STEP, GAMMA_STEP + 1))
+        if self._swept % GAMMA_EVERY or not 0 <= other < GAMMAS.size:
+            return found
+        tried = _likelihood(self.votes, self.rates, other)
+        gain = _chances(tried, self.votes.count)[1] - _chances(found, self.votes.count)[1]
+        prior = GAMMA_PRIOR[other] - GAMMA_PRIOR[self.gamma]
+        if np.log(self.rng.random()) < gain / self.effect + prior:
             self.gamma = other
             return tried
-        return chances
+        return found
 
-    def _chances(self, found: FloatArray) -> tuple[FloatArray, float]:
-        most = found.max(axis=0)
-        chances = np.exp(found - most)
-        total = chances.sum(axis=0)
-        return chances / total, float((np.log(total) + most) @ self.votes.count)
+    def _draw_each(self, found: FloatArray) -> None:
+        """Draw the rate of one assessor after the other, given those of the others."""
+        votes, table = self.votes, _wrong()[self.gamma]
+        first = np.concatenate([table[0], table[1]])  # by truth and level: of a vote for the first
+        second = np.concatenate([table[1], table[0]])
+        likelihood = np.stack([np.exp(second), np.exp(first)])
+        for a in np.flatnonzero(self.active).tolist():
+            rows = self._owner.indices[self._owner.indptr[a] : self._owner.indptr[a + 1]]
+            item, plus = votes.item[rows], votes.plus[rows]
+            own = np.where(plus, first[:, [self.rates[a]]], second[:, [self.rates[a]]])
+            others = found[:, item] - own
+            weight = np.exp(others - others.max(axis=0)).T
+            chance = np.where(plus[:, None], weight @ likelihood[1], weight @ likelihood[0])
+            known = votes.count[item] @ np.log(chance)
+            self.rates[a] = self.population.draw_rates(known[None] / self.effect)[0]
+            now = np.where(plus, first[:, [self.rates[a]]], second[:, [self.rates[a]]])
+            found[:, item] = others + now
 
     def _draw_items(self, chances: FloatArray) -> FloatArray:
         """Draw truth and level of every item.
 
-        Returns the number of right and wrong votes, (2, assessors, levels).
+        Returns the number of right and wrong votes, (2, assessors, levels); it varies about its
+        expectation as much as that of as many fewer items as the design effect tells.
         """
         votes = self.votes
-        if (votes.count == 1).all():
-            sums = np.cumsum(chances, axis=0)
-            drawn = (sums < self.rng.random(votes.count.size)).sum(axis=0)
-            drawn = np.minimum(drawn, 2 * LEVELS - 1)[votes.item]
-            wrong = votes.plus != (drawn < LEVELS)
-            key = (wrong * self.n_assessors + votes.assessor) * LEVELS + drawn % LEVELS
-            self.wrong = wrong.astype(float)
-            counts = np.bincount(key, minlength=2 * self.n_assessors * LEVELS).astype(float)
-            return counts.reshape(2, self.n_assessors, LEVELS)
-        return self._draw_equal_items(chances)
-
-    def _draw_equal_items(self, chances: FloatArray) -> FloatArray:
-        votes = self.votes
-        drawn = self.rng.multinomial(votes.count, chances.T)[votes.item]
-        better, worse = drawn[:, :LEVELS], drawn[:, LEVELS:]
+        drawn = self.rng.multinomial(votes.count, chances.T)
+        expected = chances.T * votes.count[:, None]
+        spread = (expected + np.sqrt(self.effect) * (drawn - expected))[votes.item]
+        better, worse = spread[:, :LEVELS], spread[:, LEVELS:]
         right = np.where(votes.plus[:, None], better, worse)
         wrong = np.where(votes.plus[:, None], worse, better)
-        self.wrong = wrong.sum(axis=1).astype(float)
-        counts = np.zeros((2, self.n_assessors, LEVELS))
-        np.add.at(counts[0], votes.assessor, right)
-        np.add.at(counts[1], votes.assessor, wrong)
-        return counts
+        return np.stack([self._owner @ right, self._owner @ wrong])
 
-    def design_effect(self, n_queries: int) -> float:
-        """Return how much more wrong answers vary between queries than independent ones would.
 
-        At least 1, and 1 where nobody answered two queries.
-        """
-        votes = self.votes
-        cells, cell = np.unique(votes.assessor * n_queries + votes.query, return_inverse=True)
-        who = cells // n_queries
-        size = np.bincount(cell, votes.count[votes.item].astype(float))
-        wrong = np.bincount(cell, self.wrong)
-        total, missed = np.bincount(who, size), np.bincount(who, wrong)
-        rate = (missed / np.maximum(total, 1))[who]
-        several = np.bincount(who)[who] > 1
-        seen = ((wrong - size * rate) ** 2)[several].sum()
-        expected = (size * rate * (1 - rate) * (1 - size / total[who]))[several].sum()
-        return max(1.0, float(seen / expected)) if expected > 0 else 1.0
+def _design_effect(
+    votes: _Votes, rates: IntArray, gamma: int, n_queries: int, level: float
+) -> float:
+    """Return how much more scores vary between queries than those of independent answers.
+
+    The score is the derivative of an item's log-likelihood by the log-odds of a rate. At least 1
+    before it is widened for few queries, and 1 where nobody answered two queries.
+    """
+    chances = _chances(_likelihood(votes, rates, gamma), votes.count)[0].T[votes.item]
+    right, wrong = np.gradient(_wrong()[gamma], LOGITS, axis=-1)[:, :, rates[votes.assessor]]
+    better, worse = chances[:, :LEVELS].T, chances[:, LEVELS:].T
+    first, second = (better * right + worse * wrong), (better * wrong + worse * right)
+    score = np.where(votes.plus, first, second).sum(axis=0)
+    count = votes.count[votes.item].astype(float)
+    cells, cell = np.unique(votes.assessor * n_queries + votes.query, return_inverse=True)
+    who = cells // n_queries
+    size, sums = np.bincount(cell, count), np.bincount(cell, count * score)
+    squares = np.bincount(cell, count * score**2)
+    share = size / np.bincount(who, size)[who]
+    several = np.bincount(who)[who] > 1
+    seen = ((sums - share * np.bincount(who, sums)[who]) ** 2)[several].sum()
+    expected = (squares * (1 - share))[several].sum()
+    if not expected > 0:
+        return 1.0
+    freedom = max(np.unique(votes.query).size - 1, 1)
+    wider = stats.t.ppf((1 + level) / 2, freedom) / stats.norm.ppf((1 + level) / 2)
+    return max(1.0, float(seen / expected)) * float(wider) ** 2

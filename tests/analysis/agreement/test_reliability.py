@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bench.error_rates import coverage
 from topkapi.analysis.agreement import (
     Judgments,
     agreement,
@@ -64,6 +65,15 @@ def test_rates_order_people_better_than_agreement_and_intervals_cover(
         held += ((found.low <= rates) & (rates <= found.high))[known].tolist()
     assert np.mean(ours) >= np.mean(plain)
     assert 0.88 <= np.mean(held) <= 0.99
+
+
+@pytest.mark.parametrize("queries", [12, 100])
+def test_intervals_of_few_people_cover_with_little_and_with_much_data(queries: int) -> None:
+    """Check 20 studies of four people: 80 intervals, and rates that are not understated."""
+    found = coverage(4, 4, queries, runs=20)
+    assert 0.92 <= found["held"] <= 0.99
+    assert found["understated"] <= 0.05
+    assert abs(found["bias"]) < 0.005
 
 
 @pytest.mark.parametrize(("queries", "rounds"), [(12, 2), (30, 4)])
