@@ -29,14 +29,19 @@ def measures_of(truth: Truth) -> list[str]:
     return TOPK if truth == "topk" else GRADED
 
 
-def tuned_by(truth: Truth) -> str:
-    """Return the measure that settings are chosen by."""
-    return "kappa-ndcg@10" if truth == "topk" else "ndcg@10"
+def cuts_of(truth: Truth, k: int) -> range:
+    """Return the depths of measures: no deeper than lists of ``k``."""
+    return CUTS[:k] if truth == "topk" else CUTS
 
 
-def beta_measures(truth: Truth) -> list[str]:
+def tuned_by(truth: Truth, k: int = 10) -> str:
+    """Return the measure that settings are chosen by: of lists of ``k``, at most 10 deep."""
+    return f"kappa-ndcg@{min(k, CUTS[-1])}" if truth == "topk" else "ndcg@10"
+
+
+def beta_measures(truth: Truth, k: int = 10) -> list[str]:
     """Return the measures of curves over beta."""
-    return [tuned_by(truth), "kappa-err" if truth == "topk" else "err"]
+    return [tuned_by(truth, k), "kappa-err" if truth == "topk" else "err"]
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,7 @@ def compare_cell(
         given["k"] = k
     if accepts(entry.model, "seed"):
         given["seed"] = seed
-    measure = tuned_by(truth)
+    measure = tuned_by(truth, k)
     try:
         tuned = tune(entry.model, fold.train, fold.validation, measure, given=given, gains=gains)
     except (AnalysisError, ArithmeticError, np.linalg.LinAlgError) as error:
@@ -117,7 +122,7 @@ def compare_cell(
     kept: Row = {}
     if keep_scores:
         kept["scores"] = scores.tolist()
-        kept["by_beta"] = _by_beta(tuned, fold.test, truth, gains)
+        kept["by_beta"] = _by_beta(tuned, fold.test, beta_measures(truth, k), gains)
     return {
         "settings": tuned.settings,
         "at_edge": list(tuned.at_edge),
@@ -128,9 +133,10 @@ def compare_cell(
     }
 
 
-def _by_beta(tuned: Tuned, test: RankingData, truth: Truth, gains: Gains | None) -> list[Row]:
+def _by_beta(
+    tuned: Tuned, test: RankingData, measures: list[str], gains: Gains | None
+) -> list[Row]:
     """Return beta and means on the test part of each model that was trained to tune beta."""
-    measures = beta_measures(truth)
     return [
         {
             "beta": each.settings["beta"],

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from topkapi.analysis.experiments.compare import CUTS, Entry, gather, mean_over_folds
+from topkapi.analysis.experiments.compare import CUTS, Entry, cuts_of, gather, mean_over_folds
 from topkapi.analysis.experiments.folds import FoldSet, Truth, with_truth
 from topkapi.analysis.experiments.grids import title
 from topkapi.analysis.experiments.significance import holm, randomisation_test
@@ -20,10 +20,11 @@ PARENTS = {
 ALPHA = 0.05
 
 
-def niu_columns(truth: Truth, rule: str) -> dict[str, str]:
-    """Return the columns of Tables 4 and 5 of [NGLC12]_: heading -> measure."""
+def niu_columns(truth: Truth, rule: str, k: int = 10) -> dict[str, str]:
+    """Return the columns of Tables 4 and 5 of [NGLC12]_: heading -> measure, no deeper than k."""
     if truth == "topk":
-        return {**{f"κ-N@{cut}": f"kappa-ndcg@{cut}" for cut in CUTS}, "κ-ERR": "kappa-err"}
+        cuts = cuts_of(truth, k)
+        return {**{f"κ-N@{cut}": f"kappa-ndcg@{cut}" for cut in cuts}, "κ-ERR": "kappa-err"}
     stem = "letor4-ndcg" if rule == "letor4" else "ndcg"
     return {**{f"N@{cut}": f"{stem}@{cut}" for cut in CUTS}, "ERR": "err", "MAP": "map"}
 

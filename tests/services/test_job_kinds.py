@@ -78,10 +78,11 @@ def test_curves_have_the_values_of_the_tables(sessions: Sessions) -> None:
     chosen = choice(models=["regression", "focused-net"])
     found = json.loads(run_job(sessions, "models", chosen).result or "")
     by_k, by_beta, err = found["curves"]
-    assert (by_k["over"], by_k["measure"], by_k["positions"]) == ("k", "κ-N@k", [*range(1, 11)])
+    assert (by_k["over"], by_k["measure"], by_k["positions"]) == ("k", "κ-N@k", [1, 2, 3])
+    assert (found["k"], found["measure"]) == (3, "κ-N@3")
     for row in found["rows"]:
-        assert by_k["values"][row["model"]] == pytest.approx(row["means"][:10], abs=1e-5)
-    assert (by_beta["measure"], err["measure"]) == ("κ-N@10", "κ-ERR")
+        assert by_k["values"][row["model"]] == pytest.approx(row["means"][:3], abs=1e-5)
+    assert (by_beta["measure"], err["measure"]) == ("κ-N@3", "κ-ERR")
     assert by_beta["positions"] == [round(0.1 * step, 1) for step in range(11)]
     assert {*by_beta["values"]} == {"focused-net"}
     chosen_beta = {row["model"]: row for row in found["rows"]}["focused-net"]["settings"]["beta"]

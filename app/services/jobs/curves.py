@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from topkapi.analysis.experiments.compare import (
-    CUTS,
     beta_measures,
+    cuts_of,
     gather,
     mean_by_beta,
     mean_over_folds,
@@ -28,22 +28,23 @@ def curves_of(chosen: Comparison, rows: Sequence[Row], headings: Mapping[str, st
     """
     over_beta = [
         _over_beta(chosen, rows, measure, headings[measure])
-        for measure in beta_measures(chosen.truth)
+        for measure in beta_measures(chosen.truth, chosen.k)
     ]
     return [curve for curve in (_over_k(chosen, rows), *over_beta) if curve["values"]]
 
 
 def _over_k(chosen: Comparison, rows: Sequence[Row]) -> Json:
     heading, stem = _BY_K[chosen.truth]
+    cuts = cuts_of(chosen.truth, chosen.k)
     values: dict[str, list[float]] = {}
     for entry in chosen.entries:
         found = [
-            mean_over_folds(gather(rows, chosen.truth, entry, f"{stem}@{cut}")) for cut in CUTS
+            mean_over_folds(gather(rows, chosen.truth, entry, f"{stem}@{cut}")) for cut in cuts
         ]
         known = [round(mean, 6) for mean in found if mean is not None]
-        if len(known) == len(CUTS):
+        if len(known) == len(cuts):
             values[entry.model] = known
-    return {"over": "k", "measure": heading, "positions": list(CUTS), "values": values}
+    return {"over": "k", "measure": heading, "positions": list(cuts), "values": values}
 
 
 def _over_beta(chosen: Comparison, rows: Sequence[Row], measure: str, heading: str) -> Json:

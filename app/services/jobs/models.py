@@ -78,10 +78,10 @@ def _settings(rows: Sequence[Row]) -> dict[str, Row]:
 
 def _figures(chosen: Comparison, rows: Sequence[Row], settings: dict[str, Row]) -> Json:
     """Return the table, tests against the best model, values per query, and curves."""
-    columns = niu_columns(chosen.truth, "standard")
+    columns = niu_columns(chosen.truth, "standard", chosen.k)
     headings = {measure: heading for heading, measure in columns.items()}
     table = comparison_table(rows, chosen.entries, chosen.truth, columns, "")
-    measure = tuned_by(chosen.truth)
+    measure = tuned_by(chosen.truth, chosen.k)
     names = [query for fold in chosen.folds.folds for query in fold.test.query_ids]
     values = {
         entry.model: [value for part in found for value in part]
