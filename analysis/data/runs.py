@@ -152,6 +152,7 @@ def format_run(data: RankingData, scores: FloatArray, tag: str) -> str:
 def run_scores(data: RankingData, run: Run) -> FloatArray:
     """Return the scores of a run for the documents of ``data``, (n_rows,).
 
+    They have 32 bits, as in trec_eval, which orders documents by id where these are equal.
     Documents that the run did not retrieve, all of a query that it lacks among them, have -inf,
     which earns nothing in any measure. Documents of the run that the data lack are left out: use
     ``data_of_judgments`` to have them take their ranks.
@@ -159,12 +160,13 @@ def run_scores(data: RankingData, run: Run) -> FloatArray:
     _require_ids(data)
     if not any(query in run for query in data.query_ids):
         raise BadData("the run and the data have no query in common")
-    scores = np.empty(data.n_rows)
+    scores: FloatArray = np.empty(data.n_rows)
     for number, query in enumerate(data.query_ids):
         start, stop = data.offsets[number], data.offsets[number + 1]
         found = run.get(query, {})
         scores[start:stop] = [found.get(name, -np.inf) for name in data.document_ids[start:stop]]
-    return scores
+    with np.errstate(over="ignore"):
+        return scores.astype(np.float32).astype(float)
 
 
 def judgments_of(data: RankingData) -> dict[str, dict[str, float]]:

@@ -17,7 +17,7 @@
 Files may be gzip. Documents of a query are ordered by id, whatever the order of the rows.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +31,8 @@ from topkapi.analysis.report.reading.logs import read_log, stated
 from topkapi.analysis.report.reading.parts import Parts, Row, study_of
 from topkapi.analysis.report.study import StudyData
 
+_Located = tuple[str, Row]  # an answer with its file and line
+_LEAVE_OUT = ": correct it, or leave such answers out with --leave-out-self"
 HEADER = ("query", "a", "b", "preference", "assessor")
 SEEN = 50  # lines that distinguish qrels from winners
 EXPECTED = {
@@ -51,6 +53,7 @@ def read_preferences(
     format: str | None = None,
     k: int | None = None,
     preference: str | None = None,
+    left_out: list[str] | None = None,
 ) -> StudyData:
     """Read preference files as one study.
 
@@ -65,6 +68,9 @@ def read_preferences(
     preference
         Whether preferences of ``pairs`` files are ``codes`` or document ``ids``; None lets each
         file decide.
+    left_out
+        Collects the places of answers that compare a document with itself, which are left out;
+        such an answer is an error if None.
 
     Returns
     -------
@@ -99,9 +105,9 @@ def read_preferences(
         elif kind == "qrels":
             grades[name] = read_qrels(path)
         elif kind == "pairs":
-            rows.extend(_pair_rows(path, preference))
+            rows.extend(_checked(_pair_rows(path, preference), left_out, _LEAVE_OUT))
         elif kind in READERS:
-            rows.extend(READERS[kind](lines, path, name))
+            rows.extend(_checked(READERS[kind](lines, path, name), left_out, _LEAVE_OUT))
         else:
             raise BadData(f"unknown format {kind!r}; known are {', '.join(FORMATS)}")
     if {"pairs", "judgments"} <= kinds:
@@ -137,7 +143,7 @@ def read_votes(path: Path) -> list[Row]:
         return [Row(*each) for each in stated(read_log(read_judgments(path)))]
     if kind not in READERS:
         raise BadData(f"{path}: {kind} files hold no single answers; give pairs or judgments")
-    return list(READERS[kind](lines, path, _name(path)))
+    return list(_checked(READERS[kind](lines, path, _name(path)), None))
 
 
 def detect(lines: Sequence[str], path: Path) -> str:
@@ -191,12 +197,12 @@ def _name(path: Path) -> str:
     return name.rsplit(".", 1)[0] if "." in name[1:] else name
 
 
-def _pairs(_lines: Sequence[str], path: Path, _: str) -> Iterator[Row]:
+def _pairs(_lines: Sequence[str], path: Path, _: str) -> Iterator[_Located]:
     """Read a file of pairs whose preferences are codes or ids, whichever fits the whole file."""
     return _pair_rows(path, None)
 
 
-def _pair_rows(path: Path, preference: str | None) -> Iterator[Row]:
+def _pair_rows(path: Path, preference: str | None) -> Iterator[_Located]:
     rows = list(read_tsv(path, HEADER))
     meaning = preference or _meaning(rows)
     for location, (query, a, b, given, assessor) in rows:
@@ -204,7 +210,7 @@ def _pair_rows(path: Path, preference: str | None) -> Iterator[Row]:
         answer = {"codes": code, "ids": named}.get(meaning, named if code is None else code)
         if answer is None:
             raise BadData(f"{location}: preference {given!r} is not {EXPECTED[meaning]}")
-        yield _distinct(Row(query, a, b, answer, assessor), location)
+        yield location, Row(query, a, b, answer, assessor)
 
 
 def _readings(a: str, b: str, given: str) -> tuple[int | None, int | None]:
@@ -229,7 +235,7 @@ def _meaning(rows: Sequence[tuple[str, Sequence[str]]]) -> str:
     return "either"
 
 
-def _winners(lines: Sequence[str], path: Path, name: str) -> Iterator[Row]:
+def _winners(lines: Sequence[str], path: Path, name: str) -> Iterator[_Located]:
     for number, line in enumerate(lines, start=1):
         words = line.split()
         if not words:
@@ -239,10 +245,10 @@ def _winners(lines: Sequence[str], path: Path, name: str) -> Iterator[Row]:
                 f"{path}, line {number}: expected query, two documents and the better of them"
             )
         query, a, b, winner = words
-        yield _distinct(Row(query, a, b, 1 if winner == a else -1, name), f"{path}, line {number}")
+        yield f"{path}, line {number}", Row(query, a, b, 1 if winner == a else -1, name)
 
 
-def _tags(lines: Sequence[str], path: Path, _: str) -> Iterator[Row]:
+def _tags(lines: Sequence[str], path: Path, _: str) -> Iterator[_Located]:
     for number, line in enumerate(lines[1:], start=2):
         if not line.strip():
             continue
@@ -253,7 +259,7 @@ def _tags(lines: Sequence[str], path: Path, _: str) -> Iterator[Row]:
         for column, tag in enumerate(tags, start=1):
             answer = _tag(tag, path, number)
             row = Row(query, ends[0], ends[1], answer, f"assessor {column}")
-            yield _distinct(row, f"{path}, line {number}")
+            yield f"{path}, line {number}", row
 
 
 def _tag(tag: str, path: Path, number: int) -> int:
@@ -264,15 +270,22 @@ def _tag(tag: str, path: Path, number: int) -> int:
         raise BadData(f"{path}, line {number}: tag {tag!r} is not a number") from None
 
 
-def _distinct(row: Row, location: str) -> Row:
-    if row.a == row.b:
-        raise BadData(f"{location}: document {row.a!r} is compared with itself")
-    if not all((row.query, row.a, row.b, row.assessor)):
-        raise BadData(f"{location}: query, documents and assessor may not be empty")
-    return row
+def _checked(
+    located: Iterable[_Located], left_out: list[str] | None, hint: str = ""
+) -> Iterator[Row]:
+    """Yield the answers; ``left_out`` collects places where a document is compared with itself."""
+    for location, row in located:
+        if not all((row.query, row.a, row.b, row.assessor)):
+            raise BadData(f"{location}: query, documents and assessor may not be empty")
+        if row.a != row.b:
+            yield row
+        elif left_out is None:
+            raise BadData(f"{location}: document {row.a!r} is compared with itself{hint}")
+        else:
+            left_out.append(location)
 
 
-READERS: dict[str, Callable[[Sequence[str], Path, str], Iterator[Row]]] = {
+READERS: dict[str, Callable[[Sequence[str], Path, str], Iterator[_Located]]] = {
     "pairs": _pairs,
     "winners": _winners,
     "tags": _tags,

@@ -29,7 +29,16 @@ def test_a_written_run_is_read_back(tmp_path: Path) -> None:
     path = tmp_path / "run.txt"
     path.write_text(format_run(data, scores, "mine"))
     assert path.read_text().split("\n")[0] == f"a Q0 y 1 {1 / 3!r} mine"
-    np.testing.assert_array_equal(run_scores(data, read_run(path)), scores)
+    assert read_run(path) == {"a": {"x": 0.1, "y": 1 / 3}, "b": {"z": -2.0}}
+    np.testing.assert_array_equal(run_scores(data, read_run(path)), scores.astype(np.float32))
+
+
+def test_scores_that_32_bits_cannot_tell_apart_are_ordered_by_id_as_in_trec_eval() -> None:
+    judged, run = {"1": {"a": 1, "b": 0}}, {"1": {"a": 12.0000002, "b": 12.0000001}}
+    assert ours(judged, run, ["map"])["map"] == [0.5]
+    pytrec_eval = reference_library("pytrec_eval")
+    theirs = pytrec_eval.RelevanceEvaluator(judged, {"map"}).evaluate(run)
+    assert theirs["1"]["map"] == 0.5
 
 
 def test_measures_of_a_run_equal_trec_eval_within_its_length() -> None:

@@ -83,8 +83,8 @@ def test_crowd_and_local_agree_on_911_of_1469() -> None:
     assert counts == (table + table[::-1, ::-1]).tolist()
     assert counts[0][0] == 911
     assert found["votes"] == 1469
-    one, two = ([votes[key] for key in shared] for votes in first)
-    kappa = cohen_kappa_score(one + [2 - vote for vote in one], two + [2 - vote for vote in two])
+    both = [[votes[key] for key in shared] for votes in first]
+    kappa = cohen_kappa_score(*(each + [2 - vote for vote in each] for each in both))
     assert found["cohen_kappa"]["value"] == pytest.approx(kappa, abs=1e-9)
 
 
@@ -129,6 +129,7 @@ def test_gzip_and_plain_and_all_formats_are_seen_from_the_content(tmp_path: Path
         (HEADER + "q\td1\td2\n", "line 2: 3 columns"),
         ('{"ranking": 3}\n', "line 1"),
         (HEADER + "q\td1\td1\ttie\tBao\n", "line 2: document 'd1' is compared with itself"),
+        ("q d1 d2 d1\nq d1 d1 d1\n", "leave such answers out with --leave-out-self"),
         (HEADER + "q\td1\td2\ta\t\n", "line 2: query, documents and assessor"),
         ("q d1 d2 d1\nq d1 d2 d3\n", "line 2: expected query, two documents"),
         ("Q\tp\tt\nq\tx,y\t1\nq\tx,y\tz\n", "line 3: tag 'z' is not a number"),
@@ -141,6 +142,22 @@ def test_a_fault_names_file_and_line(tmp_path: Path, text: str, message: str) ->
         read_preferences([path])
     assert message in str(refused.value)
     assert "bad.tsv" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEADER + "q\td1\td1\ttie\tBao\nq\td1\td2\ta\tBao\n",
+        "q d1 d2 d1\nq d1 d1 d1\n",
+        "Q\tp\tt\nq\tx,y\t1\nq\tx,x\t1\n",
+    ],
+)
+def test_a_document_against_itself_is_left_out_on_request(tmp_path: Path, text: str) -> None:
+    left_out: list[str] = []
+    found = read_preferences([write(tmp_path / "own.tsv", text)], left_out=left_out)
+    assert len(found.tools[0].judgments or ()) == 1
+    assert len(left_out) == 1
+    assert "own.tsv, line " in left_out[0]
 
 
 def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
