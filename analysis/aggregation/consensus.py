@@ -32,12 +32,10 @@ class Consensus:
         Documents (n,), best first.
     wins
         Weighted votes that each document won, (n,).
-    assessors
-        Indices of assessors, (m,).
+    stated
+        Preferences of the assessors that are held against it.
     weights
         Weight of each assessor, (m,).
-    departures
-        Share of an assessor's preferences that the order reverses, (m,); NaN for one who only tied.
     method
         How the order was found.
     """
@@ -45,10 +43,14 @@ class Consensus:
     query: int
     order: IntArray
     wins: FloatArray
-    assessors: IntArray
+    stated: Block
     weights: FloatArray
-    departures: FloatArray
     method: Method = KEMENY
+
+    @property
+    def assessors(self) -> IntArray:
+        """Indices of the assessors, (m,)."""
+        return self.stated.assessors
 
     def top(self, k: int) -> IntArray:
         """Return the first ``k`` documents that anybody preferred to anything."""
@@ -61,6 +63,17 @@ class Consensus:
         top = self.top(k)
         labels[top] = k - np.arange(top.size)
         return labels
+
+    def departures(self, k: int) -> FloatArray:
+        """Return the share of each assessor's preferences that the list of k reverses: (m,).
+
+        The list has no order of documents outside it. NaN for an assessor who only tied.
+        """
+        labels, votes = self.labels(k), self.stated.votes
+        ahead = labels[self.stated.first] - labels[self.stated.second]
+        against = ((votes == BETTER) & (ahead < 0)) | ((votes == WORSE) & (ahead > 0))
+        preferred = (votes == BETTER) | (votes == WORSE)
+        return ratio(against.sum(axis=1), preferred.sum(axis=1))
 
 
 def consensus_of(block: Block, n_documents: int, weights: FloatArray) -> Consensus:
@@ -83,7 +96,7 @@ def consensus_of(block: Block, n_documents: int, weights: FloatArray) -> Consens
     >>> from topkapi.analysis.agreement import Scores, from_scores
     >>> lists = Scores(0, np.array([0, 1, 2]), np.array([[2.0, 1, 0], [2, 0, 1], [1, 2, 0]]))
     >>> found = consensus_of(from_scores([lists], 3, 1).blocks[0], 3, np.ones(3))
-    >>> found.order.tolist(), found.departures.tolist(), found.labels(2).tolist()
+    >>> found.order.tolist(), found.departures(3).tolist(), found.labels(2).tolist()
     ([0, 1, 2], [0.0, 0.333, 0.333], [2, 1, 0])
     """
     shares = known_weights(weights)[block.assessors]
@@ -92,9 +105,7 @@ def consensus_of(block: Block, n_documents: int, weights: FloatArray) -> Consens
     votes[block.first, block.second] = better
     votes[block.second, block.first] = worse
     order = kemeny_order(votes, borda_order(votes))
-    return Consensus(
-        block.query, order, votes.sum(axis=1), block.assessors, shares, _departures(block, order)
-    )
+    return Consensus(block.query, order, votes.sum(axis=1), block, shares)
 
 
 def bradley_terry_consensus(
@@ -133,8 +144,7 @@ def bradley_terry_consensus(
     if lists is not None:
         wins = np.where(_wins(pair_counts(lists), n_documents) > 0, wins, 0.0)
     weights = np.ones(shown.assessors.size)
-    found = (block.query, order, wins, shown.assessors, weights, _departures(shown, order))
-    return Consensus(*found, method=BRADLEY_TERRY)
+    return Consensus(block.query, order, wins, shown, weights, BRADLEY_TERRY)
 
 
 def _table(counts: PairCounts, n_documents: int) -> FloatArray:
@@ -148,14 +158,6 @@ def _table(counts: PairCounts, n_documents: int) -> FloatArray:
 def _wins(counts: PairCounts, n_documents: int) -> FloatArray:
     won = np.bincount(counts.first, counts.better, n_documents).astype(float)
     return won + np.bincount(counts.second, counts.worse, n_documents)
-
-
-def _departures(block: Block, order: IntArray) -> FloatArray:
-    position = np.argsort(order)
-    expected = np.where(position[block.first] < position[block.second], BETTER, WORSE)
-    stated = (block.votes == BETTER) | (block.votes == WORSE)
-    against = (stated & (block.votes != expected)).sum(axis=1)
-    return ratio(against, stated.sum(axis=1))
 
 
 def known_weights(weights: FloatArray) -> FloatArray:
@@ -204,7 +206,9 @@ def consensus_lists(
             rest=tuple(names[d] for d in np.flatnonzero(each.labels(k) == 0).tolist()),
             assessors=tuple(assessors[a] for a in each.assessors.tolist()),
             weights=tuple(round(float(w), 6) for w in each.weights),
-            departures=tuple(None if np.isnan(d) else round(float(d), 6) for d in each.departures),
+            departures=tuple(
+                None if np.isnan(d) else round(float(d), 6) for d in each.departures(k)
+            ),
             method=each.method,
         )
 

@@ -1,7 +1,7 @@
 """The methods section of a paper: sentences and tables of a report, as Markdown and LaTeX."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from topkapi.analysis.report.schema import (
     Agreement,
@@ -36,49 +36,103 @@ class Methods:
     tables: tuple[Table, ...]
 
 
-def methods_texts(report: Report, sorter: str | None = None) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class Conduct:
+    """How a study was run, beyond what its report holds; all of files is unknown.
+
+    Attributes
+    ----------
+    sorter
+        Sorter of the study's pairs; None if it is not known.
+    assigned, finished
+        Sessions of all tools without voided ones, and those of them that are finished.
+    voided, voided_answers
+        Begun sessions that were voided, and their answers.
+    adjudications, adjudicated
+        Sessions of adjudicators, and their answers.
+    comparers, compared_queries, compared
+        Assessors, queries and answers of the tool that compares two lists.
+    pseudonyms
+        Pseudonym of each name of the report; missing ones are numbered.
+    """
+
+    sorter: str | None = None
+    assigned: int = 0
+    finished: int = 0
+    voided: int = 0
+    voided_answers: int = 0
+    adjudications: int = 0
+    adjudicated: int = 0
+    comparers: int = 0
+    compared_queries: int = 0
+    compared: int = 0
+    pseudonyms: Mapping[str, str] = field(default_factory=dict)
+
+
+def methods_texts(report: Report, conduct: Conduct | None = None) -> dict[str, str]:
     """Return ``methods.md`` and ``methods.tex`` of a report.
 
     Parameters
     ----------
     report
         Report of a study or of files.
-    sorter
-        Sorter of the study's pairs; None if it is not known.
+    conduct
+        How the study was run.
     """
-    found = methods_of(report, sorter)
+    found = methods_of(report, conduct or Conduct())
     return {"methods.md": as_markdown(found), "methods.tex": as_latex(found)}
 
 
-def methods_of(report: Report, sorter: str | None = None) -> Methods:
-    """Return the sentences and tables, with every number taken from the report."""
-    study, level = report.study, f"{100 * report.settings.level:.0f}"
+def methods_of(report: Report, conduct: Conduct) -> Methods:
+    """Return the sentences and tables, with every number taken from report and conduct."""
     paragraphs = [
-        f"{_count(study.assessors, 'assessor')} judged {_count(study.queries, 'query', 'queries')} "
-        f"with {_count(study.documents, 'document')}. Intervals are at the {level} % level and "
-        "resample queries; a dash marks what these judgments cannot tell.",
-        *(" ".join(_about(tool, study.k, sorter)) for tool in report.tools),
+        " ".join(_study(report, conduct)),
+        *(" ".join(_about(tool, report.study.k, conduct.sorter)) for tool in report.tools),
+        " ".join(_more(conduct)),
     ]
     if isinstance(report.comparison, Comparison):
-        paragraphs.append(_compared(report.comparison, report))
-    paragraphs += report.notes or ()
-    return Methods(tuple(paragraphs), (_agreement(report), _effort(report), *_people(report)))
+        paragraphs.append(" ".join(_compared(report.comparison, report)))
+    paragraphs.append(_statistics(report))
+    tables = (_agreement(report), _effort(report), *_people(report, conduct.pseudonyms))
+    return Methods(tuple(each for each in paragraphs if each), tables)
+
+
+def _study(report: Report, conduct: Conduct) -> Iterator[str]:
+    """Yield the sentences about people, material and sessions."""
+    study = report.study
+    queries = _count(study.queries, "query", "queries")
+    yield f"In the study {study.name}, {_count(study.assessors, 'assessor')} judged {queries}."
+    if study.queries:
+        yield (
+            f"Each query came with its own candidate documents, {study.documents} in all "
+            f"({study.documents / study.queries:.1f} per query on average)."
+        )
+    if conduct.finished < conduct.assigned:
+        yield f"Of {_count(conduct.assigned, 'session')}, {conduct.finished} were finished."
+    if conduct.voided:
+        yield (
+            f"We voided {_count(conduct.voided, 'further session')} with "
+            f"{_count(conduct.voided_answers, 'answer')}; they count in none of the figures."
+        )
 
 
 def _about(tool: ToolReport, k: int | None, sorter: str | None) -> Iterator[str]:
     """Yield the sentences about one tool."""
-    yield f"{tool.title}: {_count(tool.assessors, 'assessor')} judged " + (
+    yield f"With {tool.title}, {_count(tool.assessors, 'assessor')} judged " + (
         f"{_count(tool.queries, 'query', 'queries')}."
     )
     if tool.tool == "pairs" and sorter is not None:
-        yield f"Two documents were compared at a time, and the sorter {sorter} kept the best {k}."
+        yield (
+            "Assessors saw two documents at a time and chose the better one; the sorter "
+            f"{sorter} chose the pairs and kept the best {k} documents in order."
+        )
     if isinstance(effort := tool.effort, Effort):
         seconds, times = effort.seconds_per_judgment, effort.judgments_per_query
         yield (
-            f"The {_count(effort.sessions, 'finished session')} with "
-            f"{_count(seconds.count, 'timed judgment')} took {_with(times.mean, 1)} judgments "
-            f"and {_with(effort.minutes_per_query.mean, 1)} minutes per query on "
-            f"average; the median time per judgment was {_with(seconds.median, 1)} s."
+            f"The {_count(effort.sessions, 'finished session')} took {_with(times.mean, 1)} "
+            f"judgments and {_with(effort.minutes_per_query.mean, 1)} minutes on average; the "
+            f"median time of the {_count(seconds.count, 'timed judgment')} of all sessions was "
+            f"{_with(seconds.median, 1)} s."
         )
     again, left = tool.answers.self_consistency, tool.answers.left
     if again.figure.value is not None:
@@ -86,18 +140,53 @@ def _about(tool: ToolReport, k: int | None, sorter: str | None) -> Iterator[str]
             f"Of {_count(again.asked, 'repeated pair')}, {_share(again.figure)} were answered "
             "as before."
         )
-    if left.figure.value is not None and left.p_queries is not None:
-        yield f"The left document won {_share(left.figure)} of the answers ({_p(left.p_queries)})."
+    if left.figure.value is not None and left.p_queries is not None and left.answers:
+        yield (
+            f"Assessors preferred the left document in {_share(left.figure)} of "
+            f"{_count(left.answers, 'answer')} without ties ({_p(left.p_queries)}, swapping sides "
+            "of whole queries)."
+        )
 
 
-def _compared(found: Comparison, report: Report) -> str:
+def _more(conduct: Conduct) -> Iterator[str]:
+    """Yield the sentences about adjudication and comparisons of lists."""
+    if conduct.adjudications:
+        yield (
+            f"In {_count(conduct.adjudications, 'further session')}, adjudicators answered "
+            f"{_count(conduct.adjudicated, 'pair')} that one more vote would decide; these answers "
+            "count for the consensus only."
+        )
+    if conduct.compared:
+        yield (
+            f"With T3 lists, {_count(conduct.comparers, 'assessor')} gave "
+            f"{_count(conduct.compared, 'preference')} between two rankings of a query, for "
+            f"{_count(conduct.compared_queries, 'query', 'queries')}."
+        )
+
+
+def _compared(found: Comparison, report: Report) -> Iterator[str]:
+    """Yield a sentence about the difference of two tools with and without ties."""
     titles = [report.tool(name).title for name in found.tools]
-    each = found.all_pairs
-    points = _with(each.difference, 1, scale=100)
+    for words, each in (("", found.all_pairs), (" without ties", found.without_ties)):
+        p = each.p_queries.value
+        verdict = "" if p is None else " is significant" if p < 0.05 else " is not significant"
+        yield (
+            f"The difference in agreement{words} between {titles[0]} and {titles[1]}"
+            f"{verdict or ' cannot be tested'}: {_with(each.difference, 1, scale=100)} percentage "
+            f"points, {_p(each.p_queries)} by a permutation test over queries; chi-square({each.df}"
+            f") = {_number(each.chi_square, 2)}, {_p(each.p)}, treats votes as independent."
+        )
+
+
+def _statistics(report: Report) -> str:
+    level = f"{100 * report.settings.level:.0f}"
     return (
-        f"Agreement under {titles[0]} minus agreement under {titles[1]} is {points} percentage "
-        f"points; chi-square({each.df}) = {_number(each.chi_square, 2)}, {_p(each.p)}, which takes "
-        f"votes as independent; a permutation test over queries gives {_p(each.p_queries)}."
+        f"Intervals have a level of {level} %. Those of pooled figures, of effort and of "
+        "differences resample queries among those that the same assessors judged; those of single "
+        "assessors leave out one of their queries at a time; those of error rates are of the "
+        "posterior of a hierarchical model. Votes count in both orders of their documents, so that "
+        "chance-corrected coefficients do not depend on the order of a file. A dash marks figures "
+        "that these judgments do not define."
     )
 
 
@@ -132,13 +221,16 @@ def _effort(report: Report) -> Table:
     return Table("Effort: means per query, and the median time per judgment", tuple(rows))
 
 
-def _people(report: Report) -> Iterator[Table]:
+def _people(report: Report, pseudonyms: Mapping[str, str]) -> Iterator[Table]:
+    everyone = dict.fromkeys(each.assessor for tool in report.tools for each in tool.people)
+    numbered = {name: f"assessor {number}" for number, name in enumerate(everyone, start=1)}
+    shown = {**numbered, **pseudonyms}
     for tool in report.tools:
         if 0 < len(tool.people) <= _MOST_PEOPLE:
             rows: list[Row] = [("Assessor", "Shared queries", "Agreement", "Error rate")]
             for each in tool.people:
                 figures = (_cell(each.overall), _cell(each.error_rate))
-                rows.append((each.assessor, str(each.shared_queries), *figures))
+                rows.append((shown[each.assessor], str(each.shared_queries), *figures))
             yield Table(f"Assessors, {tool.title}", tuple(rows))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,18 +17,17 @@ from topkapi.app.cli.bars import late_bar
 from topkapi.app.cli.common import AsJson, open_sessions, say
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
-from topkapi.app.domain.study import StudySettings
 
 if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.aggregation import METHODS, Method
     from topkapi.analysis.report import Options, Report, build_report
     from topkapi.analysis.report.files import write_report, write_texts
-    from topkapi.analysis.report.methods import methods_texts
+    from topkapi.analysis.report.methods import Conduct, methods_texts
     from topkapi.analysis.report.schema import Figure
     from topkapi.analysis.report.serialise import record_of
     from topkapi.analysis.report.sources import read_preferences
     from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
-    from topkapi.app.services.results.reports.service import make_report
+    from topkapi.app.services.results.reports.service import conduct_of, make_report
 
 
 def register(cli: typer.Typer) -> None:
@@ -65,6 +65,13 @@ def report(
             "documents; decided by the file if omitted."
         ),
     ] = None,
+    leave_out_self: Annotated[
+        bool,
+        typer.Option(
+            "--leave-out-self",
+            help="Count and leave out answers in files that compare a document with itself.",
+        ),
+    ] = False,
     pseudonyms: Annotated[
         bool, typer.Option("--pseudonyms", help="Write assessor-01 ... instead of a study's names.")
     ] = False,
@@ -106,18 +113,19 @@ def report(
                 "--confidence works only for a study: files do not record how they were judged",
             )
             paths = [*source, *(Path(name) for name in names or [])]
-            found = _of_files(paths, format, k, preference, options, method)
-            sorter = None
+            left_out: list[str] | None = [] if leave_out_self else None
+            found = _of_files(paths, format, k, preference, left_out, options, method)
+            conduct = None
         else:
             _refuse(
-                not (format is None and k is None and preference is None),
-                "--format, --preference and --k work only for files (--from)",
+                not (format is None and k is None and preference is None) or leave_out_self,
+                "--format, --preference, --leave-out-self and --k work only for files (--from)",
             )
-            found, sorter = _of_study(names or [], pseudonyms, confidence, options, method)
+            found, conduct = _of_study(names or [], pseudonyms, confidence, options, method)
         with _progress("Writing the report ..."):
             written = write_report(found, out, plots=plots)
             if methods:
-                written += write_texts(methods_texts(found, sorter), out)
+                written += write_texts(methods_texts(found, conduct), out)
     except AnalysisError as error:
         raise Refused(str(error)) from None
     say(as_json, record_of(found), _summary(found, out, len(written)))
@@ -133,12 +141,20 @@ def _of_files(
     format: str | None,
     k: int | None,
     preference: str | None,
+    left_out: list[str] | None,
     options: Options,
     method: Method | None,
 ) -> Report:
     with _progress("Counting votes and resampling queries ..."):
-        study = read_preferences(paths, format=format, k=k, preference=preference)
-        return build_report(study, options, method=method)
+        study = read_preferences(
+            paths, format=format, k=k, preference=preference, left_out=left_out
+        )
+        found = build_report(study, options, method=method)
+    if not left_out:
+        return found
+    many = f"{len(left_out)} answers" if len(left_out) > 1 else "1 answer"
+    note = f"Left out: {many} that compare a document with itself, the first at {left_out[0]}."
+    return replace(found, notes=(note,))
 
 
 def _method(name: str | None) -> Method | None:
@@ -155,8 +171,8 @@ def _of_study(
     confidence: bool,
     options: Options,
     method: Method | None,
-) -> tuple[Report, str]:
-    """Return the report of a study, and the sorter of its settings."""
+) -> tuple[Report, Conduct]:
+    """Return the report of a study, and how the study was run."""
     if len(names) != 1:
         raise Refused("give the slug of one study, or files of preferences with --from")
     with open_sessions() as sessions, export_session(sessions) as session, late_bar() as bar:
@@ -167,7 +183,7 @@ def _of_study(
             lambda _doing, done, total: bar("reading", done, total),
         )
         found = make_report(source, pseudonyms=pseudonyms, confidence=confidence, options=options)
-        return found, StudySettings.from_json(source.study.settings).sorter
+        return found, conduct_of(source)
 
 
 @contextmanager

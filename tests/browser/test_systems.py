@@ -44,7 +44,7 @@ def test_from_two_runs_to_their_scores(site: Site, context: BrowserContext) -> N
     page.get_by_label("Baseline").select_option("bm25")
     page.get_by_label("Measure", exact=True).select_option("map")
     page.get_by_role("button", name="Compare").press("Enter")
-    expect(by_one.get_by_role("row", name="dense")).to_contain_text("no difference")
+    expect(by_one.get_by_role("row", name="dense")).to_contain_text("not significant")
     expect(by_one.get_by_role("columnheader", name="map")).to_be_visible()
     with site.sessions.write.begin() as session:
         compare_lists(session, slug, make_user(session).email)

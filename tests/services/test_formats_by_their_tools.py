@@ -180,6 +180,14 @@ def test_the_dataset_is_a_folder_that_the_hub_library_loads(
     entries = load_dataset(str(folder), "judgments", **options)
     logged = files(read_judgments, "judgments.jsonl")
     assert len(entries) == len(logged)
+    card = (folder / "README.md").read_text("utf-8")
+    working = {each.assessor for each in logged if not each.withdrawn}
+    documents = (folder / "documents.jsonl").read_text("utf-8").splitlines()
+    assert f"Topkapi: {len(working)} assessors, 3 queries,\n{len(documents)} documents" in card
+    finished = sum(each.complete for each in files(read_topk, "topk.jsonl"))
+    assert f"pairs: {finished} of 5 assignments finished" in card
+    grades = (folder / "grades.qrels").read_text("utf-8").splitlines()
+    assert len(grades) == len({(each.query, each.document) for each in logged if each.document})
     assert set(entries["note"][:]) == {None}
     assert NOTE in {each.note for each in logged}
     assert not any(b"@tulips.example" in path.read_bytes() for path in folder.iterdir())

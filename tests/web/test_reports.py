@@ -7,11 +7,13 @@ from pathlib import Path
 import httpx
 import pytest
 from fastapi import FastAPI
+from sqlalchemy import select
 
 from tests.exporting import judge, make_judged_study
 from tests.factories import make_assignment, make_study, make_user, queries_of, sign_in
 from topkapi.app.cli import main
 from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Query
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import tokens
 
@@ -69,6 +71,21 @@ def test_the_page_shows_figures_and_keeps_the_rules_of_pages(client: httpx.Clien
     ids = re.findall(r'\sid="([^"]+)"', page)
     assert len(ids) == len(set(ids))
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
+
+
+@pytest.mark.usefixtures("headers")
+def test_queries_are_named_by_their_words_and_lead_to_their_pages(
+    client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.read() as session:
+        rows = session.execute(select(Query.id, Query.text)).all()
+    sections = client.get(PAGE).text.split('id="queries"')[1]
+    by_query, consensus = sections.split('id="consensus"')
+    for section in (by_query, consensus):
+        for number, text in rows[:2]:
+            assert f'<a href="/studies/tulips/queries/{number}">{text}</a>' in section
+    assert "<details><summary>" in consensus
+    assert client.get(f"/studies/tulips/queries/{rows[0][0]}").status_code == 200
 
 
 @pytest.mark.usefixtures("headers")

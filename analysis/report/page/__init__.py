@@ -29,7 +29,11 @@ def render_page(report: Report) -> str:
 
 
 def render_body(
-    report: Report, *, framed: bool = False, titles: Mapping[str, str] | None = None
+    report: Report,
+    *,
+    framed: bool = False,
+    titles: Mapping[str, str] | None = None,
+    query_links: Mapping[str, str] | None = None,
 ) -> str:
     """Render the content of ``main``; a report without any work has its notes alone.
 
@@ -41,6 +45,8 @@ def render_body(
         Whether the page around it has a title and tabs of its own.
     titles
         Titles of documents by id, shown instead of ids; ``shown_documents`` are those needed.
+    query_links
+        Addresses of the pages of queries by id.
     """
     tabs = TABS if report.confidence is None else (*TABS, CONFIDENCE_TAB)
     return (
@@ -49,6 +55,7 @@ def render_body(
         .render(
             report=report,
             framed=framed,
+            query_links=query_links or {},
             tabs=tabs,
             agreement=agreement_view(report),
             effort=effort_view(report),

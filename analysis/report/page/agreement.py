@@ -18,7 +18,7 @@ from topkapi.analysis.report.schema import (
 
 BEHIND = 6  # queries named for a cell of a matrix
 NAMES = ("A", "tie", "B")
-CHANCE = 0.05  # p from which a difference is called common
+SIGNIFICANT = 0.05  # p below which a difference is a finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +40,27 @@ class UndefinedMeasures:
 
 
 @dataclass(frozen=True, slots=True)
-class Headline:
-    """Comparison of two tools in one sentence; ``difference`` is the sign of first less second."""
+class Finding:
+    """Comparison of two tools: their agreement, and p of the permutation test over queries."""
 
-    first: str
-    second: str
     shares: tuple[float, float]
-    difference: int
     p: float
-    p_without_ties: float | None
-    queries: tuple[int, int]
 
     @property
-    def common_by_chance(self) -> bool:
-        """Tell whether so large a difference is common."""
-        return self.p >= CHANCE
+    def sign(self) -> int:
+        """1 if the first tool agrees more, -1 if the second does, 0 without a significant p."""
+        first, second = self.shares
+        return ((first > second) - (first < second)) if self.p < SIGNIFICANT else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """Comparison of two tools in two sentences; one is None where it is undefined."""
+
+    titles: tuple[str, str]
+    all_pairs: Finding
+    without_ties: Finding | None
+    queries: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,7 @@ class QueryLink:
     """A query behind a cell; ``row`` is its row in the table of queries, None if not shown."""
 
     query: str
+    text: str
     votes: int
     row: int | None
 
@@ -130,20 +137,18 @@ def _headline(report: Report) -> Headline | None:
     found = report.comparison
     if isinstance(found, NoComparison):
         return None
-    first, second = (share.value for share in found.all_pairs.shares)
-    p = found.all_pairs.p_queries.value
-    if first is None or second is None or p is None:
+    all_pairs = _finding(found.all_pairs)
+    if all_pairs is None:
         return None
     one, two = (report.tool(name) for name in found.tools)
-    return Headline(
-        first=one.title,
-        second=two.title,
-        shares=(first, second),
-        difference=(first > second) - (first < second),
-        p=p,
-        p_without_ties=found.without_ties.p_queries.value,
-        queries=(one.agreement.queries, two.agreement.queries),
-    )
+    queries = (one.agreement.queries, two.agreement.queries)
+    return Headline((one.title, two.title), all_pairs, _finding(found.without_ties), queries)
+
+
+def _finding(found: Compared) -> Finding | None:
+    first, second = (share.value for share in found.shares)
+    p = found.p_queries.value
+    return None if first is None or second is None or p is None else Finding((first, second), p)
 
 
 def _matrix(tool: ToolReport) -> MatrixView:
@@ -163,7 +168,7 @@ def _matrix(tool: ToolReport) -> MatrixView:
 def _cell(tool: ToolReport, i: int, j: int) -> Cell:
     matrix = tool.agreement.matrix
     rows = [
-        QueryLink(row.query, row.counts[i][j], at if at < MOST_QUERIES else None)
+        QueryLink(row.query, row.text, row.counts[i][j], at if at < MOST_QUERIES else None)
         for at, row in enumerate(tool.queries_by_disagreement)
         if row.counts[i][j]
     ]

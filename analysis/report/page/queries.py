@@ -8,6 +8,7 @@ from topkapi.analysis.report.schema import QueryRow, Report, ToolReport
 
 MOST_QUERIES = 100
 MOST_DOCUMENTS = 5
+OPEN = 20  # rows of the table of queries that are not folded
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,7 @@ class ConsensusRow:
     """
 
     query: str
+    text: str
     documents: tuple[str, ...]
     more: bool
     assessor: str | None
@@ -41,13 +43,13 @@ class QueriesView:
     """Everything the sections show."""
 
     tools: tuple[ToolQueries, ...]
-    most: int
+    most: int = MOST_QUERIES
+    open: int = OPEN
 
 
 def queries_view(report: Report, titles: Mapping[str, str] | None = None) -> QueriesView:
     """Build the view of the sections; ``titles`` are those of documents by id."""
-    tools = tuple(_tool(tool, titles or {}) for tool in report.tools)
-    return QueriesView(tools, MOST_QUERIES)
+    return QueriesView(tuple(_tool(tool, titles or {}) for tool in report.tools))
 
 
 def shown_documents(report: Report) -> set[str]:
@@ -62,17 +64,20 @@ def shown_documents(report: Report) -> set[str]:
 
 def _tool(tool: ToolReport, titles: Mapping[str, str]) -> ToolQueries:
     rows, lists = tool.queries_by_disagreement, tool.consensus.queries
+    texts = {row.query: row.text for row in rows}
     return ToolQueries(
         tool=tool.tool,
         title=tool.title,
         rows=rows[:MOST_QUERIES],
         count=len(rows),
-        consensus=tuple(_consensus(each, titles) for each in lists[:MOST_QUERIES]),
+        consensus=tuple(
+            _consensus(each, texts.get(each.query, ""), titles) for each in lists[:MOST_QUERIES]
+        ),
         lists=len(lists),
     )
 
 
-def _consensus(each: ConsensusList, titles: Mapping[str, str]) -> ConsensusRow:
+def _consensus(each: ConsensusList, text: str, titles: Mapping[str, str]) -> ConsensusRow:
     known = [
         (share, name)
         for share, name in zip(each.departures, each.assessors, strict=True)
@@ -81,6 +86,7 @@ def _consensus(each: ConsensusList, titles: Mapping[str, str]) -> ConsensusRow:
     share, name = max(known, default=(0.0, ""))
     return ConsensusRow(
         query=each.query,
+        text=text,
         documents=tuple(titles.get(name, name) for name in each.documents[:MOST_DOCUMENTS]),
         more=len(each.documents) > MOST_DOCUMENTS,
         assessor=name if share else None,

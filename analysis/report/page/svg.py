@@ -7,7 +7,7 @@ from math import ceil, floor, log10
 from markupsafe import Markup, escape
 
 from topkapi.analysis.report.page.numbers import decimals, percent
-from topkapi.analysis.report.schema import Course, Effort, Person
+from topkapi.analysis.report.schema import Course, Effort, Figure, Person
 
 WIDTH = 560
 PANEL = 280  # width of one of several small plots
@@ -181,6 +181,24 @@ def forest(people: Sequence[Person]) -> Markup:
         parts.append(_dot("a", x(100 * value), y))
     summary = ", ".join(f"{name} {percent(value)}" for name, value, _ in rows)
     return _svg(bottom + 32, f"Estimated error rate by assessor: {summary}", parts)
+
+
+def score_plot(measure: str, rows: Sequence[tuple[str, Figure]]) -> Markup:
+    """Draw the mean of each system with its interval; systems without a mean are left out."""
+    known = [(name, found.value, found.interval) for name, found in rows if found.value is not None]
+    ends = [end for _, value, interval in known for end in (value, *(interval or ()))]
+    marks = steps_around(min(ends, default=0.0), max(ends, default=1.0), 6)
+    x = Scale(marks[0], marks[-1], NAMES, WIDTH - 24.0)
+    bottom = 14 + 26.0 * len(known)
+    parts = _upright(marks, x, bottom, "")
+    for i, (name, value, interval) in enumerate(known):
+        y = 14 + 26.0 * (i + 0.5)
+        parts.append(_words(NAMES - 12, y + 4, _short(name), "end", "name"))
+        if interval is not None:
+            parts.append(_line("axis", x(interval.low), y, x(interval.high), y))
+        parts.append(_dot("a", x(value), y))
+    summary = ", ".join(f"{name} {decimals(value)}" for name, value, _ in known)
+    return _svg(bottom + 32, f"{measure} by system with 95 % intervals: {summary}", parts)
 
 
 def histogram(title: str, shares: Sequence[float], bars: int = 20) -> Markup:

@@ -131,13 +131,13 @@ def consensus_section(study: StudyData, found: list[Consensus]) -> ToolConsensus
         documents=study.documents,
         assessors=study.assessors,
     )
-    return ToolConsensus(k, tuple(lists), _departures(study, found))
+    return ToolConsensus(k, tuple(lists), _departures(study, found, k))
 
 
-def _departures(study: StudyData, found: list[Consensus]) -> tuple[Departure, ...]:
+def _departures(study: StudyData, found: list[Consensus], k: int) -> tuple[Departure, ...]:
     by_assessor: dict[int, list[tuple[str, float]]] = {}
     for each in found:
-        for assessor, share in zip(each.assessors.tolist(), each.departures, strict=True):
+        for assessor, share in zip(each.assessors.tolist(), each.departures(k), strict=True):
             if not np.isnan(share):
                 shares = by_assessor.setdefault(assessor, [])
                 shares.append((study.queries[each.query], float(share)))

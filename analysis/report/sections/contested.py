@@ -41,6 +41,7 @@ def contested(study: StudyData, tool: ToolData, *, limit: int) -> tuple[list[Con
 
 
 def _share(study: StudyData, query: int, block: Block, lists: Block | None) -> float:
-    departures = bradley_terry_consensus(block, len(study.documents[query]), lists=lists).departures
+    n = len(study.documents[query])
+    departures = bradley_terry_consensus(block, n, lists=lists).departures(study.k or n)
     known = departures[~np.isnan(departures)]
     return float(known.mean()) if known.size else 0.0

@@ -1,5 +1,6 @@
 """The report of a study in the browser: the page, and its files."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Path, Request
@@ -58,9 +59,13 @@ def get_report(
     if computed is not None or not large:
         found = _report(request, session, slug, pseudonyms, stored, computed)
     job = active_job(session, study.id, "report") if large else None
+    body = None
+    if found is not None:
+        page = page_link(request, study.id)
+        body = as_markup(session, study.id, found, page, partial(_query_page, request, slug))
     view = ReportView(
         head=study_head(session, study, user, "report"),
-        body=as_markup(session, study.id, found, page_link(request, study.id)) if found else None,
+        body=body,
         pseudonyms=pseudonyms,
         confidence=stored is not None,
         confidence_missing=confidence and stored is None,
@@ -120,6 +125,10 @@ def get_list_report(
         body = ""
     head = study_head(session, study, user, "report")
     return render(request, "results/lists.html", ListReportView(head, body))
+
+
+def _query_page(request: Request, slug: str, query_id: int) -> str:
+    return request.url_for("get_query_results", slug=slug, query_id=query_id).path
 
 
 def _report(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # slow to import
     )
 
 COMPATIBILITY = "compatibility:.95"
+MANY_UNJUDGED = 0.2  # share of the first k from which a score is marked
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,10 @@ class Cell:
             return cls(decimals(found.value), "", str(found.no_interval or ""))
         low, high = map(decimals, found.interval)
         return cls(decimals(found.value), f"{low} to {high}", "")
+
+
+def _shown(verdict: str) -> str:
+    return "not significant" if verdict == "no difference" else verdict
 
 
 def decimals(value: float, digits: int = 3) -> str:
@@ -78,6 +83,11 @@ class SystemRow:
     unjudged: float | None
     queries: int
 
+    @property
+    def many_unjudged(self) -> bool:
+        """Whether so many pages are unjudged that the score may be far too low."""
+        return (self.unjudged or 0.0) >= MANY_UNJUDGED
+
     @classmethod
     def of(cls, found: "ScoredSystem", measure: str) -> Self:
         """Return the row of a system."""
@@ -88,7 +98,7 @@ class SystemRow:
             mean=Cell.of(score.mean),
             difference=None if gap is None else Cell.of(gap.figure),
             p="" if gap is None else decimals(gap.p_holm, 4),
-            verdict="" if gap is None else gap.verdict,
+            verdict="" if gap is None else _shown(gap.verdict),
             compatibility=Cell.of(found.score(COMPATIBILITY).mean),
             unjudged=found.unjudged,
             queries=found.queries,
@@ -97,7 +107,7 @@ class SystemRow:
 
 @dataclass(frozen=True, slots=True)
 class MeasureRow:
-    """A measure: the mean of every system, and ``better`` or ``worse`` where it differs."""
+    """A measure: the mean of every system, and ``better``, ``worse`` or ``not significant``."""
 
     name: str
     less_is_better: bool
@@ -109,7 +119,7 @@ class MeasureRow:
         scores = [each.score(name) for each in found.systems]
         verdicts = ["" if each.difference is None else each.difference.verdict for each in scores]
         cells = [
-            (Cell.of(score.mean), "" if verdict == "no difference" else verdict)
+            (Cell.of(score.mean), _shown(verdict))
             for score, verdict in zip(scores, verdicts, strict=True)
         ]
         return cls(name, name in found.losses, cells)
@@ -127,6 +137,7 @@ class ScoresView:
     systems: Sequence[str]
     rows: Sequence[SystemRow]
     measures: Sequence[MeasureRow]
+    plot: str
 
     @property
     def chosen(self) -> str:
@@ -209,6 +220,9 @@ def scores_view(found: "SystemScores", measure: str) -> ScoresView:
         mean = system.score(name).mean.value
         return mean is None, sign * (mean or 0.0), system.system
 
+    from topkapi.analysis.report.page.svg import score_plot
+
+    ordered = sorted(found.systems, key=best_first)
     return ScoresView(
         truth=found.truth,
         measure=name,
@@ -216,8 +230,9 @@ def scores_view(found: "SystemScores", measure: str) -> ScoresView:
         k=found.k,
         queries=found.queries,
         systems=[each.system for each in found.systems],
-        rows=[SystemRow.of(each, name) for each in sorted(found.systems, key=best_first)],
+        rows=[SystemRow.of(each, name) for each in ordered],
         measures=[MeasureRow.of(found, each) for each in found.measures],
+        plot=score_plot(name, [(each.system, each.score(name).mean) for each in ordered]),
     )
 
 

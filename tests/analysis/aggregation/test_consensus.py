@@ -1,6 +1,10 @@
 import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from topkapi.analysis.aggregation import (
+    bradley_terry_consensus,
     consensus_lists,
     consensus_of,
     consensus_qrels,
@@ -53,3 +57,25 @@ def test_records_and_qrels_carry_the_same_list() -> None:
     assert records[0].departures == (0.0, round(1 / 5, 6))
     lines = ["q7 0 a 2", "q7 0 c 1", "q7 0 b 0", "q7 0 d 0"]
     assert list(consensus_qrels(records)) == lines
+
+
+@pytest.mark.parametrize("method", ["kemeny", "bradley-terry"])
+@given(values=st.lists(st.lists(st.integers(0, 3), min_size=6, max_size=6), min_size=2, max_size=4))
+def test_departures_are_the_preferences_that_the_written_list_reverses(
+    method: str, values: list[list[int]]
+) -> None:
+    people = len(values)
+    block = from_scores([Scores(0, np.arange(people), np.array(values, float))], people, 1).blocks[
+        0
+    ]
+    if method == "kemeny":
+        found = consensus_of(block, 6, np.ones(people))
+    else:
+        found = bradley_terry_consensus(block, 6)
+    names = [f"p{number}" for number in range(people)]
+    (record,) = consensus_lists([found], k=2, queries=["q"], documents=["abcdef"], assessors=names)
+    labels = [record.labels()[document] for document in "abcdef"]
+    for marks, departure in zip(values, record.departures, strict=True):
+        pairs = [(a, b) for a in range(6) for b in range(6) if marks[a] > marks[b]]
+        against = sum(labels[b] > labels[a] for a, b in pairs)
+        assert departure == (round(against / len(pairs), 6) if pairs else None)

@@ -295,7 +295,7 @@ def test_a_consensus_of_few_pages_is_the_cheapest_of_all_orders(
     found = consensus_of(block, documents, weights)
     costs = {order: _cost(values, weights, order) for order in permutations(range(documents))}
     assert costs[tuple(found.order.tolist())] == pytest.approx(min(costs.values()), abs=1e-9)
-    for person, departed in enumerate(found.departures):
+    for person, departed in enumerate(found.departures(documents)):
         against, stated = _against(values[person], tuple(found.order.tolist()))
         expected = against / stated if stated else float("nan")
         assert departed == pytest.approx(expected, abs=1e-9, nan_ok=True)

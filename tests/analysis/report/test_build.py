@@ -11,6 +11,7 @@ from topkapi.analysis.agreement import Judgments, Scores
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.report import Options, StudyData, ToolData, build_report
 from topkapi.analysis.report.page import render_page
+from topkapi.analysis.report.schema import Comparison, Figure
 from topkapi.analysis.report.serialise import record_of, to_json
 from topkapi.analysis.report.simulated import simulated_study
 
@@ -146,7 +147,39 @@ def test_two_tools_are_compared_and_the_words_name_the_better_one() -> None:
     assert compared["df"] == 1
     low, high = compared["difference"]["low"], compared["difference"]["high"]
     assert low <= compared["difference"]["value"] <= high
-    assert "T1 pairs agree" in render_page(found)
+
+
+@pytest.mark.parametrize(
+    ("p", "p_strict", "all_pairs", "without_ties"),
+    [
+        (0.12, 0.0001, "no significant difference", "agree more with T2 grades than with T1"),
+        (0.01, 0.3, "agree more with T1 pairs than with T2 grades", "no significant difference"),
+    ],
+)  # fmt: skip
+def test_the_headline_calls_only_what_is_significant_a_difference(
+    p: float, p_strict: float, all_pairs: str, without_ties: str
+) -> None:
+    made = build_report(simulated_study([0.05] * 3, queries=4, documents=8, k=3, answers=0), FEW)
+    assert isinstance(made.comparison, Comparison)
+    found = replace(
+        made.comparison,
+        all_pairs=replace(
+            made.comparison.all_pairs, shares=(Figure(0.7), Figure(0.6)), p_queries=Figure(p)
+        ),
+        without_ties=replace(
+            made.comparison.without_ties,
+            shares=(Figure(0.8), Figure(0.9)),
+            p_queries=Figure(p_strict),
+        ),
+    )
+    notice = (
+        render_page(replace(made, comparison=found)).split('class="notice"')[1].split("</div>")[0]
+    )
+    first, second = notice.split("</p>")[:2]
+    assert all_pairs in first
+    assert "70.0 %" in first.replace("\u202f", " ")
+    assert without_ties in second
+    assert "90.0 %" in second.replace("\u202f", " ")
 
 
 def test_every_section_is_filled_by_a_full_study() -> None:

@@ -88,7 +88,7 @@ def figures(study: StudyData) -> Any:
         found.append([record_of(each) for each in (sections[0], *chain(*sections[1:]))])
         counted.append(tables)
     if len(counted) > 1:
-        found.append([record_of(comparison(("pairs", "grades"), *counted, FEW))])
+        found.append([record_of(comparison(("pairs", "grades"), counted[0], counted[1], FEW))])
     return rounded(found)
 
 

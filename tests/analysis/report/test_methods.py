@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from topkapi.analysis.report import Options, Report, build_report
 from topkapi.analysis.report.methods import (
+    Conduct,
     Methods,
     Table,
     as_latex,
@@ -26,10 +27,11 @@ def report() -> Report:
 
 
 def test_the_numbers_are_those_of_the_report(report: Report) -> None:
-    found = methods_of(report, "heap")
+    found = methods_of(report, Conduct(sorter="heap"))
     text = " ".join(found.paragraphs)
-    assert text.startswith("4 assessors judged 8 queries with 96 documents.")
-    assert f"the sorter heap kept the best {report.study.k}" in text
+    assert text.startswith("In the study Simulated study, 4 assessors judged 8 queries.")
+    assert "candidate documents, 96 in all (12.0 per query on average)" in text
+    assert f"the sorter heap chose the pairs and kept the best {report.study.k} documents" in text
     agreement, effort, *people = found.tables
     rows = {row[0]: row[1:] for row in agreement.rows}
     for tool, title, shown in zip(report.tools, rows[""], rows["Fleiss' kappa"], strict=True):
@@ -40,7 +42,29 @@ def test_the_numbers_are_those_of_the_report(report: Report) -> None:
     assert len(effort.rows) == 1 + len(report.tools)
     assert [len(table.rows) for table in people] == [5] * len(report.tools)
     assert isinstance(report.comparison, Comparison)
-    assert f"p = {report.comparison.all_pairs.p_queries.value:.4f}" in text
+    for each in (report.comparison.all_pairs, report.comparison.without_ties):
+        assert f"p = {each.p_queries.value:.4f}" in text
+    for words in ("voided", "adjudicators", "T3", "were finished"):
+        assert words not in text
+
+
+def test_nobody_is_named_and_what_was_voided_or_adjudicated_is_told(report: Report) -> None:
+    names = {each.assessor for tool in report.tools for each in tool.people}
+    known = {name: f"assessor-{number:02}" for number, name in enumerate(sorted(names), start=1)}
+    conduct = Conduct(None, 9, 7, 1, 23, 2, 5, 3, 4, 60, known)
+    found = methods_of(report, conduct)
+    text = " ".join(found.paragraphs)
+    for sentence in (
+        "Of 9 sessions, 7 were finished.",
+        "We voided 1 further session with 23 answers; they count in none of the figures.",
+        "In 2 further sessions, adjudicators answered 5 pairs",
+        "With T3 lists, 3 assessors gave 60 preferences between two rankings of a query, for "
+        "4 queries.",
+    ):
+        assert sentence in text
+    shown = as_markdown(found)
+    assert "assessor-04" in shown
+    assert not any(f"| {name} |" in shown for name in names)
 
 
 def test_without_a_sorter_none_is_named(report: Report) -> None:

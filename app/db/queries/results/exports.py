@@ -243,5 +243,22 @@ def work_counts(
     return session.execute(statement).all()
 
 
+def begun_work(session: Session, study_id: int) -> Sequence[Row[Tool, int, bool, int, int, int]]:
+    """Return tool, round, whether withdrawn, answers, user and query of all begun work."""
+    statement = (
+        select(
+            Assignment.tool,
+            Assignment.round,
+            Assignment.withdrawn_at.is_not(None),
+            Assignment.answered,
+            Assignment.user_id,
+            Assignment.query_id,
+        )
+        .join(Query, Query.id == Assignment.query_id)
+        .where(Query.study_id == study_id, Assignment.last_entry_at.is_not(None))
+    )
+    return session.execute(statement).all()
+
+
 def _number(*conditions: ColumnElement[bool]) -> ColumnElement[int]:
     return func.count(Assignment.id).filter(*conditions)

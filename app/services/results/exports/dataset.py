@@ -59,16 +59,19 @@ def _documents(source: StudySource) -> Iterator[str]:
 def _card(source: StudySource) -> str:
     """Return the dataset card, whose first lines the Hugging Face Hub reads."""
     settings = StudySettings.from_json(source.study.settings)
-    counts = queries.work_counts(source.session, source.study.id, None)
+    session, study = source.session, source.study.id
+    counts = queries.work_counts(session, study, source.only)
     work = "; ".join(f"{row[0]}: {row[3]} of {row[1]} assignments finished" for row in counts)
+    people = queries.people_at_work(session, study)
     chosen = {
         name: value for name, value in asdict(settings).items() if name in ("k", "sorter", "ties")
     }
     return _TEXT.format(
         name=json.dumps(source.study.name, ensure_ascii=False),
         title=source.study.name,
-        queries=queries.count_queries(source.session, source.study.id),
-        people=len(source.assessors.names),
+        queries=queries.count_queries(session, study),
+        documents=sum(1 for _ in queries.documents_of_study(session, study)),
+        people=1 if source.only is not None else len(people),
         work=work or "nothing is assigned yet",
         settings=", ".join(f"`{name}` = {value}" for name, value in chosen.items()),
     )
@@ -97,7 +100,8 @@ configs:
 
 # {title}
 
-Top-k preference labels made with Topkapi: {people} assessors, {queries} queries ({work}).
+Top-k preference labels made with Topkapi: {people} assessors, {queries} queries,
+{documents} documents ({work}). Voided work is in `judgments.jsonl` only, marked as withdrawn.
 Settings of pairs: {settings}.
 
 | file | one line is |
@@ -105,8 +109,9 @@ Settings of pairs: {settings}.
 | `topk.jsonl` | the list of an assessor for a query, best first, with ties and times |
 | `consensus.jsonl` | a query, with the list of all its assessors |
 | `qrels` | a document with its label from the consensus: k for the best, 0 outside the list |
+| `grades.qrels` | a document with its grade, the median of its assessors |
 | `pairs.jsonl` | a preference between two documents |
-| `judgments.jsonl` | an entry of a log, with undone answers and withdrawn work |
+| `judgments.jsonl` | an entry of a log, with grades, undone answers and withdrawn work |
 | `queries.jsonl`, `documents.jsonl` | a query with its text, a document with title and address |
 
 Assessors have pseudonyms, and their notes are left out. The texts of the documents are not part

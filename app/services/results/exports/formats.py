@@ -87,7 +87,7 @@ def _judgments_without_notes(source: StudySource) -> Iterator[str]:
 
 
 def _dataset(source: StudySource) -> Iterator[bytes]:
-    names = ("topk.jsonl", "consensus.jsonl", "qrels")
+    names = ("topk.jsonl", "consensus.jsonl", "qrels", "grades.qrels")
     files = {name: EXPORTS[name].write for name in names}
     files["pairs.jsonl"] = lambda each: json_lines(_pair_answers(each))
     return dataset_zip(source, {**files, "judgments.jsonl": _judgments_without_notes})

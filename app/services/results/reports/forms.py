@@ -7,6 +7,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from sqlalchemy.orm import Session
 
+from topkapi.app.db.queries.results.exports import queries_in_order
 from topkapi.app.db.queries.results.query_results import QueryDocument, documents_named
 
 if TYPE_CHECKING:
@@ -22,17 +23,24 @@ def as_json(report: "Report | ListReport | SystemReport") -> str:
 
 
 def as_markup(
-    session: Session, study_id: int, report: "Report", link: Callable[[QueryDocument], str]
+    session: Session,
+    study_id: int,
+    report: "Report",
+    link: Callable[[QueryDocument], str],
+    query_page: Callable[[int], str],
 ) -> str:
-    """Return the report as HTML for a study's page; ``link`` gives the title of a document.
+    """Return the report as HTML for a study's page.
 
-    Titles are escaped unless they are markup.
+    ``link`` gives the title of a document, escaped unless it is markup, ``query_page`` the address
+    of a query's page.
     """
     from topkapi.analysis.report.page import render_body, shown_documents
 
     found = documents_named(session, study_id, shown_documents(report))
     titles = {name: link(document) for name, document in found.items()}
-    return render_body(report, framed=True, titles=titles)
+    rows = queries_in_order(session, study_id)
+    pages = {name: query_page(number) for number, name, _ in rows}
+    return render_body(report, framed=True, titles=titles, query_links=pages)
 
 
 def lists_as_markup(report: "ListReport") -> str:

@@ -6,8 +6,11 @@ from itertools import count
 
 from topkapi.analysis.aggregation import Method
 from topkapi.analysis.report import Options, Report, StudyData, build_report
+from topkapi.analysis.report.methods import Conduct
 from topkapi.analysis.report.restore import restored
 from topkapi.analysis.report.schema import ConfidenceSection
+from topkapi.app.db.queries.results.exports import begun_work
+from topkapi.app.domain.assignment.rotation import ADJUDICATION
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.results.exports import StudySource, completeness
@@ -45,6 +48,30 @@ def make_report(
     return replace(
         report_on(gathered(source, people), options),
         confidence=_confidence(source, people, confidence),
+    )
+
+
+def conduct_of(source: StudySource) -> Conduct:
+    """Return how the study was run, for the methods section of its report."""
+    begun = begun_work(source.session, source.study.id)
+    voided = [answered for _, _, withdrawn, answered, _, _ in begun if withdrawn]
+    kept = [row for row in begun if not row[2]]
+    adjudicated = [row[3] for row in kept if row[1] == ADJUDICATION]
+    compared = [row for row in kept if row[0] is Tool.LISTS and row[3]]
+    state, names = completeness(source), names_of(source)
+    return Conduct(
+        sorter=StudySettings.from_json(source.study.settings).sorter,
+        assigned=state.assigned,
+        finished=state.finished,
+        voided=len(voided),
+        voided_answers=sum(voided),
+        adjudications=len(adjudicated),
+        adjudicated=sum(adjudicated),
+        comparers=len({row[4] for row in compared}),
+        compared_queries=len({row[5] for row in compared}),
+        compared=sum(row[3] for row in compared),
+        pseudonyms={names[each.user_id]: each.pseudonym for each in source.assessors.people}
+        | {each.pseudonym: each.pseudonym for each in source.assessors.people},
     )
 
 
