@@ -59,6 +59,7 @@ def test_pages(
     page = client.get(URL, params={"baseline": "down", "measure": "map"}).text
     assert "Corrected p" in page
     assert "not significant" in page
+    assert 'aria-label="map by system with 95 % intervals: ' in page
     table = client.get(f"{URL}.csv", params={"baseline": "down"})
     rows = list(csv.DictReader(io.StringIO(table.text)))
     assert {row["system"] for row in rows} == {"'=up", "down"}
