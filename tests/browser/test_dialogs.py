@@ -15,7 +15,7 @@ from tests.browser.assigned_work import (
 )
 
 pytestmark = pytest.mark.browser
-DIALOGS = {"?": "Help", "g": "Guidelines", "d": "upright", "n": "Note", "x": "Flag"}
+DIALOGS = {"d": "upright", "?": "Help", "g": "Guidelines", "n": "Note", "x": "Flag"}
 WITHOUT_COMMANDS = """
   delete HTMLButtonElement.prototype.command;
   addEventListener('command', (event) => event.preventDefault(), true);
