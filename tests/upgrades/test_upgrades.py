@@ -1,5 +1,6 @@
 """Databases of every released schema continue open sessions at the same question."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from topkapi.app.config import Settings
 from topkapi.app.db import migrations
 from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.db.models import Assignment
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.lists.plan import hidden_name
 from topkapi.app.domain.plan_digest import plan_digest
 from topkapi.app.main import create_app
 
@@ -50,7 +53,21 @@ def look(url: str, folder: Path, expected: Expected, *, answer: bool = False) ->
                 state = reply.json()
             ids = {"assignment": job.assignment_id, "token": job.token}
             found.append({**ids, **open_question(state)})
-    return found
+    return revealed(url, found)
+
+
+def revealed(url: str, found: Expected) -> Expected:
+    """Return the states with systems instead of the names that hide them from assessors."""
+    text = json.dumps(found)
+    engine = make_engine(url)
+    with make_sessions(engine).read.begin() as session:
+        plans = session.scalars(select(Assignment.plan).where(Assignment.tool == Tool.LISTS)).all()
+    engine.dispose()
+    for plan in plans:
+        for each in plan["lists"]:
+            text = text.replace(hidden_name(plan["seed"], each["system"]), each["system"])
+    states: Expected = json.loads(text)
+    return states
 
 
 def digests_agree(url: str) -> bool:
@@ -73,6 +90,7 @@ def test_sessions_go_on_through_upgrade_and_downgrade(
     url = empty_database_url
     revision, expected = stored(url, path)
     migrations.upgrade(url)
+    expected = revealed(url, expected)  # a later release stores the hidden names
     assert look(url, tmp_path, expected) == expected
     migrations.downgrade(url, revision)
     migrations.upgrade(url)
