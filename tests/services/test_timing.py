@@ -205,6 +205,17 @@ def test_changing_between_two_tabs_keeps_the_time_of_both(session: Session) -> N
         assert entered(session, row, 90 + number / 100, ms).active_ms == ms
 
 
+def test_later_answers_elsewhere_take_no_time(session: Session) -> None:
+    """The demo writes the answers of one assignment after the other, not in the order of time."""
+    user = make_user(session)
+    one, other = (make_assignment(session, user=user, seed=seed) for seed in ("a", "b"))
+    one.created_at = other.created_at = after(-60)
+    tell(session, other, TimerKind.START, 100)
+    assert entered(session, other, 160, 60_000).active_ms == 60_000
+    tell(session, one, TimerKind.START, 0)
+    assert entered(session, one, 30, 30_000).active_ms == 30_000
+
+
 def test_a_long_answer_without_a_heartbeat_is_capped(session: Session, work: Assignment) -> None:
     tell(session, work, TimerKind.START, 0)
     assert entered(session, work, 7_200, 7_200_000).active_ms == UNSEEN_SECONDS * 1000

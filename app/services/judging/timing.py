@@ -117,7 +117,7 @@ def _not_elsewhere(
     """
     if since is not None and assignment.last_entry_at is not None:
         gap = elapsed_ms(assignment.last_entry_at, at)
-        yield left + gap - _taken_elsewhere(session, assignment, since)
+        yield left + gap - _taken_elsewhere(session, assignment, since, at)
         return
     first = queries.first_start(session, assignment) or assignment.last_entry_at
     first = first or at - timedelta(seconds=FIRST_SECONDS)
@@ -126,17 +126,19 @@ def _not_elsewhere(
         starts.append(Start(assignment.started_at, assignment.started_ms or 0))
     for start in starts:
         passed = start.active_ms + elapsed_ms(start.at, at) + START_SLACK_MS
-        yield passed - _taken_elsewhere(session, assignment, start.at)
+        yield passed - _taken_elsewhere(session, assignment, start.at, at)
 
 
-def _taken_elsewhere(session: Session, assignment: AssignmentHead, since: datetime) -> int:
+def _taken_elsewhere(
+    session: Session, assignment: AssignmentHead, since: datetime, until: datetime
+) -> int:
     """Return the least time after ``since`` that the person's other answers must have taken.
 
     An answer that arrived after it may have been thought about before: as long as its clock ran.
     """
     return sum(
         max(0, claimed - queries.unclaimed(session, other, since)[1])
-        for other, claimed in queries.claimed_elsewhere(session, assignment, since)
+        for other, claimed in queries.claimed_elsewhere(session, assignment, since, until)
     )
 
 

@@ -80,9 +80,9 @@ def first_start(session: Session, assignment: AssignmentHead) -> datetime | None
 
 
 def claimed_elsewhere(
-    session: Session, assignment: AssignmentHead, since: datetime
+    session: Session, assignment: AssignmentHead, since: datetime, until: datetime
 ) -> list[tuple[int, int]]:
-    """Return the person's other assignments with entries after ``since``, and their total time."""
+    """Return the person's other assignments with entries between, and their total time."""
     statement = (
         select(JudgmentRow.assignment_id, func.sum(JudgmentRow.active_ms))
         .join(Assignment, Assignment.id == JudgmentRow.assignment_id)
@@ -91,6 +91,7 @@ def claimed_elsewhere(
             Assignment.id != assignment.id,
             Assignment.last_entry_at > since,
             JudgmentRow.created_at > since,
+            JudgmentRow.created_at <= until,
         )
         .group_by(JudgmentRow.assignment_id)
     )
