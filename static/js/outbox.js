@@ -32,7 +32,7 @@ export class Outbox {
   store() {
     const others = this.recover().filter((body) => !this.known.has(body));
     const bodies = [...others, ...this.items.map((item) => item.body)];
-    keep("outbox", bodies, bodies.length === 0);
+    this.isStored = keep("outbox", bodies, bodies.length === 0);
   }
 
   // Resolves with { status, text } once the server has given its final reply.

@@ -51,7 +51,7 @@ const outbox = new Outbox({
   csrf,
   hooks: {
     offline() { offline = true; notices.clear("slow"); tellOffline(); settle(); },
-    slow() { if (!offline) notices.tell("slow"); },
+    slow() { if (!offline) notices.tell("slow", { kept: keptText() }); },
     online() { offline = false; notices.clear("slow"); notices.clear("offline"); settle(); },
     failed: notices.askAgain,
     signedOut() { leaveFor(`${signIn}?reason=kept&next=${encodeURIComponent(work)}`); },
@@ -59,10 +59,12 @@ const outbox = new Outbox({
   },
 });
 
+const keptText = () => `${outbox.size === 1 ? "Your answer is" : `Your ${outbox.size} answers are`} ${outbox.isStored ? "stored in this browser" : "kept in this tab only"}`;
+
 function tellOffline() {
-  const kept = outbox.size === 1 ? "Your answer is" : `Your ${outbox.size} answers are`;
+  const open = outbox.isStored ? "Keep a private window open." : "Keep this tab open.";
   const more = form.dataset.saving ? "The next question needs the connection; the clock has stopped." : "You can go on.";
-  notices.tell("offline", { kept, more });
+  notices.tell("offline", { kept: keptText(), open, more });
 }
 
 // Answers are enabled and the clock runs exactly when a question is shown, not paused and not saving; in a

@@ -56,6 +56,22 @@ def test_answers_are_kept_as_far_as_pages_were_prefetched_and_sent_in_order(
         tab.close()
 
 
+def test_without_storage_the_answer_is_said_to_be_in_this_tab_only(
+    assigned: AssignedWork, context: BrowserContext
+) -> None:
+    context.add_init_script("Storage.prototype.setItem = () => { throw new Error('no storage'); }")
+    tab = assigned.open_page(context)
+    context.set_offline(True)
+    tab.keyboard.press("ArrowLeft")
+    notice = tab.locator("#notice")
+    expect(notice).to_contain_text("Your answer is kept in this tab only and sent when")
+    expect(notice).to_contain_text("Keep this tab open.")
+    context.set_offline(False)
+    expect(notice).to_be_empty()
+    answered(tab, 1)
+    assert assigned.log() == [("answer", "left")]
+
+
 def test_answers_survive_a_closed_tab(
     assigned: AssignedWork, tab: Page, context: BrowserContext
 ) -> None:
