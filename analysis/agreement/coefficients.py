@@ -162,7 +162,7 @@ def krippendorff_alpha(sums: RatingSums) -> FloatArray:
     >>> from topkapi.analysis.agreement.preferences import Scores, from_scores
     >>> both = Scores(0, np.array([0, 1]), np.array([[2.0, 1, 0], [2, 0, 1]]))
     >>> float(krippendorff_alpha(rating_sums(from_scores([both], 2, 1)))[0])
-    0.0
+    0.4444
     """
     return _alpha(sums.coincidences)
 

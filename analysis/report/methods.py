@@ -37,7 +37,7 @@ class Methods:
 
 
 @dataclass(frozen=True, slots=True)
-class Conduct:
+class StudyFacts:
     """How a study was run, beyond what its report holds; all of files is unknown.
 
     Attributes
@@ -69,35 +69,35 @@ class Conduct:
     pseudonyms: Mapping[str, str] = field(default_factory=dict)
 
 
-def methods_texts(report: Report, conduct: Conduct | None = None) -> dict[str, str]:
+def methods_texts(report: Report, facts: StudyFacts | None = None) -> dict[str, str]:
     """Return ``methods.md`` and ``methods.tex`` of a report.
 
     Parameters
     ----------
     report
         Report of a study or of files.
-    conduct
+    facts
         How the study was run.
     """
-    found = methods_of(report, conduct or Conduct())
+    found = methods_of(report, facts or StudyFacts())
     return {"methods.md": as_markdown(found), "methods.tex": as_latex(found)}
 
 
-def methods_of(report: Report, conduct: Conduct) -> Methods:
-    """Return the sentences and tables, with every number taken from report and conduct."""
+def methods_of(report: Report, facts: StudyFacts) -> Methods:
+    """Return the sentences and tables, with every number taken from report and facts."""
     paragraphs = [
-        " ".join(_study(report, conduct)),
-        *(" ".join(_about(tool, report.study.k, conduct.sorter)) for tool in report.tools),
-        " ".join(_more(conduct)),
+        " ".join(_study(report, facts)),
+        *(" ".join(_about(tool, report.study.k, facts.sorter)) for tool in report.tools),
+        " ".join(_more(facts)),
     ]
     if isinstance(report.comparison, Comparison):
         paragraphs.append(" ".join(_compared(report.comparison, report)))
     paragraphs.append(_statistics(report))
-    tables = (_agreement(report), _effort(report), *_people(report, conduct.pseudonyms))
+    tables = (_agreement(report), _effort(report), *_people(report, facts.pseudonyms))
     return Methods(tuple(each for each in paragraphs if each), tables)
 
 
-def _study(report: Report, conduct: Conduct) -> Iterator[str]:
+def _study(report: Report, facts: StudyFacts) -> Iterator[str]:
     """Yield the sentences about people, material and sessions."""
     study = report.study
     queries = _count(study.queries, "query", "queries")
@@ -107,12 +107,12 @@ def _study(report: Report, conduct: Conduct) -> Iterator[str]:
             f"Each query came with its own candidate documents, {study.documents} in all "
             f"({study.documents / study.queries:.1f} per query on average)."
         )
-    if conduct.finished < conduct.assigned:
-        yield f"Of {_count(conduct.assigned, 'session')}, {conduct.finished} were finished."
-    if conduct.voided:
+    if facts.finished < facts.assigned:
+        yield f"Of {_count(facts.assigned, 'session')}, {facts.finished} were finished."
+    if facts.voided:
         yield (
-            f"We voided {_count(conduct.voided, 'further session')} with "
-            f"{_count(conduct.voided_answers, 'answer')}; they count in none of the figures."
+            f"We voided {_count(facts.voided, 'further session')} with "
+            f"{_count(facts.voided_answers, 'answer')}; they count in none of the figures."
         )
 
 
@@ -148,19 +148,19 @@ def _about(tool: ToolReport, k: int | None, sorter: str | None) -> Iterator[str]
         )
 
 
-def _more(conduct: Conduct) -> Iterator[str]:
+def _more(facts: StudyFacts) -> Iterator[str]:
     """Yield the sentences about adjudication and comparisons of lists."""
-    if conduct.adjudications:
+    if facts.adjudications:
         yield (
-            f"In {_count(conduct.adjudications, 'further session')}, adjudicators answered "
-            f"{_count(conduct.adjudicated, 'pair')} that one more vote would decide; these answers "
+            f"In {_count(facts.adjudications, 'further session')}, adjudicators answered "
+            f"{_count(facts.adjudicated, 'pair')} that one more vote would decide; these answers "
             "count for the consensus only."
         )
-    if conduct.compared:
+    if facts.compared:
         yield (
-            f"With T3 lists, {_count(conduct.comparers, 'assessor')} gave "
-            f"{_count(conduct.compared, 'preference')} between two rankings of a query, for "
-            f"{_count(conduct.compared_queries, 'query', 'queries')}."
+            f"With T3 lists, {_count(facts.comparers, 'assessor')} gave "
+            f"{_count(facts.compared, 'preference')} between two rankings of a query, for "
+            f"{_count(facts.compared_queries, 'query', 'queries')}."
         )
 
 

@@ -22,12 +22,12 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.aggregation import METHODS, Method
     from topkapi.analysis.report import Options, Report, build_report
     from topkapi.analysis.report.files import write_report, write_texts
-    from topkapi.analysis.report.methods import Conduct, methods_texts
+    from topkapi.analysis.report.methods import StudyFacts, methods_texts
     from topkapi.analysis.report.schema import Figure
     from topkapi.analysis.report.serialise import record_of
     from topkapi.analysis.report.sources import read_preferences
     from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
-    from topkapi.app.services.results.reports.service import conduct_of, make_report
+    from topkapi.app.services.results.reports.service import facts_of, make_report
 
 
 def register(cli: typer.Typer) -> None:
@@ -115,17 +115,17 @@ def report(
             paths = [*source, *(Path(name) for name in names or [])]
             left_out: list[str] | None = [] if leave_out_self else None
             found = _of_files(paths, format, k, preference, left_out, options, method)
-            conduct = None
+            facts = None
         else:
             _refuse(
                 not (format is None and k is None and preference is None) or leave_out_self,
                 "--format, --preference, --leave-out-self and --k work only for files (--from)",
             )
-            found, conduct = _of_study(names or [], pseudonyms, confidence, options, method)
+            found, facts = _of_study(names or [], pseudonyms, confidence, options, method)
         with _progress("Writing the report ..."):
             written = write_report(found, out, plots=plots)
             if methods:
-                written += write_texts(methods_texts(found, conduct), out)
+                written += write_texts(methods_texts(found, facts), out)
     except AnalysisError as error:
         raise Refused(str(error)) from None
     say(as_json, record_of(found), _summary(found, out, len(written)))
@@ -171,7 +171,7 @@ def _of_study(
     confidence: bool,
     options: Options,
     method: Method | None,
-) -> tuple[Report, Conduct]:
+) -> tuple[Report, StudyFacts]:
     """Return the report of a study, and how the study was run."""
     if len(names) != 1:
         raise Refused("give the slug of one study, or files of preferences with --from")
@@ -183,7 +183,7 @@ def _of_study(
             lambda _doing, done, total: bar("reading", done, total),
         )
         found = make_report(source, pseudonyms=pseudonyms, confidence=confidence, options=options)
-        return found, conduct_of(source)
+        return found, facts_of(source)
 
 
 @contextmanager

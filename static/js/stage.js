@@ -51,7 +51,7 @@ export function show(fragment) {
   announce();
 }
 
-// Mark the panes whose page or list is another one than before. Two names in turn begin the animation anew.
+// Mark the panes whose page or list is another one than before. Two names in turn restart the animation.
 function markChanged(before) {
   const panes = [...stage.querySelectorAll(".pane"), ...away.querySelectorAll(".pane")];
   inputs().forEach((input, at) => {

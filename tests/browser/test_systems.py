@@ -49,7 +49,7 @@ def test_from_two_runs_to_their_scores(site: Site, context: BrowserContext) -> N
     with site.sessions.write.begin() as session:
         compare_lists(session, slug, make_user(session).email)
     page.reload()
-    board = page.get_by_role("region", name="Leaderboard")
+    board = page.get_by_role("region", name="Leaderboard", exact=True)
     expect(board.get_by_role("rowheader", name="system-0")).to_be_visible()
     for _scheme in schemes(page):
         assert_accessible(page)

@@ -19,7 +19,7 @@ from topkapi.app.domain.assignment.rotation import ADJUDICATION
 from topkapi.app.domain.enums import Tool
 from topkapi.app.services.demo import load_demo
 from topkapi.app.services.results.exports import StudySource, open_export
-from topkapi.app.services.results.reports.service import conduct_of, make_report
+from topkapi.app.services.results.reports.service import facts_of, make_report
 
 Record = dict[str, Any]
 
@@ -62,7 +62,7 @@ def test_every_number_is_that_of_the_exports(session: Session, make: Any) -> Non
     slug = make(session)
     source = StudySource(session, slug)
     report = make_report(source)
-    found = methods_of(report, conduct_of(source))
+    found = methods_of(report, facts_of(source))
     text = " ".join(found.paragraphs)
     entries = exported(session, slug, "judgments.jsonl")
     answers = [each for each in entries if each["effective"]]

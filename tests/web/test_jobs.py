@@ -74,11 +74,11 @@ def test_a_comparison_is_started_watched_and_read(
     assert researcher.get(f"{address}/runs/listnet.txt").status_code == 404
     curves = researcher.get(f"{address}/tables/curves.csv").text.splitlines()
     assert curves[0] == "over,position,measure,model,mean"
-    assert len(curves) == 1 + 2 * 10
+    assert len(curves) == 1 + 2 * 3  # up to the k of the study
     by_query = researcher.get(f"{address}/tables/queries.csv").text.splitlines()
     assert len(by_query) == 1 + 2 * 4
     means = researcher.get(f"{address}/tables/means.csv").text.splitlines()
-    assert len(means) == 1 + 2 * 11
+    assert len(means) == 1 + 2 * 4
     assert researcher.get(f"{address}/tables/moons.csv").status_code == 404
     against = {name: researcher.get(f"{address}?baseline={name}").text for name in choice["models"]}
     assert all(text.count('class="plot plot--panel"') == 2 for text in against.values())

@@ -18,6 +18,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Document, JudgmentRow, TimerEvent
 from topkapi.app.domain.assignment.rotation import AssignmentSpec
 from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.lists.plan import hidden_name
 from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.domain.sessions import SESSIONS
 from topkapi.app.main import create_app
@@ -149,10 +150,11 @@ def test_an_answer_about_what_is_not_asked_is_refused_with_the_open_question(
         assignment = assign(session, study, [AssignmentSpec(user.id, query.id, tool, 0)])[0]
         job = Job(assignment.id, tokens.issue_token(session, user, "test")[1])
         names = [f"{query.external_id}-d{number}" for number in range(8)]
+        seed = assignment.plan["seed"]
     state = client.get(job.url, headers=job.headers).json()
     asked = {side: page["id"] for side, page in state["question"].items()}
     if tool is Tool.LISTS:
-        names = [f"system-{number}" for number in range(4)]
+        names = [hidden_name(seed, f"system-{number}") for number in range(4)]
     wrong = [{**asked, side: name} for side in asked for name in [*names, "nothing", ""]]
     wrong += [dict(zip(asked, reversed(asked.values()), strict=True)), {}]
     sign_in(app, client, user)

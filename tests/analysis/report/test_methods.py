@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from topkapi.analysis.report import Options, Report, build_report
 from topkapi.analysis.report.methods import (
-    Conduct,
     Methods,
+    StudyFacts,
     Table,
     as_latex,
     as_markdown,
@@ -27,7 +27,7 @@ def report() -> Report:
 
 
 def test_the_numbers_are_those_of_the_report(report: Report) -> None:
-    found = methods_of(report, Conduct(sorter="heap"))
+    found = methods_of(report, StudyFacts(sorter="heap"))
     text = " ".join(found.paragraphs)
     assert text.startswith("In the study Simulated study, 4 assessors judged 8 queries.")
     assert "candidate documents, 96 in all (12.0 per query on average)" in text
@@ -51,8 +51,8 @@ def test_the_numbers_are_those_of_the_report(report: Report) -> None:
 def test_nobody_is_named_and_what_was_voided_or_adjudicated_is_told(report: Report) -> None:
     names = {each.assessor for tool in report.tools for each in tool.people}
     known = {name: f"assessor-{number:02}" for number, name in enumerate(sorted(names), start=1)}
-    conduct = Conduct(None, 9, 7, 1, 23, 2, 5, 3, 4, 60, known)
-    found = methods_of(report, conduct)
+    facts = StudyFacts(None, 9, 7, 1, 23, 2, 5, 3, 4, 60, known)
+    found = methods_of(report, facts)
     text = " ".join(found.paragraphs)
     for sentence in (
         "Of 9 sessions, 7 were finished.",

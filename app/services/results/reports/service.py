@@ -6,7 +6,7 @@ from itertools import count
 
 from topkapi.analysis.aggregation import Method
 from topkapi.analysis.report import Options, Report, StudyData, build_report
-from topkapi.analysis.report.methods import Conduct
+from topkapi.analysis.report.methods import StudyFacts
 from topkapi.analysis.report.restore import restored
 from topkapi.analysis.report.schema import ConfidenceSection
 from topkapi.app.db.queries.results.exports import begun_work
@@ -51,7 +51,7 @@ def make_report(
     )
 
 
-def conduct_of(source: StudySource) -> Conduct:
+def facts_of(source: StudySource) -> StudyFacts:
     """Return how the study was run, for the methods section of its report."""
     begun = begun_work(source.session, source.study.id)
     voided = [answered for _, _, withdrawn, answered, _, _ in begun if withdrawn]
@@ -59,7 +59,7 @@ def conduct_of(source: StudySource) -> Conduct:
     adjudicated = [row[3] for row in kept if row[1] == ADJUDICATION]
     compared = [row for row in kept if row[0] is Tool.LISTS and row[3]]
     state, names = completeness(source), names_of(source)
-    return Conduct(
+    return StudyFacts(
         sorter=StudySettings.from_json(source.study.settings).sorter,
         assigned=state.assigned,
         finished=state.finished,
