@@ -77,6 +77,9 @@ def test_pages_open_wherever_they_are_named(site: Site, context: BrowserContext)
         ("progress", "Flagged questions"),
     ):
         page.goto(f"{site.server.url}/studies/{slug}/{address}")
+        folded = page.locator("main details:not([open]) > summary")
+        while folded.count():
+            folded.first.click()
         opened = page.get_by_role("region", name=region).locator("a[data-page]").first
         title = opened.inner_text()
         opened.press("Enter")
