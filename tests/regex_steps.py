@@ -9,6 +9,7 @@ import importlib
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -37,6 +38,17 @@ def _parsed(pattern: re.Pattern[Any]) -> tuple[Any, dict[Any, bool]]:
     return parts, {}
 
 
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Allow deep recursion only here: elsewhere it would let nested JSON overflow the stack."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 60_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
 class Steps:
     """Counts the steps of one pattern on one text."""
 
@@ -45,19 +57,20 @@ class Steps:
         self._flags = pattern.flags
         self._parts, self._match_cache = _parsed(pattern)
         self.count = 0
-        sys.setrecursionlimit(max(sys.getrecursionlimit(), 60_000))
 
     def of_search(self) -> int:
         """Return the number of steps to find every match."""
         position = 0
-        while position <= len(self._text):
-            end = next(self._ends(self._parts, 0, position), None)
-            position = position + 1 if end is None or end == position else end
+        with _deep_recursion():
+            while position <= len(self._text):
+                end = next(self._ends(self._parts, 0, position), None)
+                position = position + 1 if end is None or end == position else end
         return self.count
 
     def of_match(self) -> int:
         """Return the number of steps to match the whole text from its start."""
-        any(end == len(self._text) for end in self._ends(self._parts, 0, 0))
+        with _deep_recursion():
+            any(end == len(self._text) for end in self._ends(self._parts, 0, 0))
         return self.count
 
     def _ends(self, parts: Any, index: int, position: int) -> Iterator[int]:
