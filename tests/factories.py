@@ -11,7 +11,16 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Assignment, Candidate, Content, Document, Query, Study, User
+from topkapi.app.db.models import (
+    Assignment,
+    Candidate,
+    Content,
+    Document,
+    Query,
+    Study,
+    StudyAccess,
+    User,
+)
 from topkapi.app.domain.draws import shuffled
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.services.importing.records.contents import content_hash, content_row
@@ -31,8 +40,13 @@ def make_user(
     name: str = "Ansa Lehto",
     password: str | None = None,
     demo: bool = False,
+    reads: bool = True,
 ) -> User:
-    """Create a person; without a password only `sign_in` can sign them in."""
+    """Create a person; without a password only `sign_in` can sign them in.
+
+    A researcher may read every study there is, unless not ``reads``, and all that `make_study`
+    makes later.
+    """
     from topkapi.app.services.accounts.passwords import hash_password
 
     user = User(
@@ -44,7 +58,16 @@ def make_user(
     )
     session.add(user)
     session.flush()
+    if role is Role.RESEARCHER and reads:
+        _let_read(session, [user], session.scalars(select(Study)).all())
     return user
+
+
+def _let_read(session: Session, people: Sequence[User], studies: Sequence[Study]) -> None:
+    session.add_all(
+        StudyAccess(user_id=user.id, study_id=study.id) for user in people for study in studies
+    )
+    session.flush()
 
 
 @contextmanager
@@ -82,6 +105,8 @@ def make_study(
     study = Study(slug=slug, name=f"Study {slug}", guidelines="Prefer the page that helps.")
     session.add(study)
     session.flush()
+    researchers = select(User).where(User.role == Role.RESEARCHER)
+    _let_read(session, session.scalars(researchers).all(), [study])
     asked = [_query(study, number) for number in range(queries)]
     session.add_all(asked)
     pages = [[f"{query.external_id}-d{index}" for index in range(documents)] for query in asked]

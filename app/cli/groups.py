@@ -34,6 +34,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "progress": "Print the progress of a study: overall, and per assessor.",
         "payments": "Print hours and amounts per assessor as CSV; the rates are not stored.",
         "settings": "Show the settings of a study, or change some of them.",
+        "access": "List the researchers who may read a study, after giving or taking access.",
         "withdraw": "Withdraw the unfinished work of an assessor; the answers so far are kept.",
         "reassign": "Reassign the unfinished work of an assessor, to one person or evenly to the "
         "others.",

@@ -13,7 +13,7 @@ from tests.factories import make_study, make_user
 from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.db.models import Assignment, AuditEvent, Study, User
 from topkapi.app.db.queries.jobs import jobs_of_study
-from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.jobs.store import queue_job
 from topkapi.app.services.studies import lifecycle
@@ -46,6 +46,22 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     code, out, err = run_command(capsys, [*arguments])
     assert (code, out) == (1, "")
     return err
+
+
+def test_access_is_given_taken_and_listed(
+    capsys: pytest.CaptureFixture[str], database_url: str
+) -> None:
+    engine = make_engine(database_url)
+    with make_sessions(engine).write.begin() as session:
+        make_user(session, role=Role.RESEARCHER, email="rosa@x.example", name="Rosa", reads=False)
+    engine.dispose()
+    access = ("study", "access", "roses")
+    rosa = {"email": "rosa@x.example", "name": "Rosa"}
+    assert done(capsys, *access) == []
+    assert done(capsys, *access, "--give", rosa["email"]) == [rosa]
+    assert "is not a researcher" in refused(capsys, *access, "--give", EMAILS[0])
+    assert run_command(capsys, [*access])[1].split() == ["rosa@x.example", "Rosa"]
+    assert done(capsys, *access, "--take", rosa["email"]) == []
 
 
 def test_settings_are_shown_and_changed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,8 @@ from tests.ranked import Judge, give_lists, make_ranked_study
 from topkapi.app.db import migrations
 from topkapi.app.db.base import Base
 from topkapi.app.db.engine import make_engine, make_sessions
-from topkapi.app.db.models import Assignment, AuditEvent, JudgmentRow, Study, User
+from topkapi.app.db.models import Assignment, AuditEvent, JudgmentRow, Study, StudyAccess, User
+from topkapi.app.domain.enums import Role
 from topkapi.app.services import audit
 from topkapi.app.services.judging.live_sessions import LiveSessions
 
@@ -128,6 +129,22 @@ def test_a_study_takes_its_state_over_from_the_audit_log(empty_database_url: str
         assert study.full_copy is not None
         assert (study.full_copy["file"], study.full_copy["judgments"]) == ("a.zip", 3)
         assert datetime.fromisoformat(study.full_copy["at"]).tzinfo is not None
+    engine.dispose()
+
+
+def test_researchers_keep_the_studies_there_are(empty_database_url: str) -> None:
+    url = empty_database_url
+    migrations.upgrade(url)
+    engine = make_engine(url)
+    with make_sessions(engine).write.begin() as session:
+        people = [make_user(session, role=role, reads=False) for role in Role]
+        studies = [make_study(session), make_study(session)]
+        given = {(people[1].id, study.id) for study in studies}
+    migrations.downgrade(url, "0020")
+    migrations.upgrade(url)
+    with make_sessions(engine).read() as session:
+        rows = session.scalars(select(StudyAccess)).all()
+        assert {(row.user_id, row.study_id) for row in rows} == given
     engine.dispose()
 
 

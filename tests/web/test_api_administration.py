@@ -140,6 +140,20 @@ def test_a_study_is_archived_and_deleted_by_program(api: httpx.Client) -> None:
     assert acts.headers["X-Total-Count"] == "3"
 
 
+def test_access_by_program(api: httpx.Client, sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
+        rosa = make_user(session, role=Role.RESEARCHER, reads=False)
+        ansa = make_user(session)
+    place = "/api/v1/studies/tulips/access"
+    assert api.put(f"{place}/{rosa.id}").status_code == 204
+    assert [each["email"] for each in api.get(place).json()] == [rosa.email]
+    refused = api.put(f"{place}/{ansa.id}")
+    assert (refused.status_code, "is not a researcher" in refused.text) == (409, True)
+    assert api.put(f"{place}/999999").status_code == 404
+    assert api.delete(f"{place}/{rosa.id}").status_code == 204
+    assert api.get(place).json() == []
+
+
 def test_what_a_study_holds(api: httpx.Client) -> None:
     queries = api.get(f"{S}/queries", params={"limit": 2, "offset": 1})
     assert [each["id"] for each in queries.json()] == ["q1", "q2"]

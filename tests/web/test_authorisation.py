@@ -1,21 +1,28 @@
-"""Table of routes and the roles that may use them.
+"""Table of routes and the roles that may use them, and for whom a study is there.
 
-A route that is missing in the table fails the test, so that every new route gets its roles.
+A route that is missing in the table fails the test, so that every new route gets its roles. Routes
+that name a study are asked about one that the researcher was given, about another one, and about
+one that does not exist.
 """
 
 from collections.abc import Iterator
+from html import unescape
+from itertools import product
 
 import httpx
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
+from sqlalchemy import select
 from starlette.routing import Mount
 
-from tests.factories import make_user, sign_in
+from tests.exporting import make_judged_study
+from tests.factories import make_user, queries_of, sign_in
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import User
+from topkapi.app.db.models import Assignment, Study, StudyAccess, User
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import tokens
+from topkapi.app.services.jobs.store import queue_job
 from topkapi.app.web.access.deps import SAFE_METHODS
 from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE
 
@@ -137,6 +144,10 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "GET /studies/{slug}/queries/{query_id}/questions/{assignment_id}": RESEARCH,
     "GET /studies/{slug}/documents": RESEARCH,
     "GET /studies/{slug}/progress": RESEARCH,
+    "POST /studies/{slug}/access": ADMINS,
+    "GET /api/v1/studies/{slug}/access": ADMINS,
+    "PUT /api/v1/studies/{slug}/access/{user_id}": ADMINS,
+    "DELETE /api/v1/studies/{slug}/access/{user_id}": ADMINS,
     "POST /studies/{slug}/archive": ADMINS,
     "POST /studies/{slug}/unarchive": ADMINS,
     "GET /studies/{slug}/settings": ADMINS,
@@ -212,7 +223,10 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
 }
 MOUNTS = {"/static"}
 REFUSED = {401, 403}
-Visitor = Role | None
+OUTSIDER = "a researcher without studies"
+GIVEN, FOREIGN, NOWHERE = "given-study", "foreign-study", "no-study"
+LISTS = {"/", "/studies", "/results", "/api/v1/studies"}  # of studies
+People = dict[str, tuple[User, str]]
 
 
 def routes_of(app: FastAPI) -> Iterator[tuple[str, str]]:
@@ -226,18 +240,36 @@ def routes_of(app: FastAPI) -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture
-def people(sessions: Sessions) -> dict[Role, tuple[User, str]]:
-    """Create one person per role, with a token."""
+def people(sessions: Sessions) -> People:
+    """Create one person per role, with a token, and a researcher without studies."""
     with sessions.write.begin() as session:
-        users = {role: make_user(session, role=role) for role in Role}
+        users = {str(role): make_user(session, role=role) for role in Role}
+        users[OUTSIDER] = make_user(session, role=Role.RESEARCHER, reads=False)
         return {
-            role: (user, tokens.issue_token(session, user, "test")[1])
-            for role, user in users.items()
+            name: (user, tokens.issue_token(session, user, "test")[1])
+            for name, user in users.items()
         }
 
 
+@pytest.fixture
+def studies(sessions: Sessions, people: People) -> dict[str, Study]:
+    """Create a study that the researcher was given and one that no researcher was given."""
+    with sessions.write.begin() as session:
+        made = {slug: make_judged_study(session, slug=slug) for slug in (GIVEN, FOREIGN)}
+        given = (people["researcher"][0].id, made[GIVEN].id)
+        for row in session.scalars(select(StudyAccess)):
+            if (row.user_id, row.study_id) != given:
+                session.delete(row)
+    return made
+
+
 def ask(
-    app: FastAPI, client: httpx.Client, method: str, path: str, person: tuple[User, str] | None
+    app: FastAPI,
+    client: httpx.Client,
+    method: str,
+    path: str,
+    person: tuple[User, str] | None,
+    slug: str = "slug",
 ) -> httpx.Response:
     """Send a request as ``person``: with a token to the API, with a cookie to pages."""
     client.cookies.clear()
@@ -249,12 +281,12 @@ def ask(
             headers["Authorization"] = f"Bearer {token}"
         else:
             sign_in(app, client, user)
-    return client.request(method, address_of(path), headers=headers)
+    return client.request(method, address_of(path, slug), headers=headers)
 
 
-def address_of(path: str) -> str:
+def address_of(path: str, slug: str = "slug") -> str:
     """Return an address for the route ``path``, with parameters that match nothing."""
-    address = path.replace("{", "").replace("}", "")
+    address = path.replace("{slug}", slug).replace("{", "").replace("}", "")
     for name in (
         "assignment_id",
         "user_id",
@@ -265,6 +297,8 @@ def address_of(path: str) -> str:
         "flag_id",
         "link_id",
         "run_id",
+        "job_id",
+        "query_id",
     ):
         address = address.replace(f"/{name}", "/999999")
     return address
@@ -280,27 +314,116 @@ def test_the_table_names_exactly_the_routes_there_are(app: FastAPI) -> None:
 
 
 def test_every_route_lets_in_whom_the_table_names(
-    app: FastAPI, client: httpx.Client, people: dict[Role, tuple[User, str]]
+    app: FastAPI, client: httpx.Client, people: People
 ) -> None:
-    visitors: list[Visitor] = [None, *Role]
     wrong = []
     for method, path in routes_of(app):
         allowed = ALLOWED.get(f"{method} {path}", ADMINS)
-        for visitor in visitors:
+        for visitor in (None, *people):
             person = people[visitor] if visitor else None
             if (method, path) == ("POST", "/sign-out"):
                 continue  # has its own tests: it ends the sessions that the other routes need
             if (method, path) == ("POST", "/sign-in"):
                 continue  # takes a password instead of a cookie: has its own tests
-            may = allowed == EVERYONE or (visitor is not None and visitor in allowed)
+            may = allowed == EVERYONE or (person is not None and person[0].role in allowed)
             answer = ask(app, client, method, path, person)
             if is_refused(answer) is may or answer.status_code >= 500:
                 wrong.append((method, path, visitor, answer.status_code))
     assert wrong == []
 
 
+def test_a_study_is_there_only_for_those_who_were_given_it(
+    app: FastAPI, client: httpx.Client, people: People, studies: dict[str, Study]
+) -> None:
+    """Ask every route that names a study; administrators only read, so that the studies stay."""
+    wrong = []
+    for method, path in routes_of(app):
+        allowed = ALLOWED[f"{method} {path}"]
+        if "{slug}" not in path or not isinstance(allowed, frozenset) or allowed == PEOPLE:
+            continue
+        for visitor, slug in product((None, *people), (*studies, NOWHERE)):
+            person = people[visitor] if visitor else None
+            if visitor == Role.ADMIN and (method != "GET" or slug == NOWHERE):
+                continue
+            if person is None or person[0].role not in allowed:
+                expected = "refused"
+            elif visitor == Role.ADMIN or (visitor, slug) == (Role.RESEARCHER, GIVEN):
+                expected = "there"
+            else:
+                expected = "not there"
+            answer = ask(app, client, method, path, person, slug)
+            if seen(answer, slug) != expected or answer.status_code >= 500:
+                wrong.append((method, path, visitor, slug, answer.status_code, expected))
+    assert wrong == []
+
+
+@pytest.mark.usefixtures("studies")
+def test_training_is_there_only_with_work(
+    app: FastAPI, client: httpx.Client, people: People
+) -> None:
+    for method, path in routes_of(app):
+        if "{slug}" in path and ALLOWED[f"{method} {path}"] == PEOPLE:
+            for person in people.values():
+                answers = [ask(app, client, method, path, person, s) for s in (GIVEN, NOWHERE)]
+                assert len({answer.status_code for answer in answers}) == 1, path
+                assert answers[0].status_code in (404, 422), path
+
+
+def seen(answer: httpx.Response, slug: str) -> str:
+    """Return what an answer tells about a study: that one may not ask, or whether it is there."""
+    if is_refused(answer):
+        return "refused"
+    is_absent = answer.status_code == 404 and f"There is no study {slug!r}." in unescape(
+        answer.text
+    )
+    return "not there" if is_absent else "there"
+
+
+@pytest.mark.usefixtures("studies")
+def test_no_list_names_a_study_of_others(
+    app: FastAPI, client: httpx.Client, people: People
+) -> None:
+    for method, path in routes_of(app):
+        if method != "GET" or "{" in path or ALLOWED[f"GET {path}"] not in (RESEARCH, PEOPLE):
+            continue
+        mine, none, all_ = (
+            ask(app, client, method, path, people[name])
+            for name in (Role.RESEARCHER, OUTSIDER, Role.ADMIN)
+        )
+        assert FOREIGN not in mine.text + none.text, path
+        assert GIVEN not in none.text, path
+        if path in LISTS:
+            assert (GIVEN in mine.text, FOREIGN in all_.text) == (True, True), path
+            assert mine.headers.get("X-Total-Count", "1") == "1"
+
+
+def test_what_belongs_to_another_study_is_not_found_under_ones_own(
+    app: FastAPI,
+    client: httpx.Client,
+    people: People,
+    studies: dict[str, Study],
+    sessions: Sessions,
+) -> None:
+    with sessions.write.begin() as session:
+        job = queue_job(session, studies[FOREIGN], "report", {})
+        query = queries_of(session, studies[FOREIGN])[0]
+        work = session.scalars(select(Assignment).where(Assignment.query_id == query.id)).first()
+        assert work is not None
+        session.flush()
+        below = (
+            *(f"jobs/{job.id}", f"jobs/{job.id}/models/x.json", f"jobs/{job.id}/tables/x.csv"),
+            *(f"queries/{query.id}", f"queries/{query.id}/questions/{work.id}"),
+        )
+    places = [f"/studies/{{slug}}/{each}" for each in below]
+    for path in (*places, f"/api/v1/studies/{{slug}}/{below[0]}"):
+        mine = ask(app, client, "GET", path, people["researcher"], GIVEN)
+        assert (mine.status_code, seen(mine, GIVEN)) == (404, "there"), path
+    for path in (places[0], *places[3:]):
+        assert ask(app, client, "GET", path, people["admin"], FOREIGN).status_code == 200, path
+
+
 def test_every_write_of_a_page_needs_its_csrf_token(
-    app: FastAPI, client: httpx.Client, people: dict[Role, tuple[User, str]]
+    app: FastAPI, client: httpx.Client, people: People
 ) -> None:
     for method, path in routes_of(app):
         if method in SAFE_METHODS or path.startswith("/api/"):
@@ -311,9 +434,7 @@ def test_every_write_of_a_page_needs_its_csrf_token(
         assert client.request(method, path).status_code == 403, f"{method} {path}"
 
 
-def test_no_api_route_takes_a_cookie(
-    app: FastAPI, client: httpx.Client, people: dict[Role, tuple[User, str]]
-) -> None:
+def test_no_api_route_takes_a_cookie(app: FastAPI, client: httpx.Client, people: People) -> None:
     sign_in(app, client, people[Role.ADMIN][0])
     assert SESSION_COOKIE in client.cookies
     for method, path in routes_of(app):

@@ -82,6 +82,29 @@ def test_researchers_look_and_do_not_touch(
     assert client.get(f"{S}/progress").status_code == 200
 
 
+def test_a_researcher_is_given_the_study_and_loses_it(
+    app: FastAPI, client: httpx.Client, sessions: Sessions, admin: User
+) -> None:
+    with sessions.write.begin() as session:
+        rosa = make_user(session, role=Role.RESEARCHER, name="Rosa Keller", reads=False)
+
+    def seen_by_rosa() -> tuple[int, bool]:
+        sign_in(app, client, rosa)
+        found = client.get(S).status_code, "tulips" in client.get("/studies").text
+        sign_in(app, client, admin)
+        return found
+
+    assert seen_by_rosa() == (404, False)
+    assert "No researcher sees this study yet" in client.get(S).text
+    assert client.post(f"{S}/access", data={"person": rosa.id, "given": "true"}).status_code == 303
+    page = client.get(S).text
+    assert 'Remove<span class="vh"> Rosa Keller' in page
+    assert "Give access" not in page, "nobody is left"
+    assert seen_by_rosa() == (200, True)
+    assert client.post(f"{S}/access", data={"person": rosa.id}).status_code == 303
+    assert seen_by_rosa() == (404, False)
+
+
 @pytest.mark.usefixtures("admin")
 def test_queries_and_documents_are_found_by_words(client: httpx.Client) -> None:
     assert "1 to 1 of 1 queries" in client.get(f"{S}/queries?search=upright 3").text

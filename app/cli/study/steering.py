@@ -1,4 +1,4 @@
-"""`topkapi study settings`, `withdraw`, `reassign`, `void`, `adjudicate`, `copy`, `delete`."""
+"""`topkapi study` commands that steer a study: settings, access, work, adjudication, copies."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ if TYPE_CHECKING or RUNNING:
 
     from topkapi.app.db.models import Study
     from topkapi.app.db.queries.assignments.manual_assignment import matching_ids
+    from topkapi.app.db.queries.studies.studies import researchers_of
     from topkapi.app.services.accounts.users import user_of_email
     from topkapi.app.services.assignments import adjudication, bulk, voiding
     from topkapi.app.services.studies import edit_study, full_copy, lifecycle
+    from topkapi.app.services.studies.access import set_access
 
 Assessor = Annotated[str, typer.Option("--from", help="E-mail of the assessor.")]
 Queries = Annotated[
@@ -50,6 +52,9 @@ def register(group: typer.Typer) -> None:
         "adjudicate",
         epilog="Example: topkapi study adjudicate tulips --query q3 --to bao@trinh.example",
     )(adjudicate)
+    group.command(
+        "access", epilog="Example: topkapi study access tulips --give rosa@keller.example"
+    )(access)
     group.command("copy", epilog="Example: topkapi study copy tulips --out tulips.zip")(copy)
     group.command("delete", epilog="Example: topkapi study delete tulips --confirm tulips")(delete)
 
@@ -82,6 +87,28 @@ def _setting(text: str) -> tuple[str, Any]:
         return name.strip(), json.loads(value)
     except ValueError:
         return name.strip(), value.strip()
+
+
+def access(
+    slug: Slug,
+    give: Annotated[
+        list[str] | None, typer.Option(help="E-mail of a researcher who may read it; repeatable.")
+    ] = None,
+    take: Annotated[
+        list[str] | None, typer.Option(help="E-mail of one who may no longer; repeatable.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the researchers who may read a study, after giving or taking access."""
+    with open_sessions() as sessions, sessions.write.begin() as session:
+        study = lifecycle.required_study(session, slug)
+        for given, emails in ((True, give), (False, take)):
+            for email in emails or ():
+                set_access(session, study, user_of_email(session, email), given=given)
+        people = researchers_of(session, study.id)
+    lines = [f"{each.email:<36} {each.name}" for each in people]
+    facts = [{"email": each.email, "name": each.name} for each in people]
+    say(as_json, facts, "\n".join(lines) or "no researchers; administrators see every study")
 
 
 def withdraw(

@@ -11,7 +11,7 @@ from topkapi.app.db.models.job import Job
 from topkapi.app.db.models.judgment import JudgmentRow
 from topkapi.app.db.models.ranking import Ranking
 from topkapi.app.db.models.run import SystemRun
-from topkapi.app.db.models.study import GuidelineVersion, Query, Study
+from topkapi.app.db.models.study import GuidelineVersion, Query, Study, StudyAccess
 from topkapi.app.db.models.timer import TimerEvent
 from topkapi.app.db.models.training import PracticeAnswer, PracticeItem, Training
 from topkapi.app.db.models.user import ApiToken, AuditEvent, SignInAttempt, User
@@ -38,6 +38,7 @@ __all__ = [
     "Ranking",
     "SignInAttempt",
     "Study",
+    "StudyAccess",
     "StudyFile",
     "SystemRun",
     "TimerEvent",

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, String, Text, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from topkapi.app.db.base import Base, Json, now
@@ -30,6 +30,19 @@ class Study(Base):
     rotations: Mapped[Json | None]
     full_copy: Mapped[Json | None]
     imported: Mapped[Json | None]
+
+
+class StudyAccess(Base):
+    """A researcher who may read a study; administrators read every study without a row."""
+
+    __tablename__ = "study_access"
+    __table_args__ = (Index(None, "study_id"),)
+    user_id: Mapped[int] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
+    )
+    study_id: Mapped[int] = mapped_column(
+        ForeignKey("studies.id", ondelete="CASCADE"), primary_key=True
+    )
 
 
 class GuidelineVersion(Base):

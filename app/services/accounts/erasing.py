@@ -18,6 +18,7 @@ from topkapi.app.db.models import (
     Invitation,
     JudgmentRow,
     SignInAttempt,
+    StudyAccess,
     User,
 )
 from topkapi.app.domain.errors import Conflict
@@ -48,7 +49,7 @@ def erase_user(
     user.email, user.name = f"person-{user.id}@{DOMAIN}", f"Person {user.id}"
     user.password_hash = None
     user.disabled_at = user.disabled_at or now()
-    for table in (ApiToken, Invitation):
+    for table in (ApiToken, Invitation, StudyAccess):
         session.execute(delete(table).where(table.user_id == user.id))
     session.execute(delete(SignInAttempt).where(SignInAttempt.email == old))
     _erase_worker(session, user)

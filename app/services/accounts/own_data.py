@@ -22,6 +22,7 @@ from topkapi.app.db.models import (
     PracticeItem,
     Query,
     Study,
+    StudyAccess,
     TimerEvent,
     Training,
     User,
@@ -39,6 +40,7 @@ def own_data(session: Session, user: User) -> Iterator[str]:
         "account": _account(user),
         "consent": _consent(session, user.id),
         "tokens": _records(session, _tokens(user.id)),
+        "studies": _records(session, _studies(user.id)),
         "training": _records(session, _trainings(user.id)),
         "practice_answers": _records(session, _practice(user.id)),
         "highlights": _records(session, _highlights(user.id)),
@@ -77,6 +79,11 @@ def _consent(session: Session, user_id: int) -> Record | None:
 def _tokens(user_id: int) -> Select[*tuple[Any, ...]]:
     columns = (ApiToken.name, ApiToken.created_at, ApiToken.last_used_at, ApiToken.revoked_at)
     return select(*columns).where(ApiToken.user_id == user_id).order_by(ApiToken.id)
+
+
+def _studies(user_id: int) -> Select[*tuple[Any, ...]]:
+    statement = select(Study.slug.label("study")).join(StudyAccess)
+    return statement.where(StudyAccess.user_id == user_id).order_by(Study.id)
 
 
 def _trainings(user_id: int) -> Select[*tuple[Any, ...]]:

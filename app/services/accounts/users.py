@@ -5,11 +5,12 @@
 
 import re
 
+from sqlalchemy import delete
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
-from topkapi.app.db.models import User
+from topkapi.app.db.models import StudyAccess, User
 from topkapi.app.db.queries.accounts import accounts as queries
 from topkapi.app.db.queries.crowds import is_crowd
 from topkapi.app.domain.enums import Role
@@ -81,7 +82,10 @@ def rename(session: Session, user: User, name: str) -> None:
 
 
 def change_role(session: Session, user: User, role: Role, *, actor_id: int | None = None) -> None:
-    """Change the role of a user; refuse to demote the last administrator."""
+    """Change the role of a user; refuse to demote the last administrator.
+
+    Somebody who is no researcher any more loses the studies that they were given.
+    """
     if role is not Role.ADMIN:
         _keep_an_admin(session, user)
     if role is not Role.ASSESSOR and is_crowd(session, user.id):
@@ -90,6 +94,8 @@ def change_role(session: Session, user: User, role: Role, *, actor_id: int | Non
         session, actor_id, "user.change_role", user.email, before=user.role.value, after=role.value
     )
     user.role = role
+    if role is not Role.RESEARCHER:
+        session.execute(delete(StudyAccess).where(StudyAccess.user_id == user.id))
 
 
 def disable_user(session: Session, user: User, *, actor_id: int | None = None) -> None:

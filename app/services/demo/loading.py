@@ -24,6 +24,7 @@ from topkapi.app.services.demo.people import ASSESSORS, Assessor, Judge
 from topkapi.app.services.demo.working import Sitting
 from topkapi.app.services.importing import import_study, open_source
 from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.studies.access import set_access
 
 ROUNDS = 2
 _SEED = "demo"
@@ -95,6 +96,7 @@ def load_demo(session: Session, *, at: datetime | None = None) -> Demo:
         actor_id=admin.id,
         at=at - timedelta(days=10),
     )
+    set_access(session, study, people[1], given=True, actor_id=admin.id)
     people_at_work = dict(zip((u.id for u in assessors), ASSESSORS, strict=True))
     _let_work(session, study, work, people_at_work, at)
     work += _let_compare(session, study, people_at_work, admin.id, at)

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Study
 from topkapi.app.db.queries.studies import importing as stored
+from topkapi.app.db.queries.studies.studies import study_of_slug
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.domain.training.practice import PracticeQuestion
@@ -66,7 +67,7 @@ def compare(session: Session, checked: Checked, policy: EditPolicy = KEEP_EDITS)
 
     Raise StudyRefused with every contradiction to stored data, or Unchanged if nothing is new.
     """
-    study = stored.study_of_slug(session, checked.bundle.head.slug)
+    study = study_of_slug(session, checked.bundle.head.slug)
     if study is None:
         return _all_of(checked)
     problems = Problems()

@@ -40,9 +40,12 @@ class Deletion:
         return self.rows.get(JudgmentRow.__tablename__, 0)
 
 
-def required_study(session: Session, slug: str) -> Study:
-    """Return the study with this slug, or raise `NotFound`."""
-    study = study_of_slug(session, slug)
+def required_study(session: Session, slug: str, reader_id: int | None = None) -> Study:
+    """Return the study with this slug, or raise `NotFound`.
+
+    With ``reader_id``, a study that this researcher may not read is not found either.
+    """
+    study = study_of_slug(session, slug, reader_id)
     if study is None:
         raise NotFound(f"There is no study {slug!r}.")
     return study

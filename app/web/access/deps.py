@@ -22,6 +22,7 @@ from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import BadToken, Forbidden, SignInNeeded
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.accounts.sign_in import refuse_unusable
+from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.admission import NO_TOKEN, KnownTokens, admit, is_visitor
 from topkapi.app.web.access.slots import Lane, TransactionLimits
 from topkapi.app.web.common.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Claim, Cookies
@@ -236,16 +237,29 @@ def check_csrf(request: Request, nonce: str | None, sent: str | None, cookies: C
         raise BadToken("This form has expired. Reload the page and submit it again.")
 
 
-def require(user: Someone, *roles: Role) -> Someone:
-    """Raise unless the user has one of ``roles``; all role checks go through here."""
+def require(request: Request, session: Session, user: Someone, *roles: Role) -> Someone:
+    """Raise unless the user has one of ``roles``, and may read the study that the address names.
+
+    All checks of roles and studies go through here. For a researcher without access, the study is
+    not there.
+    """
     if user.role not in roles:
         raise Forbidden(f"This needs the role {' or '.join(roles)}; yours is {user.role}.")
+    if "slug" in request.path_params and user.role is Role.RESEARCHER:
+        lifecycle.required_study(session, request.path_params["slug"], user.id)
     return user
 
 
+def reader_id(user: User | PersonView) -> int | None:
+    """Return whose access limits a list of studies; None for administrators, who see all."""
+    return None if user.role is Role.ADMIN else user.id
+
+
 def _with_role(find: Callable[..., Someone], *roles: Role) -> Callable[..., Someone]:
-    def check(user: Annotated[Someone, Depends(find)]) -> Someone:
-        return require(user, *roles)
+    def check(
+        request: Request, session: SessionDep, user: Annotated[Someone, Depends(find)]
+    ) -> Someone:
+        return require(request, session, user, *roles)
 
     return check
 

@@ -13,7 +13,6 @@ from fastapi.security import HTTPAuthorizationCredentials
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.queries.accounts.accounts import Bearer
 from topkapi.app.domain.enums import Role
 from topkapi.app.web.access.admission import admit, sent_token
 from topkapi.app.web.access.deps import (
@@ -36,23 +35,24 @@ T = TypeVar("T")
 async def early_person(request: Request, *roles: Role) -> PersonView:
     """Return the person authenticated by cookie or token; require one of ``roles``."""
     await admit(request)
-    person = await (_token_owner if is_api(request) else _claimed)(request)
-    request.state.user = person
-    return require(person, *roles)
 
-
-async def _claimed(request: Request) -> PersonView:
     def find(session: Session) -> PersonView:
-        user, claim = claimant(request, session)
-        renew_sign_in(request, user, claim)
-        return PersonView.of(user)
+        person = (_token_owner if is_api(request) else _claimed)(request, session)
+        request.state.user = person
+        return require(request, session, person, *roles)
 
     return await _read(request, find)
 
 
-async def _token_owner(request: Request) -> PersonView:
+def _claimed(request: Request, session: Session) -> PersonView:
+    user, claim = claimant(request, session)
+    renew_sign_in(request, user, claim)
+    return PersonView.of(user)
+
+
+def _token_owner(request: Request, session: Session) -> PersonView:
     sent = HTTPAuthorizationCredentials(scheme="Bearer", credentials=sent_token(request))
-    token: Bearer = await _read(request, lambda session: bearer_of(request, session, sent))
+    token = bearer_of(request, session, sent)
     request.app.state.token_uses.note(token)
     return PersonView.of(token.user)
 

@@ -25,6 +25,13 @@ class RoleForm(Received):
     role: Role
 
 
+class AccessForm(Received):
+    """A researcher, and whether they may read the study."""
+
+    person: PersonId
+    given: bool = False
+
+
 class TokenForm(Received):
     """The purpose of a token."""
 

@@ -4,12 +4,13 @@ from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from topkapi.app.db.models import User
 from topkapi.app.db.queries.studies.studies import studies_with_counts
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.progress.dashboard import dashboard
 from topkapi.app.services.results.reports import ReportCache
 from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import CurrentUser, ResearcherUser, SessionDep
+from topkapi.app.web.access.deps import CurrentUser, ResearcherUser, SessionDep, reader_id
 from topkapi.app.web.access.downloads import ExportSession
 from topkapi.app.web.access.early_auth import EarlyResearcher
 from topkapi.app.web.common.templates import render
@@ -29,14 +30,14 @@ def get_start(
     if user.role is Role.ADMIN:
         return _dashboard(request, session)
     if user.role is Role.RESEARCHER:
-        return _results(request, session)
+        return _results(request, session, user)
     return show_queue(request, session, user, page)
 
 
 @router.get("/results")
-def get_results(request: Request, session: SessionDep, _user: ResearcherUser) -> Response:
-    """List the results of every study."""
-    return _results(request, session)
+def get_results(request: Request, session: SessionDep, user: ResearcherUser) -> Response:
+    """List the results of every study that the person may read."""
+    return _results(request, session, user)
 
 
 @router.get("/dashboard/{slug}/agreement")
@@ -60,6 +61,7 @@ def _dashboard(request: Request, session: Session) -> Response:
     return render(request, "progress/dashboard.html", DashboardView(seen, LARGEST_REPORT))
 
 
-def _results(request: Request, session: Session) -> Response:
-    lines = [study_line(*row) for row in studies_with_counts(session)]
+def _results(request: Request, session: Session, user: User) -> Response:
+    rows = studies_with_counts(session, reader_id=reader_id(user))
+    lines = [study_line(*row) for row in rows]
     return render(request, "progress/results.html", ResultsView(lines))

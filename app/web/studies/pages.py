@@ -3,25 +3,28 @@
 from collections.abc import Callable, Sequence
 from typing import Annotated, NamedTuple
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Form, Path, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.models import Study, User
 from topkapi.app.db.queries.progress import work_counts
 from topkapi.app.db.queries.studies import study_pages as queries
-from topkapi.app.db.queries.studies.studies import studies_with_counts
+from topkapi.app.db.queries.studies.studies import researchers_of, studies_with_counts
 from topkapi.app.db.queries.studies.study_pages import DocumentRow, QueryRow
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services import guideline_history
+from topkapi.app.services.accounts import users
 from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import AdminUser, ResearcherUser, SessionDep
+from topkapi.app.services.studies.access import set_access
+from topkapi.app.web.access.deps import AdminUser, ResearcherUser, SessionDep, reader_id
 from topkapi.app.web.common.markdown import to_html
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView
 from topkapi.app.web.pages.open_pages import page_opener
+from topkapi.app.web.people.forms import AccessForm
 from topkapi.app.web.studies.views import (
     GuidelinesHistoryView,
     GuidelinesPageView,
@@ -44,8 +47,9 @@ PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
 
 @router.get("")
 def get_studies_page(request: Request, session: SessionDep, user: ResearcherUser) -> Response:
-    """List every study with its sizes and its finished work."""
-    lines = [study_line(*row) for row in studies_with_counts(session)]
+    """List every study that the person may read, with its sizes and its finished work."""
+    rows = studies_with_counts(session, reader_id=reader_id(user))
+    lines = [study_line(*row) for row in rows]
     return render(request, "studies/page.html", StudiesView(lines, user.role is Role.ADMIN))
 
 
@@ -61,8 +65,25 @@ def get_study_page(
         created_at=study.created_at,
         settings=StudySettings.from_json(study.settings),
         sizes=sizes,
+        readers=[*map(PersonView.of, researchers_of(session, study.id))],
+        others=[*map(PersonView.of, researchers_of(session, study.id, given=False))],
     )
     return render(request, "studies/study.html", view)
+
+
+@router.post("/{slug}/access")
+def post_access(
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    slug: Slug,
+    form: Annotated[AccessForm, Form()],
+) -> Response:
+    """Give a researcher access to the study, or take it away."""
+    study = lifecycle.required_study(session, slug)
+    person = users.user_of_number(session, form.person)
+    set_access(session, study, person, given=form.given, actor_id=user.id)
+    return to_study(request, slug)
 
 
 @router.get("/{slug}/guidelines")

@@ -11,6 +11,7 @@ from topkapi.app.services.guideline_history import Version
 from topkapi.app.services.importing.edit_messages import difference
 from topkapi.app.services.studies.lifecycle import Deletion
 from topkapi.app.web.common.paging import Choices, Paging
+from topkapi.app.web.common.views import PersonView
 from topkapi.app.web.pages.open_pages import OpenPage
 from topkapi.app.web.people.forms import GuidelinesForm, SettingsForm
 from topkapi.app.web.people.views import Refusal
@@ -52,13 +53,14 @@ class StudiesView:
 
 @dataclass(frozen=True, slots=True)
 class StudyView:
-    """One study: its content and settings."""
+    """One study: its content, settings, researchers who may read it, and the other ones."""
 
     head: StudyHead
     created_at: datetime
     settings: StudySettings
     sizes: Mapping[str, int]
-    refusal: Refusal | None = None
+    readers: Sequence[PersonView]
+    others: Sequence[PersonView]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,8 @@ from topkapi.app.db.models import (
     PracticeItem,
     Query,
     Ranking,
-    Study,
     StudyFile,
 )
-
-
-def study_of_slug(session: Session, slug: str) -> Study | None:
-    """Return the study with this slug."""
-    return session.scalar(select(Study).where(Study.slug == slug))
 
 
 def query_facts(session: Session, study_id: int) -> Sequence[Row[str, str, str, str]]:

@@ -1,20 +1,30 @@
 """Studies with their sizes."""
 
 from collections.abc import Sequence
+from typing import TypeVarTuple
 
-from sqlalchemy import Row, func, select
+from sqlalchemy import Row, Select, func, select
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.models import Assignment, Candidate, Document, Query, Study
+from topkapi.app.db.models import Assignment, Candidate, Document, Query, Study, StudyAccess, User
+from topkapi.app.domain.enums import Role
+
+Columns = TypeVarTuple("Columns")
 
 
 def studies_with_counts(
-    session: Session, *, slug: str | None = None, limit: int | None = None, offset: int = 0
+    session: Session,
+    *,
+    slug: str | None = None,
+    reader_id: int | None = None,
+    limit: int | None = None,
+    offset: int = 0,
 ) -> Sequence[Row[Study, int, int, int, int, int]]:
     """Return studies in creation order, with queries, documents, candidates, work and finished
     work.
 
-    All of them, a page of them, or only the one with ``slug``.
+    All of them, a page of them, or only the one with ``slug``; with ``reader_id`` only those that
+    this researcher may read.
     """
     queries = select(func.count()).where(Query.study_id == Study.id).correlate(Study)
     documents = select(func.count()).where(Document.study_id == Study.id).correlate(Study)
@@ -35,17 +45,32 @@ def studies_with_counts(
     statement = select(Study, *parts).order_by(Study.id).limit(limit).offset(offset)
     if slug is not None:
         statement = statement.where(Study.slug == slug)
-    return session.execute(statement).all()
+    return session.execute(_readable(statement, reader_id)).all()
 
 
-def count_studies(session: Session) -> int:
-    """Return the number of studies."""
-    return session.scalar(select(func.count(Study.id))) or 0
+def count_studies(session: Session, reader_id: int | None = None) -> int:
+    """Return the number of studies, or of those that the researcher may read."""
+    return session.scalar(_readable(select(func.count(Study.id)), reader_id)) or 0
 
 
-def study_of_slug(session: Session, slug: str) -> Study | None:
-    """Return the study with this slug."""
-    return session.scalar(select(Study).where(Study.slug == slug))
+def study_of_slug(session: Session, slug: str, reader_id: int | None = None) -> Study | None:
+    """Return the study with this slug, with ``reader_id`` only if this researcher may read it."""
+    return session.scalar(_readable(select(Study).where(Study.slug == slug), reader_id))
+
+
+def _readable(statement: Select[*Columns], reader_id: int | None) -> Select[*Columns]:
+    if reader_id is None:
+        return statement
+    given = select(StudyAccess.study_id).where(StudyAccess.user_id == reader_id)
+    return statement.where(Study.id.in_(given))
+
+
+def researchers_of(session: Session, study_id: int, *, given: bool = True) -> Sequence[User]:
+    """Return the researchers who may read the study, or may not, by name; no disabled ones."""
+    may_read = User.id.in_(select(StudyAccess.user_id).where(StudyAccess.study_id == study_id))
+    researchers = select(User).where(User.role == Role.RESEARCHER, User.disabled_at.is_(None))
+    chosen = researchers.where(may_read if given else ~may_read)
+    return session.scalars(chosen.order_by(User.name, User.id)).all()
 
 
 def hold_settings(session: Session, study: Study, *, to_change: bool = False) -> None:
