@@ -36,6 +36,9 @@ class Settings(BaseSettings):
     session_hours: int = Field(
         72, ge=1, le=24 * 90, description="How long a sign-in lasts without a visit."
     )
+    session_days: int = Field(
+        14, ge=1, le=365, description="How long a sign-in lasts at most, however often it is used."
+    )
     page_token_minutes: int = Field(
         240, ge=1, le=60 * 24 * 7, description="How long the link to a page under judgment works."
     )

@@ -148,7 +148,10 @@ def _set_state(app: FastAPI, settings: Settings) -> None:
     state.entry_throttle = Throttle(state.sessions, state.late)
     state.devices = Devices(secret, secure=settings.secure_cookies)
     state.cookies = Cookies(
-        secret, lifetime=timedelta(hours=settings.session_hours), secure=settings.secure_cookies
+        secret,
+        lifetime=timedelta(hours=settings.session_hours),
+        longest=timedelta(days=settings.session_days),
+        secure=settings.secure_cookies,
     )
 
 

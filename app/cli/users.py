@@ -15,7 +15,7 @@ import typer
 from topkapi.app.cli.common import AsJson, open_sessions, say
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
-from topkapi.app.domain.enums import Role
+from topkapi.app.domain.enums import MOST_TOKEN_DAYS, TOKEN_DAYS, Role, Scope
 from topkapi.app.domain.errors import AppError
 
 if TYPE_CHECKING or RUNNING:
@@ -181,13 +181,18 @@ def _people_in(path: Path | None) -> list[tuple[int, str, str]]:
 def token(
     email: Email,
     name: Annotated[str, typer.Option(help="What the token is for.")] = "command line",
+    scope: Annotated[Scope, typer.Option(help="What it allows.")] = Scope.WRITE,
+    days: Annotated[
+        int, typer.Option(min=0, max=MOST_TOKEN_DAYS, help="Days until it ends; 0: it never does.")
+    ] = TOKEN_DAYS,
     as_json: AsJson = False,
 ) -> None:
     """Create an API token. It is shown only once."""
     with open_sessions() as sessions, sessions.write.begin() as session:
         user = accounts.user_of_email(session, email)
-        row, plain = tokens.issue_token(session, user, name)
-    say(as_json, {"id": row.id, "email": user.email, "name": row.name, "token": plain}, plain)
+        row, plain = tokens.issue_token(session, user, name, scope=scope, days=days)
+        facts = {"id": row.id, "email": user.email, "name": row.name, "scope": row.scope}
+    say(as_json, {**facts, "expires_at": row.expires_at, "token": plain}, plain)
 
 
 def data(

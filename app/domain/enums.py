@@ -1,4 +1,4 @@
-"""Enumerations shared by several layers: user roles, judging tools, timer events, jobs."""
+"""Enumerations shared by several layers: roles, scopes of tokens, judging tools, timers, jobs."""
 
 from enum import StrEnum
 
@@ -9,6 +9,16 @@ class Role(StrEnum):
     ASSESSOR = "assessor"
     RESEARCHER = "researcher"
     ADMIN = "admin"
+
+
+class Scope(StrEnum):
+    """What an API token allows, within the role of its owner."""
+
+    READ = "read"
+    WRITE = "write"
+
+
+TOKEN_DAYS, MOST_TOKEN_DAYS = 365, 3650  # until a token ends
 
 
 class Tool(StrEnum):

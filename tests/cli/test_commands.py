@@ -1,6 +1,7 @@
 import io
 import json
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from sqlalchemy import select
 
 from topkapi.app.cli import COMMANDS, main
 from topkapi.app.db import migrations
+from topkapi.app.db.base import now
 from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.db.models import AuditEvent, User
 from topkapi.app.services.accounts import passwords, tokens
@@ -95,6 +97,12 @@ def test_a_token_is_printed_once(run: Runner, database: str) -> None:
     with make_sessions(engine).read() as session:
         assert tokens.owner_of(session, plain).user.email == "a@b.example"
     engine.dispose()
+    made = json.loads(run("users", "token", "a@b.example", "--scope", "read", "--json").out)
+    assert made["scope"] == "read"
+    assert (datetime.fromisoformat(made["expires_at"]) - now()).days == 364
+    assert "greater than or equal to 0" in run.refused(
+        "users", "token", "x", "--days", "-1", code=2
+    )
 
 
 @pytest.mark.usefixtures("database")

@@ -8,8 +8,10 @@ from tests.clients import open_client
 from tests.factories import make_user, sign_in
 from tests.locks import all_writing_locked, be_impatient
 from topkapi.app.config import Settings
+from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import ApiToken, User
+from topkapi.app.domain.enums import Role, Scope
 from topkapi.app.main import create_app
 from topkapi.app.services.accounts import tokens, users
 
@@ -103,6 +105,41 @@ def test_a_token_can_be_ended(
         else:
             users.disable_user(session, session.get_one(User, user.id))
     assert client.get("/api/v1/me", headers=bearer(plain)).status_code == 401
+
+
+def test_a_token_that_may_only_read_writes_nothing(
+    client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        admin = make_user(session, role=Role.ADMIN)
+        made = {s: tokens.issue_token(session, admin, s, scope=s)[1] for s in Scope}
+    body = {"email": "bo@x.example", "name": "Bo"}
+    answers = {
+        scope: [
+            client.request(method, "/api/v1/users", headers=bearer(token), json=json).status_code
+            for method, json in (("GET", None), ("POST", body))
+        ]
+        for scope, token in made.items()
+    }
+    assert answers == {Scope.READ: [200, 403], Scope.WRITE: [200, 201]}
+    refused = client.patch("/api/v1/studies/tulips", headers=bearer(made[Scope.READ]), json={})
+    assert refused.json()["detail"] == "This token may only read. Use one with the scope write."
+
+
+def test_a_token_ends(client: httpx.Client, sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
+        user = make_user(session)
+        row, plain = tokens.issue_token(session, user, "notebook")
+        endless, _ = tokens.issue_token(session, user, "endless", days=0)
+        assert row.expires_at is not None
+        assert (row.expires_at - now()).days in (364, 365)
+        assert endless.expires_at is None
+    assert client.get("/api/v1/me", headers=bearer(plain)).status_code == 200
+    with sessions.write.begin() as session:
+        session.get_one(ApiToken, row.id).expires_at = datetime(2026, 3, 5, 12, tzinfo=UTC)
+    ended = client.get("/api/v1/me", headers=bearer(plain))  # though it is a known one
+    assert ended.status_code == 401
+    assert ended.json()["detail"] == "The token ended on 2026-03-05. Create a new one."
 
 
 def test_a_cookie_is_no_token(

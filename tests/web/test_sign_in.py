@@ -1,5 +1,6 @@
 import re
 import time
+from dataclasses import replace
 from datetime import timedelta
 
 import httpx
@@ -251,6 +252,23 @@ def test_a_sign_in_ends_by_itself_and_is_renewed_before(
     sign_in(app, client, ansa)
     monkeypatch.undo()
     assert client.get("/").status_code == 303
+
+
+def test_a_sign_in_in_constant_use_ends_too(
+    app: FastAPI, client: httpx.Client, ansa: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Renew a cookie, which keeps the time of the sign-in, until 14 days have passed since."""
+    actual, cookies = time.time, app.state.cookies
+    monkeypatch.setattr(time, "time", lambda: actual() - 40 * 3600)
+    sign_in(app, client, ansa)
+    monkeypatch.undo()
+    client.get("/")
+    claim = cookies.read(client.cookies[SESSION_COOKIE])
+    assert (claim.issued_at - claim.began_at).total_seconds() == pytest.approx(40 * 3600, abs=60)
+    for days, status in ((13, 200), (15, 303)):
+        old = replace(claim, began_at=claim.issued_at - timedelta(days=days))
+        client.cookies.set(SESSION_COOKIE, cookies.renewed_token(old), domain="localhost.local")
+        assert client.get("/").status_code == status
 
 
 def test_htmx_is_sent_to_the_sign_in_page(client: httpx.Client) -> None:

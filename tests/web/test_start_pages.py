@@ -10,7 +10,7 @@ from tests.exporting import make_judged_study
 from tests.factories import PASSWORD, make_study, make_user, sign_in
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import ApiToken, AuditEvent, User
-from topkapi.app.domain.enums import Role
+from topkapi.app.domain.enums import Role, Scope
 from topkapi.app.services.accounts.passwords import matches
 from topkapi.app.services.accounts.tokens import issue_token
 from topkapi.app.web.common.templates import START_TEMPLATES, make_templates
@@ -112,6 +112,7 @@ def test_own_tokens_are_shown_once_and_revoked(
     made = client.post("/me/tokens", data={"name": "notebook"})
     assert (made.status_code, "topkapi_" in made.text) == (201, True)
     assert "topkapi_" not in client.get("/me").text
+    assert "<td>reading and writing</td>" in client.get("/me").text
     with sessions.write.begin() as session:
         (token,) = session.scalars(select(ApiToken)).all()
         other = make_user(session)
@@ -119,6 +120,13 @@ def test_own_tokens_are_shown_once_and_revoked(
     assert client.post(f"/me/tokens/{foreign.id}/revoke").status_code == 404
     assert client.post(f"/me/tokens/{token.id}/revoke").status_code == 303
     assert client.post("/me/tokens", data={"name": ""}).status_code == 422
+    client.post("/me/tokens", data={"name": "dashboard", "scope": "read", "days": "0"})
+    with sessions.read() as session:
+        kept = session.scalars(select(ApiToken).where(ApiToken.name == "dashboard")).one()
+        assert (kept.scope, kept.expires_at) == (Scope.READ, None)
+    assert "<td>reading</td>" in client.get("/me").text
+    for wrong in ({"days": "-1"}, {"days": "3651"}, {"scope": "all"}):
+        assert client.post("/me/tokens", data={"name": "x", **wrong}).status_code == 422
 
 
 def test_start_pages_are_compiled_with_every_template_that_they_always_need() -> None:

@@ -37,6 +37,9 @@ def register(group: typer.Typer) -> None:
     """Add the commands to `topkapi study`."""
     group.command("settings", epilog="Example: topkapi study settings tulips --set k=5")(settings)
     group.command(
+        "access", epilog="Example: topkapi study access tulips --give rosa@keller.example"
+    )(access)
+    group.command(
         "withdraw", epilog="Example: topkapi study withdraw tulips --from ansa@lehto.example"
     )(withdraw)
     group.command(
@@ -52,9 +55,6 @@ def register(group: typer.Typer) -> None:
         "adjudicate",
         epilog="Example: topkapi study adjudicate tulips --query q3 --to bao@trinh.example",
     )(adjudicate)
-    group.command(
-        "access", epilog="Example: topkapi study access tulips --give rosa@keller.example"
-    )(access)
     group.command("copy", epilog="Example: topkapi study copy tulips --out tulips.zip")(copy)
     group.command("delete", epilog="Example: topkapi study delete tulips --confirm tulips")(delete)
 

@@ -6,7 +6,7 @@ from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from topkapi.app.db.base import Base, Json, now
-from topkapi.app.domain.enums import Role
+from topkapi.app.domain.enums import Role, Scope
 
 
 class User(Base):
@@ -30,7 +30,7 @@ class User(Base):
 
 
 class ApiToken(Base):
-    """A token for API programs; only its hash is stored."""
+    """A token for API programs; only its hash is stored. Without ``expires_at`` it never ends."""
 
     __tablename__ = "api_tokens"
     __table_args__ = (UniqueConstraint("token_hash"), Index(None, "user_id"))
@@ -38,7 +38,9 @@ class ApiToken(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
     name: Mapped[str] = mapped_column(String(100))
     token_hash: Mapped[str] = mapped_column(String(64))
+    scope: Mapped[Scope] = mapped_column(default=Scope.WRITE)
     created_at: Mapped[datetime] = mapped_column(default=now)
+    expires_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
     user: Mapped[User] = relationship(lazy="raise")

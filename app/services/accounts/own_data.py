@@ -77,7 +77,8 @@ def _consent(session: Session, user_id: int) -> Record | None:
 
 
 def _tokens(user_id: int) -> Select[*tuple[Any, ...]]:
-    columns = (ApiToken.name, ApiToken.created_at, ApiToken.last_used_at, ApiToken.revoked_at)
+    times = (ApiToken.created_at, ApiToken.expires_at, ApiToken.last_used_at, ApiToken.revoked_at)
+    columns = (ApiToken.name, ApiToken.scope, *times)
     return select(*columns).where(ApiToken.user_id == user_id).order_by(ApiToken.id)
 
 

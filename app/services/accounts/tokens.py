@@ -1,4 +1,4 @@
-"""API tokens for programs: shown once, stored as a hash, revocable."""
+"""API tokens for programs: shown once, stored as a hash, revocable, with a scope and an end."""
 
 import hashlib
 import secrets
@@ -13,6 +13,7 @@ from topkapi.app.db.queries.accounts import accounts as queries
 from topkapi.app.db.queries.accounts import people
 from topkapi.app.db.queries.accounts.accounts import Bearer
 from topkapi.app.db.queries.crowds import is_crowd
+from topkapi.app.domain.enums import TOKEN_DAYS, Scope
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound, SignInNeeded
 from topkapi.app.services import audit
 from topkapi.app.services.late_writes import LateWrite, LateWrites
@@ -22,19 +23,29 @@ _NOTE_USE_EVERY = timedelta(minutes=1)
 
 
 def issue_token(
-    session: Session, user: User, name: str, *, actor_id: int | None = None
+    session: Session,
+    user: User,
+    name: str,
+    *,
+    scope: Scope = Scope.WRITE,
+    days: int = TOKEN_DAYS,
+    actor_id: int | None = None,
 ) -> tuple[ApiToken, str]:
-    """Create a token for ``user``; its plain text is returned only here."""
+    """Create a token for ``user`` that ends after ``days``, if not 0; return its plain text."""
     name = " ".join(name.split())
     if not 1 <= len(name) <= 100:
         raise Invalid("Enter a name of 1 to 100 characters for the token.", field="name")
     if is_crowd(session, user.id):
         raise Conflict(f"{user.name} came through an entry link, and judges in the browser only.")
     plain = PREFIX + secrets.token_urlsafe(32)
-    token = ApiToken(user_id=user.id, name=name, token_hash=hash_token(plain))
+    ends = now() + timedelta(days=days) if days else None
+    token = ApiToken(
+        user_id=user.id, name=name, token_hash=hash_token(plain), scope=scope, expires_at=ends
+    )
     session.add(token)
     session.flush()
-    audit.record(session, actor_id, "token.issue", user.email, name=name, token=token.id)
+    facts = {"name": name, "token": token.id, "scope": scope.value, "days": days}
+    audit.record(session, actor_id, "token.issue", user.email, **facts)
     return token, plain
 
 
@@ -63,10 +74,12 @@ def _revoke(session: Session, token: ApiToken, actor_id: int | None) -> None:
 
 
 def owner_of(session: Session, plain: str) -> Bearer:
-    """Return the valid token with its owner; tokens of disabled owners are not valid."""
+    """Return the valid token with its owner; those that ended or have a disabled owner are not."""
     token = queries.token_with_user(session, hash_token(plain))
     if token is None or token.user.disabled_at is not None:
         raise SignInNeeded("The token is unknown or revoked, or its owner's account is disabled.")
+    if token.expires_at is not None and token.expires_at <= now():
+        raise SignInNeeded(f"The token ended on {token.expires_at:%Y-%m-%d}. Create a new one.")
     return token
 
 

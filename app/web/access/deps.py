@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.engine import Sessions, shorten_lock_wait
 from topkapi.app.db.models import User
 from topkapi.app.db.queries.accounts.accounts import Account, Bearer, account_of
-from topkapi.app.domain.enums import Role
+from topkapi.app.domain.enums import Role, Scope
 from topkapi.app.domain.errors import BadToken, Forbidden, SignInNeeded
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.accounts.sign_in import refuse_unusable
@@ -159,7 +159,7 @@ def current_user(request: Request, session: SessionDep, sent: SentToken) -> User
     user, claim = claimant(request, session)
     cookies: Cookies = request.app.state.cookies
     check_csrf(request, claim.nonce, sent, cookies)
-    renew_sign_in(request, user, claim)
+    renew_sign_in(request, claim)
     request.state.user = PersonView.of(user)
     return user
 
@@ -173,18 +173,17 @@ def current_person(request: Request, session: Session, sent: str | None) -> Pers
         raise SignInNeeded("Sign in to continue.")
     refuse_unusable(account, visitor_of(request))
     check_csrf(request, claim.nonce, sent, cookies)
-    if cookies.is_half_over(claim):
-        request.state.renewed_session = cookies.renewed_token(claim)
+    renew_sign_in(request, claim)
     person = PersonView.of(account)
     request.state.user = person
     return person
 
 
-def renew_sign_in(request: Request, user: User, claim: Claim) -> None:
+def renew_sign_in(request: Request, claim: Claim) -> None:
     """Schedule a new cookie when half of the session's lifetime is over."""
     cookies: Cookies = request.app.state.cookies
     if cookies.is_half_over(claim):
-        request.state.renewed_session = cookies.session_token(user, claim.nonce)
+        request.state.renewed_session = cookies.renewed_token(claim)
 
 
 bearer = HTTPBearer(auto_error=False, description="A token created by `topkapi users token`.")
@@ -205,8 +204,10 @@ Credentials = Annotated[HTTPAuthorizationCredentials, Depends(sent_credentials)]
 def bearer_of(
     request: Request, session: Session, credentials: HTTPAuthorizationCredentials
 ) -> Bearer:
-    """Return the token of an API request with its owner; raise if it is not valid."""
+    """Return the token of an API request with its owner; raise if it does not allow the request."""
     token = tokens.owner_of(session, credentials.credentials)
+    if token.scope is Scope.READ and request.method not in SAFE_METHODS:
+        raise Forbidden("This token may only read. Use one with the scope write.")
     refuse_unusable(token.user, visitor_of(request))
     known: KnownTokens = request.app.state.known_tokens
     known.note_valid(credentials.credentials, token.user.id)

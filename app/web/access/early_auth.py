@@ -46,7 +46,7 @@ async def early_person(request: Request, *roles: Role) -> PersonView:
 
 def _claimed(request: Request, session: Session) -> PersonView:
     user, claim = claimant(request, session)
-    renew_sign_in(request, user, claim)
+    renew_sign_in(request, claim)
     return PersonView.of(user)
 
 

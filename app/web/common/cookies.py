@@ -28,31 +28,39 @@ CLOCK_AHEAD = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Content of a session cookie; the database decides whether it is still valid."""
+    """Content of a session cookie; the database decides whether it is still valid.
+
+    Renewals change ``issued_at`` and keep ``began_at``, when the person signed in.
+    """
 
     user_id: int
     version: int
     nonce: str
     issued_at: datetime
+    began_at: datetime
 
 
 class Cookies:
     """Makes and reads cookies, signed with the secret of the server."""
 
-    def __init__(self, secret: str, *, lifetime: timedelta, secure: bool) -> None:
+    def __init__(
+        self, secret: str, *, lifetime: timedelta, secure: bool, longest: timedelta = timedelta.max
+    ) -> None:
         self._secret = secret.encode()
         self._serializer = URLSafeTimedSerializer(secret, salt="session")
-        self._lifetime = lifetime
+        self._lifetime = lifetime  # without a visit
+        self._longest = longest  # since the sign-in
         self._secure = secure
 
     def session_token(self, user: User, nonce: str | None = None) -> str:
-        """Return the value of a session cookie for ``user``; pass ``nonce`` to renew a session."""
+        """Return the value of a session cookie for ``user``, who signs in now."""
         claim = [user.id, user.session_version, nonce or secrets.token_urlsafe(16)]
         return str(self._serializer.dumps(claim))
 
     def renewed_token(self, claim: Claim) -> str:
         """Return the value of a session cookie with the same claim, issued now."""
-        return str(self._serializer.dumps([claim.user_id, claim.version, claim.nonce]))
+        began = int(claim.began_at.timestamp())
+        return str(self._serializer.dumps([claim.user_id, claim.version, claim.nonce, began]))
 
     def claim_of(self, request: Request) -> Claim | None:
         """Return the claim of the request's session cookie if its signature and age are valid.
@@ -69,13 +77,14 @@ class Cookies:
         """Return the claim of a session cookie if its signature and age are valid."""
         try:
             values, issued = self._serializer.loads(token, return_timestamp=True)
-            user_id, version, nonce = values
+            user_id, version, nonce, *renewed = values
         except (BadData, ValueError, TypeError):
             return None
-        issued = issued.replace(tzinfo=UTC)
-        if not -CLOCK_AHEAD <= datetime.now(UTC) - issued <= self._lifetime:
+        at, issued = datetime.now(UTC), issued.replace(tzinfo=UTC)
+        began = datetime.fromtimestamp(renewed[0], UTC) if renewed else issued
+        if not -CLOCK_AHEAD <= at - issued <= self._lifetime or at - began > self._longest:
             return None
-        return Claim(user_id, version, nonce, issued)
+        return Claim(user_id, version, nonce, issued, began)
 
     def is_half_over(self, claim: Claim) -> bool:
         """Return whether the cookie should be renewed, so that active users stay signed in."""

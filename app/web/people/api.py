@@ -4,18 +4,19 @@ from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from topkapi.app.db.base import now
-from topkapi.app.db.models import ApiToken, User
+from topkapi.app.db.models import User
 from topkapi.app.db.queries.accounts import people as queries
-from topkapi.app.domain.enums import Role
+from topkapi.app.domain.enums import TOKEN_DAYS, Role, Scope
 from topkapi.app.services.accounts import invitations, tokens, users
 from topkapi.app.services.accounts.erasing import erase_user
 from topkapi.app.web.access.deps import ApiAdmin, SessionDep
 from topkapi.app.web.common.api_paging import Limit, Number, Offset, say_total
 from topkapi.app.web.common.links import public_url
 from topkapi.app.web.common.received import Body
+from topkapi.app.web.people.forms import Days
 
 router = APIRouter(prefix="/api/v1/users", tags=["people"])
 
@@ -59,20 +60,13 @@ class LinkOut(BaseModel):
 class TokenOut(BaseModel):
     """A token without its text."""
 
+    model_config = ConfigDict(from_attributes=True)
     id: int
     name: str
+    scope: Scope
     created_at: datetime
+    expires_at: datetime | None
     last_used_at: datetime | None
-
-    @classmethod
-    def of(cls, token: ApiToken) -> "TokenOut":
-        """Return the response for ``token``."""
-        return cls(
-            id=token.id,
-            name=token.name,
-            created_at=token.created_at,
-            last_used_at=token.last_used_at,
-        )
 
 
 class NewTokenOut(TokenOut):
@@ -97,9 +91,11 @@ class UserChange(Body):
 
 
 class TokenIn(Body):
-    """The purpose of the token."""
+    """The purpose of the token, what it allows, and the days until it ends (0: it never does)."""
 
     name: Annotated[str, Field(max_length=100, examples=["notebook"])]
+    scope: Scope = Scope.WRITE
+    days: Days = TOKEN_DAYS
 
 
 @router.get("")
@@ -167,7 +163,7 @@ def post_user_link(
 def get_tokens(session: SessionDep, _user: ApiAdmin, user_id: Number) -> list[TokenOut]:
     """List the person's tokens that are not revoked."""
     person = users.user_of_number(session, user_id)
-    return [TokenOut.of(token) for token in queries.tokens_of_user(session, person.id)]
+    return [TokenOut.model_validate(token) for token in queries.tokens_of_user(session, person.id)]
 
 
 @router.post("/{user_id}/tokens", status_code=201)
@@ -176,8 +172,8 @@ def post_user_token(
 ) -> NewTokenOut:
     """Create a token for the person's programs."""
     person = users.user_of_number(session, user_id)
-    row, plain = tokens.issue_token(session, person, body.name, actor_id=user.id)
-    return NewTokenOut(**TokenOut.of(row).model_dump(), token=plain)
+    row, plain = tokens.issue_token(session, person, **body.model_dump(), actor_id=user.id)
+    return NewTokenOut(**TokenOut.model_validate(row).model_dump(), token=plain)
 
 
 @router.delete("/{user_id}/tokens/{token_id}", status_code=204)

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.domain.enums import MOST_TOKEN_DAYS, TOKEN_DAYS, Role, Scope, Tool
 from topkapi.app.web.common.received import Received
 
 PersonId = Annotated[int, Field(ge=1, le=2**31 - 1)]
@@ -32,10 +32,17 @@ class AccessForm(Received):
     given: bool = False
 
 
+Days = Annotated[
+    int, Field(ge=0, le=MOST_TOKEN_DAYS, description="Until it ends; 0: it never does.")
+]
+
+
 class TokenForm(Received):
-    """The purpose of a token."""
+    """The purpose of a token, what it allows, and when it ends."""
 
     name: Line = ""
+    scope: Scope = Scope.WRITE
+    days: Days = TOKEN_DAYS
 
 
 class AcceptForm(Received):

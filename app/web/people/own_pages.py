@@ -9,7 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from topkapi.app.db.models import ApiToken, User
+from topkapi.app.db.models import User
 from topkapi.app.db.queries.accounts.people import tokens_of_user
 from topkapi.app.db.queries.crowds import is_crowd
 from topkapi.app.domain.errors import (
@@ -33,7 +33,7 @@ from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView
 from topkapi.app.web.common.visitors import visitor_of
 from topkapi.app.web.people.forms import TokenForm
-from topkapi.app.web.people.views import Refusal
+from topkapi.app.web.people.views import Refusal, TokenRow
 
 router = APIRouter(prefix="/me", include_in_schema=False)
 _DONE = {"name": "Your name is saved.", "password": "Your password is changed."}
@@ -47,7 +47,7 @@ class OwnView:
     """
 
     person: PersonView
-    tokens: Sequence[ApiToken]
+    tokens: Sequence[TokenRow]
     token: str | None = None
     done: str = ""
     refusal: Refusal | None = None
@@ -141,7 +141,7 @@ def post_own_token(
 ) -> Response:
     """Create a token for programs and show it once."""
     try:
-        _, plain = tokens.issue_token(session, user, form.name, actor_id=user.id)
+        _, plain = tokens.issue_token(session, user, **form.model_dump(), actor_id=user.id)
     except (Invalid, Conflict) as refusal:
         return _show(request, session, user, Invalid(str(refusal), field="token"))
     return _show(request, session, user, token=plain, status=201)
@@ -176,7 +176,7 @@ def _show(
 ) -> Response:
     view = OwnView(
         person=PersonView.of(user),
-        tokens=tokens_of_user(session, user.id),
+        tokens=[*map(TokenRow.of, tokens_of_user(session, user.id))],
         token=token,
         done=done,
         refusal=Refusal.of(refusal) if refusal else None,

@@ -161,7 +161,7 @@ def post_token(
     person = users.user_of_number(session, user_id)
     try:
         with session.begin_nested():
-            _, plain = tokens.issue_token(session, person, form.name, actor_id=user.id)
+            _, plain = tokens.issue_token(session, person, **form.model_dump(), actor_id=user.id)
     except _REFUSALS as refusal:
         return _refuse(request, session, user, user_id, refusal)
     view = _person(session, user, person, token=plain)

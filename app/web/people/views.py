@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
+from topkapi.app.db.base import now
 from topkapi.app.db.models import ApiToken, AuditEvent, Invitation, User
-from topkapi.app.domain.enums import Role
+from topkapi.app.domain.enums import Role, Scope
 from topkapi.app.domain.errors import AppError
 from topkapi.app.services.importing.uploads import Upload
 from topkapi.app.web.common.paging import Choices, Paging
@@ -82,13 +83,21 @@ class TokenRow:
 
     id: int
     name: str
+    scope: Scope
     created_at: datetime
+    expires_at: datetime | None
     last_used_at: datetime | None
 
     @classmethod
     def of(cls, token: ApiToken) -> Self:
         """Copy the token."""
-        return cls(token.id, token.name, token.created_at, token.last_used_at)
+        times = (token.created_at, token.expires_at, token.last_used_at)
+        return cls(token.id, token.name, token.scope, *times)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the token has ended."""
+        return self.expires_at is not None and self.expires_at <= now()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.engine import connection_of
 from topkapi.app.db.models import ApiToken, SignInAttempt, User
-from topkapi.app.domain.enums import Role
+from topkapi.app.domain.enums import Role, Scope
 
 
 def user_by_email(session: Session, email: str) -> User | None:
@@ -67,6 +67,8 @@ class Bearer:
 
     token_id: int
     last_used_at: datetime | None
+    scope: Scope
+    expires_at: datetime | None
     user: Account
 
 
@@ -75,6 +77,8 @@ _VALID_TOKEN = (
     select(
         ApiToken.id,
         ApiToken.last_used_at,
+        ApiToken.scope,
+        ApiToken.expires_at,
         User.id,
         User.email,
         User.name,
@@ -88,9 +92,9 @@ _VALID_TOKEN = (
 
 
 def token_with_user(session: Session, token_hash: str) -> Bearer | None:
-    """Return the valid token with this hash, with its owner."""
+    """Return the token with this hash unless it is revoked, with its owner."""
     found = connection_of(session).execute(_VALID_TOKEN, {"token_hash": token_hash}).one_or_none()
-    return None if found is None else Bearer(found[0], found[1], Account(*found[2:]))
+    return None if found is None else Bearer(*found[:4], Account(*found[4:10]))
 
 
 _ACCOUNT = select(User.id, User.email, User.name, User.role, User.demo, User.disabled_at).where(
