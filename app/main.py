@@ -23,6 +23,7 @@ from topkapi.app.secret import load_secret
 from topkapi.app.services.accounts.sign_in import Authenticator
 from topkapi.app.services.accounts.throttling import Throttle
 from topkapi.app.services.accounts.tokens import TokenUses
+from topkapi.app.services.accounts.totp import Codes
 from topkapi.app.services.importing.uploads import ImportRunner, UploadStore
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.warming import warm
@@ -144,7 +145,8 @@ def _set_state(app: FastAPI, settings: Settings) -> None:
     )
     state.late = LateWrites(state.sessions)
     state.token_uses = TokenUses(state.late)
-    state.authenticator = Authenticator(state.sessions, state.late)
+    state.codes = Codes(secret)
+    state.authenticator = Authenticator(state.sessions, state.late, state.codes)
     state.entry_throttle = Throttle(state.sessions, state.late)
     state.devices = Devices(secret, secure=settings.secure_cookies)
     state.cookies = Cookies(

@@ -74,10 +74,11 @@ def _let_read(session: Session, people: Sequence[User], studies: Sequence[Study]
 def authenticator_on(sessions: Sessions) -> "Iterator[Authenticator]":
     """Provide an authenticator, which hashes passwords in a separate process."""
     from topkapi.app.services.accounts.sign_in import Authenticator
+    from topkapi.app.services.accounts.totp import Codes
     from topkapi.app.services.late_writes import LateWrites
 
     late = LateWrites(sessions)
-    yield Authenticator(sessions, late)
+    yield Authenticator(sessions, late, Codes("secret"))
     late.close()
 
 

@@ -21,6 +21,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "answers.",
         "erase": "Replace name and e-mail by a pseudonym everywhere, for good; keep all judgments.",
         "password": "Set a new password, end every session, revoke tokens.",
+        "reset-totp": "Turn one-time codes off for somebody who lost the authenticator app.",
         "invite": "Create a one-time link for setting a password, and an account if there is none.",
         "token": "Create an API token. It is shown only once.",
         "data": "Write everything that is stored about a person, as JSON.",

@@ -29,6 +29,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.services.accounts import users as accounts
     from topkapi.app.services.accounts.erasing import erase_user, truncate_log
     from topkapi.app.services.accounts.own_data import own_data
+    from topkapi.app.services.accounts.totp import turn_off
 
 Email = Annotated[str, typer.Argument(help="E-mail address of the person.")]
 
@@ -44,6 +45,9 @@ def register(cli: typer.Typer) -> None:
     group.command(epilog="Example: topkapi users disable ansa@lehto.example")(disable)
     group.command(epilog="Example: topkapi users erase ansa@lehto.example --yes")(erase)
     group.command(epilog="Example: topkapi users password ansa@lehto.example")(password)
+    group.command("reset-totp", epilog="Example: topkapi users reset-totp maren@oduya.example")(
+        reset_totp
+    )
     group.command(
         epilog="Examples: topkapi users invite ansa@lehto.example --name 'Ansa Lehto'; "
         "topkapi users invite --csv people.csv > links.csv"
@@ -108,6 +112,14 @@ def password(email: Email, as_json: AsJson = False) -> None:
         user = accounts.user_of_email(session, email)
         accounts.set_password(session, user, chosen)
     say(as_json, _facts(user), f"{user.email} has a new password")
+
+
+def reset_totp(email: Email, as_json: AsJson = False) -> None:
+    """Turn one-time codes off for somebody who lost the authenticator app."""
+    with open_sessions() as sessions, sessions.write.begin() as session:
+        user = accounts.user_of_email(session, email)
+        turn_off(session, user)
+    say(as_json, _facts(user), f"{user.email} signs in with the password alone")
 
 
 def invite(
@@ -242,4 +254,5 @@ def _facts(user: User) -> dict[str, Any]:
         "role": user.role.value,
         "state": _state(user),
         "demo": user.demo,
+        "totp": user.totp_salt is not None,
     }

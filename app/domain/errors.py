@@ -6,6 +6,7 @@ AppError
 │   └── TrainingRequired  the study's training comes before its first work
 ├── SignInNeeded        the user is not signed in, or the sign-in has expired
 │   └── WrongCredentials  the e-mail address or the password is wrong
+│       └── CodeNeeded  the one-time code is missing, wrong or used
 ├── TooManyAttempts     too many failed sign-ins; wait before the next one
 ├── BadToken            the form or link has a wrong signature or has expired
 ├── Invalid             a value breaks a rule; names the field and how to fix it
@@ -59,6 +60,12 @@ class WrongCredentials(SignInNeeded):
     """The e-mail address or the password is wrong."""
 
     code = "wrong_credentials"
+
+
+class CodeNeeded(WrongCredentials):
+    """The password is right, and the one-time code is missing, wrong or used."""
+
+    code = "code_needed"
 
 
 class TooManyAttempts(AppError):

@@ -105,6 +105,16 @@ def test_a_token_is_printed_once(run: Runner, database: str) -> None:
     )
 
 
+def test_somebody_who_lost_the_app_signs_in_without_codes(run: Runner, database: str) -> None:
+    run("users", "add", "a@b.example", "--name", "A", "--role", "admin")
+    engine = make_engine(database)
+    with make_sessions(engine).write.begin() as session:
+        session.scalars(select(User)).one().totp_salt = "a salt of 22 letters.."
+    engine.dispose()
+    assert json.loads(run("users", "list", "--json").out)[0]["totp"] is True
+    assert json.loads(run("users", "reset-totp", "a@b.example", "--json").out)["totp"] is False
+
+
 @pytest.mark.usefixtures("database")
 def test_a_password_can_be_piped(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TOPKAPI_NEW_PASSWORD")

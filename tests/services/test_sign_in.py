@@ -21,6 +21,7 @@ from topkapi.app.services.accounts.throttling import (
     source_of,
     tries_left_sentence,
 )
+from topkapi.app.services.accounts.totp import Codes
 from topkapi.app.services.late_writes import LateWrites
 
 HERE = Visitor("127.0.0.1", on_loopback=True)
@@ -43,7 +44,7 @@ def late(sessions: Sessions) -> Iterator[LateWrites]:
 
 @pytest.fixture
 def door(sessions: Sessions, late: LateWrites) -> Authenticator:
-    return Authenticator(sessions, late)
+    return Authenticator(sessions, late, Codes("secret"))
 
 
 def fail(

@@ -45,6 +45,7 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "GET /me": PEOPLE,
     "POST /me/name": PEOPLE,
     "POST /me/password": PEOPLE,
+    "POST /me/codes": PEOPLE,
     "GET /me/data": PEOPLE,
     "POST /me/tokens": PEOPLE,
     "POST /me/tokens/{token_id}/revoke": PEOPLE,

@@ -173,6 +173,19 @@ def test_a_reset_by_link_revokes_tokens_and_the_pages_say_so(
     assert "token.revoke" in client.get("/audit").text
 
 
+@pytest.mark.usefixtures("admin")
+def test_a_link_does_not_replace_the_one_time_code(
+    client: httpx.Client, stranger: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        person = make_user(session, role=Role.ADMIN, password=PASSWORD)
+        person.totp_salt = "a salt of 22 letters.."
+    made = client.post(f"/people/{person.id}/link")
+    (address,) = re.findall(r'value="(http[^"]+/invitations/[^"]+)"', made.text)
+    accept(stranger, address, name="Maren", password="another long password")
+    assert stranger.get("/").headers["location"].startswith("/sign-in")
+
+
 def test_writes_need_the_token_of_our_own_pages(admin: User, client: httpx.Client) -> None:
     client.headers.pop(CSRF_HEADER)
     assert client.post(f"/people/{admin.id}/disable").status_code == 403

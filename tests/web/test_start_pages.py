@@ -1,9 +1,14 @@
 """Start pages by role, the first start, and a person's own page."""
 
+import re
+import time
+from urllib.parse import quote
+
 import httpx
 import pytest
 from fastapi import FastAPI
 from jinja2.meta import find_referenced_templates
+from pyotp import TOTP
 from sqlalchemy import select
 
 from tests.exporting import make_judged_study
@@ -13,6 +18,7 @@ from topkapi.app.db.models import ApiToken, AuditEvent, User
 from topkapi.app.domain.enums import Role, Scope
 from topkapi.app.services.accounts.passwords import matches
 from topkapi.app.services.accounts.tokens import issue_token
+from topkapi.app.web.common.cookies import CSRF_HEADER
 from topkapi.app.web.common.templates import START_TEMPLATES, make_templates
 
 
@@ -103,6 +109,47 @@ def test_the_current_password_cannot_be_guessed(
     assert right.status_code == 429
     with sessions.read() as session:
         assert matches(session.get_one(User, user.id).password_hash, PASSWORD)
+
+
+def test_an_administrator_turns_one_time_codes_on_and_off(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    enter(app, client, sessions, Role.ASSESSOR)
+    assert "One-time codes" not in client.get("/me").text
+    user = enter(app, client, sessions, Role.ADMIN)
+    page = client.get("/me").text
+    salt = re.findall(r'name="salt" value="([^"]+)"', page)[0]
+    secret = app.state.codes.secret_of(user.id, salt)
+    assert " ".join(secret[n : n + 4] for n in range(0, 32, 4)) in page
+    assert f'href="otpauth://totp/Topkapi:{quote(user.email)}?secret={secret}' in page
+    form = {"salt": salt, "code": "wrong", "current": PASSWORD}
+    wrong = client.post("/me/codes", data=form)
+    assert (wrong.status_code, f'value="{salt}"' in wrong.text) == (422, True)
+    right = {**form, "code": TOTP(secret).now()}
+    assert client.post("/me/codes", data={**right, "current": "no"}).status_code == 422
+    assert client.post("/me/codes", data=right).status_code == 303
+    page = client.get("/me").text
+    assert "Turn off" in page
+    assert secret[:4] not in page
+
+    client.cookies.clear()
+    del client.headers[CSRF_HEADER]
+    entry = client.get("/sign-in").text
+    assert "One-time code" not in entry
+    fields = {
+        "csrf_token": re.findall(r'name="csrf_token" value="([^"]+)"', entry)[0],
+        **{"email": user.email, "password": PASSWORD},
+    }
+    asked = client.post("/sign-in", data=fields)
+    assert (asked.status_code, 'name="code"' in asked.text) == (401, True)
+    assert client.get("/").status_code == 303
+    later = TOTP(secret).at(int(time.time()) + 30)
+    assert client.post("/sign-in", data={**fields, "code": later}).headers["location"] == "/"
+    assert client.get("/").status_code == 200
+    sign_in(app, client, user)
+    assert client.post("/me/codes", data={"current": PASSWORD}).status_code == 303
+    with sessions.read() as session:
+        assert session.get_one(User, user.id).totp_salt is None
 
 
 def test_own_tokens_are_shown_once_and_revoked(

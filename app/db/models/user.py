@@ -13,6 +13,7 @@ class User(Base):
     """A person; ``email`` is lower case; raising ``session_version`` ends every session.
 
     ``keys`` are the person's own keys on the judging page, by action; None: the default keys.
+    ``totp_salt`` is set if one-time codes are asked for, ``totp_step`` is the last one used.
     """
 
     __tablename__ = "users"
@@ -25,6 +26,8 @@ class User(Base):
     session_version: Mapped[int] = mapped_column(default=1)
     demo: Mapped[bool] = mapped_column(default=False)
     keys: Mapped[Json | None]
+    totp_salt: Mapped[str | None] = mapped_column(String(64))
+    totp_step: Mapped[int | None]
     disabled_at: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(default=now)
 

@@ -1,6 +1,7 @@
 """Signing in: throttled, and as slow for an unknown address as for a known one.
 
-Nothing here waits for a database lock: accounts are only read, and all writes are late writes.
+Nothing here waits for a database lock: accounts are only read, and all writes are late writes. Only
+a one-time code is marked as used at once, because another worker must not accept it again.
 """
 
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import User
 from topkapi.app.db.queries.accounts import accounts as queries
 from topkapi.app.db.queries.accounts.accounts import Account
-from topkapi.app.domain.errors import Forbidden, Invalid, WrongCredentials
+from topkapi.app.domain.errors import CodeNeeded, Forbidden, Invalid, WrongCredentials
 from topkapi.app.services import audit
 from topkapi.app.services.accounts import passwords
 from topkapi.app.services.accounts.throttling import (
@@ -22,6 +23,7 @@ from topkapi.app.services.accounts.throttling import (
     source_of,
     tries_left_sentence,
 )
+from topkapi.app.services.accounts.totp import Codes, use_step
 from topkapi.app.services.late_writes import LateWrite, LateWrites
 
 DEMO_ELSEWHERE = (
@@ -48,9 +50,10 @@ class Visitor:
 class Authenticator:
     """Verifies passwords for one process."""
 
-    def __init__(self, sessions: Sessions, late: LateWrites) -> None:
+    def __init__(self, sessions: Sessions, late: LateWrites, codes: Codes) -> None:
         self._sessions = sessions
         self._late = late
+        self._codes = codes
         self._throttle = Throttle(sessions, late)
 
     def sign_in(
@@ -60,8 +63,10 @@ class Authenticator:
         visitor: Visitor,
         device: Device | None = None,
         at: datetime | None = None,
+        *,
+        code: str = "",
     ) -> User:
-        """Return the user with this ``email`` and ``password``, or refuse.
+        """Return the user with this ``email`` and ``password``, and one-time code, or refuse.
 
         No transaction is open while the password is verified, because hashing is slow.
         """
@@ -75,6 +80,7 @@ class Authenticator:
                 audit.record_late(self._late, None, "user.refuse", user.email)
             raise WrongCredentials(f"The e-mail address or the password is incorrect. {left}")
         refuse_unusable(user, visitor)
+        self._check_code(user, code, counted.left, at or now())
         self._throttle.forget(counted.attempt)
         self._renew_hash(user, password)
         audit.record_late(self._late, user.id, "user.sign_in", user.email)
@@ -108,6 +114,23 @@ class Authenticator:
         known = device is not None and user is not None and user.id in device.user_ids
         source = source_of(visitor.address, device.id if device and known else None)
         return self._throttle.count(email, source, at or now())
+
+    def _check_code(self, user: User, code: str, left: int, at: datetime) -> None:
+        """Refuse a wrong one-time code, or one that was used, if the account asks for codes."""
+        if user.totp_salt is None:
+            return
+        if not code.strip():
+            raise CodeNeeded(
+                "Enter your password again, and the one-time code of your authenticator app."
+            )
+        step = self._codes.step_of(user.id, user.totp_salt, code, at)
+        if step is not None:
+            with self._sessions.write.begin() as session:
+                if use_step(session, user.id, step):
+                    return
+        audit.record_late(self._late, None, "user.refuse_code", user.email)
+        used = "was used already; wait for the next one" if step else "is incorrect"
+        raise CodeNeeded(f"The one-time code {used}. {tries_left_sentence(left)}")
 
     def _renew_hash(self, user: User, password: str) -> None:
         """Rehash an outdated hash, unless the password is changed meanwhile."""

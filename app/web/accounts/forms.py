@@ -9,10 +9,11 @@ from topkapi.app.web.common.received import Received
 
 
 class SignInForm(Received):
-    """E-mail and password, and the page to go to afterwards."""
+    """E-mail and password, the one-time code, and the page to go to afterwards."""
 
     email: str = Field("", max_length=1000)
     password: str = Field("", max_length=10_000)
+    code: str = Field("", max_length=20)
     next: str = "/"
     reason: str = Field("", max_length=20)
 
@@ -51,7 +52,9 @@ class OwnName(Received):
 
 
 class OwnPassword(Received):
-    """The current password, and the new one."""
+    """The current password, and what it confirms: a new one, or one-time codes by their salt."""
 
     current: str = Field("", max_length=10_000)
     password: str = Field("", max_length=10_000)
+    salt: str = Field("", max_length=64)
+    code: str = Field("", max_length=20)

@@ -8,7 +8,13 @@ from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.queries.accounts.accounts import any_users, demo_users
 from topkapi.app.demo_accounts import DEMO_PASSWORD
-from topkapi.app.domain.errors import AppError, Forbidden, TooManyAttempts, WrongCredentials
+from topkapi.app.domain.errors import (
+    AppError,
+    CodeNeeded,
+    Forbidden,
+    TooManyAttempts,
+    WrongCredentials,
+)
 from topkapi.app.services.accounts import users
 from topkapi.app.services.accounts.sign_in import Authenticator
 from topkapi.app.web.access.deps import CurrentUser, check_visitor_form
@@ -59,12 +65,16 @@ def get_sign_in(request: Request, next: str = "/", reason: str = "") -> Response
 
 @router.post("/sign-in", dependencies=[Depends(check_visitor_form), SIGN_IN_PLACE])
 def post_sign_in(request: Request, form: Annotated[SignInForm, Form()]) -> Response:
-    """Check e-mail and password, then redirect to the page the person wanted."""
+    """Check e-mail, password and one-time code, then redirect to the page the person wanted."""
     authenticator: Authenticator = request.app.state.authenticator
     devices: Devices = request.app.state.devices
     try:
         user = authenticator.sign_in(
-            form.email, form.password, visitor_of(request), devices.device_of(request)
+            form.email,
+            form.password,
+            visitor_of(request),
+            devices.device_of(request),
+            code=form.code,
         )
     except (WrongCredentials, TooManyAttempts, Forbidden) as refusal:
         return _show(request, form, refusal)
@@ -94,6 +104,7 @@ def _show(request: Request, form: SignInForm, refusal: AppError | None = None) -
         demo_accounts=_demo_accounts(request),
         demo_password=DEMO_PASSWORD,
         no_accounts=_has_no_accounts(request),
+        asks_code=isinstance(refusal, CodeNeeded),
     )
     response = render(
         request, "accounts/sign_in.html", view, status=status_of(refusal) if refusal else 200

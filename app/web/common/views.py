@@ -51,6 +51,7 @@ class SignInView:
     demo_accounts: Sequence[DemoAccount]
     demo_password: str
     no_accounts: bool = False
+    asks_code: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,8 @@ def post_invitation(
         return _page(request, view, status_of(refusal))
     cookies: Cookies = request.app.state.cookies
     response = RedirectResponse(str(request.app.url_path_for("get_start")), status_code=303)
+    if user.totp_salt is not None:  # a link replaces the password, not the one-time code
+        return response
     cookies.set_session(response, cookies.session_token(user))
     devices: Devices = request.app.state.devices
     devices.remember(request, response, user.id)

@@ -1,5 +1,6 @@
 """A person's own page: name, password, tokens, sessions, and a copy of their data."""
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -12,6 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from topkapi.app.db.models import User
 from topkapi.app.db.queries.accounts.people import tokens_of_user
 from topkapi.app.db.queries.crowds import is_crowd
+from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import (
     AppError,
     Conflict,
@@ -22,6 +24,7 @@ from topkapi.app.domain.errors import (
 from topkapi.app.services.accounts import tokens, users
 from topkapi.app.services.accounts.own_data import own_data
 from topkapi.app.services.accounts.sign_in import Authenticator
+from topkapi.app.services.accounts.totp import Codes, turn_off
 from topkapi.app.web.access.deps import CurrentUser, SentToken, SessionDep, check_form
 from topkapi.app.web.access.downloads import OwnSession, spooled
 from topkapi.app.web.access.early_auth import EarlyPerson
@@ -36,7 +39,11 @@ from topkapi.app.web.people.forms import TokenForm
 from topkapi.app.web.people.views import Refusal, TokenRow
 
 router = APIRouter(prefix="/me", include_in_schema=False)
-_DONE = {"name": "Your name is saved.", "password": "Your password is changed."}
+_DONE = {
+    "name": "Your name is saved.",
+    "password": "Your password is changed.",
+    "codes": "One-time codes are changed.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +59,17 @@ class OwnView:
     done: str = ""
     refusal: Refusal | None = None
     is_crowd: bool = False
+    has_codes: bool = False
+    new_codes: "NewCodes | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewCodes:
+    """What an authenticator app needs to show one-time codes; ``salt`` is what would be stored."""
+
+    salt: str
+    secret: str
+    address: str
 
 
 @router.get("")
@@ -79,16 +97,16 @@ def post_own_name(
 
 
 @dataclass(frozen=True, slots=True)
-class NewPassword:
-    """The new password, and why the current one was refused."""
+class Confirmed:
+    """What was sent with the current password, and why that was refused."""
 
-    password: str
+    form: OwnPassword
     refusal: AppError | None
 
 
 async def _confirmed(
     request: Request, person: EarlyPerson, sent: SentToken, form: Annotated[OwnPassword, Form()]
-) -> NewPassword:
+) -> Confirmed:
     """Check the current password before the transaction, throttled as signing in is."""
     check_form(request, sent)
     limits: TransactionLimits = request.app.state.transaction_limits
@@ -102,13 +120,13 @@ async def _confirmed(
             )
         except (Invalid, TooManyAttempts) as wrong:
             refusal = wrong
-    return NewPassword(form.password, refusal)
+    return Confirmed(form, refusal)
 
 
 @router.post("/password")
 def post_own_password(
     request: Request,
-    new: Annotated[NewPassword, Depends(_confirmed)],
+    new: Annotated[Confirmed, Depends(_confirmed)],
     session: SessionDep,
     user: CurrentUser,
 ) -> Response:
@@ -117,13 +135,37 @@ def post_own_password(
         return _show(request, session, user, new.refusal)
     try:
         with session.begin_nested():
-            users.set_password(session, user, new.password, actor_id=user.id)
+            users.set_password(session, user, new.form.password, actor_id=user.id)
     except (Invalid, WrongCredentials) as refusal:
         return _show(request, session, user, refusal)
     response = _back(request, "password")
     cookies: Cookies = request.app.state.cookies
     cookies.set_session(response, cookies.session_token(user))
     return response
+
+
+@router.post("/codes")
+def post_own_codes(
+    request: Request,
+    new: Annotated[Confirmed, Depends(_confirmed)],
+    session: SessionDep,
+    user: CurrentUser,
+) -> Response:
+    """Turn one-time codes on, with a salt and a code, or off; the current password confirms it."""
+    codes: Codes = request.app.state.codes
+    salt = new.form.salt
+    try:
+        if new.refusal is not None:
+            raise new.refusal
+        if salt:
+            codes.turn_on(session, user, salt, new.form.code)
+        else:
+            turn_off(session, user, actor_id=user.id)
+    except Invalid as refusal:
+        return _show(request, session, user, Invalid(str(refusal), field="code"), salt=salt)
+    except (Conflict, TooManyAttempts) as refusal:
+        return _show(request, session, user, refusal, salt=salt)
+    return _back(request, "codes")
 
 
 @router.get("/data")
@@ -173,7 +215,9 @@ def _show(
     token: str | None = None,
     done: str = "",
     status: int = 200,
+    salt: str = "",
 ) -> Response:
+    has_codes = user.totp_salt is not None
     view = OwnView(
         person=PersonView.of(user),
         tokens=[*map(TokenRow.of, tokens_of_user(session, user.id))],
@@ -181,6 +225,8 @@ def _show(
         done=done,
         refusal=Refusal.of(refusal) if refusal else None,
         is_crowd=is_crowd(session, user.id),
+        has_codes=has_codes,
+        new_codes=None if has_codes or user.role is not Role.ADMIN else _codes(request, user, salt),
     )
     response = render(
         request, "people/me.html", view, status=status_of(refusal) if refusal else status
@@ -188,6 +234,12 @@ def _show(
     if isinstance(refusal, TooManyAttempts):
         response.headers["Retry-After"] = str(refusal.wait_seconds)
     return response
+
+
+def _codes(request: Request, user: User, salt: str) -> NewCodes:
+    codes: Codes = request.app.state.codes
+    salt = salt or secrets.token_urlsafe(16)
+    return NewCodes(salt, codes.secret_of(user.id, salt), codes.address_of(user, salt))
 
 
 def _back(request: Request, done: str) -> Response:

@@ -1,0 +1,114 @@
+"""One-time codes: asked for at sign-in, valid once, throttled, and useless to a stolen database."""
+
+import struct
+from base64 import b32decode
+from datetime import UTC, datetime, timedelta
+from hashlib import sha1
+from hmac import digest
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.factories import PASSWORD, make_user
+from topkapi.app.db.base import now
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import AuditEvent, User
+from topkapi.app.domain.enums import Role
+from topkapi.app.domain.errors import CodeNeeded, Conflict, Invalid, TooManyAttempts
+from topkapi.app.services.accounts.sign_in import Authenticator, Visitor
+from topkapi.app.services.accounts.totp import SECONDS, Codes, turn_off
+from topkapi.app.services.late_writes import LateWrites
+
+CODES, SALT = Codes("secret"), "a salt of 22 letters.."
+AWAY = Visitor("203.0.113.9", on_loopback=False)
+NOON = datetime(2026, 11, 3, 12, tzinfo=UTC)
+
+
+def code_of(user_id: int, at: datetime, codes: Codes = CODES) -> str:
+    """Return the code of RFC 6238, computed by the formula of RFC 4226."""
+    step = struct.pack(">Q", int(at.timestamp()) // SECONDS)
+    found = digest(b32decode(codes.secret_of(user_id, SALT)), step, sha1)
+    place = found[-1] & 15
+    return f"{(struct.unpack('>I', found[place : place + 4])[0] & 0x7FFFFFFF) % 10**6:06}"
+
+
+@given(st.datetimes(datetime(2020, 1, 1), datetime(2100, 1, 1)), st.integers(-3, 3))
+def test_a_code_is_valid_for_its_step_and_those_beside_it(when: datetime, away: int) -> None:
+    at = when.replace(tzinfo=UTC)
+    shown = at + timedelta(seconds=away * SECONDS)
+    near = {code_of(7, at + timedelta(seconds=each * SECONDS)) for each in (-1, 0, 1)}
+    found = CODES.step_of(7, SALT, code_of(7, shown), at)
+    assert (found is not None) is (code_of(7, shown) in near)
+    if abs(away) <= 1 and len(near) == 3:
+        assert found == int(shown.timestamp()) // SECONDS
+
+
+@pytest.fixture
+def maren(sessions: Sessions) -> User:
+    with sessions.write.begin() as session:
+        user = make_user(session, role=Role.ADMIN, password=PASSWORD, email="maren@x.example")
+        user.totp_salt = SALT
+        return user
+
+
+def test_a_code_signs_in_once(sessions: Sessions, maren: User) -> None:
+    late = LateWrites(sessions)
+    doors = [Authenticator(sessions, late, CODES) for _worker in range(2)]
+
+    def refusal(code: str, seconds: int) -> str:
+        at = NOON + timedelta(seconds=seconds)
+        with pytest.raises(CodeNeeded) as found:
+            doors[0].sign_in(maren.email, PASSWORD, AWAY, at=at, code=code)
+        return str(found.value)
+
+    assert "Enter your password again" in refusal("", 0)
+    assert "is incorrect. Three attempts left" in refusal("12345", 1)
+    right = code_of(maren.id, NOON)
+    typed = f" {right[:3]} {right[3:]}"
+    assert doors[1].sign_in(maren.email, PASSWORD, AWAY, at=NOON, code=typed).id == maren.id
+    assert "was used already" in refusal(right, 2)
+    assert "was used already" in refusal(code_of(maren.id, NOON - timedelta(seconds=SECONDS)), 3)
+    later = NOON + timedelta(seconds=SECONDS)
+    code = code_of(maren.id, later)
+    assert doors[0].sign_in(maren.email, PASSWORD, AWAY, at=later, code=code).id == maren.id
+    late.close()
+    with sessions.read() as session:
+        actions = session.scalars(select(AuditEvent.action).order_by(AuditEvent.at)).all()
+    assert (actions.count("user.refuse_code"), actions.count("user.sign_in")) == (3, 2)
+
+
+def test_codes_are_guessed_as_slowly_as_passwords(sessions: Sessions, maren: User) -> None:
+    late = LateWrites(sessions)
+    door = Authenticator(sessions, late, CODES)
+    for number in range(5):
+        with pytest.raises(CodeNeeded):
+            door.sign_in(maren.email, PASSWORD, AWAY, at=NOON, code=f"guess {number}")
+    with pytest.raises(TooManyAttempts):
+        door.sign_in(maren.email, PASSWORD, AWAY, at=NOON, code=code_of(maren.id, NOON))
+    late.close()
+
+
+def test_what_is_stored_gives_no_codes_without_the_secret_file() -> None:
+    assert CODES.secret_of(7, SALT) != Codes("another secret").secret_of(7, SALT)
+    assert CODES.secret_of(7, SALT) != CODES.secret_of(8, SALT)
+    assert len(CODES.secret_of(7, SALT)) == 32
+
+
+def test_codes_are_turned_on_with_a_code_and_off(session: Session) -> None:
+    maren, ansa = make_user(session, role=Role.ADMIN), make_user(session)
+    with pytest.raises(Invalid, match="not the one that the app shows"):
+        CODES.turn_on(session, maren, SALT, "000000 no")
+    with pytest.raises(Conflict, match="for administrators"):
+        CODES.turn_on(session, ansa, SALT, code_of(ansa.id, now()))
+    CODES.turn_on(session, maren, SALT, code_of(maren.id, now()))
+    assert maren.totp_step is not None, "the code that turned it on is used"
+    for _twice in range(2):
+        turn_off(session, maren)
+    session.flush()
+    session.refresh(maren)
+    assert [maren.totp_salt, maren.totp_step] == [None, None]
+    actions = session.scalars(select(AuditEvent.action).order_by(AuditEvent.id)).all()
+    assert actions == ["user.totp_on", "user.totp_off"]
