@@ -42,7 +42,8 @@ router = APIRouter(prefix="/me", include_in_schema=False)
 _DONE = {
     "name": "Your name is saved.",
     "password": "Your password is changed.",
-    "codes": "One-time codes are changed.",
+    "on": "One-time codes are on: the next sign-in asks for one.",
+    "off": "One-time codes are off.",
 }
 
 
@@ -165,7 +166,7 @@ def post_own_codes(
         return _show(request, session, user, Invalid(str(refusal), field="code"), salt=salt)
     except (Conflict, TooManyAttempts) as refusal:
         return _show(request, session, user, refusal, salt=salt)
-    return _back(request, "codes")
+    return _back(request, "on" if salt else "off")
 
 
 @router.get("/data")
