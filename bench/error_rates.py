@@ -1,14 +1,16 @@
 """Coverage of the intervals of error rates that are estimated from answers to pairs.
 
-    .venv/bin/python -m bench.error_rates [--runs 60]
+    .venv/bin/python -m bench.error_rates [--runs 60] [--errors normal] [--design 12]
 
-Simulates studies whose assessors see the worth of pages with normal noise, so that they reverse a
-known share of random pairs, and counts how many 95 % intervals hold it. Prints one JSON line per
-design.
+Simulates studies whose assessors reverse a known share of random pairs, and counts how many 95 %
+intervals hold it. Assessors see the worth of pages with normal noise (``normal``), with noise that
+is far heavier in the tails (``heavy``), or err on every pair alike (``uniform``). Prints one JSON
+line per design; ``se`` is the standard error of ``held``, over studies.
 """
 
 import argparse
 import json
+from functools import cache
 
 import numpy as np
 
@@ -25,10 +27,32 @@ DESIGNS = {  # assessors, assessors per query, queries
     "rotation of 3 among 5, 100 queries": (5, 3, 100),
 }
 PAGES, PAIRS = 20, 60
+ERRORS = ("normal", "heavy", "uniform")
+
+
+def answers_of(apart: FloatArray, rate: float, errors: str, rng: np.random.Generator) -> FloatArray:
+    """Return the answers to pairs whose worths are ``apart``, of somebody who errs at ``rate``."""
+    if errors == "uniform":
+        return np.where(rng.random(apart.size) < rate, -1, 1) * np.sign(apart)
+    if errors == "normal":
+        return np.sign(
+            apart + noise_of(np.array([rate]))[0] * rng.normal(0, np.sqrt(2), apart.size)
+        )
+    scale = float(np.exp(np.interp(rate, *_heavy_scales())))
+    return np.sign(apart + scale * rng.standard_t(2, apart.size))
+
+
+@cache
+def _heavy_scales() -> tuple[FloatArray, FloatArray]:
+    """Return shares of random pairs that Student's noise reverses, and the logs of its scales."""
+    rng, logs = np.random.default_rng(0), np.linspace(-6, 6, 100)
+    apart, noise = rng.normal(0, np.sqrt(2), 400_000), rng.standard_t(2, 400_000)
+    shares = [np.mean((apart + scale * noise) * apart < 0) for scale in np.exp(logs)]
+    return np.array(shares), logs
 
 
 def simulated_answers(
-    rates: FloatArray, per_query: int, queries: int, rng: np.random.Generator
+    rates: FloatArray, per_query: int, queries: int, errors: str, rng: np.random.Generator
 ) -> Judgments:
     """Simulate answers to the same random pairs of a query by everyone who judges it."""
     ends = np.array(np.triu_indices(PAGES, k=1))
@@ -37,36 +61,42 @@ def simulated_answers(
         worth = rng.normal(size=PAGES)
         left, right = ends[:, rng.permutation(ends.shape[1])[:PAIRS]]
         for assessor in np.sort((query + np.arange(per_query)) % rates.size).tolist():
-            noise = noise_of(rates)[assessor] * rng.normal(0, np.sqrt(2), PAIRS)
-            answer = np.sign(worth[left] - worth[right] + noise)
+            answer = answers_of(worth[left] - worth[right], float(rates[assessor]), errors, rng)
             rows.append((np.full(PAIRS, assessor), np.full(PAIRS, query), left, right, answer))
     columns = (np.concatenate(column) for column in zip(*rows, strict=True))
     names = ("assessor", "query", "left", "right", "answer")
     return Judgments.of(**dict(zip(names, columns, strict=True)))
 
 
-def coverage(assessors: int, per_query: int, queries: int, runs: int) -> dict[str, float]:
+def coverage(
+    assessors: int, per_query: int, queries: int, runs: int, errors: str
+) -> dict[str, float]:
     """Return how many intervals hold the true rate, and how many lie below and above it."""
-    under, over, errors = [], [], []
+    under, over, off = (np.empty((runs, assessors)) for _ in range(3))
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         rates = np.clip(rng.beta(2, 8, assessors), 0.02, 0.45)
-        asked = simulated_answers(rates, per_query, queries, rng)
+        asked = simulated_answers(rates, per_query, queries, errors, rng)
         found = errors_of_answers(from_judgments(asked, assessors, queries), seed=seed)
-        under += (found.high < rates).tolist()
-        over += (found.low > rates).tolist()
-        errors += (found.value - rates).tolist()
-    shares = {"held": 1 - np.mean(under) - np.mean(over), "understated": np.mean(under)}
-    shares |= {"overstated": np.mean(over), "bias": np.mean(errors)}
+        under[seed], over[seed] = found.high < rates, found.low > rates
+        off[seed] = found.value - rates
+    held = 1 - under - over
+    shares = {"held": held.mean(), "se": held.mean(axis=1).std(ddof=1) / np.sqrt(runs)}
+    shares |= {"understated": under.mean(), "overstated": over.mean(), "bias": off.mean()}
     return {name: round(float(share), 4) for name, share in shares.items()}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=60)
-    runs = parser.parse_args().runs
+    parser.add_argument("--errors", choices=ERRORS, default="normal")
+    parser.add_argument("--design", default="", help="words in the name of the designs")
+    chosen = parser.parse_args()
     for name, design in DESIGNS.items():
-        print(json.dumps({"design": name, "runs": runs, **coverage(*design, runs)}), flush=True)
+        if chosen.design in name:
+            found = coverage(*design, chosen.runs, chosen.errors)
+            about = {"design": name, "errors": chosen.errors, "runs": chosen.runs}
+            print(json.dumps({**about, **found}), flush=True)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from topkapi.analysis.data.letor import read_bytes
 from topkapi.analysis.data.ranking import RankingData
@@ -165,8 +166,13 @@ def run_scores(data: RankingData, run: Run) -> FloatArray:
         start, stop = data.offsets[number], data.offsets[number + 1]
         found = run.get(query, {})
         scores[start:stop] = [found.get(name, -np.inf) for name in data.document_ids[start:stop]]
+    return in_32_bits(scores)
+
+
+def in_32_bits(scores: ArrayLike) -> FloatArray:
+    """Round scores to 32 bits, as trec_eval reads them: those that become equal are a tie."""
     with np.errstate(over="ignore"):
-        return scores.astype(np.float32).astype(float)
+        return np.asarray(scores, dtype=float).astype(np.float32).astype(float)
 
 
 def judgments_of(data: RankingData) -> dict[str, dict[str, float]]:

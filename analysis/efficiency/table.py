@@ -133,7 +133,9 @@ class Effort:
     taken_back: float
 
 
-def effort(timings: Timings, sessions: Sessions, drawn: Resamples) -> Effort:
+def effort(
+    timings: Timings, sessions: Sessions, drawn: Resamples, drawn_done: Resamples | None = None
+) -> Effort:
     """Summarise the effort of one tool.
 
     Judgments and minutes per query are of finished sessions, seconds of all effective answers.
@@ -145,6 +147,8 @@ def effort(timings: Timings, sessions: Sessions, drawn: Resamples) -> Effort:
         Times of one tool.
     drawn
         Resamples of queries.
+    drawn_done
+        Resamples of the queries with a finished session; ``drawn`` if all are.
     """
     done = np.flatnonzero(sessions.finished)
     kept = timings.take(timings.effective)
@@ -155,13 +159,14 @@ def effort(timings: Timings, sessions: Sessions, drawn: Resamples) -> Effort:
     query = sessions.query[done]
     bounds = sessions.bound[done]
     known = bounds[~np.isnan(bounds)]
+    drawn_done = drawn_done or drawn
     return Effort(
         sessions=done.size,
         seconds=spread(kept.active, of_answer, drawn),
         wall_seconds=spread(kept.wall, of_answer, drawn),
-        judgments=spread(answers, query, drawn),
-        minutes=spread(active, query, drawn),
-        wall_minutes=spread(wall, query, drawn),
+        judgments=spread(answers, query, drawn_done),
+        minutes=spread(active, query, drawn_done),
+        wall_minutes=spread(wall, query, drawn_done),
         theory=float(_theory(sessions)[done].mean()) if done.size else np.nan,
         bound=float(known.mean()) if known.size else np.nan,
         over_bound=int((answers > bounds).sum()),

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topkapi.analysis.data.exports.trec_prefs import PreferenceLevel
-from topkapi.analysis.data.runs import Run
+from topkapi.analysis.data.runs import Run, in_32_bits
 from topkapi.analysis.errors import BadData, UnknownName
 from topkapi.analysis.metrics.prefs_groups import JudgmentGroup, judgment_groups
 from topkapi.analysis.metrics.prefs_nonrel import with_as_many_nonrel, with_as_many_nonrel_retrieved
@@ -40,7 +40,8 @@ def evaluate_prefs(
     levels
         Levels of documents in judgment groups, from ``read_prefs`` or ``read_qrels_prefs``.
     run
-        Scores of the retrieved documents; equal ones are ordered by id, as trec_eval does here.
+        Scores of the retrieved documents; those equal in 32 bits are ordered by id, as trec_eval
+        does here.
     names
         Names of :data:`PREFS_MEASURES`.
 
@@ -84,7 +85,9 @@ def prefs_summary(name: str, values: Mapping[str, float]) -> float:
 
 def _query(levels: Sequence[PreferenceLevel], scores: Mapping[str, float]) -> PreferenceQuery:
     names = sorted({each.document for each in levels}, key=str.encode)
-    found = sorted((name for name in names if name in scores), key=lambda name: -scores[name])
+    known = [name for name in names if name in scores]
+    ranks = np.argsort(-in_32_bits([scores[name] for name in known]), kind="stable")
+    found = [known[at] for at in ranks]
     order = [*found, *(name for name in names if name not in scores)]
     return PreferenceQuery(judgment_groups(levels, order), len(found))
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from topkapi.analysis.aggregation import BRADLEY_TERRY, KEMENY
 from topkapi.analysis.report.schema import (
     Agreement,
     Comparison,
@@ -11,6 +12,7 @@ from topkapi.analysis.report.schema import (
     Report,
     ToolReport,
 )
+from topkapi.analysis.resampling import LEAST_QUERIES, LEAST_RESAMPLED
 
 Row = tuple[str, ...]
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
@@ -40,14 +42,18 @@ class Methods:
 class StudyFacts:
     """How a study was run, beyond what its report holds; all of files is unknown.
 
+    Void work counts as such only, and nothing counts without an answer in effect.
+
     Attributes
     ----------
-    sorter
-        Sorter of the study's pairs; None if it is not known.
-    assigned, finished
-        Sessions of all tools without voided ones, and those of them that are finished.
+    sorters
+        Sorters of the sessions with pairs; empty if not known.
+    ties
+        Whether any of these sessions allowed ties.
+    assessors, queries, sessions, finished
+        Size of the work with pairs and grades, and its finished sessions.
     voided, voided_answers
-        Begun sessions that were voided, and their answers.
+        Sessions that were voided or withdrawn, and their answers.
     adjudications, adjudicated
         Sessions of adjudicators, and their answers.
     comparers, compared_queries, compared
@@ -56,8 +62,11 @@ class StudyFacts:
         Pseudonym of each name of the report; missing ones are numbered.
     """
 
-    sorter: str | None = None
-    assigned: int = 0
+    sorters: tuple[str, ...] = ()
+    ties: bool = False
+    assessors: int = 0
+    queries: int = 0
+    sessions: int = 0
     finished: int = 0
     voided: int = 0
     voided_answers: int = 0
@@ -85,109 +94,177 @@ def methods_texts(report: Report, facts: StudyFacts | None = None) -> dict[str, 
 
 def methods_of(report: Report, facts: StudyFacts) -> Methods:
     """Return the sentences and tables, with every number taken from report and facts."""
-    paragraphs = [
-        " ".join(_study(report, facts)),
-        *(" ".join(_about(tool, report.study.k, facts.sorter)) for tool in report.tools),
-        " ".join(_more(facts)),
-    ]
-    if isinstance(report.comparison, Comparison):
-        paragraphs.append(" ".join(_compared(report.comparison, report)))
-    paragraphs.append(_statistics(report))
     tables = (_agreement(report), _effort(report), *_people(report, facts.pseudonyms))
-    return Methods(tuple(each for each in paragraphs if each), tables)
+    paragraphs = (
+        _study(report, facts),
+        *(_about(tool, report.study.k, facts) for tool in report.tools if tool.people),
+        _more(report, facts),
+        _compared(report),
+        _statistics(report, tables),
+    )
+    return Methods(tuple(filter(None, map(" ".join, paragraphs))), tables)
 
 
 def _study(report: Report, facts: StudyFacts) -> Iterator[str]:
     """Yield the sentences about people, material and sessions."""
-    study = report.study
+    study, done = report.study, facts.finished
     queries = _count(study.queries, "query", "queries")
-    yield f"In the study {study.name}, {_count(study.assessors, 'assessor')} judged {queries}."
-    if study.queries:
-        yield (
-            f"Each query came with its own candidate documents, {study.documents} in all "
-            f"({study.documents / study.queries:.1f} per query on average)."
-        )
-    if facts.finished < facts.assigned:
-        yield f"Of {_count(facts.assigned, 'session')}, {facts.finished} were finished."
-    if facts.voided:
-        yield (
-            f"We voided {_count(facts.voided, 'further session')} with "
-            f"{_count(facts.voided_answers, 'answer')}; they count in none of the figures."
-        )
-
-
-def _about(tool: ToolReport, k: int | None, sorter: str | None) -> Iterator[str]:
-    """Yield the sentences about one tool."""
-    yield f"With {tool.title}, {_count(tool.assessors, 'assessor')} judged " + (
-        f"{_count(tool.queries, 'query', 'queries')}."
+    yield (
+        f"The study {study.name} comprises {queries} with {study.documents} candidate documents "
+        f"in total ({study.documents / max(study.queries, 1):.1f} per query on average)."
     )
-    if tool.tool == "pairs" and sorter is not None:
+    if facts.sessions:
+        share = "all" if done == facts.sessions else str(done or "none")
         yield (
-            "Assessors saw two documents at a time and chose the better one; the sorter "
-            f"{sorter} chose the pairs and kept the best {k} documents in order."
+            f"In total, {_count(facts.assessors, 'assessor')} judged "
+            f"{_count(facts.queries, 'query', 'queries')} in {_count(facts.sessions, 'session')}, "
+            f"each the work of one assessor on one query with one tool; {share} of them "
+            f"{'was' if share == '1' else 'were'} completed."
         )
+    elif not report.empty:
+        yield f"The documents were judged by {_count(study.assessors, 'assessor')}."
+    if facts.voided:
+        were = "was discarded and is" if facts.voided == 1 else "were discarded and are"
+        yield (
+            f"In addition, {_count(facts.voided, 'session')} with "
+            f"{_count(facts.voided_answers, 'answer')} {were} excluded from all figures."
+        )
+
+
+def _about(tool: ToolReport, k: int | None, facts: StudyFacts) -> Iterator[str]:
+    """Yield the sentences about one tool."""
+    people = _count(tool.assessors, "assessor")
+    if tool.tool == "grades":
+        yield f"With grading ({tool.title}), {people} graded one document at a time."
+    else:
+        tie = " or declared a tie" if facts.ties else ""
+        yield (
+            f"With pairwise comparison ({tool.title}), {people} saw two documents of a query at a "
+            f"time and chose the better one{tie}."
+        )
+        if facts.sorters:
+            sorters = " or ".join(facts.sorters)
+            yield (
+                f"The sorting algorithm {sorters} chose the pairs so as to find the best {k} "
+                "documents of the query in order."
+            )
     if isinstance(effort := tool.effort, Effort):
-        seconds, times = effort.seconds_per_judgment, effort.judgments_per_query
-        yield (
-            f"The {_count(effort.sessions, 'finished session')} took {_with(times.mean, 1)} "
-            f"judgments and {_with(effort.minutes_per_query.mean, 1)} minutes on average; the "
-            f"median time of the {_count(seconds.count, 'timed judgment')} of all sessions was "
-            f"{_with(seconds.median, 1)} s."
-        )
+        yield from _spent(effort)
     again, left = tool.answers.self_consistency, tool.answers.left
     if again.figure.value is not None:
         yield (
-            f"Of {_count(again.asked, 'repeated pair')}, {_share(again.figure)} were answered "
-            "as before."
+            f"Of {_count(again.asked, 'answer')} to pairs that were presented again to the same "
+            f"assessor, {_share(again.figure)} agreed with the first answer."
         )
     if left.figure.value is not None and left.p_queries is not None and left.answers:
         yield (
-            f"Assessors preferred the left document in {_share(left.figure)} of "
-            f"{_count(left.answers, 'answer')} without ties ({_p(left.p_queries)}, swapping sides "
-            "of whole queries)."
+            f"The document on the left was preferred in {_share(left.figure)} of the "
+            f"{_count(left.answers, 'answer')} other than ties ({_p(left.p_queries)}; permutation "
+            "test that exchanges the sides of whole queries)."
         )
 
 
-def _more(facts: StudyFacts) -> Iterator[str]:
-    """Yield the sentences about adjudication and comparisons of lists."""
-    if facts.adjudications:
+def _spent(effort: Effort) -> Iterator[str]:
+    """Yield the sentences about the effort of one tool."""
+    seconds, done = effort.seconds_per_judgment, effort.sessions
+    if done:
         yield (
-            f"In {_count(facts.adjudications, 'further session')}, adjudicators answered "
-            f"{_count(facts.adjudicated, 'pair')} that one more vote would decide; these answers "
-            "count for the consensus only."
+            f"{'The one' if done == 1 else f'The {done}'} completed session"
+            f"{' took' if done == 1 else 's took'} {_with(effort.judgments_per_query.mean, 1)} "
+            f"judgments and {_with(effort.minutes_per_query.mean, 1)} minutes"
+            f"{'' if done == 1 else ' on average'}."
         )
+    yield (
+        f"The median time per judgment was {_with(seconds.median, 1)} s, over "
+        f"{_count(seconds.count, 'judgment')} of completed and unfinished sessions."
+    )
+
+
+def _more(report: Report, facts: StudyFacts) -> Iterator[str]:
+    """Yield the sentences about comparisons of lists, adjudication and the consensus."""
     if facts.compared:
         yield (
-            f"With T3 lists, {_count(facts.comparers, 'assessor')} gave "
-            f"{_count(facts.compared, 'preference')} between two rankings of a query, for "
-            f"{_count(facts.compared_queries, 'query', 'queries')}."
+            f"With comparison of rankings (T3 lists), {_count(facts.comparers, 'assessor')} gave "
+            f"{_count(facts.compared, 'preference')} between two rankings of the same query on a "
+            f"five-point scale, for {_count(facts.compared_queries, 'query', 'queries')}."
         )
-
-
-def _compared(found: Comparison, report: Report) -> Iterator[str]:
-    """Yield a sentence about the difference of two tools with and without ties."""
-    titles = [report.tool(name).title for name in found.tools]
-    for words, each in (("", found.all_pairs), (" without ties", found.without_ties)):
-        p = each.p_queries.value
-        verdict = "" if p is None else " is significant" if p < 0.05 else " is not significant"
+    if facts.adjudications:
         yield (
-            f"The difference in agreement{words} between {titles[0]} and {titles[1]}"
-            f"{verdict or ' cannot be tested'}: {_with(each.difference, 1, scale=100)} percentage "
-            f"points, {_p(each.p_queries)} by a permutation test over queries; chi-square({each.df}"
-            f") = {_number(each.chi_square, 2)}, {_p(each.p)}, treats votes as independent."
+            f"Pairs that one further vote could decide were adjudicated: "
+            f"{_count(facts.adjudicated, 'answer')} in {_count(facts.adjudications, 'session')}. "
+            "The answers of completed adjudications enter the consensus and no other figure."
+        )
+    for tool in report.tools:
+        lists = tool.consensus.queries if tool.tool == "pairs" else ()
+        if lists:
+            yield (
+                f"The consensus {'list' if len(lists) == 1 else 'lists'} of "
+                f"{_count(len(lists), 'query', 'queries')} with completed sessions "
+                f"{'was' if len(lists) == 1 else 'were'} computed by {_METHODS[lists[0].method]}."
+            )
+
+
+_METHODS: Mapping[str, str] = {
+    BRADLEY_TERRY: "a Bradley-Terry model with ties and local Kemenization",
+    KEMENY: "Supervised Kemeny aggregation",
+}
+
+
+def _compared(report: Report) -> Iterator[str]:
+    """Yield the sentences about agreement and its difference between two tools."""
+    if any(tool.agreement.votes for tool in report.tools):
+        yield (
+            "Agreement is over the unordered pairs of documents that two assessors judged with the "
+            "same tool; equal grades, and two documents outside a list, are ties."
+        )
+    if not isinstance(found := report.comparison, Comparison):
+        return
+    first, second = (report.tool(name).title for name in found.tools)
+    for words, each in (("", found.all_pairs), (" without ties", found.without_ties)):
+        about = f"difference in agreement{words} between {first} and {second}"
+        if each.difference.value is None:
+            yield f"The {about} is not defined: {each.difference.reason}."
+            continue
+        p = each.p_queries.value
+        verdict = "" if p is None else f"{'' if p < 0.05 else 'not '}significant, "
+        yield (
+            f"The {about} is {_with(each.difference, 1, scale=100)} percentage points ({verdict}"
+            f"{_p(each.p_queries)}; permutation test that exchanges the tools of whole queries). A "
+            f"chi-squared test, which treats all votes as independent, gives chi-squared({each.df})"
+            f" = {_number(each.chi_square, 2)}, {_p(each.p)}."
         )
 
 
-def _statistics(report: Report) -> str:
-    level = f"{100 * report.settings.level:.0f}"
-    return (
-        f"Intervals have a level of {level} %. Those of pooled figures, of effort and of "
-        "differences resample queries among those that the same assessors judged; those of single "
-        "assessors leave out one of their queries at a time; those of error rates are of the "
-        "posterior of a hierarchical model. Votes count in both orders of their documents, so that "
-        "chance-corrected coefficients do not depend on the order of a file. A dash marks figures "
-        "that these judgments do not define."
+def _statistics(report: Report, tables: tuple[Table, ...]) -> Iterator[str]:
+    """Yield what the intervals, coefficients and dashes of this report mean."""
+    people = [each for tool in report.tools for each in tool.people]
+    efforts = [tool.effort for tool in report.tools if isinstance(tool.effort, Effort)]
+    kinds = []
+    if any(figure(tool.agreement).interval for tool in report.tools for _, figure in _MEASURES) or (
+        any(each.seconds_per_judgment.median.interval for each in efforts)
+    ):
+        kinds.append(
+            "those of pooled figures are from a bootstrap over queries, stratified by the "
+            "assessors who judged them"
+        )
+    if any(each.overall.interval for each in people):
+        kinds.append("those of the agreement of single assessors are from a jackknife over queries")
+    if any(each.error_rate.interval for each in people):
+        kinds.append("those of error rates are credible intervals of a hierarchical model")
+    if kinds:
+        yield f"Ranges in parentheses are {100 * report.settings.level:.0f}% intervals: " + (
+            "; ".join(kinds) + "."
+        )
+    yield (
+        f"Pooled figures have no interval with fewer than {LEAST_RESAMPLED} queries, and those of "
+        f"a single assessor none with fewer than {LEAST_QUERIES}."
     )
+    yield (
+        "Chance-corrected coefficients count votes in both orders of their documents, so that they "
+        "do not depend on the order of a file."
+    )
+    if any(_NONE in row for table in tables for row in table.rows):
+        yield "A dash marks a figure that these judgments do not define."
 
 
 _MEASURES: tuple[tuple[str, Callable[[Agreement], Figure]], ...] = (
@@ -211,14 +288,17 @@ def _agreement(report: Report) -> Table:
 
 
 def _effort(report: Report) -> Table:
-    rows: list[Row] = [("", "Sessions", "Judgments per query", "Minutes per query", "Seconds each")]
+    head = ("Completed sessions", "Judgments per session", "Minutes per session")
+    rows: list[Row] = [("", *head, "Seconds per judgment")]
     for tool in report.tools:
         if isinstance(effort := tool.effort, Effort):
             spent = (effort.judgments_per_query, effort.minutes_per_query)
             means = (_cell(each.mean, 1) for each in spent)
             median = _cell(effort.seconds_per_judgment.median, 1)
             rows.append((tool.title, str(effort.sessions), *means, median))
-    return Table("Effort: means per query, and the median time per judgment", tuple(rows))
+    return Table(
+        "Effort: means per completed session, and the median time per judgment", tuple(rows)
+    )
 
 
 def _people(report: Report, pseudonyms: Mapping[str, str]) -> Iterator[Table]:
@@ -282,7 +362,7 @@ def _cell(figure: Figure, digits: int = 3) -> str:
 
 
 def _share(figure: Figure) -> str:
-    return _with(figure, 1, scale=100, unit=" %")
+    return _with(figure, 1, scale=100, unit="%")
 
 
 def _with(figure: Figure, digits: int = 3, *, scale: float = 1, unit: str = "") -> str:

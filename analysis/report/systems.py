@@ -196,7 +196,7 @@ def _differences(
 
 def _verdict(measure: str, mean: Figure, p: float) -> str:
     if p >= LEVEL or not mean.value:
-        return "no difference"
+        return "not significant"
     return "better" if (mean.value > 0) != (_base(measure) in LOSSES) else "worse"
 
 

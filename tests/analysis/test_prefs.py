@@ -113,6 +113,14 @@ def test_measures_equal_trec_eval(
         assert ours[name] == pytest.approx(theirs[name], abs=1e-12), name
 
 
+def test_scores_that_32_bits_cannot_tell_apart_are_ordered_by_id(tmp_path: Path) -> None:
+    levels = [PreferenceLevel("q", "p", name, "ab".index(name) + 1) for name in "ab"]
+    run = {"q": {"a": 12.0000001, "b": 12.0000002}}
+    ours = evaluate_prefs(levels, run, ["prefs_simp"])
+    assert ours == {"prefs_simp": {"q": 0.0}}
+    assert ours == trec_eval("prefs", *write(tmp_path, levels, run), ["prefs_simp"])
+
+
 def test_counts_are_added_up_and_shares_averaged() -> None:
     levels = [
         PreferenceLevel(query, "p", name, "ba".index(name)) for query in "qr" for name in "ab"

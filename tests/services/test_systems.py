@@ -238,7 +238,7 @@ def test_systems_on_the_command_line(
     options = ["--baseline", "down", "--out", str(tmp_path / "scores.csv")]
     code, out, _ = run_command(capsys, ["systems", "scores", "tulips", *options])
     assert code == 0
-    assert "no difference" in out
+    assert "not significant" in out
     assert len((tmp_path / "scores.csv").read_text().splitlines()) == 1 + 4 * 10
     code, out, _ = run_command(capsys, ["systems", "scores", "tulips", "--json"])
     assert json.loads(out)["format"] == "topkapi-systems"

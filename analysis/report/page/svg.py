@@ -7,7 +7,7 @@ from math import ceil, floor, log10
 from markupsafe import Markup, escape
 
 from topkapi.analysis.report.page.numbers import decimals, percent
-from topkapi.analysis.report.schema import Course, Effort, Figure, Person
+from topkapi.analysis.report.schema import Course, Effort, Figure, Interval, Person
 
 WIDTH = 560
 PANEL = 280  # width of one of several small plots
@@ -171,16 +171,29 @@ def forest(people: Sequence[Person]) -> Markup:
     values = [100 * end for _, value, interval in rows for end in (value, *(interval or ()))]
     marks = ticks(max([*values, 1.0]))
     x = Scale(0, marks[-1], NAMES, WIDTH - 24.0)
+    summary = ", ".join(f"{name} {percent(value)}" for name, value, _ in rows)
+    drawn = _dots(rows, marks, x, "%", scale=100)
+    return _svg(drawn[0], f"Estimated error rate by assessor: {summary}", drawn[1])
+
+
+def _dots(
+    rows: Sequence[tuple[str, float, Interval | None]],
+    marks: Sequence[float],
+    x: Scale,
+    unit: str,
+    *,
+    scale: float = 1,
+) -> tuple[float, list[str]]:
+    """Draw a dot with its interval for each name; return height and parts."""
     bottom = 14 + 26.0 * len(rows)
-    parts = _upright(marks, x, bottom, "%")
+    parts = _upright(marks, x, bottom, unit)
     for i, (name, value, interval) in enumerate(rows):
         y = 14 + 26.0 * (i + 0.5)
         parts.append(_words(NAMES - 12, y + 4, _short(name), "end", "name"))
         if interval is not None:
-            parts.append(_line("axis", x(100 * interval.low), y, x(100 * interval.high), y))
-        parts.append(_dot("a", x(100 * value), y))
-    summary = ", ".join(f"{name} {percent(value)}" for name, value, _ in rows)
-    return _svg(bottom + 32, f"Estimated error rate by assessor: {summary}", parts)
+            parts.append(_line("axis", x(scale * interval.low), y, x(scale * interval.high), y))
+        parts.append(_dot("a", x(scale * value), y))
+    return bottom + 32, parts
 
 
 def score_plot(measure: str, rows: Sequence[tuple[str, Figure]]) -> Markup:
@@ -189,16 +202,9 @@ def score_plot(measure: str, rows: Sequence[tuple[str, Figure]]) -> Markup:
     ends = [end for _, value, interval in known for end in (value, *(interval or ()))]
     marks = steps_around(min(ends, default=0.0), max(ends, default=1.0), 6)
     x = Scale(marks[0], marks[-1], NAMES, WIDTH - 24.0)
-    bottom = 14 + 26.0 * len(known)
-    parts = _upright(marks, x, bottom, "")
-    for i, (name, value, interval) in enumerate(known):
-        y = 14 + 26.0 * (i + 0.5)
-        parts.append(_words(NAMES - 12, y + 4, _short(name), "end", "name"))
-        if interval is not None:
-            parts.append(_line("axis", x(interval.low), y, x(interval.high), y))
-        parts.append(_dot("a", x(value), y))
     summary = ", ".join(f"{name} {decimals(value)}" for name, value, _ in known)
-    return _svg(bottom + 32, f"{measure} by system with 95 % intervals: {summary}", parts)
+    drawn = _dots(known, marks, x, "")
+    return _svg(drawn[0], f"{measure} by system with 95 % intervals: {summary}", drawn[1])
 
 
 def histogram(title: str, shares: Sequence[float], bars: int = 20) -> Markup:

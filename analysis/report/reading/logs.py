@@ -17,12 +17,14 @@ Log = Mapping[Key, list[TimedAnswer[LoggedEntry]]]
 
 
 def read_log(entries: Sequence[LoggedEntry]) -> Log:
-    """Return the answers of every session that was not withdrawn, each with its time.
+    """Return the answers of every session that counts, each with its time.
+
+    Withdrawn work does not, and adjudications count for a consensus only.
 
     The file does not hold when a clock first started, so the wall time of the first answer, which
     begins at the assignment, is replaced by its active time.
     """
-    kept = sorted((each for each in entries if not each.withdrawn), key=_place)
+    kept = sorted((each for each in entries if not each.withdrawn and each.round >= 0), key=_place)
     found: dict[Key, list[TimedAnswer[LoggedEntry]]] = {}
     for key, log in groupby(kept, key=_key):
         try:

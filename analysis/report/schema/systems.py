@@ -11,8 +11,8 @@ from topkapi.analysis.report.schema.lists import StudyName
 class Difference:
     """Mean difference from the baseline, with the p of a paired randomisation test.
 
-    ``p_holm`` is corrected for the number of systems; ``verdict`` is ``better``, ``worse`` or ``no
-    difference`` at the level .05, with a loss turned around.
+    ``p_holm`` is corrected for the number of systems; ``verdict`` is ``better``, ``worse`` or
+    ``not significant`` at the level .05, with a loss turned around.
     """
 
     figure: Figure

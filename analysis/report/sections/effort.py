@@ -4,8 +4,8 @@ import numpy as np
 
 from topkapi.analysis.agreement import Resamples, same_assessors
 from topkapi.analysis.efficiency import Course as MeasuredCourse
+from topkapi.analysis.efficiency import Sessions, by_assessor, course, drift, effort
 from topkapi.analysis.efficiency import Spread as MeasuredSpread
-from topkapi.analysis.efficiency import by_assessor, course, drift, effort
 from topkapi.analysis.report.options import Options
 from topkapi.analysis.report.schema import AssessorTimes, Course, Effort, NoEffort, Reason, Spread
 from topkapi.analysis.report.sections.figures import figure, numbers, why_none
@@ -17,19 +17,18 @@ def effort_of(study: StudyData, tool: ToolData, options: Options) -> Effort | No
     """Compute Table 1 for one tool, the course of a session, and the times of each assessor."""
     if tool.timings is None or tool.sessions is None or not tool.timings.session.size:
         return NoEffort(Reason.NOT_TIMED)
-    query, n = tool.sessions.query, len(study.queries)
-    strata = same_assessors(query, tool.sessions.assessor, n)
-    drawn = options.resamples(np.bincount(query, minlength=n), strata)
-    found = effort(tool.timings, tool.sessions, drawn)
+    drawn = _resampled(study, tool.sessions, np.unique(tool.timings.session), options)
+    done = _resampled(study, tool.sessions, np.flatnonzero(tool.sessions.finished), options)
+    found = effort(tool.timings, tool.sessions, drawn, done)
     factor, *ends = drift(tool.timings, tool.sessions, drawn)
     times = by_assessor(tool.timings, tool.sessions)
     return Effort(
         sessions=found.sessions,
         seconds_per_judgment=_spread(found.seconds, drawn, Reason.NOT_TIMED),
         wall_seconds_per_judgment=_spread(found.wall_seconds, drawn, Reason.NOT_TIMED),
-        judgments_per_query=_spread(found.judgments, drawn, Reason.NOT_FINISHED),
-        minutes_per_query=_spread(found.minutes, drawn, Reason.NOT_FINISHED),
-        wall_minutes_per_query=_spread(found.wall_minutes, drawn, Reason.NOT_FINISHED),
+        judgments_per_query=_spread(found.judgments, done, Reason.NOT_FINISHED),
+        minutes_per_query=_spread(found.minutes, done, Reason.NOT_FINISHED),
+        wall_minutes_per_query=_spread(found.wall_minutes, done, Reason.NOT_FINISHED),
         complexity="O(n log k)" if (tool.sessions.k > 0).any() else "O(n)",
         theory=figure(found.theory, reason=Reason.NOT_FINISHED),
         proven_bound=figure(found.bound, reason=Reason.NO_BOUND),
@@ -47,6 +46,13 @@ def effort_of(study: StudyData, tool: ToolData, options: Options) -> Effort | No
             for a, quantiles in sorted(times.items())
         ),
     )
+
+
+def _resampled(study: StudyData, sessions: Sessions, rows: IntArray, options: Options) -> Resamples:
+    """Resample the queries of some sessions; those of others say nothing about these."""
+    query, n = sessions.query[rows], len(study.queries)
+    strata = same_assessors(query, sessions.assessor[rows], n)
+    return options.resamples(np.bincount(query, minlength=n), strata)
 
 
 def _course(found: MeasuredCourse) -> Course:

@@ -22,6 +22,7 @@ from topkapi.app.domain.errors import NotFound
 from topkapi.app.services import audit
 
 LEASE = timedelta(seconds=30)
+STALLED = timedelta(seconds=60)  # an idle worker takes a waiting job within seconds
 MOST_ATTEMPTS = 3
 SUPERSEDED = ("report", "confidence", "labels")  # kinds of which only the latest result is shown
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
@@ -65,6 +66,46 @@ def required_job(session: Session, study: Study, job_id: int) -> Job:
     if job is None:
         raise NotFound(f"The study {study.slug!r} has no job {job_id}.")
     return job
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """How background jobs go, in the words and numbers that `/readyz` reports.
+
+    Attributes
+    ----------
+    state
+        ``idle``, ``working``, or ``stalled``: a job waits that no worker has taken in time.
+    waiting, waiting_seconds
+        Jobs that no worker has, those of a lost worker included, and since when the oldest waits.
+    running, restarted
+        Jobs that a worker has, and those of them that an earlier worker was lost with.
+    """
+
+    state: str
+    waiting: int
+    waiting_seconds: int
+    running: int
+    restarted: int
+
+
+def queue_state(session: Session) -> QueueState:
+    """Return how many jobs wait and run, and whether workers take them."""
+    at = now()
+    rows = session.execute(
+        select(Job.created_at, Job.started_at, Job.lease_until, Job.attempts).where(~_ended())
+    ).all()
+    held = [row for row in rows if row.lease_until is not None and row.lease_until >= at]
+    since = [max(filter(None, row[:3])) for row in rows if row not in held]
+    waited = int(max(((at - each).total_seconds() for each in since), default=0))
+    stalled = waited > STALLED.total_seconds() and not held
+    return QueueState(
+        state="stalled" if stalled else "working" if rows else "idle",
+        waiting=len(since),
+        waiting_seconds=waited,
+        running=len(held),
+        restarted=sum(row.attempts > 1 for row in held),
+    )
 
 
 def has_work(session: Session) -> bool:

@@ -77,11 +77,7 @@ def post_report(
     request: Request, session: SessionDep, user: ResearcherUser, slug: Slug
 ) -> Response:
     """Start to compute the report of a large study; show it if it is computed and current."""
-    study = lifecycle.required_study(session, slug)
-    if not is_large(session, study.id) or current_result(session, slug, "report") is not None:
-        return RedirectResponse(_result_url(request, slug, "report"), status_code=303)
-    job = store.queue_job(session, study, "report", {}, actor_id=user.id)
-    return _to_job(request, slug, job.id)
+    return _computed(request, session, user, slug, "report")
 
 
 @router.post("/systems/labels")
@@ -89,11 +85,7 @@ def post_labels(
     request: Request, session: SessionDep, user: ResearcherUser, slug: Slug
 ) -> Response:
     """Start to compute the labels of a large study; show the scores if these are current."""
-    study = lifecycle.required_study(session, slug)
-    if not is_large(session, study.id) or current_result(session, slug, "labels") is not None:
-        return RedirectResponse(_result_url(request, slug, "labels"), status_code=303)
-    job = store.queue_job(session, study, "labels", {}, actor_id=user.id)
-    return _to_job(request, slug, job.id)
+    return _computed(request, session, user, slug, "labels")
 
 
 @router.get("/jobs/{job_id}")
@@ -154,6 +146,14 @@ def get_job_table(
     """Download a table of a comparison."""
     job = store.required_job(session, lifecycle.required_study(session, slug), job_id)
     return _file(table_file(job, table), "text/csv", f"{slug}.{table}.csv")
+
+
+def _computed(request: Request, session: Session, user: User, slug: str, kind: str) -> Response:
+    """Start a job of a large study; go to the result if it is current or needs no job."""
+    study = lifecycle.required_study(session, slug)
+    if not is_large(session, study.id) or current_result(session, slug, kind) is not None:
+        return RedirectResponse(_result_url(request, slug, kind), status_code=303)
+    return _to_job(request, slug, store.queue_job(session, study, kind, {}, actor_id=user.id).id)
 
 
 def _form(

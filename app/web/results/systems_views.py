@@ -44,10 +44,6 @@ class Cell:
         return cls(decimals(found.value), f"{low} to {high}", "")
 
 
-def _shown(verdict: str) -> str:
-    return "not significant" if verdict == "no difference" else verdict
-
-
 def decimals(value: float, digits: int = 3) -> str:
     """Format a number with a true minus sign."""
     return f"{value:.{digits}f}".replace("-", "−")
@@ -98,7 +94,7 @@ class SystemRow:
             mean=Cell.of(score.mean),
             difference=None if gap is None else Cell.of(gap.figure),
             p="" if gap is None else decimals(gap.p_holm, 4),
-            verdict="" if gap is None else _shown(gap.verdict),
+            verdict="" if gap is None else gap.verdict,
             compatibility=Cell.of(found.score(COMPATIBILITY).mean),
             unjudged=found.unjudged,
             queries=found.queries,
@@ -118,11 +114,8 @@ class MeasureRow:
         """Return the row of a measure."""
         scores = [each.score(name) for each in found.systems]
         verdicts = ["" if each.difference is None else each.difference.verdict for each in scores]
-        cells = [
-            (Cell.of(score.mean), _shown(verdict))
-            for score, verdict in zip(scores, verdicts, strict=True)
-        ]
-        return cls(name, name in found.losses, cells)
+        cells = [Cell.of(score.mean) for score in scores]
+        return cls(name, name in found.losses, list(zip(cells, verdicts, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,48 +27,68 @@ def report() -> Report:
 
 
 def test_the_numbers_are_those_of_the_report(report: Report) -> None:
-    found = methods_of(report, StudyFacts(sorter="heap"))
+    found = methods_of(report, StudyFacts(sorters=("heap",)))
     text = " ".join(found.paragraphs)
-    assert text.startswith("In the study Simulated study, 4 assessors judged 8 queries.")
-    assert "candidate documents, 96 in all (12.0 per query on average)" in text
-    assert f"the sorter heap chose the pairs and kept the best {report.study.k} documents" in text
+    assert text.startswith(
+        "The study Simulated study comprises 8 queries with 96 candidate documents in total (12.0 "
+        "per query on average). The documents were judged by 4 assessors."
+    )
+    assert f"heap chose the pairs so as to find the best {report.study.k} documents" in text
     agreement, effort, *people = found.tables
     rows = {row[0]: row[1:] for row in agreement.rows}
     for tool, title, shown in zip(report.tools, rows[""], rows["Fleiss' kappa"], strict=True):
         assert title == tool.title
         assert shown.startswith(f"{tool.agreement.fleiss_kappa.value:.3f} (")
         assert isinstance(tool.effort, Effort)
-        assert f"{tool.effort.seconds_per_judgment.count} timed judgments" in text
+        assert f" s, over {tool.effort.seconds_per_judgment.count} judgments" in text
     assert len(effort.rows) == 1 + len(report.tools)
     assert [len(table.rows) for table in people] == [5] * len(report.tools)
     assert isinstance(report.comparison, Comparison)
     for each in (report.comparison.all_pairs, report.comparison.without_ties):
         assert f"p = {each.p_queries.value:.4f}" in text
-    for words in ("voided", "adjudicators", "T3", "were finished"):
+    for words in ("discarded", "djudicat", "T3", "of them"):
         assert words not in text
 
 
-def test_nobody_is_named_and_what_was_voided_or_adjudicated_is_told(report: Report) -> None:
+def test_nobody_is_named_and_what_was_discarded_or_adjudicated_is_told(report: Report) -> None:
     names = {each.assessor for tool in report.tools for each in tool.people}
     known = {name: f"assessor-{number:02}" for number, name in enumerate(sorted(names), start=1)}
-    facts = StudyFacts(None, 9, 7, 1, 23, 2, 5, 3, 4, 60, known)
+    facts = StudyFacts(
+        ("heap", "robust"), False, 4, 8, 9, 7, 1, 23, 2, 5, 3, 4, 60, pseudonyms=known
+    )
     found = methods_of(report, facts)
     text = " ".join(found.paragraphs)
     for sentence in (
-        "Of 9 sessions, 7 were finished.",
-        "We voided 1 further session with 23 answers; they count in none of the figures.",
-        "In 2 further sessions, adjudicators answered 5 pairs",
-        "With T3 lists, 3 assessors gave 60 preferences between two rankings of a query, for "
-        "4 queries.",
+        "In total, 4 assessors judged 8 queries in 9 sessions, each the work of one assessor on "
+        "one query with one tool; 7 of them were completed.",
+        "In addition, 1 session with 23 answers was discarded and is excluded from all figures.",
+        "The sorting algorithm heap or robust chose the pairs",
+        "were adjudicated: 5 answers in 2 sessions. The answers of completed adjudications enter "
+        "the consensus and no other figure.",
+        "(T3 lists), 3 assessors gave 60 preferences between two rankings of the same query on a "
+        "five-point scale, for 4 queries.",
     ):
         assert sentence in text
+    assert "declared a tie" not in text
     shown = as_markdown(found)
     assert "assessor-04" in shown
     assert not any(f"| {name} |" in shown for name in names)
 
 
+@pytest.mark.parametrize("queries", [3, 12])
+def test_only_what_is_shown_is_explained(queries: int) -> None:
+    """Check that intervals and dashes are spoken of exactly where there are some."""
+    study = simulated_study([0.03, 0.08, 0.12, 0.17], queries=queries, documents=12)
+    found = methods_of(build_report(study, Options(draws=100, exchanges=199)), StudyFacts())
+    text = " ".join(found.paragraphs)
+    pooled, effort, *people = (str(table.rows) for table in found.tables)
+    assert (" to " in pooled + effort) == ("bootstrap over queries" in text) == (queries == 12)
+    assert ("–" in pooled + effort + "".join(people)) == ("A dash marks" in text)
+    assert ("% intervals" in text) == (" to " in pooled + effort + "".join(people))
+
+
 def test_without_a_sorter_none_is_named(report: Report) -> None:
-    assert "sorter" not in methods_texts(report)["methods.md"]
+    assert "algorithm" not in methods_texts(report)["methods.md"]
 
 
 @given(st.text(alphabet="ab\\&%$#_{}~^<>|*`[]"))

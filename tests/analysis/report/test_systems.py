@@ -110,7 +110,7 @@ def test_differences_are_paired_and_corrected() -> None:
     assert interval.high - interval.low < 0.02 < own.high - own.low, "paired"
     same = by["same"].scores[0].difference
     assert same is not None
-    assert same.verdict == "no difference"
+    assert same.verdict == "not significant"
     rows = table_rows(found)
     assert len(rows) == 1 + 4 * len(found.measures)
     assert {len(row) for row in rows} == {14}

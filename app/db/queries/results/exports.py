@@ -243,19 +243,26 @@ def work_counts(
     return session.execute(statement).all()
 
 
-def begun_work(session: Session, study_id: int) -> Sequence[Row[Tool, int, bool, int, int, int]]:
-    """Return tool, round, whether withdrawn, answers, user and query of all begun work."""
+def answered_work(session: Session, study_id: int) -> Sequence[Row[Any]]:
+    """Return all work with an answer in effect, without its logs.
+
+    A row has tool, round, answered, user_id, query_id, withdrawn, finished, and of pairs the sorter
+    and whether ties are allowed.
+    """
     statement = (
         select(
             Assignment.tool,
             Assignment.round,
-            Assignment.withdrawn_at.is_not(None),
             Assignment.answered,
             Assignment.user_id,
             Assignment.query_id,
+            Assignment.withdrawn_at.is_not(None).label("withdrawn"),
+            Assignment.finished_at.is_not(None).label("finished"),
+            Assignment.plan["sorter"].as_string().label("sorter"),
+            Assignment.plan["allow_ties"].as_boolean().label("ties"),
         )
         .join(Query, Query.id == Assignment.query_id)
-        .where(Query.study_id == study_id, Assignment.last_entry_at.is_not(None))
+        .where(Query.study_id == study_id, Assignment.answered > 0)
     )
     return session.execute(statement).all()
 

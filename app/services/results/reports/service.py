@@ -9,7 +9,7 @@ from topkapi.analysis.report import Options, Report, StudyData, build_report
 from topkapi.analysis.report.methods import StudyFacts
 from topkapi.analysis.report.restore import restored
 from topkapi.analysis.report.schema import ConfidenceSection
-from topkapi.app.db.queries.results.exports import begun_work
+from topkapi.app.db.queries.results.exports import answered_work
 from topkapi.app.domain.assignment.rotation import ADJUDICATION
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.study import StudySettings
@@ -53,23 +53,28 @@ def make_report(
 
 def facts_of(source: StudySource) -> StudyFacts:
     """Return how the study was run, for the methods section of its report."""
-    begun = begun_work(source.session, source.study.id)
-    voided = [answered for _, _, withdrawn, answered, _, _ in begun if withdrawn]
-    kept = [row for row in begun if not row[2]]
-    adjudicated = [row[3] for row in kept if row[1] == ADJUDICATION]
-    compared = [row for row in kept if row[0] is Tool.LISTS and row[3]]
-    state, names = completeness(source), names_of(source)
+    everything = answered_work(source.session, source.study.id)
+    void = [row for row in everything if row.withdrawn]
+    kept = [row for row in everything if not row.withdrawn]
+    judged = [row for row in kept if row.tool in TITLES and row.round != ADJUDICATION]
+    pairs = [row for row in judged if row.tool is Tool.PAIRS]
+    adjudicated = [row for row in kept if row.round == ADJUDICATION]
+    compared = [row for row in kept if row.tool is Tool.LISTS]
+    names = names_of(source)
     return StudyFacts(
-        sorter=StudySettings.from_json(source.study.settings).sorter,
-        assigned=state.assigned,
-        finished=state.finished,
-        voided=len(voided),
-        voided_answers=sum(voided),
+        sorters=tuple(sorted({row.sorter for row in pairs})),
+        ties=any(row.ties for row in pairs),
+        assessors=len({row.user_id for row in judged}),
+        queries=len({row.query_id for row in judged}),
+        sessions=len(judged),
+        finished=sum(row.finished for row in judged),
+        voided=len(void),
+        voided_answers=sum(row.answered for row in void),
         adjudications=len(adjudicated),
-        adjudicated=sum(adjudicated),
-        comparers=len({row[4] for row in compared}),
-        compared_queries=len({row[5] for row in compared}),
-        compared=sum(row[3] for row in compared),
+        adjudicated=sum(row.answered for row in adjudicated),
+        comparers=len({row.user_id for row in compared}),
+        compared_queries=len({row.query_id for row in compared}),
+        compared=sum(row.answered for row in compared),
         pseudonyms={names[each.user_id]: each.pseudonym for each in source.assessors.people}
         | {each.pseudonym: each.pseudonym for each in source.assessors.people},
     )
