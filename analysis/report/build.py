@@ -180,11 +180,10 @@ def _answers(quality: AnswerQuality, asked: Resamples) -> Answers:
 
 
 def _active(preferences: Preferences, tool: ToolData) -> IntArray:
-    """Return the assessors who answered with the tool."""
+    """Return the assessors who used the tool."""
     found = [block.assessors for block in preferences.blocks]
     found += [tool.judgments.assessor] if tool.judgments is not None else []
-    if tool.sessions is not None and tool.timings is not None:
-        found.append(tool.sessions.assessor[tool.timings.session])
+    found += [tool.sessions.assessor] if tool.sessions is not None else []
     return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
 
 

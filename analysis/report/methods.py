@@ -9,6 +9,7 @@ from topkapi.analysis.report.schema import (
     Comparison,
     Effort,
     Figure,
+    Person,
     Report,
     ToolReport,
 )
@@ -97,7 +98,7 @@ def methods_of(report: Report, facts: StudyFacts) -> Methods:
     tables = (_agreement(report), _effort(report), *_people(report, facts.pseudonyms))
     paragraphs = (
         _study(report, facts),
-        *(_about(tool, report.study.k, facts) for tool in report.tools if tool.people),
+        *(_about(tool, report.study.k, facts) for tool in report.tools if _at_work(tool)),
         _more(report, facts),
         _compared(report),
         _statistics(report, tables),
@@ -133,7 +134,7 @@ def _study(report: Report, facts: StudyFacts) -> Iterator[str]:
 
 def _about(tool: ToolReport, k: int | None, facts: StudyFacts) -> Iterator[str]:
     """Yield the sentences about one tool."""
-    people = _count(tool.assessors, "assessor")
+    people = _count(len(_at_work(tool)), "assessor")
     if tool.tool == "grades":
         yield f"With grading ({tool.title}), {people} graded one document at a time."
     else:
@@ -162,6 +163,14 @@ def _about(tool: ToolReport, k: int | None, facts: StudyFacts) -> Iterator[str]:
             f"{_count(left.answers, 'answer')} other than ties ({_p(left.p_queries)}; permutation "
             "test that exchanges the sides of whole queries)."
         )
+
+
+def _at_work(tool: ToolReport) -> list[Person]:
+    """Return the assessors who have answered; a report also lists those who have yet to begin."""
+    if not isinstance(tool.effort, Effort):
+        return list(tool.people)
+    timed = {each.assessor for each in tool.effort.assessors}
+    return [each for each in tool.people if each.assessor in timed]
 
 
 def _spent(effort: Effort) -> Iterator[str]:
@@ -306,9 +315,10 @@ def _people(report: Report, pseudonyms: Mapping[str, str]) -> Iterator[Table]:
     numbered = {name: f"assessor {number}" for number, name in enumerate(everyone, start=1)}
     shown = {**numbered, **pseudonyms}
     for tool in report.tools:
-        if 0 < len(tool.people) <= _MOST_PEOPLE:
+        people = _at_work(tool)
+        if 0 < len(people) <= _MOST_PEOPLE:
             rows: list[Row] = [("Assessor", "Shared queries", "Agreement", "Error rate")]
-            for each in tool.people:
+            for each in people:
                 figures = (_cell(each.overall), _cell(each.error_rate))
                 rows.append((shown[each.assessor], str(each.shared_queries), *figures))
             yield Table(f"Assessors, {tool.title}", tuple(rows))

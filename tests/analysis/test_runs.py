@@ -1,5 +1,8 @@
 """TREC runs: read, written, and scored as trec_eval does."""
 
+import gzip
+import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +23,8 @@ from topkapi.analysis.data.runs import (
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.metrics import evaluate
 
+DL21 = Path(__file__).parents[3] / "shared" / "data" / "TREC-DL21-text"
+
 
 def test_a_written_run_is_read_back(tmp_path: Path) -> None:
     data = RankingData(
@@ -39,6 +44,46 @@ def test_scores_that_32_bits_cannot_tell_apart_are_ordered_by_id_as_in_trec_eval
     pytrec_eval = reference_library("pytrec_eval")
     theirs = pytrec_eval.RelevanceEvaluator(judged, {"map"}).evaluate(run)
     assert theirs["1"]["map"] == 0.5
+
+
+def text_of(name: str) -> list[str]:
+    return gzip.decompress((DL21 / name).read_bytes()).decode().splitlines()
+
+
+@pytest.mark.skipif(not DL21.exists(), reason="shared research data are not here")
+@pytest.mark.parametrize(
+    ("system", "mean", "in_64_bits"),
+    [("Fast_ForwardP_2", 0.3094, 0.3092), ("ielab-uniCOIL", 0.3615, 0.3613)],
+)
+def test_the_map_of_a_submitted_run_is_that_of_its_32_bit_scores(
+    system: str, mean: float, in_64_bits: float
+) -> None:
+    """Check a run whose scores tie in 32 bits against plain loops that round as C does."""
+    qrels: dict[str, dict[str, int]] = {}
+    for line in text_of("qrels.dl21-passage.txt.gz"):
+        query, _, document, label = line.split()
+        qrels.setdefault(query, {})[document] = int(label)
+    run: Run = {}
+    for line in text_of("runs-judged.tsv.gz"):
+        query, document, name, _, score = line.split("\t")
+        if name == system:
+            run.setdefault(query, {})[document] = float(score)
+
+    def precision(query: str, rounded: Callable[[float], float]) -> float:
+        scores, judged = run.get(query, {}), qrels[query]
+        order = sorted(sorted(scores, reverse=True), key=lambda name: -rounded(scores[name]))
+        ranks = [at for at, name in enumerate(order, start=1) if judged.get(name, 0) > 0]
+        relevant = sum(label > 0 for label in judged.values())
+        return sum(n / rank for n, rank in enumerate(ranks, start=1)) / relevant
+
+    single = [
+        precision(query, lambda x: struct.unpack("f", struct.pack("f", x))[0]) for query in qrels
+    ]
+    assert np.mean([precision(query, float) for query in qrels]) == pytest.approx(
+        in_64_bits, abs=5e-5
+    )
+    assert np.mean(single) == pytest.approx(mean, abs=5e-5)
+    np.testing.assert_allclose(ours(qrels, run, ["map"])["map"], single, atol=1e-12)
 
 
 def test_measures_of_a_run_equal_trec_eval_within_its_length() -> None:

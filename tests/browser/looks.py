@@ -44,9 +44,16 @@ _TWO_FRAMES = (
     "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 )
 _SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
-_CUT = """() => [...document.querySelectorAll('.btn, .answer, .chip, .badge')]
-  .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
-  .map((e) => e.textContent.trim().replace(/\\s+/g, ' '))"""
+_CUT = """() => [...document.querySelectorAll('.btn, .answer, .chip, .badge, th, td')]
+  .filter((e) => e.checkVisibility() && !e.closest('thead, .vh'))
+  .filter((e) => e.scrollWidth > e.clientWidth + 1)
+  .map((e) => e.textContent.trim().replace(/\\s+/g, ' ').slice(0, 60))"""
+# Names that leave less than a third of a table's width to what it says about them.
+_CROWDED = """() => [...document.querySelectorAll('.scroll > table')]
+  .filter((e) => e.checkVisibility() && e.offsetWidth > e.parentElement.clientWidth + 1)
+  .map((e) => [e.querySelector('tbody th'), e.parentElement.clientWidth])
+  .filter(([name, width]) => name && name.offsetWidth > width * 2 / 3)
+  .map(([name]) => name.textContent.trim().slice(0, 60))"""
 
 
 def schemes(page: Page) -> Iterator[Literal["light", "dark"]]:
@@ -103,4 +110,5 @@ def flaws(page: Page) -> list[str]:
     sideways = page.evaluate(_SIDEWAYS)
     cut = [f"cut off: {text}" for text in page.evaluate(_CUT)]
     scrolls = [f"scrolls sideways by {sideways} px"] if sideways > 0 else []
-    return [*page.evaluate(_OVERLAPS), *scrolls, *cut]
+    crowded = [f"leaves no room: {text}" for text in page.evaluate(_CROWDED)]
+    return [*page.evaluate(_OVERLAPS), *scrolls, *cut, *crowded]
