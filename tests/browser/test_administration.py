@@ -9,13 +9,15 @@ from playwright.sync_api import BrowserContext, Page, Route, expect
 from sqlalchemy import select
 
 from tests.browser.assigned_work import Site
-from tests.browser.looks import assert_accessible, schemes
-from tests.exporting import make_judged_study
-from tests.factories import make_user
+from tests.browser.looks import assert_accessible, flaws, schemes, widths
+from tests.exporting import by_worth, judge, make_judged_study
+from tests.factories import make_assignment, make_user, queries_of
 from tests.judging import Job, answer_to
 from tests.studies import append, small_study, zipped
 from topkapi.app.db.models import Assignment, User
 from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.domain.pairs.answers import Answer
+from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.accounts import tokens
 
 pytestmark = pytest.mark.browser
@@ -210,3 +212,43 @@ def test_a_busy_server_breaks_no_dashboard(site: Site, context: BrowserContext) 
     assert wanted >= 2
     expect(page.locator("#notice")).to_have_text(f"The server is busy, {wanted}.")
     assert thrown == []
+
+
+LONG = "Bartholomew Featherstonehaugh-Cholmondeley"
+WORD = "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz"
+
+
+def test_long_names_and_words_leave_room_for_what_is_said_about_them(
+    site: Site, context: BrowserContext
+) -> None:
+    with site.sessions.write.begin() as session:
+        admin = make_user(session, role=Role.ADMIN)
+        slug = f"long-{admin.id}"
+        study = make_judged_study(session, slug=slug)
+        study.settings = StudySettings(k=3, tools=(Tool.PAIRS, Tool.GRADES)).as_json()
+        query = queries_of(session, study)[0]
+        query.text = WORD
+        long = make_user(session, name=LONG)
+        row = make_assignment(session, user=long, query=query, seed="l", round=5)
+        judge(session, row, person=lambda question: opposite(by_worth(question)))
+        make_user(session, name=f"Free {LONG}")
+    for user, paths in (
+        (admin, [f"/studies/{slug}/{name}" for name in ("adjudication", "progress", "report")]),
+        (long, ["/queue"]),
+    ):
+        context.clear_cookies()
+        context.add_cookies([site.cookie(user)])
+        page = context.new_page()
+        for path in paths:
+            page.goto(f"{site.server.url}{path}")
+            for width in widths(page):
+                assert flaws(page) == [], (path, width)
+                if path.endswith("adjudication"):
+                    button = page.get_by_role("button", name="Assign adjudication of q0")
+                    button.scroll_into_view_if_needed()
+                    assert page.locator(".scroll").evaluate("(box) => box.scrollLeft") == 0
+                    expect(button).to_be_in_viewport(ratio=1)
+
+
+def opposite(answer: Answer) -> Answer:
+    return Answer.LEFT if answer is Answer.RIGHT else Answer.RIGHT
