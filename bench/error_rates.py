@@ -33,13 +33,14 @@ ERRORS = ("normal", "heavy", "uniform")
 def answers_of(apart: FloatArray, rate: float, errors: str, rng: np.random.Generator) -> FloatArray:
     """Return the answers to pairs whose worths are ``apart``, of somebody who errs at ``rate``."""
     if errors == "uniform":
-        return np.where(rng.random(apart.size) < rate, -1, 1) * np.sign(apart)
+        return np.where(rng.random(apart.size) < rate, -1.0, 1.0) * np.sign(apart)
+    noise: FloatArray
     if errors == "normal":
-        return np.sign(
-            apart + noise_of(np.array([rate]))[0] * rng.normal(0, np.sqrt(2), apart.size)
-        )
-    scale = float(np.exp(np.interp(rate, *_heavy_scales())))
-    return np.sign(apart + scale * rng.standard_t(2, apart.size))
+        noise = noise_of(np.array([rate]))[0] * rng.normal(0, np.sqrt(2), apart.size)
+    else:
+        noise = np.exp(np.interp(rate, *_heavy_scales())) * rng.standard_t(2, apart.size)
+    answers: FloatArray = np.sign(apart + noise)
+    return answers
 
 
 @cache
@@ -69,7 +70,7 @@ def simulated_answers(
 
 
 def coverage(
-    assessors: int, per_query: int, queries: int, runs: int, errors: str
+    assessors: int, per_query: int, queries: int, runs: int, errors: str = "normal"
 ) -> dict[str, float]:
     """Return how many intervals hold the true rate, and how many lie below and above it."""
     under, over, off = (np.empty((runs, assessors)) for _ in range(3))

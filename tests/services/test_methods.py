@@ -162,7 +162,9 @@ class Exports:
                     found.setdefault((query, path.stem), {})[document] = int(grade)
             return found
         for one in self.topk:
-            level = dict.fromkeys(one["ranking"] + one["rest"] + one["bad"] + one["unjudgeable"], 0)
+            level: dict[str, float] = dict.fromkeys(
+                one["ranking"] + one["rest"] + one["bad"] + one["unjudgeable"], 0
+            )
             for rank, group in enumerate(one["groups"]):
                 level |= {page: len(one["groups"]) - rank for page in group}
             found[one["query"], one["assessor"]] = level
@@ -311,10 +313,8 @@ def check_answers(claims: Claims, files: Exports, again: Report) -> None:
             repeats.append(firsts[key] == said)
         firsts.setdefault(key, said)
     asked, share = claims.take("Of # answers? to pairs that were presented again .*?, @").groups()
-    assert (int(asked), value(share)) == (
-        len(repeats),
-        pytest.approx(100 * fmean(repeats), abs=0.1),
-    )
+    assert int(asked) == len(repeats)
+    assert value(share) == pytest.approx(100 * fmean(repeats), abs=0.1)
     share, count, p = claims.take(
         r"preferred in @ of the # answers other than ties \(p = #;"
     ).groups()
