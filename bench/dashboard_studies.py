@@ -158,7 +158,7 @@ def give(
     begun: bool = True,
 ) -> None:
     draw = Random(1)
-    settings = StudySettings.from_json(study.settings)
+    settings = study.settings
     plans = {
         (query, tool): stored_plan(settings, tool, offered[query], "seed")
         for query in offered

@@ -35,7 +35,7 @@ def make_ranked_study(
     """Create a study in which every query has rankings of systems, each a different order."""
     study = make_study(session, slug=slug, queries=queries, documents=documents)
     rules = {"k": 5, "tools": (Tool.PAIRS, Tool.GRADES, Tool.LISTS), **settings}
-    study.settings = StudySettings(**rules).as_json()
+    study.settings = StudySettings(**rules)
     add_rankings(session, study, systems)
     return study
 
@@ -55,8 +55,8 @@ def compare_lists(session: Session, slug: str, email: str) -> None:
     """Add lists to a study, and let ``email`` compare all of them for its first query."""
     study = session.scalars(select(Study).where(Study.slug == slug)).one()
     user = session.scalars(select(User).where(User.email == email)).one()
-    settings = StudySettings.from_json(study.settings)
-    study.settings = replace(settings, tools=(*settings.tools, Tool.LISTS)).as_json()
+    settings = study.settings
+    study.settings = replace(settings, tools=(*settings.tools, Tool.LISTS))
     add_rankings(session, study)
     work = give_lists(session, study, user=user)
     Judge(session, work, LiveSessions()).to_the_end()

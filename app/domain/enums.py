@@ -28,6 +28,11 @@ class Tool(StrEnum):
     GRADES = "grades"
     LISTS = "lists"
 
+    @property
+    def label(self) -> str:
+        """Its name on pages and in reports."""
+        return f"T{list(Tool).index(self) + 1} {self.value}"
+
 
 class TimerKind(StrEnum):
     """Events of a session's timer."""

@@ -13,18 +13,7 @@ from topkapi.app.domain.pairs.answers import ItemId
 from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
-
-MAX_K = 1000
-IDLE_RANGE = (10, 3600)
-REST_RANGE = (5, 240)
-MAX_TRIES = 100
-MAX_CONTACT = 300
-# Settings that no session depends on: they can change while work is assigned.
-_NEVER_FROZEN = (
-    "idle_seconds",
-    "rest_minutes",
-    *("training", "training_needed", "training_tries", "training_contact"),
-)
+from topkapi.app.domain.settings import setting, settings_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,86 +26,157 @@ class Grade:
 
 @dataclass(frozen=True, slots=True)
 class StudySettings:
-    """Judging settings of a study; ``grades`` go from worst to best.
+    """Judging settings of a study: each is declared here, and only here."""
 
-    The sorter and its options are those of `Plan`. ``idle_seconds`` is the time without activity
-    after which the timer pauses, ``rest_minutes`` the active time after which the judging page
-    suggests a rest. ``lists_in_rotation`` applies the rule that no assessor judges a
-    query with two tools to the tool `lists` as well. ``lists_pairs``, ``lists_size`` and
-    ``lists_repeats`` are the `ListRules`, whose depth is ``k``.
-
-    With ``training``, assessors confirm the guidelines and practise before their first work;
-    ``training_needed`` known answers in at most ``training_tries`` tries qualify them, if set.
-    ``training_contact`` says whom to ask after the last try.
-    """
-
-    k: int = 10
-    tools: tuple[Tool, ...] = (Tool.PAIRS,)
-    sorter: str = "heap"
-    allow_ties: bool = True
-    allow_bad: bool = True
-    reuse_answers: bool = True
-    infer_transitive: bool = False
-    best_of: int = 1
-    recheck: int = 0
-    check_share: float = 0.0
-    attention_every: int = 0
-    budget: int | None = None
-    stop_at: float | None = None
-    pair_limit: int = 1
-    goal: str = Goal.ORDER.value
-    grades: tuple[Grade, ...] = tuple(Grade(name) for name in DEFAULT_GRADES)
-    idle_seconds: int = 120
-    rest_minutes: int | None = None
-    lists_in_rotation: bool = False
-    lists_pairs: str = PairChoice.ALL.value
-    lists_size: int | None = None
-    lists_repeats: bool = False
-    training: bool = False
-    training_needed: int | None = None
-    training_tries: int = 3
-    training_contact: str = ""
+    k: int = setting(10, "Top k", "Number of pages in the list.", low=1, high=1000)
+    tools: tuple[Tool, ...] = setting(
+        (Tool.PAIRS,),
+        "Tools",
+        'What assessors do: `"pairs"` (T1), `"grades"` (T2), `"lists"` (T3), or several of them.',
+        "study",
+    )
+    sorter: str = setting(
+        "heap",
+        "Sorter",
+        "How pairs are chosen.",
+        choices={name: f"{name}: {sorter.summary}" for name, sorter in SORTERS.items()},
+    )
+    allow_ties: bool = setting(
+        True, "Ties", "Assessors may answer that two pages are equally good."
+    )
+    allow_bad: bool = setting(
+        True,
+        "Bad pages",
+        "Assessors may mark a page as clearly irrelevant; "
+        "they can always say that they cannot judge.",
+    )
+    reuse_answers: bool = setting(
+        True, "Reuse answers", "A pair that the assessor has answered is not asked again."
+    )
+    infer_transitive: bool = setting(
+        False,
+        "Skip implied answers",
+        "A pair that earlier answers decide is not asked: "
+        "fewer questions, but fewer mistakes are noticed.",
+    )
+    best_of: int = setting(
+        1, "Best of", "Ask a pair until one side has a majority of this many answers; odd.", low=1
+    )
+    recheck: int = setting(0, "Passes", "Passes over adjacent pages of the final list.", low=0)
+    check_share: float = setting(
+        0.0,
+        "Checks",
+        "Share of answered pairs that are asked once more with the sides swapped.",
+        low=0,
+        high=1,
+    )
+    attention_every: int = setting(
+        0,
+        "Gold pair every",
+        "Ask a gold pair of the query after this many answers; 0 for never.",
+        low=0,
+    )
+    budget: int | None = setting(
+        None,
+        "Budget",
+        "Sorter `robust`: number of questions per query; "
+        "if empty, as many as `heap` is expected to ask.",
+        low=1,
+    )
+    stop_at: float | None = setting(
+        None,
+        "Stop at",
+        "Sorter `robust`: stop early at this expected quality: "
+        "kappa-NDCG, or overlap for the goal `members`.",
+        low=0,
+        high=1,
+    )
+    pair_limit: int = setting(
+        1, "Pair limit", "Sorter `robust`: how often a pair is asked at most.", low=1
+    )
+    goal: str = setting(
+        Goal.ORDER.value,
+        "Goal",
+        "Sorter `robust`: what its questions are for, the `order` of the top k or its `members`.",
+        choices={"order": "the order of the top k", "members": "which pages belong in the top k"},
+    )
+    grades: tuple[Grade, ...] = setting(
+        tuple(Grade(name) for name in DEFAULT_GRADES),
+        "Grades of T2",
+        "From worst to best, each with a name and when to use it.",
+        "study",
+        frozen=False,
+    )
+    idle_seconds: int = setting(
+        120,
+        "Pause after",
+        "Seconds without activity after which the clock pauses; they do not count.",
+        "study",
+        low=10,
+        high=3600,
+        frozen=False,
+    )
+    rest_minutes: int | None = setting(
+        None,
+        "Rest after",
+        "Minutes of work without a break after which the judging page suggests a rest; "
+        "if empty, never.",
+        "study",
+        low=5,
+        high=240,
+        frozen=False,
+    )
+    lists_in_rotation: bool = setting(
+        False, "In the rotation", "Nobody judges a query with both lists and another tool.", "lists"
+    )
+    lists_pairs: str = setting(
+        PairChoice.ALL.value,
+        "Pairs of lists",
+        "Which pairs of lists are asked.",
+        "lists",
+        choices={"all": "all", "random": "a random sample", "active": "the most informative"},
+    )
+    lists_size: int | None = setting(
+        None, "How many", "Pairs of lists per assessor and query; if empty, all.", "lists", low=1
+    )
+    lists_repeats: bool = setting(
+        False, "Allow repeats", "Several assessors may be asked the same pair of lists.", "lists"
+    )
+    training: bool = setting(
+        False,
+        "Train assessors",
+        "Assessors confirm the guidelines and practise before their first work.",
+        "training",
+        frozen=False,
+    )
+    training_needed: int | None = setting(
+        None,
+        "Needed",
+        "Right practice answers that open the work; if empty, practice only.",
+        "training",
+        low=1,
+        frozen=False,
+    )
+    training_tries: int = setting(
+        3, "Tries", "How many tries an assessor has.", "training", low=1, high=100, frozen=False
+    )
+    training_contact: str = setting(
+        "",
+        "Contact",
+        "Whom to ask after the last try; if empty, the administrators.",
+        "training",
+        high=300,
+        frozen=False,
+    )
 
     def __post_init__(self) -> None:
-        if self.k > MAX_K:
-            raise Invalid(f"k is {self.k}; it can be at most {MAX_K}.", field="k")
+        for each in SETTINGS.values():
+            each.check(getattr(self, each.name))
         if not self.tools or len(set(self.tools)) != len(self.tools):
             raise Invalid("Name one or more tools, each once.", field="tools")
-        low, high = IDLE_RANGE
-        if not low <= self.idle_seconds <= high:
-            raise Invalid(
-                f"idle_seconds is {self.idle_seconds}; it must be between {low} and {high}.",
-                field="idle_seconds",
-            )
-        self._check_rest()
-        self._check_training()
         self._pairs((), "")
         self._grades((), "")
         _ = self.list_rules  # raises if invalid
-
-    def _check_rest(self) -> None:
-        low, high = REST_RANGE
-        if self.rest_minutes is not None and not low <= self.rest_minutes <= high:
-            raise Invalid(
-                f"rest_minutes is {self.rest_minutes}; it must be between {low} and {high}.",
-                field="rest_minutes",
-            )
-
-    def _check_training(self) -> None:
-        if self.training_needed is not None and self.training_needed < 1:
-            raise Invalid(
-                f"training_needed is {self.training_needed}; it must be at least 1.",
-                field="training_needed",
-            )
-        if not 1 <= self.training_tries <= MAX_TRIES:
-            raise Invalid(
-                f"training_tries is {self.training_tries}; it must be from 1 to {MAX_TRIES}.",
-                field="training_tries",
-            )
-        if len(self.training_contact) > MAX_CONTACT:
-            raise Invalid(
-                f"training_contact has at most {MAX_CONTACT} characters.", field="training_contact"
-            )
 
     def as_json(self) -> dict[str, Any]:
         """Return a plain dictionary that `from_json` reads back."""
@@ -137,42 +197,21 @@ class StudySettings:
         return cls(**values)
 
     def frozen_settings(self) -> dict[str, Any]:
-        """Return the settings that determine sessions.
-
-        These are all settings except those of `_NEVER_FROZEN` and the descriptions of grades.
-        """
-        stored = self.as_json()
-        for name in _NEVER_FROZEN:
-            del stored[name]
-        stored["grades"] = [grade.name for grade in self.grades]
-        return stored
+        """Return the settings that determine sessions: the frozen ones, and the grades' names."""
+        stored = {name: value for name, value in self.as_json().items() if SETTINGS[name].frozen}
+        return stored | {"grades": [grade.name for grade in self.grades]}
 
     def _pairs(self, order: Sequence[ItemId], seed: str) -> Plan:
-        known = SORTERS.get(self.sorter)
-        return Plan(
-            order=tuple(order),
-            k=self.k,
-            sorter=self.sorter,
-            sorter_version=known.version if known else 0,
-            allow_ties=self.allow_ties,
-            allow_bad=self.allow_bad,
-            reuse_answers=self.reuse_answers,
-            infer_transitive=self.infer_transitive,
-            best_of=self.best_of,
-            recheck=self.recheck,
-            check_share=self.check_share,
-            attention_every=self.attention_every,
-            seed=seed,
-            budget=self._budget(len(order)),
-            stop_at=self.stop_at,
-            pair_limit=self.pair_limit,
-            goal=self.goal,
-        )
+        shared = {each.name for each in fields(Plan)} & set(SETTINGS)
+        values = {name: getattr(self, name) for name in shared}
+        values["budget"] = self._budget(len(order))
+        version = SORTERS[self.sorter].version
+        return Plan(order=tuple(order), sorter_version=version, seed=seed, **values)
 
     def _budget(self, n: int) -> int | None:
         """Return the number of questions for a sampled sorter, fixed when the plan is made."""
-        if self.budget is None and n > 1 and self.sorter in SORTERS:
-            sorter = SORTERS[self.sorter]
+        sorter = SORTERS[self.sorter]
+        if self.budget is None and n > 1:
             return max(1, sorter.bound(n, self.k)) if sorter.sampled else None
         return self.budget
 
@@ -183,11 +222,6 @@ class StudySettings:
     @property
     def list_rules(self) -> ListRules:
         """Rules for comparing lists."""
-        if self.lists_pairs not in list(PairChoice):
-            known = ", ".join(PairChoice)
-            raise Invalid(
-                f"lists_pairs is {self.lists_pairs!r}; it can be {known}.", field="lists_pairs"
-            )
         return ListRules(
             choice=PairChoice(self.lists_pairs),
             size=self.lists_size,
@@ -202,6 +236,9 @@ class StudySettings:
     def grade_plan(self, documents: Sequence[ItemId], seed: str) -> GradePlan:
         """Return the plan of a grading session over ``documents`` in an order from ``seed``."""
         return self._grades(shuffled(documents, seed, "order"), seed)
+
+
+SETTINGS = settings_of(StudySettings)
 
 
 def stored_plan(

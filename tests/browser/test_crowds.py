@@ -67,7 +67,7 @@ def test_a_worker_agrees_trains_judges_and_gets_the_code(
         admin = make_user(session, role=Role.ADMIN, name="Maren Oduya")
         slug = f"crowd{admin.id}"
         study = make_study(session, slug=slug, queries=2, documents=2)
-        study.settings = StudySettings(k=1, tools=(Tool.PAIRS,), training=True).as_json()
+        study.settings = StudySettings(k=1, tools=(Tool.PAIRS,), training=True)
         question = PracticeQuestion(
             Tool.PAIRS, "upright", "", ("q0-d0",), ("q0-d1",), ("left",), "It says what to do."
         )

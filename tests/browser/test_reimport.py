@@ -79,7 +79,7 @@ def test_an_administrator_chooses_between_edits_and_files(
         study = session.scalars(select(Study).where(Study.slug == slug)).one()
         assert study.name == "Tulips of 2026"
         assert "Look twice." in study.guidelines
-        assert study.settings["idle_seconds"] == 45
+        assert study.settings.idle_seconds == 45
 
     page.goto(f"{site.server.url}/studies/{slug}/guidelines")
     page.get_by_role("link", name="History").click()

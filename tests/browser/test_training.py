@@ -12,7 +12,7 @@ from tests.browser.looks import barriers, flaws, widths
 from tests.factories import make_user
 from topkapi.app.db.models import Assignment, Query, Study
 from topkapi.app.domain.enums import Role, Tool
-from topkapi.app.domain.study import StudySettings, stored_plan
+from topkapi.app.domain.study import stored_plan
 from topkapi.app.domain.training.practice import PracticeQuestion
 from topkapi.app.services.training import practice
 
@@ -47,7 +47,7 @@ def _assign(session: Session, assigned: AssignedWork, tool: Tool) -> None:
     )
     session.add(query)
     session.flush()
-    plan = stored_plan(StudySettings.from_json(assigned.study.settings), tool, (), "seed")
+    plan = stored_plan(assigned.study.settings, tool, (), "seed")
     session.add(Assignment(user_id=assigned.user.id, query_id=query.id, tool=tool, plan=plan))
 
 

@@ -28,7 +28,7 @@ def _study(database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     engine = make_engine(database_url)
     with make_sessions(engine).write.begin() as session:
         study = make_study(session, slug="roses", queries=4)
-        study.settings = StudySettings(k=2, tools=(Tool.PAIRS, Tool.GRADES)).as_json()
+        study.settings = StudySettings(k=2, tools=(Tool.PAIRS, Tool.GRADES))
         for email in EMAILS:
             make_user(session, email=email, name=f"Person {email[1]}")
         make_judged_study(session)

@@ -21,7 +21,7 @@ def _study(sqlite_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     engine = make_engine(sqlite_url)
     with make_sessions(engine).write.begin() as session:
         study = make_study(session, slug="tulips", queries=4)
-        study.settings = StudySettings(k=2, tools=(Tool.PAIRS, Tool.GRADES)).as_json()
+        study.settings = StudySettings(k=2, tools=(Tool.PAIRS, Tool.GRADES))
         for email in EMAILS:
             make_user(session, email=email)
     engine.dispose()

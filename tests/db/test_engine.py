@@ -1,5 +1,6 @@
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -116,14 +117,15 @@ def test_readers_do_not_wait_for_a_writer(sessions: Sessions) -> None:
 
 def test_writers_take_turns(sessions: Sessions) -> None:
     with sessions.write.begin() as session:
-        study_id = make_study(session).id
+        study = make_study(session)
+        study_id, before = study.id, study.settings.k
 
     def raise_by_one() -> None:
         for _ in range(5):
             with sessions.write.begin() as session:
                 study = session.get(Study, study_id, with_for_update=True)
                 assert study is not None
-                study.settings = {"k": study.settings.get("k", 0) + 1}
+                study.settings = replace(study.settings, k=study.settings.k + 1)
 
     threads = [threading.Thread(target=raise_by_one) for _ in range(8)]
     for thread in threads:
@@ -131,7 +133,7 @@ def test_writers_take_turns(sessions: Sessions) -> None:
     for thread in threads:
         thread.join()
     with sessions.read() as session:
-        assert session.scalars(select(Study.settings)).one() == {"k": 40}
+        assert session.scalars(select(Study.settings)).one().k == before + 40
 
 
 def test_only_writing_transactions_of_sqlite_begin_immediately(sqlite_url: str) -> None:

@@ -41,7 +41,7 @@ def test_integers_beyond_64_bits_are_refused(session: Session, number: int) -> N
 @pytest.mark.parametrize("value", ["a\0b", ["\ud800"], {"\0": 1}, float("nan"), [float("inf")]])
 def test_json_columns_refuse_the_same(session: Session, value: object) -> None:
     study = make_study(session)
-    study.settings = {"name": value}
+    study.imported = {"name": value}
     with pytest.raises(Unstorable):
         session.flush()
 
@@ -49,11 +49,11 @@ def test_json_columns_refuse_the_same(session: Session, value: object) -> None:
 def test_what_only_looks_unfit_is_stored(session: Session) -> None:
     text = "\\u0000 \\ud800 NaN Infinity \U0001f33f \ufffd"
     study = make_study(session)
-    study.settings = {"name": text, "number": 2**63 - 1}
+    study.imported = {"name": text, "number": 2**63 - 1}
     study.name = text
     session.flush()
     session.expire_all()
-    assert (study.name, study.settings["name"]) == (text, text)
+    assert (study.name, (study.imported or {})["name"]) == (text, text)
 
 
 def test_unfit_characters_are_found_and_replaced() -> None:

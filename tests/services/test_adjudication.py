@@ -48,7 +48,7 @@ def judge(session: Session, row: Assignment, best: list[str]) -> None:
 def split_study(session: Session, slug: str = "tulips") -> tuple[Study, list[User]]:
     """Create a study in which two people disagree about the best two pages of one query."""
     study = make_study(session, slug=slug, queries=2, documents=4)
-    study.settings = StudySettings(k=2).as_json()
+    study.settings = StudySettings(k=2)
     people = [make_user(session, name=name) for name in ("Ansa", "Bao", "Chidi")]
     names = [f"q0-d{number}" for number in range(4)]
     for number, person in enumerate(people[:2]):
@@ -99,7 +99,7 @@ def test_a_third_person_decides_what_two_disagree_about(session: Session, winner
 
 def test_single_lists_do_not_disagree(session: Session) -> None:
     study = make_study(session, slug="tulips", queries=2, documents=4)
-    study.settings = StudySettings(k=2).as_json()
+    study.settings = StudySettings(k=2)
     person = make_user(session, name="Ansa")
     row = manual_assignment.assign_one(
         session, study, email=person.email, query="q0", tool=Tool.PAIRS, round_number=1

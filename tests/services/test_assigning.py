@@ -21,7 +21,7 @@ BOTH = (Tool.PAIRS, Tool.GRADES)
 
 def study_with(session: Session, tools: tuple[Tool, ...] = BOTH, queries: int = 6) -> Study:
     study = make_study(session, queries=queries, documents=4)
-    study.settings = StudySettings(k=2, tools=tools, check_share=0.1).as_json()
+    study.settings = StudySettings(k=2, tools=tools, check_share=0.1)
     session.flush()
     return study
 

@@ -1,6 +1,5 @@
 """Tests of editing a study: settings are frozen once work was made from them."""
 
-from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -12,14 +11,13 @@ from topkapi.app.db.models import AuditEvent, Study
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.domain.study import Grade, StudySettings
-from topkapi.app.services.importing.setting_values import SETTING_NAMES
 from topkapi.app.services.studies.edit_study import change_study, version_of
 
 
 @pytest.fixture
 def study(session: Session) -> Study:
     found = make_study(session, slug="tulips")
-    found.settings = StudySettings(k=3).as_json()
+    found.settings = StudySettings(k=3)
     session.flush()
     return found
 
@@ -47,7 +45,7 @@ def test_anything_changes_while_nothing_is_assigned(session: Session, study: Stu
     assert changed
     assert (study.name, study.guidelines) == ("Cut tulips", "# Look\nTwice.")
     expected = StudySettings(k=5, tools=(Tool.PAIRS, Tool.GRADES), check_share=1.0)
-    assert StudySettings.from_json(study.settings) == expected
+    assert study.settings == expected
     (settings, detail), (guidelines, sizes) = acts(session)
     assert (settings, guidelines) == ("study.settings", "study.guidelines")
     assert detail == {
@@ -86,7 +84,7 @@ def test_the_rest_changes_at_any_time(session: Session, study: Study) -> None:
         guidelines="New.",
         settings={"idle_seconds": 60, "grades": explained, "k": 3},
     )
-    found = StudySettings.from_json(study.settings)
+    found = study.settings
     assert (study.name, study.guidelines, found.idle_seconds) == ("Other", "New.", 60)
     assert found.grades[0] == Grade("bad", "when")
     assert acts(session)[0][1]["grades"] == "descriptions changed"
@@ -107,10 +105,6 @@ def test_a_change_made_meanwhile_is_not_overwritten(session: Session, study: Stu
     assert study.guidelines == "Theirs."
 
 
-def test_every_setting_can_be_imported_and_changed() -> None:
-    assert set(SETTING_NAMES) == {field.name for field in fields(StudySettings)}
-
-
 @pytest.mark.parametrize(
     ("given", "field", "message"),
     [
@@ -120,16 +114,16 @@ def test_every_setting_can_be_imported_and_changed() -> None:
         ({"guidelines": "a" * 200_001}, "guidelines", "the maximum is 200,000"),
         ({"settings": {"k": "3"}}, "k", "Use a whole number"),
         ({"settings": {"k": True}}, "k", "Use a whole number"),
-        ({"settings": {"k": 0}}, "k", "at least 1"),
+        ({"settings": {"k": 0}}, "k", "from 1 to 1000"),
         ({"settings": {"k": None}}, "k", "Use a whole number"),
-        ({"settings": {"colour": 1}}, "colour", "no setting 'colour'. The settings are k, sorter"),
+        ({"settings": {"colour": 1}}, "colour", "no setting 'colour'. The settings are k, tools"),
         ({"settings": {"tools": ["T1"]}}, "tools", "Choose from 'pairs', 'grades', 'lists'"),
         ({"settings": {"tools": []}}, "tools", "one or more tools"),
-        ({"settings": {"sorter": "bubble"}}, "sorter", "no sorter 'bubble'"),
+        ({"settings": {"sorter": "bubble"}}, "sorter", "it can be heap"),
         ({"settings": {"grades": ["good", "good"]}}, "grades", "all different"),
         ({"settings": {"grades": ["good", {"title": "x"}]}}, "grades", "has a name"),
         ({"settings": {"grades": ["", "good"]}}, "grades", "The value is empty"),
-        ({"settings": {"idle_seconds": 5}}, "idle_seconds", "between 10 and 3600"),
+        ({"settings": {"idle_seconds": 5}}, "idle_seconds", "from 10 to 3600"),
     ],
 )
 def test_what_cannot_be_is_refused_by_name(

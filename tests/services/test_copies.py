@@ -33,6 +33,7 @@ from topkapi.app.db.queries.studies import study_tables
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.domain.plan_digest import plan_digest
+from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.accounts.erasing import erase_user
 from topkapi.app.services.importing import StudyRefused
 from topkapi.app.services.results.exports import StudySource
@@ -43,7 +44,7 @@ from topkapi.app.services.studies.copy_import import is_copy, read_copy
 def judged(session: Session) -> Study:
     """Create a study with pairs, lists, a log, a clock, highlights and edited guidelines."""
     study = make_study(session, slug="tulips", queries=2, documents=4)
-    study.settings = {"k": 3, "tools": ["pairs", "lists"]}
+    study.settings = StudySettings(k=3, tools=(Tool.PAIRS, Tool.LISTS))
     query = queries_of(session, study)[0]
     row = make_assignment(session, query=query, user=make_user(session, email="ansa@lehto.example"))
     left, right = row.plan["order"][:2]

@@ -24,7 +24,7 @@ BOTH = (Tool.PAIRS, Tool.GRADES)
 @pytest.fixture
 def study(session: Session) -> Study:
     made = make_study(session, slug="tulips", queries=4, documents=4)
-    made.settings = StudySettings(k=2, tools=BOTH).as_json()
+    made.settings = StudySettings(k=2, tools=BOTH)
     session.flush()
     return made
 

@@ -154,7 +154,7 @@ def test_attention_is_asked_counted_and_in_no_other_export(
     session: Session, tmp_path: Path
 ) -> None:
     study = make_study(session, slug="tulips")
-    study.settings = StudySettings(k=3, attention_every=2).as_json()
+    study.settings = StudySettings(k=3, attention_every=2)
     query, person = queries_of(session, study)[0], make_user(session)
     pages = candidates_of_study(session, study.id)[query.id]
     session.add(GoldPair(query_id=query.id, left_id=pages[0], right_id=pages[1], answer="left"))

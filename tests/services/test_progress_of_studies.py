@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -102,7 +103,7 @@ def test_the_matrix_says_how_far_each_piece_is(session: Session, study: Study) -
     queries = queries_of(session, study)
     add_rankings(session, study)
     bao = next(user for user in users if user.name == "Bao")
-    study.settings = {**study.settings, "tools": ["pairs", "grades", "lists"]}
+    study.settings = replace(study.settings, tools=tuple(Tool))
     give_lists(session, study, queries[1], user=session.get_one(User, bao.id))
     ids = [user.id for user in users], [query.id for query in queries]
     cells = study_progress.matrix(session, *ids, at=now() + timedelta(days=4))

@@ -230,7 +230,7 @@ def test_a_report_is_kept_until_the_study_changes(
     assert ask() == 4
     with judged.write.begin() as session:
         study = session.scalars(select(Study)).one()
-        study.settings = {**study.settings, "k": 2}
+        study.settings = replace(study.settings, k=2)
     assert [ask(), ask()] == [5, 5]
 
 

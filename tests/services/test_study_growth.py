@@ -25,7 +25,7 @@ BOTH = (Tool.PAIRS, Tool.GRADES)
 @pytest.fixture
 def study(session: Session) -> Study:
     made = make_study(session, slug="tulips", queries=8, documents=3)
-    made.settings = StudySettings(k=2, tools=BOTH).as_json()
+    made.settings = StudySettings(k=2, tools=BOTH)
     session.flush()
     return made
 
@@ -131,7 +131,7 @@ def test_a_warning_names_tools_whose_pairs_tell_no_errors_apart(
 ) -> None:
     four = people(session, "A", "B", "C", "D")
     assert preview(session, study, four, rounds=2, seed=None).unidentified == []
-    study.settings = StudySettings(k=2, tools=(Tool.PAIRS,)).as_json()
+    study.settings = StudySettings(k=2, tools=(Tool.PAIRS,))
     two = preview(session, study, four[:2], rounds=2, seed=None)
     assert two.unidentified == [Tool.PAIRS]
     assert preview(session, study, four[:2], rounds=1, seed=None).unidentified == []

@@ -1,5 +1,6 @@
 """Training in the database: import, tries, grants, and that practice counts nowhere."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -57,7 +58,7 @@ def trained_study(
     """Create a study with training, practice questions for T1, and an assessor with work."""
     study = make_study(session, queries=2)
     settings = StudySettings(k=3, training=True, training_needed=needed, training_tries=tries)
-    study.settings = settings.as_json()
+    study.settings = settings
     user = make_user(session)
     make_assignment(session, user=user, query=queries_of(session, study)[0])
     for number in range(questions):
@@ -127,7 +128,7 @@ def test_work_opens_when_guidelines_and_practice_are_done(session: Session) -> N
 
 def test_only_the_tools_of_ones_own_work_are_practised(session: Session) -> None:
     study, user = trained_study(session, questions=1)
-    study.settings = {**study.settings, "tools": [tool.value for tool in Tool]}
+    study.settings = replace(study.settings, tools=tuple(Tool))
     lists = PracticeQuestion(
         Tool.LISTS, "tulips", "", ("q0-d0",), ("q0-d1",), ("left",), "It says how."
     )

@@ -94,7 +94,7 @@ def test_only_finished_work_is_voided_and_only_with_a_reason(
 @pytest.fixture
 def running(session: Session) -> tuple[Study, list[int]]:
     study = make_study(session, slug="roses", queries=8, documents=3)
-    study.settings = StudySettings(k=2, tools=BOTH).as_json()
+    study.settings = StudySettings(k=2, tools=BOTH)
     ids = [make_user(session, name=name, email=f"{name.lower()}@x.example").id for name in "ABCDEF"]
     assign_rotation(session, study, ids, rounds=1)
     return study, ids

@@ -23,7 +23,7 @@ def api(client: httpx.Client, sessions: Sessions) -> httpx.Client:
     with sessions.write.begin() as session:
         admin = make_user(session, role=Role.ADMIN, name="Maren")
         study = make_study(session, slug="tulips", queries=4, documents=5)
-        study.settings = StudySettings(k=2, tools=(Tool.PAIRS, Tool.GRADES)).as_json()
+        study.settings = StudySettings(k=2, tools=(Tool.PAIRS, Tool.GRADES))
         _, token = tokens.issue_token(session, admin, "test")
     client.headers["Authorization"] = f"Bearer {token}"
     return client

@@ -65,7 +65,7 @@ def stage(sessions: Sessions) -> Stage:
     with sessions.write.begin() as session:
         people = {role: make_user(session, role=role) for role in Role}
         study = make_study(session, slug="tulips", queries=4, documents=5)
-        study.settings = StudySettings(k=2, tools=(Tool.PAIRS, Tool.GRADES)).as_json()
+        study.settings = StudySettings(k=2, tools=(Tool.PAIRS, Tool.GRADES))
         others = [make_user(session) for _ in range(3)]
         judges = [people[Role.ASSESSOR], *others]
         made = manual_assignment.assign_rotation(

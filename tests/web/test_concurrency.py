@@ -1,4 +1,5 @@
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -24,8 +25,8 @@ def test_many_writes_at_once_all_count_and_none_fails(
     @router.post("/count/{study_id}")
     def post_count(session: SessionDep, _user: CurrentUser, study_id: int) -> int:
         study = session.get_one(Study, study_id, with_for_update=True)
-        study.settings = {"n": study.settings.get("n", 0) + 1}
-        return int(study.settings["n"])
+        study.settings = replace(study.settings, k=study.settings.k + 1)
+        return study.settings.k
 
     app.include_router(router)
     with sessions.write.begin() as session:
@@ -41,7 +42,7 @@ def test_many_writes_at_once_all_count_and_none_fails(
             answers = list(pool.map(go, range(120)))
     assert {answer.status_code for answer in answers} == {200}
     counts = sorted(answer.json() for answer in answers if answer.request.method == "POST")
-    assert counts == list(range(1, 81))
+    assert counts == list(range(study.settings.k + 1, study.settings.k + 81))
 
 
 def test_a_commit_is_done_before_the_answer_leaves(app: FastAPI, sessions: Sessions) -> None:

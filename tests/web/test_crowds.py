@@ -36,7 +36,7 @@ def linked(sessions: Sessions, **terms: Any) -> str:
     """Create a study of four queries and an entry link; return the token."""
     with sessions.write.begin() as session:
         study = make_study(session, slug="tulips", queries=4, documents=2)
-        study.settings = StudySettings(k=2, tools=(Tool.PAIRS,)).as_json()
+        study.settings = StudySettings(k=2, tools=(Tool.PAIRS,))
         return make_link(session, study, **terms)[1]
 
 
@@ -237,7 +237,7 @@ def test_a_limit_of_people_and_the_work_that_is_left_are_limits(
 def test_one_address_makes_few_accounts_at_a_time(app: FastAPI, sessions: Sessions) -> None:
     with sessions.write.begin() as session:
         study = make_study(session, queries=1, documents=2)
-        study.settings = StudySettings(k=2).as_json()
+        study.settings = StudySettings(k=2)
         _, token = make_link(session, study, rounds=40)
     with browser(app, "192.0.2.9") as client:
         replies = []
@@ -264,7 +264,7 @@ def test_the_account_is_for_judging_this_study_only(
     with sessions.write.begin() as session:
         user = session.scalars(select(User)).one()
         other = make_study(session, slug="roses")
-        other.settings = StudySettings(k=2).as_json()
+        other.settings = StudySettings(k=2)
         for act in (
             lambda: users.change_role(session, user, Role.ADMIN),
             lambda: tokens.issue_token(session, user, "x"),
@@ -429,7 +429,7 @@ def test_a_worker_whose_queries_ask_nothing_gets_the_code_at_once(
 ) -> None:
     with sessions.write.begin() as session:
         study = make_study(session, slug="tulips", queries=2, documents=1)
-        study.settings = StudySettings(k=2, tools=(Tool.PAIRS,)).as_json()
+        study.settings = StudySettings(k=2, tools=(Tool.PAIRS,))
         token = make_link(session, study, share=2)[1]
     reply = agree(client, token)
     page = client.get(reply.headers["location"])
@@ -447,7 +447,7 @@ def qualifying(sessions: Sessions, **terms: Any) -> str:
         make_user(session, role=Role.ADMIN, name="Maren Oduya", email="maren@example.org")
         study = session.scalars(select(Study)).one()
         settings = StudySettings(k=2, training=True, training_needed=1, training_tries=1)
-        study.settings = settings.as_json()
+        study.settings = settings
         practice.add_question(session, study, pair())
     return token
 

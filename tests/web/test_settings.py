@@ -11,7 +11,7 @@ from tests.factories import make_assignment, make_study, make_user, queries_of, 
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import AuditEvent, Study, User
 from topkapi.app.domain.enums import Role, Tool
-from topkapi.app.domain.study import Grade, StudySettings
+from topkapi.app.domain.study import SETTINGS, Grade, StudySettings
 from topkapi.app.services.accounts import tokens
 
 S = "/studies/tulips"
@@ -22,7 +22,7 @@ def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
     with sessions.write.begin() as session:
         user = make_user(session, role=Role.ADMIN)
         study = make_study(session, slug="tulips", queries=2)
-        study.settings = StudySettings(k=3, check_share=0.1, budget=40).as_json()
+        study.settings = StudySettings(k=3, check_share=0.1, budget=40)
     sign_in(app, client, user)
     return user
 
@@ -58,13 +58,52 @@ def typed(page: str) -> dict[str, list[str]]:
 
 @pytest.mark.usefixtures("admin")
 def test_a_form_sent_as_it_is_changes_nothing(client: httpx.Client, sessions: Sessions) -> None:
-    before = StudySettings.from_json(study_of(sessions).settings)
+    before = study_of(sessions).settings
     form = typed(client.get(f"{S}/settings").text)
     reply = client.post(f"{S}/settings", data=form)
     assert (reply.status_code, reply.headers["location"]) == (303, S)
-    assert StudySettings.from_json(study_of(sessions).settings) == before
+    assert study_of(sessions).settings == before
     with sessions.read() as session:
         assert session.scalars(select(AuditEvent)).all() == []
+
+
+@pytest.mark.usefixtures("admin")
+def test_every_setting_survives_its_form(client: httpx.Client, sessions: Sessions) -> None:
+    other = StudySettings(
+        k=7,
+        tools=tuple(Tool),
+        sorter="robust",
+        **{name: not each.default for name, each in SETTINGS.items() if each.kind is bool},
+        best_of=3,
+        recheck=2,
+        check_share=0.125,
+        attention_every=9,
+        budget=90,
+        stop_at=0.95,
+        pair_limit=2,
+        goal="members",
+        grades=(Grade("no", "useless: not at all"), Grade("yes")),
+        idle_seconds=45,
+        rest_minutes=30,
+        lists_pairs="random",
+        lists_size=4,
+        training_needed=2,
+        training_tries=5,
+        training_contact="Ansa",
+    )
+    same = [name for name, each in SETTINGS.items() if getattr(other, name) == each.default]
+    assert same == []
+    with sessions.write.begin() as session:
+        session.scalars(select(Study)).one().settings = other
+    pages = [(f"{S}/settings", f"{S}/settings"), (f"{S}/training", f"{S}/training")]
+    forms = [(post, typed(client.get(page).text)) for page, post in pages]
+    with sessions.write.begin() as session:
+        session.scalars(select(Study)).one().settings = StudySettings()
+    for post, form in forms:
+        del form["seen"]
+        reply = client.post(post, data=form | {"seen": typed(client.get(post).text)["seen"]})
+        assert reply.status_code == 303
+    assert study_of(sessions).settings == other
 
 
 def test_settings_are_changed_and_the_act_is_noted(
@@ -74,14 +113,14 @@ def test_settings_are_changed_and_the_act_is_noted(
     form |= {
         "k": ["4"],
         "tools": ["pairs", "grades"],
-        "check_per_cent": ["2.5"],
+        "check_share": ["0.025"],
         "budget": [""],
         "grades": ["no: useless\nyes"],
         "name": ["Tulips in vases"],
     }
     del form["allow_ties"]
     assert client.post(f"{S}/settings", data=form).status_code == 303
-    found = StudySettings.from_json(study_of(sessions).settings)
+    found = study_of(sessions).settings
     assert (found.k, found.tools, found.check_share) == (4, (Tool.PAIRS, Tool.GRADES), 0.025)
     assert (found.allow_ties, found.budget) == (False, None)
     assert found.grades == (Grade("no", "useless"), Grade("yes"))
@@ -113,12 +152,12 @@ def test_fixed_settings_are_shown_and_refused(client: httpx.Client, sessions: Se
     assert "whole" not in form
     reply = client.post(f"{S}/settings", data=form | {"idle_seconds": ["45"]})
     assert reply.status_code == 303
-    assert StudySettings.from_json(study_of(sessions).settings).idle_seconds == 45
+    assert study_of(sessions).settings.idle_seconds == 45
     late = early | {"k": ["7"], "seen": typed(client.get(f"{S}/settings").text)["seen"]}
     refused = client.post(f"{S}/settings", data=late)
     assert refused.status_code == 409
     assert "depends on k, and all assessors of a study must judge with the same" in refused.text
-    assert StudySettings.from_json(study_of(sessions).settings).k == 3
+    assert study_of(sessions).settings.k == 3
     again = client.post(f"{S}/settings", data=early)
     assert (again.status_code, "Somebody else" in again.text) == (409, True)
 

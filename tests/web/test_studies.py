@@ -29,7 +29,7 @@ def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
     with sessions.write.begin() as session:
         user = make_user(session, role=Role.ADMIN, name="Maren Oduya", email="maren@x.example")
         study = make_study(session, slug="tulips", queries=4, documents=5)
-        study.settings = StudySettings(k=2, tools=(Tool.PAIRS, Tool.GRADES)).as_json()
+        study.settings = StudySettings(k=2, tools=(Tool.PAIRS, Tool.GRADES))
     sign_in(app, client, user)
     return user
 

@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -186,7 +187,7 @@ def test_grades_and_lists_are_practised_too(
     right = () if tool is Tool.GRADES else ("q0-d1", "q0-d2")
     with trainee.sessions.write.begin() as session:
         study = session.scalars(select(Study)).one()
-        study.settings = {**study.settings, "tools": ["pairs", "grades", "lists"]}
+        study.settings = replace(study.settings, tools=tuple(Tool))
         for item in trainee.items:
             practice.remove_question(session, study, item)
         question = PracticeQuestion(tool, "tulips", "", left, right, (answer,), "So it is.")
@@ -217,7 +218,7 @@ def test_an_admin_sets_up_the_training_in_the_browser(trainee: Trainee) -> None:
     assert client.post(address, data=form).status_code == 409  # somebody changed it meanwhile
     assert client.post(address, data={**form, "tries": "many"}).status_code == 422
     with sessions.read() as session:
-        settings = StudySettings.from_json(session.scalars(select(Study.settings)).one())
+        settings = session.scalars(select(Study.settings)).one()
     assert (settings.training_needed, settings.training_tries) == (1, 5)
     assert settings.training_contact == "Bao"
     question = {
@@ -270,7 +271,7 @@ def test_a_study_without_training_is_unaffected(
 ) -> None:
     with sessions.write.begin() as session:
         study, user = trained_study(session)
-        study.settings = StudySettings(k=3).as_json()
+        study.settings = StudySettings(k=3)
         practice.add_question(session, study, pair(2))
         number = make_assignment(session, user=user, query=queries_of(session, study)[1]).id
         slug = study.slug

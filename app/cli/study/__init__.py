@@ -142,8 +142,8 @@ def _facts(study: Any, *counts: int) -> dict[str, Any]:
     return {
         "slug": study.slug,
         "name": study.name,
-        "tools": study.settings.get("tools", []),
-        "k": study.settings.get("k"),
+        "tools": list(study.settings.tools),
+        "k": study.settings.k,
         "created_at": study.created_at.isoformat(),
         "archived": study.archived_at is not None,
         **dict(zip(names, counts, strict=True)),

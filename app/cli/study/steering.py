@@ -13,7 +13,6 @@ from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.cli.study.work import Slug, named_rows, work_lines
 from topkapi.app.domain.enums import Tool
-from topkapi.app.domain.study import StudySettings
 
 if TYPE_CHECKING or RUNNING:
     from sqlalchemy.orm import Session
@@ -74,7 +73,7 @@ def settings(
         study = lifecycle.required_study(session, slug)
         if given or name is not None:
             edit_study.change_study(session, study, name=name, settings=given or None)
-        stored = {"name": study.name, **StudySettings.from_json(study.settings).as_json()}
+        stored = {"name": study.name, **study.settings.as_json()}
     lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in stored.items())
     say(as_json, {"slug": slug, **stored}, "\n".join(lines))
 

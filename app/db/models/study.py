@@ -1,11 +1,35 @@
 """Studies and their queries."""
 
+import json
 from datetime import datetime
+from functools import lru_cache
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy import JSON, Dialect, ForeignKey, Index, String, Text, TypeDecorator, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from topkapi.app.db.base import Base, Json, now
+from topkapi.app.domain.study import StudySettings
+
+
+class SettingsColumn(TypeDecorator[StudySettings]):
+    """Settings stored as JSON; those that an older version did not know have their defaults."""
+
+    impl = JSON
+    cache_ok = True
+
+    def process_bind_param(self, value: StudySettings | None, _dialect: Dialect) -> Json | None:
+        """Return what is stored."""
+        return None if value is None else value.as_json()
+
+    def process_result_value(self, value: Json | None, _dialect: Dialect) -> StudySettings | None:
+        """Return the settings."""
+        return None if value is None else _settings(json.dumps(value))
+
+
+@lru_cache(maxsize=256)
+def _settings(text: str) -> StudySettings:
+    """Return the settings that were stored; checking them takes longer than reading them."""
+    return StudySettings.from_json(json.loads(text))
 
 
 class Study(Base):
@@ -23,7 +47,7 @@ class Study(Base):
     slug: Mapped[str] = mapped_column(String(100))
     name: Mapped[str] = mapped_column(String(300))
     guidelines: Mapped[str] = mapped_column(Text, default="")
-    settings: Mapped[Json] = mapped_column(default=dict)
+    settings: Mapped[StudySettings] = mapped_column(SettingsColumn, default=StudySettings)
     content_hash: Mapped[str] = mapped_column(String(64), default="")
     created_at: Mapped[datetime] = mapped_column(default=now)
     archived_at: Mapped[datetime | None]

@@ -18,11 +18,12 @@ from topkapi.app.db.models import (
     User,
 )
 from topkapi.app.domain.enums import Role
+from topkapi.app.domain.study import StudySettings
 
 
 def study_and_training(
     session: Session, user_id: int, query_id: int
-) -> tuple[str, dict[str, Any], bool]:
+) -> tuple[str, StudySettings, bool]:
     """Return slug and settings of the query's study, and whether the person's training is over."""
     statement = (
         select(Study.slug, Study.settings, Training.passed_at)
@@ -77,7 +78,7 @@ def items_for(session: Session, study_id: int, user_id: int) -> Sequence[Practic
     return session.scalars(statement.order_by(PracticeItem.position, PracticeItem.id)).all()
 
 
-def untrained_studies(session: Session, user_id: int) -> Sequence[Row[str, str, dict[str, Any]]]:
+def untrained_studies(session: Session, user_id: int) -> Sequence[Row[str, str, StudySettings]]:
     """Return slug, name and settings of the studies with work that the person has not begun.
 
     Studies whose training the person has passed are left out.

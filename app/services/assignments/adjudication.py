@@ -29,7 +29,6 @@ from topkapi.app.domain.errors import Conflict
 from topkapi.app.domain.pairs.answers import Pair
 from topkapi.app.domain.pairs.known import ACCURATE
 from topkapi.app.domain.pairs.plan import Plan
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services import audit
 from topkapi.app.services.accounts.users import user_of_email
 from topkapi.app.services.assignments.manual_assignment import query_of_name
@@ -202,7 +201,7 @@ def assign_proposals(session: Session, study: Study, *, actor_id: int | None = N
 
 def _plan(study: Study, pairs: Sequence[Pair], seed: str) -> Plan:
     """Return the plan that asks the pairs in random order, with the answers of the study."""
-    settings = StudySettings.from_json(study.settings)
+    settings = study.settings
     return Plan(
         order=tuple(dict.fromkeys(page for pair in pairs for page in pair)),
         k=settings.k,

@@ -14,7 +14,6 @@ from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.domain.assignment.rotation import AssignmentSpec, RuleBroken, refuse_breach
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.assignments import manual_assignment, rotation
 from topkapi.app.services.assignments.steps import Spec
 
@@ -130,7 +129,7 @@ class _Reader:
             query.external_id: query.id for query in queries.queries_of_study(session, study.id)
         }
         self._people: dict[str, User] = {user.email: user for user in all_users(session)}
-        self._tools = StudySettings.from_json(study.settings).tools
+        self._tools = study.settings.tools
 
     def work(self, line: int, row: dict[str, str]) -> Spec | None:
         """Return the assignment of a line, or None if the line has a problem."""

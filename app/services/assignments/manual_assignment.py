@@ -20,7 +20,6 @@ from topkapi.app.domain.assignment.rotation import (
 )
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services import audit
 from topkapi.app.services.accounts.users import user_of_email
 from topkapi.app.services.assignments import rotation
@@ -104,7 +103,7 @@ def give(
     ``leaving`` is the person from whom the work is taken, if any.
     """
     try:
-        settings = StudySettings.from_json(study.settings)
+        settings = study.settings
         rotation.refuse_unknown(session, study, settings, wanted)
         again = _withdrawn(session, study, wanted)
         fresh = [work for work in wanted if work not in again]

@@ -98,7 +98,7 @@ def preview_rotation(
 
 def rotated_tools(study: Study, *, lists: bool = False) -> tuple[Tool, ...]:
     """Return the tools that are rotated together: those under the rule, or the one outside it."""
-    settings = StudySettings.from_json(study.settings)
+    settings = study.settings
     ruled = tools_under_rule(study)
     outside = tuple(tool for tool in settings.tools if tool not in ruled)
     if lists and not outside:
@@ -149,7 +149,7 @@ def assign(
     ``rotated`` describes the rotation for the audit log.
     """
     hold_settings(session, study)
-    settings = StudySettings.from_json(study.settings)
+    settings = study.settings
     refuse_unknown(session, study, settings, wanted)
     _refuse_breaches(session, study, wanted)
     created_at = at or now()
@@ -210,7 +210,7 @@ def _refuse_lists(session: Session, study: Study, wanted: Sequence[Spec]) -> Non
     """Refuse lists of which no two can be compared, without choosing pairs."""
     compared = [work.query for work in wanted if work.tool is Tool.LISTS]
     if compared:
-        rules = StudySettings.from_json(study.settings).list_rules
+        rules = study.settings.list_rules
         lists = ListPlans(session, study, rules, compared, preview=True)
         sizes = [lists.make(query, "").plan["size"] for query in compared]
         if not any(sizes):
@@ -301,14 +301,14 @@ def _refuse_breaches(session: Session, study: Study, wanted: Iterable[Spec]) -> 
 
 def tools_under_rule(study: Study) -> tuple[Tool, ...]:
     """Return the study's tools of which nobody may judge a query with two."""
-    settings = StudySettings.from_json(study.settings)
+    settings = study.settings
     return ruled_tools(settings.tools, lists_in_rotation=settings.lists_in_rotation)
 
 
 def tool_groups(study: Study) -> list[tuple[Tool, ...]]:
     """Return the tools that exclude each other, and the tool outside the rule, if any."""
     ruled = tools_under_rule(study)
-    settings = StudySettings.from_json(study.settings)
+    settings = study.settings
     outside = tuple(tool for tool in settings.tools if tool not in ruled)
     return [group for group in (ruled, outside) if group]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from topkapi.app.domain.study import StudySettings
 from topkapi.app.domain.text.storable import storable
 
 MANIFEST = "backup.json"
@@ -39,6 +40,8 @@ def plain(value: Any) -> Any:
 
     Older versions stored NUL in SQLite, which PostgreSQL refuses; U+FFFD replaces it.
     """
+    if isinstance(value, StudySettings):
+        return plain(value.as_json())
     if isinstance(value, enum.Enum):
         return value.value
     if isinstance(value, str):

@@ -8,7 +8,10 @@ from sqlalchemy import Column, LargeBinary, Table
 
 from topkapi.app.db.base import UtcDateTime
 from topkapi.app.db.models import Assignment, Content
+from topkapi.app.db.models.study import SettingsColumn
+from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.plan_digest import plan_digest
+from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.importing.records.contents import content_hash
 
 Row = dict[str, Any]
@@ -34,6 +37,11 @@ def _typed(column: Column[Any], value: Any) -> Any:
         return base64.b64decode(value, validate=True)
     if isinstance(column.type, UtcDateTime):
         return datetime.fromisoformat(value).astimezone(UTC)
+    if isinstance(column.type, SettingsColumn):
+        try:
+            return StudySettings.from_json(value)
+        except Invalid as error:
+            raise ValueError(str(error)) from None
     kind = getattr(column.type, "enum_class", None)
     return value if kind is None else kind(value)
 

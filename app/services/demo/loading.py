@@ -17,7 +17,6 @@ from topkapi.app.db.queries.studies.studies import study_of_slug
 from topkapi.app.demo_accounts import DEMO_PASSWORD
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.errors import Conflict
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.accounts.users import create_user
 from topkapi.app.services.assignments.rotation import assign_rotation
 from topkapi.app.services.demo.people import ASSESSORS, Assessor, Judge
@@ -132,7 +131,7 @@ def _let_work(
 ) -> None:
     truth, grades = _truth(), _grades(session, study)
     names = {row.id: row.external_id for row in session.scalars(select(Query))}
-    scale = [grade.name for grade in StudySettings.from_json(study.settings).grades]
+    scale = [grade.name for grade in study.settings.grades]
     live = LiveSessions()
     for user_id, person in people.items():
         random = Random(person.email)

@@ -15,7 +15,6 @@ from topkapi.app.db.models import Study
 from topkapi.app.db.queries.studies import importing as stored
 from topkapi.app.db.queries.studies.studies import study_of_slug
 from topkapi.app.domain.errors import Conflict
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.domain.training.practice import PracticeQuestion
 from topkapi.app.services.importing.checking import Checked, candidate_digest, counting, digest_of
 from topkapi.app.services.importing.edit_messages import refuse_undecided
@@ -53,7 +52,7 @@ class Changes:
         study, merged = self.study, self.merged
         if study is None or any(edit.both or edit.outcome != "kept" for edit in merged.edits):
             return True
-        before = StudySettings.from_json(study.settings)
+        before = study.settings
         given = (merged.name, merged.guidelines, merged.settings)
         return given != (study.name, study.guidelines, before)
 

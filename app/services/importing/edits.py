@@ -126,13 +126,13 @@ def _outcome(name: str, fixed: bool, changed: bool, policy: EditPolicy) -> Outco
 
 
 def _frozen_differences(study: Study, head: StudyHead) -> frozenset[str]:
-    now = StudySettings.from_json(study.settings).frozen_settings()
+    now = study.settings.frozen_settings()
     given = head.settings.frozen_settings()
     return frozenset(name for name in given if given[name] != now[name])
 
 
 def _stored(study: Study) -> dict[str, Any]:
-    return {NAME: study.name, GUIDELINES: study.guidelines, "settings": study.settings}
+    return {NAME: study.name, GUIDELINES: study.guidelines, "settings": study.settings.as_json()}
 
 
 def _fields(head: Mapping[str, Any]) -> dict[str, Any]:

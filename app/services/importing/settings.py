@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from topkapi.app.domain.errors import Invalid
+from topkapi.app.domain.study import SETTINGS as STUDY_SETTINGS
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.layout import GUIDELINES, SETTINGS, Named
@@ -21,11 +22,11 @@ from topkapi.app.services.importing.records.values import (
     shown,
     text_value,
 )
-from topkapi.app.services.importing.setting_values import SETTING_NAMES, setting_value
 from topkapi.app.services.importing.sources.reader import Reader
+from topkapi.app.services.studies.setting_values import setting_value
 
 _OTHERS = ("name", "slug", "files")
-FILE_SETTINGS = (*_OTHERS, *SETTING_NAMES)
+FILE_SETTINGS = (*_OTHERS, *STUDY_SETTINGS)
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
@@ -134,8 +135,8 @@ class _Head:
     def read(self, guidelines: str) -> StudyHead | None:
         before = len(self._problems)
         for key in self._table:
-            if key not in SETTING_NAMES and key not in _OTHERS:
-                known = sorted((*SETTING_NAMES, *_OTHERS))
+            if key not in STUDY_SETTINGS and key not in _OTHERS:
+                known = sorted((*STUDY_SETTINGS, *_OTHERS))
                 near = difflib.get_close_matches(key, known, 3)
                 fix = f"Did you mean {' or '.join(near)}?" if near else ""
                 fix = fix or f"Known settings: {', '.join(known)}."
@@ -194,7 +195,7 @@ class _Head:
     def _settings(self) -> StudySettings | None:
         before = len(self._problems)
         values: dict[str, Any] = {}
-        for name in SETTING_NAMES:
+        for name in STUDY_SETTINGS:
             if name in self._table:
                 try:
                     values[name] = setting_value(name, self._table[name])

@@ -66,7 +66,7 @@ def _write_head(
     head, merged = checked.bundle.head, changes.merged
     study = changes.study or Study(slug=head.slug)
     study.name = merged.name
-    study.settings = merged.settings.as_json()
+    study.settings = merged.settings
     study.imported = head_json(head)
     study.content_hash = checked.content_hash
     session.add(study)

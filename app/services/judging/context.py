@@ -41,7 +41,7 @@ def judging_context(
     mine = work_in_study(session, user_id, assignment_state.query.study_id)
     return JudgingContext(
         guidelines=study.guidelines,
-        settings=StudySettings.from_json(study.settings),
+        settings=study.settings,
         number=1 + sum(row.finished_at is not None for row in mine if row.id != assignment.id),
         of=max(1, len(mine)),
         question_ms=timing.time_on_question(session, assignment),

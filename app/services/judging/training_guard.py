@@ -16,7 +16,7 @@ def require_training(session: Session, assignment: AssignmentHead, user_id: int)
     if assignment.last_entry_at is not None:
         return
     slug, settings, passed = queries.study_and_training(session, user_id, assignment.query_id)
-    if not settings.get("training", False) or passed:
+    if not settings.training or passed:
         return
     if not queries.has_begun(session, user_id, slug):
         raise TrainingRequired(

@@ -68,7 +68,7 @@ def studies(session: Session) -> Iterator[Row]:
     """Yield every study with its sizes."""
     yield ("slug", "name", "tools", "queries", "documents", "candidates", "assigned", "finished")
     for study, *counts in studies_with_counts(session):
-        yield (study.slug, study.name, " ".join(study.settings.get("tools", [])), *counts)
+        yield (study.slug, study.name, " ".join(study.settings.tools), *counts)
 
 
 def people(session: Session) -> Iterator[Row]:

@@ -7,7 +7,6 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.queries.results import systems as queries
 from topkapi.app.domain.errors import NotFound
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.results.exports.source import StudySource
 from topkapi.app.services.results.query_results import QueryResults, rank_in
 from topkapi.app.services.results.systems.runs import scores_in_run
@@ -94,7 +93,7 @@ def compare_lists(
     keys: tuple[str, str],
 ) -> ComparedLists:
     """Compare two lists of a query; raise NotFound for an unknown key."""
-    k = results.k or StudySettings.from_json(source.study.settings).k
+    k = results.k or source.study.settings.k
     first, second = map(choices.find, keys)
     one, two = (_groups(session, source, results, each, k) for each in (first, second))
     mine, theirs = _entries(one, two, k), _entries(two, one, k)

@@ -8,7 +8,6 @@ from sqlalchemy.orm import Session
 from topkapi.analysis.dcglearn import Preferences
 from topkapi.analysis.typing import IntArray
 from topkapi.app.domain.errors import Invalid
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.judging.lists.evidence import answers_in_study, as_preferences, grades_of
 from topkapi.app.services.studies.lifecycle import required_study
 
@@ -28,7 +27,7 @@ def preferences_of(session: Session, slug: str, k: int | None = None) -> StudyPr
     refused, because nobody saw what comes after it.
     """
     study = required_study(session, slug)
-    shown = StudySettings.from_json(study.settings).k
+    shown = study.settings.k
     depth = shown if k is None else k
     if depth > shown:
         raise Invalid(

@@ -26,7 +26,6 @@ from topkapi.app.db.queries.studies.studies import study_of_slug
 from topkapi.app.db.search import index_documents
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import Conflict
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services import audit
 from topkapi.app.services.accounts.erasing import DOMAIN
 from topkapi.app.services.backups.rows import row_of
@@ -194,7 +193,7 @@ class _CopyReader:
         return self._report(study)
 
     def _report(self, study: Study) -> ImportReport:
-        settings, counts = StudySettings.from_json(study.settings), self.counts
+        settings, counts = study.settings, self.counts
         return ImportReport(
             slug=study.slug,
             name=study.name,

@@ -12,19 +12,20 @@ from topkapi.app.db.queries.studies.importing import assigned_queries
 from topkapi.app.db.queries.studies.studies import hold_settings
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid
+from topkapi.app.domain.study import SETTINGS as STUDY_SETTINGS
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services import audit
 from topkapi.app.services.fence import limits
 from topkapi.app.services.guideline_history import record_version
 from topkapi.app.services.importing.records.values import BadValue
-from topkapi.app.services.importing.setting_values import SETTING_NAMES, setting_value
+from topkapi.app.services.studies.setting_values import setting_value
 
 MAX_GUIDELINES = 200_000  # characters
 
 
 def version_of(study: Study) -> str:
     """Return a digest of the editable fields, with which forms detect concurrent changes."""
-    content = repr((study.name, study.guidelines, sorted(study.settings.items())))
+    content = repr((study.name, study.guidelines, study.settings))
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
@@ -52,7 +53,7 @@ def change_study(
         raise Conflict("Somebody else has changed the study. Reload it, then repeat your change.")
     new_name = study.name if name is None else _checked_name(name)
     text = study.guidelines if guidelines is None else _checked_guidelines(guidelines)
-    old = StudySettings.from_json(study.settings)
+    old = study.settings
     new = old if settings is None else changed_settings(old, settings)
     _refuse_fixed(session, study, old, new)
     before = version_of(study)
@@ -73,8 +74,8 @@ def changed_settings(old: StudySettings, given: Mapping[str, Any]) -> StudySetti
 
 
 def _value(name: str, value: Any) -> Any:
-    if name not in SETTING_NAMES:
-        known = ", ".join(SETTING_NAMES)
+    if name not in STUDY_SETTINGS:
+        known = ", ".join(STUDY_SETTINGS)
         raise Invalid(f"There is no setting {name!r}. The settings are {known}.", field=name)
     try:
         found = setting_value(name, value)
@@ -133,7 +134,7 @@ def _save_settings(
         detail["name"] = f"{study.name!r} to {name!r}"
     if detail:
         audit.record(session, actor_id, "study.settings", study.slug, **detail)
-        study.name, study.settings = name, after
+        study.name, study.settings = name, new
 
 
 def _change(before: Any, after: Any) -> str:

@@ -10,7 +10,6 @@ from topkapi.app.db.queries import training as queries
 from topkapi.app.db.queries.studies.importing import document_numbers
 from topkapi.app.db.queries.studies.studies import hold_settings
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.domain.training.practice import MAX_QUESTIONS, PracticeQuestion, check_question
 from topkapi.app.services import audit
 from topkapi.app.services.training import trainings
@@ -50,7 +49,7 @@ def add_question(
 ) -> PracticeItem:
     """Add a practice question after the others; its pages are documents of the study."""
     hold_settings(session, study, to_change=True)
-    check_question(question, StudySettings.from_json(study.settings))
+    check_question(question, study.settings)
     items = queries.items_of(session, study.id)
     if len(items) >= MAX_QUESTIONS:
         raise Conflict(f"A study has at most {MAX_QUESTIONS} practice questions; remove one first.")

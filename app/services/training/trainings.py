@@ -65,7 +65,7 @@ def study_in_training(session: Session, slug: str, user_id: int) -> Study:
 
 def training_state(session: Session, study: Study, user_id: int) -> TrainingState:
     """Return the person's training; it is passed if the study has none or they have begun."""
-    settings = StudySettings.from_json(study.settings)
+    settings = study.settings
     row = queries.training_of(session, user_id, study.id, lock=False)
     record = record_of(row)
     if not settings.training or queries.has_begun(session, user_id, study.slug):
@@ -90,7 +90,7 @@ def training_state(session: Session, study: Study, user_id: int) -> TrainingStat
 def open_trainings(session: Session, user_id: int) -> list[tuple[str, str]]:
     """Return slug and name of the studies whose training opens the person's work."""
     rows = queries.untrained_studies(session, user_id)
-    return [(slug, name) for slug, name, settings in rows if settings.get("training", False)]
+    return [(slug, name) for slug, name, settings in rows if settings.training]
 
 
 def missed_in_last_try(session: Session, study: Study) -> dict[int, list[str]]:
@@ -117,7 +117,7 @@ def answer_question(
 ) -> PracticeAnswer:
     """Record the answer to a practice question of the current try, once; return what is stored."""
     row = _locked(session, study, user_id)
-    settings = StudySettings.from_json(study.settings)
+    settings = study.settings
     item = session.get(PracticeItem, item_id)
     if item is None or item.study_id != study.id:
         raise NotFound("This practice question was removed.")
@@ -153,7 +153,7 @@ def _earlier(session: Session, user_id: int, item_id: int) -> PracticeAnswer:
 def grant_try(session: Session, study: Study, user_id: int, *, actor_id: int | None = None) -> None:
     """Grant one more try to a person who has used all of them."""
     row = queries.training_of(session, user_id, study.id, lock=True)
-    rules = rules_of(StudySettings.from_json(study.settings))
+    rules = rules_of(study.settings)
     if row is None or record_of(row).step(rules) is not Step.FAILED:
         raise Conflict("This person has tries left, or has passed; nothing was changed.")
     row.granted += 1
@@ -205,7 +205,7 @@ def _conclude(session: Session, study: Study, row: Training) -> None:
 
     A crowd worker without tries loses the work, so that somebody else can take the place.
     """
-    rules = rules_of(StudySettings.from_json(study.settings))
+    rules = rules_of(study.settings)
     before = record_of(row)
     given = queries.answers_of(session, row.user_id, study.id, before.attempt)
     asked_items = [item.id for item in queries.items_for(session, study.id, row.user_id)]

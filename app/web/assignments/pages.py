@@ -13,7 +13,6 @@ from topkapi.app.db.queries.assignments import manual_assignment as named
 from topkapi.app.domain.assignment.rotation import legal_rounds
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.assignments import manual_assignment, rotation
 from topkapi.app.services.assignments.csv_file import MOST_BYTES, CsvRefused, assign_csv
 from topkapi.app.services.assignments.gaps import plan_filling
@@ -152,9 +151,7 @@ def assign_view(
 ) -> AssignView:
     """Return the rotation, the gaps and the rebalancing for these people; nothing is written."""
     rotated = rotation.tools_under_rule(study)
-    lists_apart = (
-        Tool.LISTS in StudySettings.from_json(study.settings).tools and Tool.LISTS not in rotated
-    )
+    lists_apart = Tool.LISTS in study.settings.tools and Tool.LISTS not in rotated
     lists = lists_apart and (lists or not rotated)
     workers = {person.id: count for person, count in named.workers(session, study.id)}
     selectable = {person.id: person for person in named.active_assessors(session)}
@@ -170,7 +167,7 @@ def assign_view(
     chosen = set(people if people is not None else proposed)
     if people is None and not seed and last_people:
         seed = "" if last_seed == study.slug else last_seed
-    settings = StudySettings.from_json(study.settings)
+    settings = study.settings
     tools = rotation.rotated_tools(study, lists=lists)
     assigned = named.rounds_of_study(session, study.id, tools)
     study_queries = queries.queries_of_study(session, study.id)

@@ -1,5 +1,6 @@
 """Validation of requests: values that no database can store are refused, naming the field."""
 
+from collections.abc import Mapping
 from typing import TypeVar
 from urllib.parse import parse_qsl
 
@@ -39,8 +40,13 @@ Form = TypeVar("Form", bound=Received)
 async def read_form(request: Request, form: type[Form]) -> Form:
     """Return the form of a request; empty fields count as absent, as in FastAPI's own forms."""
     sent = await request.form()
+    return validated(form, {name: value for name, value in sent.items() if value != ""})
+
+
+def validated(form: type[Form], sent: Mapping[str, object]) -> Form:
+    """Return what was sent as a form; raise `RequestValidationError` naming a wrong field."""
     try:
-        return form.model_validate({name: value for name, value in sent.items() if value != ""})
+        return form.model_validate(sent)
     except ValidationError as error:
         problems = error.errors(include_url=False)
         raise RequestValidationError(

@@ -14,6 +14,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from topkapi.app.assets import asset_dir
+from topkapi.app.domain.enums import Tool
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Cookies
 from topkapi.app.web.common.formats import FILTERS
@@ -39,6 +40,7 @@ def make_templates() -> Environment:
     )
     environment.filters.update(FILTERS)
     environment.globals["static_url"] = static_url
+    environment.globals["TOOL_NAMES"] = {tool.value: tool.label for tool in Tool}
     environment.globals["htmx_config"] = htmx.CONFIG
     # Questions and prefetched questions share these fragments, so they are cached.
     environment.globals["progress_bar"] = _cached(environment, "judging/_progress.html", "bar")

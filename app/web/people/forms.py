@@ -114,40 +114,6 @@ class ReassignForm(Received):
     next: Annotated[str, Field(max_length=1000)] = ""
 
 
-class SettingsForm(Received):
-    """The settings of a study as typed; without ``whole`` only those that are never fixed.
-
-    ``grades`` has one line per grade, from worst to best: the name, and after a colon what it
-    means.
-    """
-
-    seen: Line = ""
-    whole: bool = False
-    name: Annotated[str, Field(max_length=1000)] = ""
-    idle_seconds: Line = ""
-    rest_minutes: Line = ""
-    grades: Annotated[str, Field(max_length=20_000)] = ""
-    tools: list[Line] = Field(default_factory=list)
-    k: Line = ""
-    sorter: Line = ""
-    allow_ties: bool = False
-    allow_bad: bool = False
-    reuse_answers: bool = False
-    infer_transitive: bool = False
-    best_of: Line = ""
-    recheck: Line = ""
-    check_per_cent: Line = ""
-    attention_every: Line = "0"
-    budget: Line = ""
-    stop_at: Line = ""
-    pair_limit: Line = ""
-    goal: Line = ""
-    lists_in_rotation: bool = False
-    lists_pairs: Line = ""
-    lists_size: Line = ""
-    lists_repeats: bool = False
-
-
 class AdjudicationForm(Received):
     """The query, and the person who judges its open pairs."""
 

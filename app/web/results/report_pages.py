@@ -9,7 +9,6 @@ from starlette.responses import Response
 
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.jobs.stored import (
     active_job,
     outdated_at,
@@ -71,7 +70,7 @@ def get_report(
         confidence_missing=confidence and stored is None,
         confidence_at=outdated_at(session, slug, stored),
         empty=found is not None and found.empty,
-        has_lists=Tool.LISTS in StudySettings.from_json(study.settings).tools,
+        has_lists=Tool.LISTS in study.settings.tools,
         job=JobView.of(job) if job else None,
         outdated_at=outdated_at(session, slug, computed),
     )

@@ -47,7 +47,7 @@ def get_study_facts(session: SessionDep, _user: ApiResearcher, slug: Slug) -> St
     return StudyDetail(
         **_facts(*row),
         guidelines=study.guidelines,
-        settings=StudySettings.from_json(study.settings).as_json(),
+        settings=study.settings.as_json(),
         progress=[ToolProgress.model_validate(each) for each in state.as_json()],
     )
 
@@ -76,7 +76,7 @@ def delete_access(session: SessionDep, user: ApiAdmin, slug: Slug, user_id: Numb
 
 
 def _facts(study: Study, *counts: int) -> dict[str, Any]:
-    settings = StudySettings.from_json(study.settings)
+    settings = study.settings
     return {
         "slug": study.slug,
         "name": study.name,

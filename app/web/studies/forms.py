@@ -1,72 +1,118 @@
-"""Conversion of a study's settings to and from a form."""
+"""Conversion of a study's settings to and from a form, by their declarations."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from pydantic import Field
 
 from topkapi.app.db.models import Study
 from topkapi.app.domain.errors import Invalid
-from topkapi.app.domain.pairs.goal import Goal
-from topkapi.app.domain.study import StudySettings
+from topkapi.app.domain.settings import Part, Setting
+from topkapi.app.domain.study import SETTINGS, Grade, StudySettings
 from topkapi.app.services.studies.edit_study import version_of
-from topkapi.app.web.people.forms import SettingsForm
+from topkapi.app.web.common.received import Received, validated
 
-_FLAGS = (
-    *("allow_ties", "allow_bad", "reuse_answers", "infer_transitive"),
-    *("lists_in_rotation", "lists_repeats"),
-)
-_NUMBERS = ("k", "best_of", "recheck", "pair_limit", "attention_every")
+_MAIN = ("k", "tools", "sorter", "allow_ties", "allow_bad", "grades", "idle_seconds")
+Text = Annotated[str, Field(max_length=20_000)]
+
+
+class SettingsForm(Received):
+    """The settings of a study as typed, by name; without ``whole`` only those never frozen.
+
+    A box that is not ticked sends nothing. The grades have one line each, from worst to best: the
+    name, and after a colon what it means.
+    """
+
+    seen: Annotated[str, Field(max_length=400)] = ""
+    whole: bool = False
+    name: Annotated[str, Field(max_length=1000)] = ""
+    typed: dict[str, list[Text]] = Field(default_factory=dict)
+
+    def text(self, name: str) -> str:
+        """Return what was typed for a setting."""
+        return "\n".join(self.typed.get(name, ()))
+
+
+async def _sent(request: Request) -> SettingsForm:
+    sent = await request.form()
+    typed = {name: sent.getlist(name) for name in SETTINGS if name in sent}
+    given = {name: sent[name] for name in ("seen", "whole", "name") if name in sent}
+    return validated(SettingsForm, {**given, "typed": typed})
+
+
+SentSettings = Annotated[SettingsForm, Depends(_sent)]
+
+
+def settings_in_parts(*parts: Part) -> list[Setting]:
+    """Return the settings of some parts in the order of their declaration."""
+    return [each for each in SETTINGS.values() if each.part in parts]
 
 
 def form_of(study: Study) -> SettingsForm:
     """Return the current settings as a filled-in form."""
-    s = StudySettings.from_json(study.settings)
-    values: dict[str, Any] = {name: getattr(s, name) for name in _FLAGS}
-    values |= {name: str(getattr(s, name)) for name in _NUMBERS}
-    return SettingsForm(
-        seen=version_of(study),
-        name=study.name,
-        idle_seconds=str(s.idle_seconds),
-        rest_minutes=_typed(s.rest_minutes),
-        grades="\n".join(f"{g.name}: {g.description}".rstrip(": ") for g in s.grades),
-        tools=[tool.value for tool in s.tools],
-        sorter=s.sorter,
-        goal=s.goal,
-        check_per_cent=_typed(round(100 * s.check_share, 6)),
-        budget=_typed(s.budget),
-        stop_at=_typed(s.stop_at),
-        lists_pairs=s.lists_pairs,
-        lists_size=_typed(s.lists_size),
-        **values,
-    )
+    typed = {name: _typed(getattr(study.settings, name)) for name in SETTINGS}
+    return SettingsForm(seen=version_of(study), name=study.name, typed=typed)
 
 
-def settings_in(form: SettingsForm) -> dict[str, Any]:
+def settings_in(form: SettingsForm, declared: Iterable[Setting]) -> dict[str, Any]:
     """Return the typed settings by name; raise Invalid naming a field that is not a number."""
-    found: dict[str, Any] = {"idle_seconds": _whole(form.idle_seconds, "Pause after")}
-    rest = form.rest_minutes.strip()
-    found["rest_minutes"] = _whole(rest, "Rest after") if rest else None
-    found["grades"] = [_grade(line) for line in form.grades.splitlines() if line.strip()]
-    if not form.whole:
-        return found
-    found |= {name: getattr(form, name) for name in _FLAGS}
-    labels = {"k": "Top k", "best_of": "Best of", "recheck": "Passes", "pair_limit": "Pair limit"}
-    labels["attention_every"] = "Gold pair every"
-    found |= {name: _whole(getattr(form, name) or "0", labels[name]) for name in _NUMBERS}
-    share = _read(form.check_per_cent or "0", "Checks", float, "a number")
-    return found | {
-        "tools": form.tools,
-        "sorter": form.sorter,
-        "goal": form.goal or Goal.ORDER.value,
-        "check_share": round(share / 100, 8),
-        "budget": _whole(form.budget, "Budget") if form.budget.strip() else None,
-        "stop_at": _read(form.stop_at, "Stop at", float, "a number")
-        if form.stop_at.strip()
-        else None,
-        "lists_pairs": form.lists_pairs,
-        "lists_size": _whole(form.lists_size, "Pairs of lists")
-        if form.lists_size.strip()
-        else None,
+    return {
+        each.name: _value(each, form.typed.get(each.name, []))
+        for each in declared
+        if form.whole or not each.frozen
     }
+
+
+def overview_of(settings: StudySettings) -> list[tuple[str, str]]:
+    """Return labels and values of the main settings, and of all that differ from their default."""
+    found = ((each, getattr(settings, each.name)) for each in SETTINGS.values())
+    return [
+        (each.label, _shown(each, value))
+        for each, value in found
+        if each.name in _MAIN or value != each.default
+    ]
+
+
+def _shown(declared: Setting, value: Any) -> str:
+    if declared.kind is bool:
+        return "yes" if value else "no"
+    if declared.name == "grades":
+        return ", ".join(grade.name for grade in value)
+    if declared.name == "tools":
+        return ", ".join(tool.label for tool in value)
+    return declared.choices.get(value, "none" if value is None else str(value))
+
+
+def _typed(value: Any) -> list[str]:
+    if isinstance(value, bool):
+        return ["true"] if value else []
+    if isinstance(value, tuple):
+        return [_grade_line(one) if isinstance(one, Grade) else str(one) for one in value]
+    if value is None:
+        return []
+    return [value if isinstance(value, str) else f"{value:g}"]
+
+
+def _value(declared: Setting, typed: list[str]) -> Any:
+    if declared.kind is bool:
+        return bool(typed)
+    if declared.name == "tools":
+        return typed
+    if declared.name == "grades":
+        lines = (line for text in typed for line in text.splitlines())
+        return [_grade(line) for line in lines if line.strip()]
+    text = typed[0].strip() if typed else ""
+    if declared.kind is str:
+        return text
+    if declared.optional and not text:
+        return None
+    whole = declared.kind is int
+    return _read(text, declared.label, declared.kind, "a whole number" if whole else "a number")
+
+
+def _grade_line(grade: Grade) -> str:
+    return f"{grade.name}: {grade.description}".rstrip(": ")
 
 
 def _grade(line: str) -> dict[str, str]:
@@ -74,16 +120,8 @@ def _grade(line: str) -> dict[str, str]:
     return {"name": name.strip(), "description": description.strip()}
 
 
-def _whole(text: str, label: str) -> int:
-    return int(_read(text, label, int, "a whole number"))
-
-
 def _read(text: str, label: str, kind: Callable[[str], float], wanted: str) -> float:
     try:
-        return kind(text.strip())
+        return kind(text)
     except ValueError:
-        raise Invalid(f"{label}: {text.strip()!r} is not {wanted}.", field=label) from None
-
-
-def _typed(value: float | None) -> str:
-    return "" if value is None else f"{value:g}"
+        raise Invalid(f"{label}: {text!r} is not {wanted}.", field=label) from None

@@ -13,7 +13,6 @@ from topkapi.app.db.queries.studies import study_pages as queries
 from topkapi.app.db.queries.studies.studies import researchers_of, studies_with_counts
 from topkapi.app.db.queries.studies.study_pages import DocumentRow, QueryRow
 from topkapi.app.domain.enums import Role
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services import guideline_history
 from topkapi.app.services.accounts import users
 from topkapi.app.services.studies import lifecycle
@@ -25,6 +24,7 @@ from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView
 from topkapi.app.web.pages.open_pages import page_opener
 from topkapi.app.web.people.forms import AccessForm
+from topkapi.app.web.studies.forms import overview_of
 from topkapi.app.web.studies.views import (
     GuidelinesHistoryView,
     GuidelinesPageView,
@@ -63,7 +63,7 @@ def get_study_page(
     view = StudyView(
         head=head_of(study, sizes, "study", may_change=user.role is Role.ADMIN),
         created_at=study.created_at,
-        settings=StudySettings.from_json(study.settings),
+        settings=overview_of(study.settings),
         sizes=sizes,
         readers=[*map(PersonView.of, researchers_of(session, study.id))],
         others=[*map(PersonView.of, researchers_of(session, study.id, given=False))],
@@ -160,7 +160,7 @@ def study_line(
         slug=study.slug,
         name=study.name,
         state=state_of(study, assignments, finished, finished),
-        settings=StudySettings.from_json(study.settings),
+        settings=study.settings,
         queries=queries,
         documents=documents,
         assignments=assignments,

@@ -8,19 +8,27 @@ from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.models import User
 from topkapi.app.domain.errors import AppError, Conflict, Invalid
-from topkapi.app.domain.pairs.sorters.registry import SORTERS
+from topkapi.app.domain.settings import Part
+from topkapi.app.domain.study import SETTINGS
 from topkapi.app.services import guideline_history
 from topkapi.app.services.studies import edit_study, lifecycle
 from topkapi.app.web.access.deps import AdminUser, SessionDep
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.people.forms import GuidelinesForm, SettingsForm
+from topkapi.app.web.people.forms import GuidelinesForm
 from topkapi.app.web.people.views import Refusal
-from topkapi.app.web.studies.forms import form_of, settings_in
+from topkapi.app.web.studies.forms import (
+    SentSettings,
+    SettingsForm,
+    form_of,
+    settings_in,
+    settings_in_parts,
+)
 from topkapi.app.web.studies.pages import Slug, study_head, to_study
 from topkapi.app.web.studies.views import GuidelinesFormView, SettingsView
 
 Version = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
+_PARTS: tuple[Part, ...] = ("study", "pairs", "lists")
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 
 
@@ -37,7 +45,7 @@ def post_settings(
     session: SessionDep,
     user: AdminUser,
     slug: Slug,
-    form: Annotated[SettingsForm, Form()],
+    form: SentSettings,
 ) -> Response:
     """Change the settings, or show why not."""
     study = lifecycle.required_study(session, slug)
@@ -47,7 +55,7 @@ def post_settings(
                 session,
                 study,
                 name=form.name,
-                settings=settings_in(form),
+                settings=settings_in(form, settings_in_parts(*_PARTS)),
                 seen=form.seen,
                 actor_id=user.id,
             )
@@ -101,13 +109,13 @@ def _settings_page(
     study = lifecycle.required_study(session, slug)
     fixed = edit_study.is_fixed(session, study)
     if fixed and not form.whole:  # fixed settings are shown as they are
-        free = ("name", "idle_seconds", "rest_minutes", "grades", "seen")
-        typed = {name: getattr(form, name) for name in free}
-        form = form_of(study).model_copy(update=typed)
+        now = form_of(study).typed
+        free = {name: form.typed.get(name, []) for name in now if not SETTINGS[name].frozen}
+        form = form.model_copy(update={"typed": now | free})
     view = SettingsView(
         head=study_head(session, study, user, "study"),
         form=form,
-        sorters={name: info.summary for name, info in SORTERS.items()},
+        parts={part: settings_in_parts(part) for part in _PARTS},
         fixed=fixed,
         refusal=None if refusal is None else Refusal.of(refusal),
     )

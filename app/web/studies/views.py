@@ -6,6 +6,7 @@ from datetime import datetime
 
 from topkapi.app.db.models import Study
 from topkapi.app.db.queries.studies.study_pages import DocumentRow, QueryRow
+from topkapi.app.domain.settings import Part, Setting
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.guideline_history import Version
 from topkapi.app.services.importing.edit_messages import difference
@@ -13,8 +14,9 @@ from topkapi.app.services.studies.lifecycle import Deletion
 from topkapi.app.web.common.paging import Choices, Paging
 from topkapi.app.web.common.views import PersonView
 from topkapi.app.web.pages.open_pages import OpenPage
-from topkapi.app.web.people.forms import GuidelinesForm, SettingsForm
+from topkapi.app.web.people.forms import GuidelinesForm
 from topkapi.app.web.people.views import Refusal
+from topkapi.app.web.studies.forms import SettingsForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class StudyView:
 
     head: StudyHead
     created_at: datetime
-    settings: StudySettings
+    settings: Sequence[tuple[str, str]]
     sizes: Mapping[str, int]
     readers: Sequence[PersonView]
     others: Sequence[PersonView]
@@ -105,7 +107,7 @@ class SettingsView:
 
     head: StudyHead
     form: SettingsForm
-    sorters: Mapping[str, str]
+    parts: Mapping[Part, Sequence[Setting]]
     fixed: bool
     refusal: Refusal | None = None
 

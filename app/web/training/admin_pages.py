@@ -9,7 +9,6 @@ from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.models import Study, User
 from topkapi.app.domain.errors import AppError, Conflict, Invalid
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.domain.training.practice import allowed_answers
 from topkapi.app.services.studies import edit_study, lifecycle
 from topkapi.app.services.training import practice, trainings
@@ -17,8 +16,15 @@ from topkapi.app.web.access.deps import AdminUser, ResearcherUser, RowId, Sessio
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.people.views import Refusal
+from topkapi.app.web.studies.forms import (
+    SentSettings,
+    SettingsForm,
+    form_of,
+    settings_in,
+    settings_in_parts,
+)
 from topkapi.app.web.studies.pages import Slug, study_head
-from topkapi.app.web.training.forms import QuestionForm, TrainingForm
+from topkapi.app.web.training.forms import QuestionForm
 from topkapi.app.web.training.trainees import trainees_of
 from topkapi.app.web.training.views import StudyTrainingView
 
@@ -39,14 +45,18 @@ def post_training_settings(
     session: SessionDep,
     user: AdminUser,
     slug: Slug,
-    form: Annotated[TrainingForm, Form()],
+    form: SentSettings,
 ) -> Response:
     """Change the training settings; people who have begun work are not stopped."""
     study = lifecycle.required_study(session, slug)
 
     def change() -> None:
         edit_study.change_study(
-            session, study, settings=_settings_in(form), seen=form.seen, actor_id=user.id
+            session,
+            study,
+            settings=settings_in(form, settings_in_parts("training")),
+            seen=form.seen,
+            actor_id=user.id,
         )
 
     return _done(request, session, user, study, change, form=form)
@@ -99,7 +109,7 @@ def _done(
     study: Study,
     act: Callable[[], None],
     *,
-    form: TrainingForm | None = None,
+    form: SettingsForm | None = None,
     question: QuestionForm | None = None,
 ) -> Response:
     """Run ``act`` and show the page again, or what was typed and why it was refused."""
@@ -121,14 +131,15 @@ def _page(
     session: Session,
     user: User,
     study: Study,
-    form: TrainingForm | None = None,
+    form: SettingsForm | None = None,
     question: QuestionForm | None = None,
     refusal: AppError | None = None,
 ) -> Response:
-    settings = StudySettings.from_json(study.settings)
+    settings = study.settings
     view = StudyTrainingView(
         head=study_head(session, study, user, "training"),
-        form=form or _form_of(study, settings),
+        form=form or form_of(study),
+        settings=settings_in_parts("training"),
         questions=practice.questions_of(session, study),
         people=trainees_of(session, study),
         question_form=question or QuestionForm(tool=settings.tools[0]),
@@ -137,30 +148,3 @@ def _page(
     )
     status = 200 if refusal is None else status_of(refusal)
     return render(request, "training/study.html", view, status=status)
-
-
-def _form_of(study: Study, settings: StudySettings) -> TrainingForm:
-    return TrainingForm(
-        seen=edit_study.version_of(study),
-        training=settings.training,
-        needed=str(settings.training_needed or ""),
-        tries=str(settings.training_tries),
-        contact=settings.training_contact,
-    )
-
-
-def _settings_in(form: TrainingForm) -> dict[str, object]:
-    return {
-        "training": form.training,
-        "training_needed": _whole(form.needed, "Needed") if form.needed.strip() else None,
-        "training_tries": _whole(form.tries, "Tries"),
-        "training_contact": form.contact.strip(),
-    }
-
-
-def _whole(text: str, label: str) -> int:
-    try:
-        return int(text.strip())
-    except ValueError:
-        message = f"{label}: {text.strip()!r} is not a whole number."
-        raise Invalid(message, field=label) from None

@@ -20,16 +20,6 @@ class PracticeForm(Received):
     answer: Annotated[str, Field(max_length=100)]
 
 
-class TrainingForm(Received):
-    """The training settings of a study as typed."""
-
-    seen: Line = ""
-    training: bool = False
-    needed: Line = ""
-    tries: Line = ""
-    contact: Line = ""
-
-
 class QuestionForm(Received):
     """A practice question as typed; pages are ids of documents, several on lines of their own."""
 

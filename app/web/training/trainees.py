@@ -6,7 +6,6 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Study, Training, User
 from topkapi.app.db.queries import training as queries
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.domain.training.rules import Step, TrainingRules, rules_of
 from topkapi.app.services.training.trainings import missed_in_last_try, record_of
 from topkapi.app.web.training.views import TraineeLine
@@ -16,7 +15,7 @@ _KINDS = {Step.PASSED: "good", Step.FAILED: "warn", Step.PRACTICE: "accent", Ste
 
 def trainees_of(session: Session, study: Study) -> Sequence[TraineeLine]:
     """Return the people with work in the study and the state of their training."""
-    rules = rules_of(StudySettings.from_json(study.settings))
+    rules = rules_of(study.settings)
     missed = missed_in_last_try(session, study)
     return [
         _line(user, training, begun, rules, missed.get(user.id, ()))

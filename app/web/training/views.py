@@ -4,14 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from topkapi.app.domain.settings import Setting
 from topkapi.app.domain.training.rules import Step, TrainingRecord, TrainingRules
 from topkapi.app.services.judging.completion import Completion
 from topkapi.app.services.training.practice import StoredQuestion
 from topkapi.app.services.training.trainings import TrainingState
 from topkapi.app.web.judging.views import WorkView
 from topkapi.app.web.people.views import Refusal
+from topkapi.app.web.studies.forms import SettingsForm
 from topkapi.app.web.studies.views import StudyHead
-from topkapi.app.web.training.forms import QuestionForm, TrainingForm
+from topkapi.app.web.training.forms import QuestionForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,8 @@ class StudyTrainingView:
     """The training of a study: settings, practice questions and people."""
 
     head: StudyHead
-    form: TrainingForm
+    form: SettingsForm
+    settings: Sequence[Setting]
     questions: Sequence[StoredQuestion]
     people: Sequence[TraineeLine]
     question_form: QuestionForm

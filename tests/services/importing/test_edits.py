@@ -71,7 +71,7 @@ def test_edits_survive_an_import_that_adds_queries(
     grow(folder)
     report = load(session, folder)
     assert (study.name, study.guidelines) == ("Edited", "Look twice.")
-    assert (study.settings["idle_seconds"], study.settings["k"]) == (45, 2)
+    assert (study.settings.idle_seconds, study.settings.k) == (45, 2)
     assert report.new_queries == 1
     kept = {each["field"]: each["outcome"] for each in report.edits}
     assert kept == dict.fromkeys(("name", "guidelines", "idle_seconds", "k"), "kept")
@@ -94,7 +94,7 @@ def test_what_only_the_files_changed_is_taken(session: Session, folder: Path, st
     (folder / "study.toml").write_text(STUDY + "allow_ties = false\n")
     load(session, folder)
     assert study.guidelines == "Look carefully.\n"
-    assert (study.settings["allow_ties"], study.settings["idle_seconds"]) == (False, 45)
+    assert (study.settings.allow_ties, study.settings.idle_seconds) == (False, 45)
 
 
 def test_what_both_changed_is_refused_with_both_values_and_the_editor(
@@ -155,7 +155,7 @@ def test_edited_settings_of_assigned_work_do_not_block_an_import(
     make_assignment(session, query=session.scalars(select(Query)).first())
     grow(folder)
     load(session, folder)
-    assert study.settings["k"] == 2
+    assert study.settings.k == 2
 
 
 def test_a_refused_setting_is_named_with_both_values_and_its_last_change(
@@ -175,7 +175,7 @@ def test_a_refused_setting_is_named_with_both_values_and_its_last_change(
     assert "best_of is 3 here, but 1 in the study" in best_of.problem
     assert "from its last import" in best_of.problem
     load(session, folder, EditPolicy("keep"))
-    assert (study.settings["k"], study.settings["best_of"]) == (2, 1)
+    assert (study.settings.k, study.settings.best_of) == (2, 1)
     with pytest.raises(StudyRefused, match="work is assigned"):
         load(session, folder, EditPolicy("replace"))
 

@@ -76,7 +76,7 @@ def test_a_study_arrives_whole(session: Session, tmp_path: Path) -> None:
         "Small study",
         "# Prefer what helps\n",
     )
-    assert StudySettings.from_json(study.settings) == StudySettings(k=3)
+    assert study.settings == StudySettings(k=3)
     assert column(session, Query.position, Query.external_id) == [(0, "q0"), (1, "q1")]
     assert offered(session) == [(f"q{n // 3}", f"d{n}", n % 5) for n in range(6)]
     assert (report.action, report.queries, report.new_documents) == ("create", 2, 6)
@@ -209,9 +209,7 @@ def test_runs_are_candidates_and_rankings(session: Session, tmp_path: Path) -> N
         "other": [numbers["d2"], numbers["d1"]],
     }
     assert report.rankings == 2
-    assert (
-        Tool.LISTS in StudySettings.from_json(session.scalars(select(Study.settings)).one()).tools
-    )
+    assert Tool.LISTS in session.scalars(select(Study.settings)).one().tools
 
 
 LETOR = """2 qid:10 1:0.5 2:1 #docid = GX1 inc = 1
@@ -334,7 +332,7 @@ def test_settings_stay_once_work_is_assigned_but_words_may_change(
     (folder / "study.toml").write_text(STUDY.replace("k = 3", "k = 2"))
     load(session, folder)
     study = session.scalars(select(Study)).one()
-    assert study.settings["k"] == 2
+    assert study.settings.k == 2
     make_assignment(session, query=session.scalars(select(Query)).first())
     (folder / "guidelines.md").write_text("Better words.")
     load(session, folder)
@@ -350,7 +348,7 @@ def test_settings_that_an_older_version_did_not_know_are_no_change(
     folder = small_study(tmp_path / "study")
     load(session, folder)
     study = session.scalars(select(Study)).one()
-    study.settings = {"k": 3}
+    study.settings = StudySettings(k=3)
     session.flush()
     with pytest.raises(Unchanged):
         load(session, folder)

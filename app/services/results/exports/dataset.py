@@ -7,7 +7,6 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from topkapi.analysis.data.exports.sink import Sink
 from topkapi.app.db.queries.results import exports as queries
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.results.exports.source import ExportOptions, StudySource
 
 Write = Callable[[StudySource], Iterator[str | bytes]]
@@ -58,7 +57,7 @@ def _documents(source: StudySource) -> Iterator[str]:
 
 def _card(source: StudySource) -> str:
     """Return the dataset card, whose first lines the Hugging Face Hub reads."""
-    settings = StudySettings.from_json(source.study.settings)
+    settings = source.study.settings
     session, study = source.session, source.study.id
     counts = queries.work_counts(session, study, source.only)
     work = "; ".join(f"{row[0]}: {row[3]} of {row[1]} assignments finished" for row in counts)

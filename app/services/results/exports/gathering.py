@@ -17,18 +17,17 @@ from topkapi.app.domain.outcome import grades_given, outcome
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Result
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.results.exports.columns import JudgmentColumns, SessionColumns
 from topkapi.app.services.results.exports.logs import Answers, answers_of, read_answers
 from topkapi.app.services.results.exports.source import AssignmentRecord, QueryHead, StudySource
 
-TITLES = {Tool.PAIRS: "T1 pairs", Tool.GRADES: "T2 grades"}
+JUDGED = (Tool.PAIRS, Tool.GRADES)  # the tools that judge pages
 
 
 def gather(
     source: StudySource,
     *,
-    tools: Sequence[Tool] = tuple(TITLES),
+    tools: Sequence[Tool] = JUDGED,
     logs: bool = True,
     people: Mapping[int, str] | None = None,
     query: str | None = None,
@@ -55,8 +54,7 @@ def gather(
         queries=tuple(names),
         documents=tuple(documents),
         tools=tuple(each.data() for each in found.values()),
-        k=max((each.k for each in found.values()), default=0)
-        or StudySettings.from_json(source.study.settings).k,
+        k=max((each.k for each in found.values()), default=0) or source.study.settings.k,
         texts=tuple(texts),
     )
 
@@ -117,7 +115,7 @@ class _Collected(ABC):
         """Return the labels, and the times if logs were requested."""
         return ToolData(
             self.tool.value,
-            TITLES[self.tool],
+            self.tool.label,
             scores=tuple(self._scores),
             timings=self._sessions.timings() if self._logs else None,
             sessions=self._sessions.sessions() if self._logs else None,

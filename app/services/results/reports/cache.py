@@ -117,7 +117,7 @@ def state_of(source: StudySource) -> Hashable:
     work = queries.work_state(source.session, study.id)
     holdings = queries.holdings(source.session, study.id)
     names = tuple(sorted(names_of(source).items()))
-    return study.name, repr(sorted(study.settings.items())), work, holdings, names
+    return study.name, study.settings, work, holdings, names
 
 
 def state_digest(source: StudySource) -> str:

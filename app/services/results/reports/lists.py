@@ -10,7 +10,6 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.queries.judging import lists as queries
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.lists.session import ListAnswer
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.judging.lists.evidence import (
     ComparedLists,
     answers_in_study,
@@ -58,7 +57,7 @@ def make_list_report(source: StudySource) -> "ListReport":
     from topkapi.analysis.report.schema import StudyName
 
     study = source.study
-    depth = StudySettings.from_json(study.settings).k
+    depth = study.settings.k
     answers = answers_in_study(source.session, study.id, depth)
     if not answers:
         raise Invalid(f"{study.slug}: nobody has compared two lists yet.", field="study")

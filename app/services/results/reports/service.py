@@ -12,9 +12,8 @@ from topkapi.analysis.report.schema import ConfidenceSection
 from topkapi.app.db.queries.results.exports import answered_work
 from topkapi.app.domain.assignment.rotation import ADJUDICATION
 from topkapi.app.domain.enums import Tool
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.results.exports import StudySource, completeness
-from topkapi.app.services.results.exports.gathering import TITLES, gather
+from topkapi.app.services.results.exports.gathering import JUDGED, gather
 from topkapi.app.services.results.reports.confidence import confidence_section, stored_section
 from topkapi.app.services.results.reports.names import names_of
 from topkapi.app.services.results.reports.notes import notes_on
@@ -56,7 +55,7 @@ def facts_of(source: StudySource) -> StudyFacts:
     everything = answered_work(source.session, source.study.id)
     void = [row for row in everything if row.withdrawn]
     kept = [row for row in everything if not row.withdrawn]
-    judged = [row for row in kept if row.tool in TITLES and row.round != ADJUDICATION]
+    judged = [row for row in kept if row.tool in JUDGED and row.round != ADJUDICATION]
     pairs = [row for row in judged if row.tool is Tool.PAIRS]
     adjudicated = [row for row in kept if row.round == ADJUDICATION]
     compared = [row for row in kept if row.tool is Tool.LISTS]
@@ -84,7 +83,7 @@ def gathered(source: StudySource, people: dict[int, str] | None) -> GatheredStud
     """Read what the report is computed from; ``people`` are names to show instead of e-mails."""
     study = gather(source, tools=_tools(source), people=people)
     state = completeness(source)
-    notes = notes_on(study, state.of(TITLES), state.of({Tool.LISTS}))
+    notes = notes_on(study, state.of(JUDGED), state.of({Tool.LISTS}))
     return GatheredStudy(study, tuple(notes), source.consensus)
 
 
@@ -127,6 +126,6 @@ def _confidence(
 
 def _tools(source: StudySource) -> list[Tool]:
     """Return the tools that are configured or were used, pairs first."""
-    wanted = set(StudySettings.from_json(source.study.settings).tools)
+    wanted = set(source.study.settings.tools)
     used = {each.tool for each in completeness(source).tools if each.assigned}
-    return [tool for tool in TITLES if tool in wanted | used]
+    return [tool for tool in JUDGED if tool in wanted | used]

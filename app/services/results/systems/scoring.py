@@ -16,7 +16,6 @@ from topkapi.analysis.report.systems import RunValues, measures_of, run_values, 
 from topkapi.app.db.queries.results import systems as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.results.exports import completeness
 from topkapi.app.services.results.exports.labels import Labels
 from topkapi.app.services.results.exports.lists import list_answers
@@ -52,7 +51,7 @@ class StudySystems:
         known = stored or study_labels(source)
         truths: tuple[Truth, ...] = ("topk", "graded")
         labels = {truth: known[truth] for truth in truths if known[truth]}
-        depth = StudySettings.from_json(study.settings).k
+        depth = study.settings.k
         longest = max(
             (max(found.values()) for found in labels.get("topk", {}).values()), default=depth
         )

@@ -3,37 +3,9 @@
 from typing import Any
 
 from topkapi.app.domain.enums import Tool
-from topkapi.app.domain.study import Grade
+from topkapi.app.domain.study import SETTINGS, Grade
 from topkapi.app.services.importing.records.values import BadValue, kind_of, shown, text_value
 
-KINDS: dict[str, type] = {
-    "k": int,
-    "sorter": str,
-    "allow_ties": bool,
-    "allow_bad": bool,
-    "reuse_answers": bool,
-    "infer_transitive": bool,
-    "best_of": int,
-    "recheck": int,
-    "check_share": float,
-    "attention_every": int,
-    "budget": int,
-    "stop_at": float,
-    "pair_limit": int,
-    "goal": str,
-    "idle_seconds": int,
-    "rest_minutes": int,
-    "lists_in_rotation": bool,
-    "lists_pairs": str,
-    "lists_size": int,
-    "lists_repeats": bool,
-    "training": bool,
-    "training_needed": int,
-    "training_tries": int,
-    "training_contact": str,
-}
-SETTING_NAMES = (*KINDS, "tools", "grades")
-_OPTIONAL = frozenset({"budget", "stop_at", "lists_size", "rest_minutes", "training_needed"})
 _KIND_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 _MAX_GRADE, _MAX_DESCRIPTION = 40, 1000  # characters
 
@@ -44,8 +16,8 @@ def setting_value(name: str, value: Any) -> Any:
         return _tools(value)
     if name == "grades":
         return _grades(value)
-    kind = KINDS[name]
-    if value is None and name in _OPTIONAL:
+    kind = SETTINGS[name].kind
+    if value is None and SETTINGS[name].optional:
         return None
     if kind is float and type(value) is int:
         return float(value)
