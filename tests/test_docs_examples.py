@@ -2,20 +2,17 @@
 
 import ast
 import importlib
-import json
 import re
 import shlex
 from contextlib import redirect_stdout
-from dataclasses import Field, fields
 from functools import cache
 from io import StringIO
 from pathlib import Path
 
 import pytest
 
-from tests.documentation import DOCS, FENCE, ROOT, every_page, prose
+from tests.documentation import FENCE, ROOT, every_page, prose
 from topkapi.app.cli import COMMANDS, main
-from topkapi.app.domain.study import StudySettings
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 INLINE = re.compile(r"`([^`]+)`")
@@ -58,19 +55,6 @@ def test_commands_and_their_options_exist(page: Path) -> None:
         assert arguments[0] in COMMANDS or arguments[0].startswith("--"), arguments
         if arguments[0] in COMMANDS:
             assert options_of(" ".join(arguments)) <= options_of(help_for(arguments)), arguments
-
-
-@pytest.mark.parametrize("field", fields(StudySettings), ids=lambda field: field.name)
-def test_every_setting_of_a_study_is_described_with_its_default(field: Field[object]) -> None:
-    text = (DOCS / "studies.md").read_text(encoding="utf-8")
-    row = re.search(rf"^\| `{field.name}` \| (.+?) \|", text, re.MULTILINE)
-    assert row, field.name
-    if field.default is None:
-        assert row[1] == "none"
-    elif field.name == "grades":
-        assert row[1] == ", ".join(grade.name for grade in StudySettings().grades)
-    else:
-        assert row[1] == f"`{json.dumps(field.default)}`"
 
 
 @every_page
