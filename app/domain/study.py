@@ -109,7 +109,7 @@ class StudySettings:
     )
     idle_seconds: int = setting(
         120,
-        "Pause after",
+        "Pause after, s",
         "Seconds without activity after which the clock pauses; they do not count.",
         "study",
         low=10,
@@ -118,7 +118,7 @@ class StudySettings:
     )
     rest_minutes: int | None = setting(
         None,
-        "Rest after",
+        "Rest after, min",
         "Minutes of work without a break after which the judging page suggests a rest; "
         "if empty, never.",
         "study",

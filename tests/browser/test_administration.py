@@ -93,6 +93,7 @@ def test_from_a_zip_to_an_export(
     assert page.evaluate("window.sameDocument") is True, "it was updated, not loaded again"
     assert_accessible(page)
 
+    page.get_by_role("link", name="Results").click()
     page.get_by_role("link", name="Exports").click()
     with page.expect_download() as download:
         page.locator("a[href$='judgments.jsonl']").first.click()
