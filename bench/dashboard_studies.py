@@ -84,7 +84,7 @@ def make_study(
     session: Session, slug: str, queries: int, documents: int
 ) -> tuple[Study, dict[int, list[int]]]:
     settings = StudySettings(tools=BOTH, check_share=0.1)
-    study = Study(slug=slug, name=slug, settings=settings.as_json())
+    study = Study(slug=slug, name=slug, settings=settings)
     session.add(study)
     session.flush()
     content = Content(

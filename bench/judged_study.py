@@ -68,7 +68,7 @@ def _people(session: Session, count: int) -> list[int]:
 
 
 def _queries(session: Session, queries: int, documents: int) -> dict[int, list[int]]:
-    study = Study(slug=SLUG, name="Full size", settings=SETTINGS.as_json())
+    study = Study(slug=SLUG, name="Full size", settings=SETTINGS)
     content = Content(hash="0" * 64, media_type="text/plain", data=b"x", size=1, text="x")
     session.add_all([study, content])
     session.flush()

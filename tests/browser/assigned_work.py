@@ -150,7 +150,7 @@ def make_assigned(
             slug=f"study-{number}-{id(site)}",
             name="Everyday questions",
             guidelines="# How to judge\n\nPrefer the page that **helps**.",
-            settings=rules.as_json(),
+            settings=rules,
         )
         session.add(study)
         session.flush()

@@ -32,7 +32,7 @@ def test_an_administrator_changes_a_study_until_work_is_assigned(
     expect(page.get_by_role("alert")).to_contain_text("it must be from 1 to 1000")
     page.get_by_label("Top k").fill("5")
     page.get_by_role("button", name="Save settings").press("Enter")
-    expect(page.locator(".pairs > div", has_text="Ties")).to_have_text("Ties no")
+    expect(page.locator(".pairs > div", has_text="Ties")).to_have_text("Tiesno")
 
     page.get_by_role("link", name="Guidelines").press("Enter")
     page.get_by_role("link", name="Edit guidelines").press("Enter")

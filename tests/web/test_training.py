@@ -213,10 +213,16 @@ def test_an_admin_sets_up_the_training_in_the_browser(trainee: Trainee) -> None:
     address = f"/studies/{trainee.slug}/training"
     seen = re.search(r'name="seen" value="(\w+)"', client.get(address).text)
     assert seen is not None
-    form = {"seen": seen[1], "training": "true", "needed": "1", "tries": "5", "contact": "Bao"}
+    form = {
+        "seen": seen[1],
+        "training": "true",
+        "training_needed": "1",
+        "training_tries": "5",
+        "training_contact": "Bao",
+    }
     assert client.post(address, data=form).status_code == 303
     assert client.post(address, data=form).status_code == 409  # somebody changed it meanwhile
-    assert client.post(address, data={**form, "tries": "many"}).status_code == 422
+    assert client.post(address, data={**form, "training_tries": "many"}).status_code == 422
     with sessions.read() as session:
         settings = session.scalars(select(Study.settings)).one()
     assert (settings.training_needed, settings.training_tries) == (1, 5)

@@ -4,7 +4,16 @@ import json
 from datetime import datetime
 from functools import lru_cache
 
-from sqlalchemy import JSON, Dialect, ForeignKey, Index, String, Text, TypeDecorator, UniqueConstraint
+from sqlalchemy import (
+    JSON,
+    Dialect,
+    ForeignKey,
+    Index,
+    String,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from topkapi.app.db.base import Base, Json, now

@@ -7,7 +7,6 @@ from fastapi import APIRouter, Query, Response
 from topkapi.app.db.models import Study
 from topkapi.app.db.queries.studies import studies as queries
 from topkapi.app.domain.errors import NotFound
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.accounts import users
 from topkapi.app.services.results.exports import StudySource, completeness
 from topkapi.app.services.studies import lifecycle
