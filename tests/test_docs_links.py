@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tests.documentation import DOCS, PAGES, ROOT, every_page, prose
+from tests.documentation import DOCS, PAGES, ROOT, prose
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
@@ -22,11 +22,15 @@ def linked(page: Path) -> list[tuple[Path, str]]:
     return [((page.parent / path) if path else page, anchor) for path, _, anchor in split]
 
 
-@every_page
-def test_relative_links_lead_to_files_and_headings(page: Path) -> None:
-    for path, anchor in linked(page):
-        assert path.exists(), path
-        assert not anchor or anchor in anchors(path), f"{path}#{anchor}"
+def test_relative_links_lead_to_files_and_headings() -> None:
+    links = [(page, path, anchor) for page in PAGES for path, anchor in linked(page)]
+    lost = [
+        f"{page.name}: {path}#{anchor}"
+        for page, path, anchor in links
+        if not path.exists() or (anchor and anchor not in anchors(path))
+    ]
+    assert len(links) > 100
+    assert lost == []
 
 
 def test_the_index_leads_to_every_page() -> None:

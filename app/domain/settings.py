@@ -21,7 +21,7 @@ class Setting:
     name: str
     kind: type
     optional: bool
-    default: Any
+    default: object
     label: str
     help: str
     part: Part

@@ -6,8 +6,6 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args, get_type_hints
 
-import pytest
-
 from topkapi.app import web
 from topkapi.app.db.base import Base
 
@@ -42,6 +40,7 @@ def rows_in(kind: Any, path: str, seen: set[Any]) -> Iterator[str]:
             yield from rows_in(hints[field.name], f"{path}.{field.name}", seen)
 
 
-@pytest.mark.parametrize("view", view_classes(), ids=lambda view: view.__name__)
-def test_views_hold_no_rows_of_the_database(view: type[Any]) -> None:
-    assert list(rows_in(view, view.__name__, set())) == []
+def test_views_hold_no_rows_of_the_database() -> None:
+    views = view_classes()
+    assert len(views) > 50
+    assert [row for view in views for row in rows_in(view, view.__name__, set())] == []

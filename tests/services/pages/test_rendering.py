@@ -141,28 +141,27 @@ def test_text_that_browsers_show_without_scripts_is_marked() -> None:
     assert marked("<svg><title/><g/></svg><p>tulip", "tulip").endswith("tulip</mark>")
 
 
-@pytest.mark.parametrize(
-    "rel",
-    [
-        "preconnect", "dns-prefetch", "prefetch", "preload", "modulepreload", "prerender", "icon",
-        "PreConnect", "&#112;reconnect", "pre&#x63;onnect", "next preconnect", "expect", "",
-        "manifest", "compression-dictionary", "x\tpreconnect",
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize(
-    "around",
-    [
-        "{}", "<svg>{}</svg>", "<svg><style>{}</style></svg>", "<math><style>{}</style></math>",
-        "<svg><style><p>{}", "<noscript>{}</noscript>", "<template>{}</template>", "<title>{}",
-        "<textarea>{}", "<style><!--</style>{}-->", "<!--><p>{}-->", "<svg><title/>{}",
-        "<select>{}", "<table>{}", "<svg><desc>{}", "<math><mtext>{}", "<frameset>{}",
-        "<style><<!--{}</style>", "<iframe>{}</iframe>", "<noscript><p title='</noscript>{}'>",
-        "<xmp>{}</xmp>", "<script/>{}", "<svg><script/>{}", "<svg><![CDATA[>{}]]>", "<plaintext>{}",
-    ],
-)  # fmt: skip
-def test_hints_are_gone_wherever_they_are(rel: str, around: str) -> None:
-    page = rendered_html(around.format(f'<link href=//x rel="{rel}">'), [])
-    assert not re.search(r"<link", page, re.IGNORECASE)
+RELATIONS = [
+    "preconnect", "dns-prefetch", "prefetch", "preload", "modulepreload", "prerender", "icon",
+    "PreConnect", "&#112;reconnect", "pre&#x63;onnect", "next preconnect", "expect", "",
+    "manifest", "compression-dictionary", "x\tpreconnect",
+]  # fmt: skip
+AROUND = [
+    "{}", "<svg>{}</svg>", "<svg><style>{}</style></svg>", "<math><style>{}</style></math>",
+    "<svg><style><p>{}", "<noscript>{}</noscript>", "<template>{}</template>", "<title>{}",
+    "<textarea>{}", "<style><!--</style>{}-->", "<!--><p>{}-->", "<svg><title/>{}",
+    "<select>{}", "<table>{}", "<svg><desc>{}", "<math><mtext>{}", "<frameset>{}",
+    "<style><<!--{}</style>", "<iframe>{}</iframe>", "<noscript><p title='</noscript>{}'>",
+    "<xmp>{}</xmp>", "<script/>{}", "<svg><script/>{}", "<svg><![CDATA[>{}]]>", "<plaintext>{}",
+]  # fmt: skip
+
+
+def test_hints_are_gone_wherever_they_are() -> None:
+    pages = [
+        around.format(f'<link href=//x rel="{rel}">') for rel in RELATIONS for around in AROUND
+    ]
+    kept = [page for page in pages if "<link" in rendered_html(page, []).lower()]
+    assert kept == []
 
 
 def test_styles_stay_and_are_nothing_else() -> None:
