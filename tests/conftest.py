@@ -26,6 +26,7 @@ from topkapi.app.config import Settings
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 
 KINDS = ("sqlite", "postgresql")
+HERE = Path(__file__).parent
 
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.register_profile(
@@ -98,14 +99,16 @@ def sqlite_url(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test on both kinds of database, or one of pages and commands on one of them.
+    """Run a test on both kinds of database, or one of pages, commands and services on one.
 
-    What pages and commands store is tested with the services, on both.
+    Which one depends on its name. Tests of what differs between the databases (statements, locks,
+    restored backups) are marked `both`; EVERY_DATABASE=1 runs every test on both.
     """
     if "database_url" not in metafunc.fixturenames:
         return
     node = metafunc.definition
-    on_one = node.path.parent.name in {"web", "cli"} and not any(node.iter_markers("both"))
+    folders = {"web", "cli", "services"} & set(node.path.relative_to(HERE).parts)
+    on_one = folders and not any(node.iter_markers("both"))
     if on_one and not os.environ.get("EVERY_DATABASE"):
         kinds: tuple[str, ...] = (KINDS[crc32(node.nodeid.encode()) % 2],)
     else:

@@ -94,7 +94,7 @@ def test_from_a_zip_to_an_export(
     assert_accessible(page)
 
     page.get_by_role("link", name="Results").click()
-    page.get_by_role("link", name="Exports").click()
+    page.get_by_role("navigation", name="Study", exact=True).get_by_text("Exports").click()
     with page.expect_download() as download:
         page.locator("a[href$='judgments.jsonl']").first.click()
     assert '"query"' in Path(download.value.path()).read_text()

@@ -97,7 +97,7 @@ def test_a_worker_agrees_trains_judges_and_gets_the_code(
     page.get_by_role("button", name="I have read them").click()
     expect(page.get_by_text("Practice", exact=True)).to_be_visible()
     page.get_by_role("button", name="Left is better").click()
-    expect(page.get_by_text("It says what to do.")).to_be_visible()
+    expect(page.locator("#verdict").get_by_text("It says what to do.")).to_be_visible()
     page.get_by_role("button", name="Next").or_(page.get_by_role("link", name="Next")).click()
     expect(page.get_by_role("heading", name="You can begin")).to_be_visible()
     page.get_by_role("link", name="Go to your queue").click()

@@ -14,6 +14,8 @@ from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
 
+pytestmark = pytest.mark.both
+
 GIVEN = (Answer.LEFT, Answer.RIGHT, Answer.TIE, Answer.LEFT_BAD, EntryKind.UNDO, EntryKind.REDO)
 
 

@@ -21,6 +21,8 @@ from topkapi.app.db.models import Assignment, User
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.backups import read_backup, write_backup
 
+pytestmark = pytest.mark.both
+
 __all__ = ["other"]  # a fixture
 HEAD = migrations.head_revision()
 Change = Callable[[list[dict[str, Any]]], object]

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import pytest
 from sqlalchemy import Engine, insert
 
 from tests.memory import peak_of
@@ -12,6 +13,8 @@ from topkapi.app.db.models import Content
 from topkapi.app.services.backups import read_backup, write_backup
 from topkapi.app.services.importing.records.contents import content_hash as hash_of
 from topkapi.app.services.importing.records.contents import content_row
+
+pytestmark = pytest.mark.both
 
 __all__ = ["other"]  # a fixture
 HEAD = migrations.head_revision()

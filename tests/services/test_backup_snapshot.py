@@ -15,6 +15,8 @@ from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.backups import read_backup, write_backup
 
+pytestmark = pytest.mark.both
+
 __all__ = ["other"]  # a fixture
 HEAD = migrations.head_revision()
 

@@ -24,6 +24,8 @@ from topkapi.app.services.backups import read_backup, write_backup
 from topkapi.app.services.jobs.store import queue_job
 from topkapi.app.services.results.systems import add_runs, read_runs
 
+pytestmark = pytest.mark.both
+
 HEAD = migrations.head_revision()
 
 

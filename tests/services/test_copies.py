@@ -40,6 +40,8 @@ from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.studies import full_copy, lifecycle
 from topkapi.app.services.studies.copy_import import is_copy, read_copy
 
+pytestmark = pytest.mark.both
+
 
 def judged(session: Session) -> Study:
     """Create a study with pairs, lists, a log, a clock, highlights and edited guidelines."""

@@ -18,6 +18,8 @@ from topkapi.app.services.progress.dashboard import concerns_of_study, dashboard
 from topkapi.app.services.progress.forecast import DAYS, forecast
 from topkapi.app.services.progress.study_progress import overview
 
+pytestmark = pytest.mark.both
+
 TODAY = date(2026, 11, 15)
 
 

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
@@ -23,6 +24,8 @@ from topkapi.app.services import audit
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.accounts.erasing import erase_user, truncate_log
 from topkapi.app.services.accounts.users import rename
+
+pytestmark = pytest.mark.both
 
 
 def told(session: Session) -> list[tuple[str, dict[str, object]]]:

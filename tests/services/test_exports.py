@@ -42,6 +42,8 @@ from topkapi.app.domain.grades.session import DEFAULT_GRADES
 from topkapi.app.services.results.exports import EXPORTS, ExportOptions, export_session, open_export
 from topkapi.app.services.results.reports import ReportCache
 
+pytestmark = pytest.mark.both
+
 ANSA, BAO, CHIDI, DEE = (f"{name}@tulips.example" for name in ("ansa", "bao", "chidi", "dee"))
 Read = Callable[[Path], Any]
 

@@ -25,6 +25,8 @@ from topkapi.app.services.jobs import store
 from topkapi.app.services.jobs.running import RunningJob
 from topkapi.app.services.jobs.worker import Worker
 
+pytestmark = pytest.mark.both
+
 PAST = timedelta(seconds=-1)  # a lease that has expired when it begins
 KIND = "sum"
 

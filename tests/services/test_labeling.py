@@ -34,6 +34,8 @@ from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import AssignmentState, Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
 
+pytestmark = pytest.mark.both
+
 
 def answer_to(assignment_state: AssignmentState, answer: Answer) -> SubmittedAnswer:
     """Return ``answer`` to the open question of ``assignment_state``."""

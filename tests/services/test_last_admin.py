@@ -13,6 +13,8 @@ from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.services.accounts import users
 
+pytestmark = pytest.mark.both
+
 ROUNDS = 8
 Act = Callable[[Session, User], None]
 

@@ -14,6 +14,8 @@ from topkapi.app.db.models import SignInAttempt, User
 from topkapi.app.services import late_writes
 from topkapi.app.services.late_writes import LateWrite, LateWrites
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def late(sessions: Sessions) -> Iterator[LateWrites]:

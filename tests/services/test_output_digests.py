@@ -12,11 +12,15 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from topkapi.app.db.engine import Sessions
 from topkapi.app.services.demo import load_demo
 from topkapi.app.services.results.exports import EXPORTS, StudySource, export_session, open_export
 from topkapi.app.services.results.reports.forms import as_json
 from topkapi.app.services.results.reports.service import make_report
+
+pytestmark = pytest.mark.both
 
 AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 RECORDED = Path(__file__).parent / "output_digests.json"

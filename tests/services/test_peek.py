@@ -22,6 +22,8 @@ from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import AssignmentState, Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
 
+pytestmark = pytest.mark.both
+
 CHOICES = st.lists(st.sampled_from([*Answer, "undo", "redo"]), max_size=25)
 
 

@@ -20,6 +20,8 @@ from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.progress import study_progress
 
+pytestmark = pytest.mark.both
+
 
 def ordered(sort: str = "name", *, search: str = "", limit: int = 10, offset: int = 0) -> Ordered:
     return Ordered(sort.removeprefix("-"), sort.startswith("-"), search, limit, offset)

@@ -1,5 +1,6 @@
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from sqlalchemy.orm import Session
 
 from tests.factories import make_assignment, make_study, make_user, queries_of
@@ -8,6 +9,8 @@ from topkapi.app.db.models import Assignment, JudgmentRow
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.services.judging.queue import WorkState, done_today, queue_of_user
+
+pytestmark = pytest.mark.both
 
 
 def test_begun_work_comes_first_then_waiting_then_finished(session: Session) -> None:

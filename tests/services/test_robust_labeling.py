@@ -25,6 +25,8 @@ from topkapi.app.domain.plan_digest import plan_digest
 from topkapi.app.services.judging.labeling import AssignmentState, Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def assigned(sessions: Sessions) -> AssignedWork:

@@ -24,6 +24,8 @@ from topkapi.app.services.accounts.throttling import (
 from topkapi.app.services.accounts.totp import Codes
 from topkapi.app.services.late_writes import LateWrites
 
+pytestmark = pytest.mark.both
+
 HERE = Visitor("127.0.0.1", on_loopback=True)
 AWAY = Visitor("203.0.113.9", on_loopback=False)
 NOON = datetime(2026, 11, 3, 12, tzinfo=UTC)

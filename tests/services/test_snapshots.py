@@ -1,11 +1,14 @@
 """Tests of snapshots: sums of large studies are cached for some seconds."""
 
+import pytest
 from sqlalchemy.orm import Session
 
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from topkapi.app.db.base import now
 from topkapi.app.services.progress import study_progress
 from topkapi.app.services.progress.snapshots import PATIENCE, SECONDS, Snapshots
+
+pytestmark = pytest.mark.both
 
 
 class Clock:

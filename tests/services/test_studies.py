@@ -25,6 +25,8 @@ from topkapi.app.services.judging.queue import queue_of_user
 from topkapi.app.services.results.systems import add_runs, read_runs
 from topkapi.app.services.studies import full_copy, lifecycle
 
+pytestmark = pytest.mark.both
+
 
 def judged(session: Session, slug: str = "tulips") -> Study:
     study = make_study(session, slug=slug, queries=2, documents=3)

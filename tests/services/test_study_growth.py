@@ -19,6 +19,8 @@ from topkapi.app.services.assignments.preview import preview
 from topkapi.app.services.assignments.rebalancing import apply_rebalancing, plan_rebalancing
 from topkapi.app.services.assignments.rotation import assign_rotation
 
+pytestmark = pytest.mark.both
+
 BOTH = (Tool.PAIRS, Tool.GRADES)
 
 

@@ -29,6 +29,8 @@ from topkapi.app.services.judging.timing import (
 )
 from topkapi.app.services.late_writes import LateWrite, LateWrites
 
+pytestmark = pytest.mark.both
+
 NOON = datetime.fromisoformat("2026-11-15T12:00:00+00:00")
 
 

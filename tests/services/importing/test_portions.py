@@ -18,6 +18,8 @@ from topkapi.app.services.importing import import_and_commit, open_source, stagi
 from topkapi.app.services.importing.portions import add_contents, finish_interrupted
 from topkapi.app.services.importing.records.contents import content_hash, content_row
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture(autouse=True)
 def _small_portions(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,6 +41,8 @@ from topkapi.app.services.importing import (
 )
 from topkapi.app.services.importing.records.contents import content_hash
 
+pytestmark = pytest.mark.both
+
 
 def load(session: Session, path: Path) -> ImportReport:
     with open_source(path) as source:
