@@ -22,22 +22,6 @@ class Platform(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Parameters:
-    """Names of the parameters that a platform adds to a link."""
-
-    worker: str
-    session: str
-    study: str
-
-
-PARAMETERS: Mapping[Platform, Parameters] = {
-    Platform.PROLIFIC: Parameters("PROLIFIC_PID", "SESSION_ID", "STUDY_ID"),
-    Platform.MTURK: Parameters("workerId", "assignmentId", "hitId"),
-    Platform.OTHER: Parameters("worker", "session", "study"),
-}
-
-
-@dataclass(frozen=True, slots=True)
 class Arrival:
     """A worker as the platform names them.
 
@@ -48,6 +32,14 @@ class Arrival:
     worker: str
     session: str = ""
     study: str = ""
+
+
+# The names of the parameters that a platform adds to a link.
+PARAMETERS: Mapping[Platform, Arrival] = {
+    Platform.PROLIFIC: Arrival("PROLIFIC_PID", "SESSION_ID", "STUDY_ID"),
+    Platform.MTURK: Arrival("workerId", "assignmentId", "hitId"),
+    Platform.OTHER: Arrival("worker", "session", "study"),
+}
 
 
 def is_preview(platform: Platform, values: Mapping[str, str]) -> bool:

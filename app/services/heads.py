@@ -22,13 +22,13 @@ class PersonHead:
 
 
 @dataclass(frozen=True, slots=True)
-class StudyHead:
-    """A study that a page links to."""
+class StudyName:
+    """A study by its names, of people and of addresses."""
 
     slug: str
     name: str
 
     @classmethod
     def of(cls, study: Study) -> Self:
-        """Copy what pages show of a study."""
+        """Return the names of a study."""
         return cls(study.slug, study.name)

@@ -12,7 +12,6 @@ from topkapi.analysis.report.schema.answers import (
     LeftShare,
     Person,
     SelfConsistency,
-    UnansweredThird,
 )
 from topkapi.analysis.report.schema.effort import AssessorTimes, Course, Effort, NoEffort, Spread
 from topkapi.analysis.report.schema.figures import Figure, Interval, Reason
@@ -83,5 +82,4 @@ __all__ = [
     "SystemScores",
     "ToolConsensus",
     "ToolReport",
-    "UnansweredThird",
 ]

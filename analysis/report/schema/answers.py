@@ -50,15 +50,6 @@ class ConsistencyThird:
 
 
 @dataclass(frozen=True, slots=True)
-class UnansweredThird:
-    """One third of the sessions of a tool without raw answers; its keys have another order."""
-
-    part: str
-    figure: Figure = field(metadata=INLINE)
-    asked: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Answers:
     """Quality of the raw answers of a tool, and self-consistency over a session.
 
@@ -68,7 +59,7 @@ class Answers:
     self_consistency: SelfConsistency
     left: LeftShare
     triads: IntransitiveTriads = field(metadata=key("circles"))
-    course: tuple[ConsistencyThird | UnansweredThird, ...]
+    course: tuple[ConsistencyThird, ...]
     given: bool = field(metadata={"internal": True})
 
 

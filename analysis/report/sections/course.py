@@ -3,7 +3,7 @@
 import numpy as np
 
 from topkapi.analysis.agreement import agreement
-from topkapi.analysis.report.schema import ConsistencyThird, Figure, Reason, UnansweredThird
+from topkapi.analysis.report.schema import ConsistencyThird, Figure, Reason
 from topkapi.analysis.report.sections.answers import AnswerQuality
 from topkapi.analysis.report.sections.figures import figure
 from topkapi.analysis.typing import FloatArray
@@ -13,10 +13,10 @@ PARTS = ("first third", "second third", "last third")
 
 def consistency_course(
     quality: AnswerQuality,
-) -> tuple[ConsistencyThird | UnansweredThird, ...]:
+) -> tuple[ConsistencyThird, ...]:
     """Return the share of repeated pairs answered alike in each third of the sessions."""
     if quality.repeats is None:
-        return tuple(UnansweredThird(part, Figure(None, Reason.NO_REPEATS)) for part in PARTS)
+        return tuple(ConsistencyThird(part, 0, Figure(None, Reason.NO_REPEATS)) for part in PARTS)
     third = _thirds(quality)
     counts = [quality.repeats.counts[third == part] for part in range(3)]
     return tuple(

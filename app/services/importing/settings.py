@@ -22,8 +22,8 @@ from topkapi.app.services.importing.records.values import (
     shown,
     text_value,
 )
+from topkapi.app.services.importing.setting_values import setting_value
 from topkapi.app.services.importing.sources.reader import Reader
-from topkapi.app.services.studies.setting_values import setting_value
 
 _OTHERS = ("name", "slug", "files")
 FILE_SETTINGS = (*_OTHERS, *STUDY_SETTINGS)

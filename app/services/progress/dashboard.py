@@ -10,7 +10,7 @@ from topkapi.app.db.base import now
 from topkapi.app.db.models import Study
 from topkapi.app.db.queries import dashboard as queries
 from topkapi.app.db.queries.assignments.assignments import users_by_id
-from topkapi.app.services.heads import PersonHead, StudyHead
+from topkapi.app.services.heads import PersonHead, StudyName
 from topkapi.app.services.progress import study_progress
 from topkapi.app.services.progress.attention import (
     Concern,
@@ -61,7 +61,7 @@ class Dashboard:
     """
 
     cards: Sequence[StudyCard]
-    unassigned: Sequence[StudyHead]
+    unassigned: Sequence[StudyName]
     attention: Sequence[Attention]
     more: int
 
@@ -90,7 +90,7 @@ def dashboard(
     return Dashboard(
         cards=sorted(cards, key=lambda card: card.finished),
         unassigned=[
-            StudyHead.of(study) for study in studies if not seen[study.id].all.sums.assigned
+            StudyName.of(study) for study in studies if not seen[study.id].all.sums.assigned
         ],
         attention=_named(session, found[:MOST_CONCERNS]),
         more=max(0, len(found) - MOST_CONCERNS),

@@ -11,6 +11,7 @@ from topkapi.app.db.queries.judging import queue as queue_queries
 from topkapi.app.domain.errors import AnswerNotAllowed, LogRefusal, Withdrawn
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.session import SubmittedAnswer
+from topkapi.app.services.heads import StudyName
 from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import AssignmentState, Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
@@ -33,7 +34,6 @@ from topkapi.app.web.judging.api_models import (
     ProblemOut,
     QueryOut,
     StepIn,
-    StudyName,
 )
 from topkapi.app.web.judging.api_views import assignment_out
 
@@ -63,7 +63,7 @@ def get_assignments(
             id=row.id,
             state="finished" if row.finished_at else "begun" if row.last_entry_at else "waiting",
             tool=row.tool,
-            study=StudyName(slug=row.query.study.slug, name=row.query.study.name),
+            study=StudyName.of(row.query.study),
             query=QueryOut(
                 id=row.query.external_id,
                 text=row.query.text,

@@ -5,19 +5,14 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.pairs.confidence import Expected
+from topkapi.app.services.heads import StudyName
 from topkapi.app.web.common.received import Body
 
 Name = Annotated[str, Field(max_length=300)]
 Position = Annotated[
     int, Field(ge=0, le=2**31 - 1, description="Position in the log that this entry is meant for.")
 ]
-
-
-class StudyName(BaseModel):
-    """The study an assignment belongs to."""
-
-    slug: str
-    name: str
 
 
 class QueryOut(BaseModel):
@@ -87,14 +82,6 @@ class PageConfidenceOut(BaseModel):
     high: int
 
 
-class ExpectedOut(BaseModel):
-    """Expected value of a measure of the list, with its central 90 % interval."""
-
-    mean: float
-    low: float
-    high: float
-
-
 class ConfidenceOut(BaseModel):
     """Expected quality of the list, estimated error rate of the assessor, and each page.
 
@@ -105,8 +92,8 @@ class ConfidenceOut(BaseModel):
 
     quality: float
     error_rate: float
-    kappa_ndcg: ExpectedOut | None = None
-    overlap: ExpectedOut | None = None
+    kappa_ndcg: Expected | None = None
+    overlap: Expected | None = None
     pages: list[PageConfidenceOut]
 
 

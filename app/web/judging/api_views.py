@@ -8,9 +8,10 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.grades.session import UNJUDGEABLE, AskingGrade, Graded, GradePlan
 from topkapi.app.domain.lists.plan import ListPlan, ShownList, hidden_name
 from topkapi.app.domain.lists.session import AskingLists, Compared, ListAnswer
-from topkapi.app.domain.pairs.confidence import Expected, ListConfidence
+from topkapi.app.domain.pairs.confidence import ListConfidence
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Asking, Finished
+from topkapi.app.services.heads import StudyName
 from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.pages.texts import PageTexts
 from topkapi.app.web.judging.api_models import (
@@ -18,7 +19,6 @@ from topkapi.app.web.judging.api_models import (
     ComparisonOut,
     ConfidenceOut,
     DocumentOut,
-    ExpectedOut,
     GradeQuestion,
     GradeResult,
     ListOut,
@@ -29,7 +29,6 @@ from topkapi.app.web.judging.api_models import (
     PairResult,
     ProgressOut,
     QueryOut,
-    StudyName,
 )
 
 
@@ -152,8 +151,8 @@ def _confidence(confidence: ListConfidence, names: Mapping[int, str]) -> Confide
     return ConfidenceOut(
         quality=confidence.quality,
         error_rate=confidence.error_rate,
-        kappa_ndcg=_expected(confidence.kappa_ndcg),
-        overlap=_expected(confidence.overlap),
+        kappa_ndcg=confidence.kappa_ndcg,
+        overlap=confidence.overlap,
         pages=[
             PageConfidenceOut(
                 document=names[page.item], in_top=page.in_top, low=page.low, high=page.high
@@ -161,9 +160,3 @@ def _confidence(confidence: ListConfidence, names: Mapping[int, str]) -> Confide
             for page in confidence.pages
         ],
     )
-
-
-def _expected(value: Expected | None) -> ExpectedOut | None:
-    if value is None:
-        return None
-    return ExpectedOut(mean=value.mean, low=value.low, high=value.high)

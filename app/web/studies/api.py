@@ -14,7 +14,7 @@ from topkapi.app.services.studies.access import set_access
 from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, SessionDep, reader_id
 from topkapi.app.web.common.api_paging import Number
 from topkapi.app.web.people.api import UserOut
-from topkapi.app.web.studies.api_models import Slug, StudyDetail, StudyOut, ToolProgress
+from topkapi.app.web.studies.api_models import Slug, StudyDetail, StudyOut
 
 router = APIRouter(prefix="/api/v1/studies", tags=["studies"])
 COUNTS = ("queries", "documents", "candidates", "assignments", "finished")
@@ -47,7 +47,7 @@ def get_study_facts(session: SessionDep, _user: ApiResearcher, slug: Slug) -> St
         **_facts(*row),
         guidelines=study.guidelines,
         settings=study.settings.as_json(),
-        progress=[ToolProgress.model_validate(each) for each in state.as_json()],
+        progress=list(state.tools),
     )
 
 

@@ -7,6 +7,7 @@ from fastapi import Path
 from pydantic import BaseModel
 
 from topkapi.app.domain.enums import Tool
+from topkapi.app.services.results.exports.service import ToolCount
 
 Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$", description="The study's slug.")]
 
@@ -27,22 +28,12 @@ class StudyOut(BaseModel):
     finished: int
 
 
-class ToolProgress(BaseModel):
-    """Progress of the work with one tool; withdrawn work is counted separately."""
-
-    tool: Tool
-    assigned: int
-    begun: int
-    finished: int
-    withdrawn: int
-
-
 class StudyDetail(StudyOut):
     """A study with its guidelines and settings, and its progress per tool."""
 
     guidelines: str
     settings: dict[str, Any]
-    progress: list[ToolProgress]
+    progress: list[ToolCount]
 
 
 class ExportOut(BaseModel):
