@@ -226,7 +226,7 @@ def test_long_names_and_words_leave_room_for_what_is_said_about_them(
         admin = make_user(session, role=Role.ADMIN)
         slug = f"long-{admin.id}"
         study = make_judged_study(session, slug=slug)
-        study.settings = StudySettings(k=3, tools=(Tool.PAIRS, Tool.GRADES)).as_json()
+        study.settings = StudySettings(k=3, tools=(Tool.PAIRS, Tool.GRADES))
         query = queries_of(session, study)[0]
         query.text = WORD
         long = make_user(session, name=LONG)

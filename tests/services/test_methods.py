@@ -50,7 +50,7 @@ def with_errors(seed: int) -> Person:
 def busy_study(session: Session) -> str:
     """Make a study with unfinished, void and withdrawn work, an adjudication, grades and lists."""
     study = make_study(session, slug="tulips", queries=7, documents=8)
-    study.settings = StudySettings(k=3).as_json()
+    study.settings = StudySettings(k=3)
     queries = queries_of(session, study)
     names = ("Ansa Lehto", "Bao Tran", "Chidi Obi", "Dee Roy", "Eve Hall", "Fay Wong", "Gus Berg")
     people = [make_user(session, name=n, email=f"{n[:3].lower()}@lab.example") for n in names]
