@@ -105,12 +105,12 @@ export function reporter({ url, csrf, clock }) {
   };
   return {
     send(kind, reason) {
-      const headers = { "X-CSRF-Token": csrf, "HX-Request": "true", "Content-Type": "application/x-www-form-urlencoded" };
+      const headers = { "X-CSRF-Token": csrf(), "HX-Request": "true", "Content-Type": "application/x-www-form-urlencoded" };
       send(url, { method: "POST", headers, body: bodyOf(kind, reason).toString() }).catch(() => {});
     },
     leave() {
       const body = bodyOf("leave");
-      body.set("csrf_token", csrf);
+      body.set("csrf_token", csrf());
       navigator.sendBeacon(url, body);
     },
   };

@@ -2,7 +2,7 @@
 // and never removes them: an urgent one goes only when its cause is gone or by its own button, any other with Esc and
 // with the next answer.
 const container = document.getElementById("notice");
-const URGENCY = ["idle", "slow", "offline", "refused", "error"]; // all other kinds share the place below them
+const URGENCY = ["idle", "slow", "offline", "refused", "error", "expired"]; // all other kinds share the place below them
 const places = [null, ...URGENCY.map(() => null)]; // by urgency: { kind, nodes }
 let drawn = null;
 

@@ -7,7 +7,8 @@ const SLOW_MS = 3000; // after this long without a reply the person is told
 const HANGS_MS = 30000; // after this long the request is sent again; the server counts it once
 
 export class Outbox {
-  // hooks: offline, slow, online, failed (is given what tries again at once), signedOut, outOfDate.
+  // hooks: offline, slow, online, failed (is given what tries again at once), signedOut, outOfDate; where nothing can be
+  // stored, renew in place of the last two: it resolves with whether the answer can be sent again at once.
   constructor({ url, csrf, hooks }) {
     Object.assign(this, { url, csrf, hooks });
     this.items = [];
@@ -77,6 +78,8 @@ export class Outbox {
       if (reply === null) {
         this.hooks.offline();
         await this.wait(pause);
+      } else if ([401, 403].includes(reply.status) && !this.isStored) {
+        if (!(await this.hooks.renew())) await this.wait(pause);
       } else if (reply.status === 401) {
         return this.hooks.signedOut();
       } else if (reply.status === 403) {
@@ -97,7 +100,7 @@ export class Outbox {
   }
 
   async post(body) {
-    const headers = { "X-CSRF-Token": this.csrf, "HX-Request": "true", "Content-Type": "application/x-www-form-urlencoded" };
+    const headers = { "X-CSRF-Token": this.csrf(), "HX-Request": "true", "Content-Type": "application/x-www-form-urlencoded" };
     const slow = setTimeout(() => this.hooks.slow(), SLOW_MS);
     try {
       const response = await send(this.url, { method: "POST", headers, body, signal: AbortSignal.timeout(HANGS_MS) });
@@ -115,12 +118,14 @@ export class Outbox {
       const done = () => {
         clearTimeout(timer);
         removeEventListener("online", done);
+        removeEventListener("focus", done);
         this.hurry = null;
         resolve();
       };
       const timer = setTimeout(done, ms);
       this.hurry = done;
       addEventListener("online", done);
+      addEventListener("focus", done); // the person comes back, perhaps from signing in
     });
   }
 }

@@ -28,7 +28,7 @@ import { checkPages } from "./text_view.js";
 
 const { form, boxes } = stage;
 const { work, next, timer, signIn, idleSeconds, questionMs } = form.dataset;
-const csrf = form.elements.csrf_token.value;
+const csrf = () => form.elements.csrf_token.value;
 const DEEPER_MS = 1500; // of reading, before questions further ahead are prefetched
 let offline = false;
 let deeper = null; // the timer for that
@@ -45,19 +45,33 @@ const clock = new Clock({
 });
 const reports = reporter({ url: timer, csrf, clock: () => clock });
 const pause = wirePause({ clock, reports, changed: pausedOrResumed, idleSeconds: Number(idleSeconds) });
-const leaveFor = (address) => { pause.left = true; location.assign(address); };
+const isOnlyHere = () => !outbox.empty && !outbox.isStored; // unsent answers would be lost with the page
+const leaveFor = (address) => { if (!isOnlyHere()) { pause.left = true; location.assign(address); } };
 const outbox = new Outbox({
   url: form.action,
   csrf,
   hooks: {
     offline() { offline = true; notices.clear("slow"); tellOffline(); settle(); },
     slow() { if (!offline) notices.tell("slow", { kept: keptText() }); },
-    online() { offline = false; notices.clear("slow"); notices.clear("offline"); settle(); },
+    online() { offline = false; for (const kind of ["slow", "offline", "expired"]) notices.clear(kind); settle(); },
     failed: notices.askAgain,
     signedOut() { leaveFor(`${signIn}?reason=kept&next=${encodeURIComponent(work)}`); },
     outOfDate() { leaveFor(work); },
+    renew,
   },
 });
+
+// The person signs in in another tab; this one goes on with the new session. Nobody else can: they cannot open this work.
+async function renew() {
+  const response = await fetch(work).catch(() => null);
+  const isOpen = response?.ok && !response.redirected;
+  const { body } = new DOMParser().parseFromString(isOpen ? await response.text() : "", "text/html");
+  const headers = body.getAttribute("hx-headers");
+  if (!headers || headers === document.body.getAttribute("hx-headers")) { offline = true; notices.tell("expired"); return false; }
+  document.body.setAttribute("hx-headers", headers);
+  for (const field of document.getElementsByName("csrf_token")) field.value = JSON.parse(headers)["X-CSRF-Token"];
+  return true;
+}
 
 const keptText = () => `${outbox.size === 1 ? "Your answer is" : `Your ${outbox.size} answers are`} ${outbox.isStored ? "stored in this browser" : "kept in this tab only"}`;
 
@@ -212,6 +226,7 @@ wireTerms(refresh);
 wireFinder();
 wireHistory();
 wirePassages();
+addEventListener("beforeunload", (event) => { if (isOnlyHere()) event.preventDefault(); });
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
 listen({

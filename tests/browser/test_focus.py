@@ -16,7 +16,7 @@ from tests.browser.assigned_work import (
     ready,
     saved,
 )
-from tests.browser.looks import assert_accessible, flaws, resize
+from tests.browser.looks import assert_accessible, flaws, resize, schemes
 from tests.browser.test_lists import list_assigned
 from topkapi.app.db.models import Assignment, Document
 from topkapi.app.domain.enums import Tool
@@ -143,6 +143,21 @@ def test_from_the_second_question_on_the_header_is_one_line(
         answered(page, count)
         saved(page)
     expect(described).to_be_visible()
+
+
+@pytest.mark.parametrize("tool", list(Tool))
+def test_the_tools_of_the_first_question_are_one_line(
+    site: Site, context: BrowserContext, tool: Tool
+) -> None:
+    page = work_with(site, tool).open_page(context)
+    middles = """all => all.map((e) => e.getBoundingClientRect())
+      .map(({ top, height }) => Math.round(top + height / 2))"""
+    for width, height in ((1440, 900), (1280, 720), (1024, 768), (390, 844)):
+        resize(page, width, height)
+        for scheme in schemes(page):
+            tools = page.locator(".ask__more > :visible")
+            assert len(set(tools.evaluate_all(middles))) == 1, (width, scheme)
+            assert flaws(page) == [], (width, scheme)
 
 
 def test_every_key_works_while_the_tools_are_folded(
@@ -371,6 +386,7 @@ def test_web_pages_are_dimmed_in_the_dark_unless_switched_off(
 ) -> None:
     context = browser.new_context(color_scheme="dark")
     page = new_assigned(pages=[*plain_pages(4), HTML]).open_page(context)
+    expect(page.get_by_role("button", name="Dim pages")).to_be_visible()
     go_on(page, "ArrowLeft", 1)
     frames = page.locator(".frames iframe:not(.frame--next)")
     filters = "all => all.map((frame) => getComputedStyle(frame).filter)"

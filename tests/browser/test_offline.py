@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Route, expect
 
 from tests.browser.assigned_work import (
     AssignedWork,
@@ -11,13 +11,18 @@ from tests.browser.assigned_work import (
     answered,
     make_assigned,
     plain_pages,
+    press,
     ready,
     saved,
+    settled,
     shows_what_it_asks,
 )
+from tests.factories import PASSWORD
+from topkapi.app.db.models import User
 from topkapi.app.domain.enums import Tool
 
 pytestmark = pytest.mark.browser
+NO_STORAGE = "Storage.prototype.setItem = () => { throw new Error('no storage'); }"
 
 
 def test_answers_are_kept_as_far_as_pages_were_prefetched_and_sent_in_order(
@@ -59,7 +64,7 @@ def test_answers_are_kept_as_far_as_pages_were_prefetched_and_sent_in_order(
 def test_without_storage_the_answer_is_said_to_be_in_this_tab_only(
     assigned: AssignedWork, context: BrowserContext
 ) -> None:
-    context.add_init_script("Storage.prototype.setItem = () => { throw new Error('no storage'); }")
+    context.add_init_script(NO_STORAGE)
     tab = assigned.open_page(context)
     context.set_offline(True)
     tab.keyboard.press("ArrowLeft")
@@ -130,16 +135,21 @@ def test_a_server_that_hangs_is_named(
     answered(page, 1)
 
 
+def expire(assigned: AssignedWork) -> None:
+    """End every session of the person."""
+    with assigned.site.sessions.write.begin() as session:
+        session.get_one(User, assigned.user.id).session_version += 1
+
+
+def sign_in(page: Page, assigned: AssignedWork) -> None:
+    page.get_by_label("E-mail").fill(assigned.user.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+
 def test_an_expired_sign_in_says_why_and_what_is_safe(
     new_assigned: Callable[..., AssignedWork], browser: Browser
 ) -> None:
-    from tests.factories import PASSWORD
-    from topkapi.app.db.models import User
-
-    def expire(assigned: AssignedWork) -> None:
-        with assigned.site.sessions.write.begin() as session:
-            session.get_one(User, assigned.user.id).session_version += 1
-
     assigned = new_assigned()
     context = browser.new_context()
     page = assigned.open_page(context)
@@ -147,18 +157,70 @@ def test_an_expired_sign_in_says_why_and_what_is_safe(
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("Your sign-in has expired.")).to_be_visible()
     expect(page.get_by_text("stored in this browser")).to_be_visible()
-    page.get_by_label("E-mail").fill(assigned.user.email)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    sign_in(page, assigned)
     expect(page.get_by_text("The stored answer is saved now.")).to_be_visible()
     expire(assigned)
     page.keyboard.press("h")
     page.keyboard.type("wrap")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Your sign-in has expired.")).to_be_visible()
-    page.get_by_label("E-mail").fill(assigned.user.email)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    sign_in(page, assigned)
     page.wait_for_url(assigned.url)
     ready(page)
     context.close()
+
+
+def test_without_storage_an_expired_sign_in_loses_no_answer(
+    assigned: AssignedWork, context: BrowserContext
+) -> None:
+    context.add_init_script(NO_STORAGE)
+    tab = assigned.open_page(context)
+    other = make_assigned(assigned.site)
+    expire(assigned)
+    tab.keyboard.press("ArrowRight")
+    answered(tab, 1)
+    tab.keyboard.press("ArrowLeft")  # waits for the first answer
+    notice = tab.locator("#notice").get_by_role("alert")
+    expect(notice).to_contain_text("Your sign-in has expired.")
+    expect(notice).to_contain_text("it keeps your unsent answers")
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    tab.on("dialog", stay)
+    tab.evaluate("location.assign('/')")
+    settled(tab)
+    assert asked == ["beforeunload"], "nobody leaves without being asked"
+    with tab.expect_response(assigned.url) as refused:
+        context.add_cookies([assigned.site.cookie(other.user)])
+    assert refused.value.status == 404
+    expect(notice).to_contain_text("Your sign-in has expired.")
+    assert assigned.log() == other.log() == []
+    context.clear_cookies()
+    with context.expect_page() as opened:
+        notice.get_by_role("link", name="Sign in").click()
+    sign_in(opened.value, assigned)
+    expect(opened.value.get_by_role("heading", name="Your queue")).to_be_visible()
+    tab.bring_to_front()
+    answered(tab, 2)
+    expect(tab.locator("#notice")).to_be_empty()
+    assert assigned.log() == [("answer", "right"), ("answer", "left")]
+    tab.keyboard.press("h")
+    tab.keyboard.type("wrap")
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_label("Stop highlighting wrap")).to_have_count(1)
+    press(tab, "ArrowLeft", 3)
+
+
+def test_without_storage_a_form_of_an_older_sign_in_is_sent_under_the_new_one(
+    assigned: AssignedWork, context: BrowserContext
+) -> None:
+    context.add_init_script(NO_STORAGE)
+    tab = assigned.open_page(context)
+    context.add_cookies([assigned.site.cookie(assigned.user)])  # a new session in another tab
+    tab.keyboard.press("ArrowLeft")
+    answered(tab, 1)
+    ready(tab)
+    assert assigned.log() == [("answer", "left")]
