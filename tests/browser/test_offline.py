@@ -182,7 +182,7 @@ def test_without_storage_an_expired_sign_in_loses_no_answer(
     tab.keyboard.press("ArrowLeft")  # waits for the first answer
     notice = tab.locator("#notice").get_by_role("alert")
     expect(notice).to_contain_text("Your sign-in has expired.")
-    expect(notice).to_contain_text("Unsent answers are kept in this tab only.")
+    expect(notice).to_contain_text("This tab keeps your unsent answers.")
     asked: list[str] = []
 
     def stay(dialog: Dialog) -> None:
