@@ -126,8 +126,11 @@ export function saved() {
   form.classList.remove("answers--saving");
 }
 
+let swiped = 0; // how far the strip of pages was scrolled sideways before the pause
+
 // Remove the pages from the document, not only from view, and show the pause screen.
 export function curtain(time, why) {
+  swiped = stage.querySelector(".split").scrollLeft;
   away.append(...stage.querySelectorAll(".panetabs, .split"));
   away.querySelectorAll(".frames iframe").forEach(delay); // they load again afterwards
   const node = document.importNode(document.getElementById("paused").content, true);
@@ -142,6 +145,7 @@ export function curtain(time, why) {
 export function unveil() {
   stage.querySelector(".paused").remove();
   stage.prepend(away);
+  stage.querySelector(".split").scrollLeft = swiped;
   restoreLists();
   clockFace(false);
 }

@@ -40,7 +40,8 @@ BOXES = """(kinds) => [...document.querySelectorAll(kinds)]
 BUTTONS = ".answers button"
 COVERED = """() => {
   const note = document.querySelector('#notice .toast').getBoundingClientRect();
-  return [...document.querySelectorAll('.frames, .answers')].some((e) => {
+  const parts = [...document.querySelectorAll('.frames, .answers, #clock time')];
+  return parts.filter((e) => e.checkVisibility({ visibilityProperty: true })).some((e) => {
     const box = e.getBoundingClientRect();
     return note.bottom > box.top && note.top < box.bottom
       && note.right > box.left && note.left < box.right;
@@ -378,6 +379,22 @@ def test_on_a_phone_a_dot_marks_the_page_not_yet_looked_at(
     answered(page, 1)
     kept = page.evaluate("() => document.querySelector('#answers').left.value") == seen
     page.wait_for_function(f"wanted => ({dots})()[0] === wanted", arg=not kept)
+    context.close()
+
+
+def test_on_a_phone_a_pause_returns_to_the_page_that_was_read(
+    new_assigned: Callable[..., AssignedWork], browser: Browser
+) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
+    page = new_assigned().open_page(context)
+    tab = page.get_by_role("link", name="Right page")
+    tab.tap()
+    right = page.locator("#right .frames")
+    expect(right).to_be_in_viewport(ratio=0.9)
+    page.get_by_role("button", name="Pause").tap()
+    page.get_by_role("button", name="Resume").tap()
+    expect(right).to_be_in_viewport(ratio=0.9)
+    expect(tab).to_have_attribute("aria-current", "true")
     context.close()
 
 

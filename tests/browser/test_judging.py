@@ -278,9 +278,15 @@ def test_an_expired_sign_in_loses_no_answer(assigned: AssignedWork, tab: Page) -
     tab.keyboard.press("ArrowRight")
     expect(tab.get_by_role("heading", name="Sign in")).to_be_visible()
     assert assigned.log() == []
-    tab.get_by_label("E-mail").fill(assigned.user.email)
-    tab.get_by_label("Password").fill(PASSWORD)
-    tab.get_by_role("button", name="Sign in").click()
+    expect(tab.get_by_label("E-mail")).to_be_focused()
+    tab.keyboard.type(assigned.user.email)
+    tab.keyboard.press("Tab")
+    tab.keyboard.type("not the password")
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_text("Enter the password again.")).to_be_visible()
+    expect(tab.get_by_label("Password")).to_be_focused()
+    tab.keyboard.type(PASSWORD)
+    tab.keyboard.press("Enter")
     expect(tab.get_by_text("The stored answer is saved now.")).to_be_visible()
     answered(tab, 1)
     assert assigned.log() == [("answer", "right")]

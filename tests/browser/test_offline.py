@@ -207,11 +207,11 @@ def test_without_storage_an_expired_sign_in_loses_no_answer(
     answered(tab, 2)
     expect(tab.locator("#notice")).to_be_empty()
     assert assigned.log() == [("answer", "right"), ("answer", "left")]
+    press(tab, "ArrowLeft", 3)
     tab.keyboard.press("h")
     tab.keyboard.type("wrap")
     tab.keyboard.press("Enter")
     expect(tab.get_by_label("Stop highlighting wrap")).to_have_count(1)
-    press(tab, "ArrowLeft", 3)
 
 
 def test_without_storage_a_form_of_an_older_sign_in_is_sent_under_the_new_one(
