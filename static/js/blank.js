@@ -53,7 +53,7 @@ function isCovered(page, length) {
 }
 
 // Marks of terms have colours of their own.
-const isOwn = ({ node }) => node.data.trim() && !node.parentElement.closest("mark[data-mark]");
+const isOwn = (node) => node.data.trim() && !node.parentElement.closest("mark[data-mark]");
 
 export function showsNothing(page) {
   if (!page?.body || page.documentElement.dataset.problem) return false;
@@ -62,7 +62,10 @@ export function showsNothing(page) {
   if (!length || page.documentElement.scrollTop > 0) return false; // it has been read
   if (isCovered(page, length)) return true;
   const range = page.createRange();
-  for (const { node } of parts.filter(isOwn).slice(0, MOST)) {
+  let looked = 0;
+  for (const { node } of parts) {
+    if (!isOwn(node)) continue;
+    if ((looked += 1) > MOST) break;
     range.selectNodeContents(node);
     const box = range.getClientRects()[0];
     if (box && isSeen(node.parentElement, box)) return false;

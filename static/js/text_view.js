@@ -5,6 +5,7 @@ import { adopt, delay, isShown } from "./frames.js";
 import * as panes from "./panes.js";
 
 const asText = new Set(); // names of pages
+const readable = new WeakSet(); // pages that show something
 const isText = (frame) => frame.dataset.view === "text";
 
 // Replace the frame by one that shows the other view. A new frame leaves no entry in the history of the tab.
@@ -41,12 +42,22 @@ function offer(frame) {
   frame.after(note);
 }
 
-// Show each page as the person reads it, and offer the text of a page that shows nothing.
+const isThere = (frame) => isShown(frame) && frame.isConnected;
+
+// Offer the text of a page that shows nothing. Looking for that lays the page out, so it waits until nothing else is to do.
+function look(frame) {
+  const page = frame.contentDocument;
+  if (!isThere(frame) || offerIn(frame) || page === null || readable.has(page)) return;
+  if (showsNothing(page)) offer(frame);
+  else readable.add(page);
+}
+
+// Show each page as the person reads it.
 function check(frame) {
-  if (!isShown(frame) || !frame.isConnected) return;
+  if (!isThere(frame)) return;
   offerIn(frame)?.remove();
   if (frame.dataset.name && asText.has(frame.dataset.name) !== isText(frame)) turn(frame);
-  else if (showsNothing(frame.contentDocument)) offer(frame);
+  else if (!readable.has(frame.contentDocument)) requestIdleCallback(() => look(frame), { timeout: 1000 });
 }
 
 export const checkPages = () => panes.all().map(panes.frameIn).filter(Boolean).forEach(check);

@@ -131,7 +131,7 @@ function show(fragment) {
   painted = painting();
   hold(painted);
   seen.wait(visible());
-  afterPaint(look);
+  afterPaint(() => requestIdleCallback(look, { timeout: 100 })); // other frames of the pages come first
 }
 
 const visible = () => painted.then(() => new Promise((resolve) => { pool.whenShown(boxes, resolve); }));
