@@ -228,6 +228,7 @@ def test_a_question_requested_before_the_answer_is_not_shown_after_it(
     route, response = held[0]
     with tab.expect_response(assigned.url):
         route.fulfill(response=response)
+    expect(frame_of(tab, "left").locator("mark", has_text="wrap").first).to_be_visible()
     ready(tab)
     answered(tab, 1)
     tab.keyboard.press("ArrowRight")
