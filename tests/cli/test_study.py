@@ -146,6 +146,33 @@ def test_a_full_copy_is_imported(topkapi: Topkapi, tmp_path: Path) -> None:
     assert (code, "topkapi study import" in err) == (1, True)
 
 
+REAL = {
+    "TREC-DL19-text": ("43 queries", ""),
+    "TREC-DL21-text --pool 10": ("53 queries", "candidates from the first 10 of runs-judged"),
+    "MQ2008": ("784 queries", "candidates from Fold1/test.txt.gz, Fold2/test.txt.gz"),
+    "OHSUMED": ("106 queries", "as feature cards"),
+    "MSLR-sample": ("43 queries", "recognised by its content"),
+    "cacm-html --leave-out missing": ("52 queries", "55 candidates left out: their documents"),
+}
+
+
+@pytest.mark.parametrize("command", REAL)
+def test_a_real_collection_becomes_a_study_with_one_command(topkapi: Topkapi, command: str) -> None:
+    name, *options = command.split()
+    folder = Path(__file__).parents[3] / "shared" / "data" / name
+    if not folder.is_dir():
+        pytest.skip(f"the collection is not here: {folder}")
+    count, said = REAL[command]
+    part = ("--queries", "2", "--candidates", "5")
+    code, out, err = topkapi("study", "import", str(folder), *options, *part)
+    assert (code, err) == (0, "")
+    assert f"2 of {count} with candidates were taken" in out
+    assert "2 queries (2 new), " in out
+    assert said in out
+    guide = (Path(__file__).parents[2] / "docs" / "importing.md").read_text()
+    assert f"topkapi study import {command}\n" in guide
+
+
 def test_raw_files_become_a_study_with_one_command(topkapi: Topkapi, tmp_path: Path) -> None:
     folder = antique(tmp_path / "antique")
     arguments = ("study", "import", str(folder), "--queries", "20", "--candidates", "30")

@@ -37,8 +37,8 @@ def token(admin: User, sessions: Sessions) -> dict[str, str]:
     return {"Authorization": f"Bearer {plain}"}
 
 
-def send(client: httpx.Client, data: bytes, name: str = "small.zip") -> str:
-    reply = client.post("/imports", files={"file": (name, data)})
+def send(client: httpx.Client, data: bytes, name: str = "small.zip", **options: str) -> str:
+    reply = client.post("/imports", data=options, files={"file": (name, data)})
     assert reply.status_code == 303, reply.text
     return reply.headers["location"]
 
@@ -196,6 +196,34 @@ def test_discarded_and_unknown_uploads(client: httpx.Client, tmp_path: Path) -> 
     assert "discarded" in client.get(address).text
     assert client.get("/imports/..%2fsecret").status_code == 404
     assert client.get(f"/imports/{'0' * 32}").status_code == 404
+
+
+def test_candidates_without_a_document_are_left_out_on_page_and_in_the_api(
+    client: httpx.Client, token: dict[str, str], tmp_path: Path
+) -> None:
+    folder = small_study(tmp_path / "study")
+    append(folder / "candidates.jsonl", '{"query": "q0", "document": "nowhere"}\n')
+    data, left_out = zipped(folder), "1 candidate left out: their documents are missing or empty"
+    assert "There is no document" in wait(client, send(client, data))
+    assert f"{left_out}." in wait(client, send(client, data, leave_out="missing"))
+    reply = client.post(
+        "/api/v1/studies", params={"leave_out": "missing"}, headers=token, content=data
+    ).json()
+    assert (reply["candidates"], reply["left_out"]) == (6, 1)
+    assert left_out in reply["notes"]
+
+
+def test_runs_are_pooled_on_page_and_in_the_api(
+    client: httpx.Client, token: dict[str, str], tmp_path: Path
+) -> None:
+    folder = small_study(tmp_path / "study")
+    (folder / "candidates.jsonl").unlink()
+    rows = [f"q{n} Q0 d{d} 1 {9 - d} bm25\n" for n in range(2) for d in range(3)]
+    (folder / "run.txt").write_text("".join(rows))
+    data = zipped(folder)
+    assert "the first 2 of run.txt" in wait(client, send(client, data, pool="2"))
+    reply = client.post("/api/v1/studies", params={"pool": 2}, headers=token, content=data).json()
+    assert (reply["candidates"], reply["read_from"]["candidates"]) == (4, "the first 2 of run.txt")
 
 
 @pytest.mark.parametrize("how", ["body", "form"])

@@ -44,7 +44,8 @@ def register(cli: typer.Typer) -> None:
 
 def import_command(
     path: Annotated[
-        Path, typer.Argument(help="Study folder, .zip of one, full copy of a study, or LETOR file.")
+        Path,
+        typer.Argument(help="Study folder, .zip or .tar.gz of one, full copy, or LETOR file."),
     ],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would be imported; write nothing.")
@@ -71,10 +72,19 @@ def import_command(
     slug: Annotated[
         str | None, typer.Option(help="Import the study under this slug instead of its own.")
     ] = None,
+    leave_out: Annotated[
+        Literal["missing"] | None,
+        typer.Option(help="Leave out and count candidates whose document is missing or empty."),
+    ] = None,
+    pool: Annotated[
+        int | None,
+        typer.Option(min=1, help="Make the candidates from the first documents of each run."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Import a study, or add new data to one of the same slug; all of it or nothing."""
-    policy, options = EditPolicy(edits), ReadOptions(queries, candidates, split, name, slug)
+    policy = EditPolicy(edits)
+    options = ReadOptions(queries, candidates, split, name, slug, leave_out, pool)
     try:
         if is_copy(path):
             report = _read_copy(path, slug, dry_run=dry_run)

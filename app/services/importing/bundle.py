@@ -37,7 +37,7 @@ class Part:
     """The part of a collection that is imported: candidates by query, and all documents.
 
     ``asked`` is the number of queries in the file, ``judged`` of those with candidates, ``unknown``
-    of lines with candidates of other queries.
+    of lines with candidates of other queries, ``left_out`` of candidates without a document.
     """
 
     candidates: dict[str, frozenset[str]]
@@ -45,6 +45,7 @@ class Part:
     asked: int
     judged: int
     unknown: int
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class Bundle:
             return
         last = None
         for location, row in letor.read_rows(
-            reader.quiet(), self.layout.candidates, name_rows=self.layout.as_cards
+            reader.quiet(), self.layout.rows, name_rows=self.layout.as_cards, ids_only=True
         ):
             if row.query != last:
                 last = row.query
@@ -85,20 +86,39 @@ class Bundle:
             return documents.read_documents(reader, self.layout.documents, wanted)
         if self.layout.pages:
             return documents.read_pages(reader, wanted)
-        cards = letor.read_cards(reader, self.layout.candidates)
+        cards = letor.read_cards(reader, self.layout.rows)
         return ((at, card) for at, card in cards if wanted is None or card.id in wanted)
 
     def candidates(self, reader: Reader) -> Iterator[tuple[Location, CandidateRecord]]:
-        """Yield the candidates in file order."""
-        layout = self.layout
-        # Cards were read from the same lines, so their problems have been reported.
-        reporting = reader.quiet() if layout.as_cards else reader
-        for location, candidate in candidates.read_candidates(
-            reporting, layout.candidates, layout.candidate_format, as_cards=layout.as_cards
-        ):
+        """Yield the candidates in file order, or those of the pool by their best rank."""
+        for location, candidate in self._pooled(reader) if self.layout.pool else self._rows(reader):
             offered = None if self.part is None else self.part.candidates.get(candidate.query, ())
             if offered is None or candidate.document in offered:
                 yield location, candidate
+
+    def _rows(self, reader: Reader) -> Iterator[tuple[Location, CandidateRecord]]:
+        layout = self.layout
+        # Cards were read from the same lines, so their problems have been reported.
+        reporting = reader.quiet() if layout.as_cards else reader
+        return candidates.read_candidates(
+            reporting, layout.rows, layout.candidate_format, as_cards=layout.as_cards
+        )
+
+    def _pooled(self, reader: Reader) -> Iterator[tuple[Location, CandidateRecord]]:
+        """Yield the first documents of each run, with what the candidates file knows of them."""
+        layout = self.layout
+        rows = self._rows(reader) if layout.candidates not in layout.runs else iter(())
+        known = {(found.query, found.document): found for _, found in rows}
+        pools: dict[str, tuple[Location, list[tuple[int, int, str]]]] = {}
+        for number, path in enumerate(layout.runs):
+            for location, ranking in rankings.read_rankings(reader, path):
+                pool = pools.setdefault(ranking.query, (location, []))[1]
+                first = enumerate(ranking.documents[: layout.pool])
+                pool += [(rank, number, document) for rank, document in first]
+        for query, (location, pool) in pools.items():
+            for document in dict.fromkeys(document for *_, document in sorted(pool)):
+                new = CandidateRecord(query, document)
+                yield location, known.get((query, document), new)
 
     def rankings(self, reader: Reader) -> Iterator[tuple[Location, RankingRecord]]:
         """Yield the rankings of all systems, file by file."""
@@ -138,5 +158,5 @@ def _find(reader: Reader, options: ReadOptions) -> Bundle | None:
     head = read_head(reader)
     if head is None:  # its [files] may name what would seem to be missing
         return None
-    layout = find_layout(reader, head.files, head.location, options.split)
+    layout = find_layout(reader, head.files, head.location, options)
     return Bundle(head, layout) if layout else None

@@ -7,7 +7,7 @@ with a study that was imported before.
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field, replace
 
@@ -48,6 +48,7 @@ class Checked:
     documents: dict[str, Digest] = field(default_factory=dict)
     candidates: dict[str, dict[str, Digest]] = field(default_factory=dict)
     rankings: dict[tuple[str, str], Digest] = field(default_factory=dict)
+    cuts: dict[tuple[str, str], int] = field(default_factory=dict)  # rankings that end early
     practice: dict[str, PracticeQuestion] = field(default_factory=dict)
     gold: dict[tuple[str, str, str], GoldRecord] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)  # path -> content hash
@@ -138,6 +139,7 @@ def _check_all(reader: Reader, problems: Problems, options: ReadOptions) -> Chec
     checked = Checked(bundle, media=reader.media)
     if bundle.is_collection or options.takes_part:
         part = select_part(bundle, reader, options)
+        problems.refuse_if_any()
         if part is None:  # no candidate fits a query: say why, not what else is wrong
             return _checked(checked, reader, problems, reader.quiet())
         checked = Checked(replace(bundle, part=part), notes=[*part_notes(part)], media=reader.media)
@@ -150,7 +152,7 @@ def _checked(
     checker, bundle = _Checker(checked, problems), checked.bundle
     with counting(checked):
         checker.queries(bundle.queries(reader))
-        checker.documents(bundle.documents(reader_of_documents))
+        checker.documents(bundle.documents(reader_of_documents), reader_of_documents.problems)
         checker.candidates(bundle.candidates(reader))
         checker.rankings(bundle.rankings(reader))
         checker.practice(bundle.practice(reader))
@@ -190,8 +192,14 @@ class _Checker:
             file = self.checked.bundle.layout.queries or self.checked.bundle.layout.candidates
             self._problems.add(Location(file), None, "There is no query.", "Add at least one.")
 
-    def documents(self, found: Iterable[tuple[Location, DocumentRecord]]) -> None:
+    def documents(
+        self, found: Iterable[tuple[Location, DocumentRecord]], problems: Problems
+    ) -> None:
         for location, document in found:
+            if not document.data:
+                fix = "Add content, or leave out candidates without it: --leave-out missing."
+                where = "path" if document.path else "text"
+                problems.add(location, where, "The page is empty.", fix)
             digest = content_hash(document.media_type, document.data)
             whole = document_digest(document, digest)
             if self._is_repeated("documents", self.checked.documents.get(document.id), whole):
@@ -209,11 +217,14 @@ class _Checker:
             self._problems.add(Location(file), None, "There is no document.", "Add at least one.")
 
     def candidates(self, found: Iterable[tuple[Location, CandidateRecord]]) -> None:
+        missing: dict[str, Location] = {}
+        location = None
         for location, candidate in found:
             query, document, grade, features = candidate
             if not self._known(location, "query", query, self.checked.queries):
                 continue
-            if not self._known(location, "document", document, self.checked.documents):
+            if document not in self.checked.documents:
+                missing.setdefault(document, location)
                 continue
             offered = self.checked.candidates.setdefault(query, {})
             digest = candidate_digest(grade, features)
@@ -231,7 +242,32 @@ class _Checker:
                     f"Query {shown(query)} has more than {limits.MAX_CANDIDATES:,} candidates.",
                     "Remove some; an assessor cannot compare that many.",
                 )
+        self._report_missing(missing)
+        layout = self.checked.bundle.layout
+        if location is None and not self._problems:
+            header = ", only a header line" * (layout.candidate_format in ("csv", "tsv", "qrels"))
+            problem = f"There are no candidates in this file{header}."
+            self._problems.add(Location(layout.candidates), None, problem, "Add them.")
         self._no_query_without_candidates()
+
+    def _report_missing(self, missing: dict[str, Location]) -> None:
+        """Report documents that candidates name: together, if others are known and few are not."""
+        known = {name: 1 for offered in self.checked.candidates.values() for name in offered}
+        swapped = missing.keys() & self.checked.queries.keys()
+        if len(missing) < 3 or not known or swapped:
+            for name, location in missing.items():
+                self._known(location, "document", name, self.checked.documents)
+            return
+        first, second, third, *_ = map(shown, missing)
+        more = f" and {len(missing) - 3:,} more" if len(missing) > 3 else ""
+        self._problems.add(
+            next(iter(missing.values())),
+            "document",
+            f"{len(missing):,} of the {len(missing) + len(known):,} documents of the candidates "
+            f"are missing: {first}, {second}, {third}{more}.",
+            f"Add them, or correct the ids, which look like {shown(next(iter(known)))}; or leave "
+            "these candidates out with --leave-out missing.",
+        )
 
     def _no_query_without_candidates(self) -> None:
         if self._problems:
@@ -252,10 +288,26 @@ class _Checker:
                 where = f" for query {shown(ranking.query)}"
                 self._twice(location, "system", "ranking", ranking.system, where)
             self._known(location, "query", ranking.query, self.checked.queries)
-            for document in ranking.documents:
+            documents = ranking.documents[: self._sound(ranking.documents)]
+            if len(documents) < len(ranking.documents):
+                self.checked.cuts[key] = len(documents)
+            for document, count in Counter(documents).items():
                 self._known(location, "documents", document, self.checked.documents)
-            self.checked.rankings[key] = digest_of(ranking.documents)
+                if count > 1:
+                    problem = f"{shown(document)} appears twice in the list."
+                    self._problems.add(location, "documents", problem, "Remove one of them.")
+            self.checked.rankings[key] = digest_of(documents)
         self._lists_need_rankings()
+
+    def _sound(self, documents: Sequence[str]) -> int:
+        """Return how many documents to keep: below what is shown, those before the first fault."""
+        seen: set[str] = set()
+        for rank, name in enumerate(documents):
+            fault = name in seen or name not in self.checked.documents
+            if fault and rank >= self.checked.bundle.head.settings.k:
+                return rank
+            seen.add(name)
+        return len(documents)
 
     def _lists_need_rankings(self) -> None:
         head = self.checked.bundle.head

@@ -63,7 +63,8 @@ def _other_delimiter(lines: Lines, found: Sequence[Problem]) -> Cause | None:
     for delimiter, name in ((",", "commas"), (";", "semicolons"), ("|", "vertical bars")):
         if all(delimiter in line for line in lines):
             return (
-                f"The columns are separated by {name}, and there is no header line.",
+                f"The columns are separated by {name}, and there is no header line with known "
+                f"names; the first line is {shown(lines[0])}.",
                 f"Add a first line such as id{delimiter}text, or separate the columns by tabs.",
             )
     if all(re.match(r"\S+ +\S", line) for line in lines):

@@ -3,7 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from topkapi.app.services.importing.naming import ROLES, files_of_role, of_split
+from topkapi.app.services.importing.naming import (
+    ROLES,
+    files_of_role,
+    is_group,
+    of_split,
+    run_files,
+)
+from topkapi.app.services.importing.options import ReadOptions
 from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.recognising import (
     find_candidates,
@@ -34,6 +41,9 @@ class Layout:
 
     candidates: str
     candidate_format: CandidateFormat
+    more: tuple[str, ...] = ()  # LETOR files that are read after the first
+    runs: tuple[str, ...] = ()  # whose first documents are the candidates, up to rank ``pool``
+    pool: int | None = None
     queries: str | None = None
     documents: str | None = None
     rankings: tuple[str, ...] = ()
@@ -46,11 +56,12 @@ class Layout:
     @property
     def read_from(self) -> dict[str, str]:
         """Where each kind of record is read from, as text for people."""
-        rows = f"{self.candidates} ({self.candidate_format})"
+        rows = f"{', '.join(self.rows)} ({self.candidate_format})"
+        pool = f"the first {self.pool} of {', '.join(self.runs)}"
         found = {
-            "queries": self.queries or f"{self.candidates} (query ids)",
+            "queries": self.queries or f"{', '.join(self.rows)} (query ids)",
             "documents": self.documents or (PAGES if self.pages else f"{rows}, as feature cards"),
-            "candidates": rows,
+            "candidates": pool if self.pool else rows,
             **({"rankings": ", ".join(self.rankings)} if self.rankings else {}),
             **({"practice": self.practice} if self.practice else {}),
             **({"gold pairs": self.gold} if self.gold else {}),
@@ -61,31 +72,42 @@ class Layout:
         return found
 
     @property
+    def rows(self) -> tuple[str, ...]:
+        """The files with candidates."""
+        return self.candidates, *self.more
+
+    @property
     def as_cards(self) -> bool:
         """Whether documents are shown as cards of their features."""
         return self.documents is None and not self.pages
 
 
 def find_layout(
-    reader: Reader, named: Named, location: Location, split: str | None = None
+    reader: Reader, named: Named, location: Location, options: ReadOptions
 ) -> Layout | None:
     """Return the layout of the source, or None after adding problems.
 
-    ``named`` are files named in study.toml; ``location`` is where they were named. ``split``
-    chooses among several files of a role.
+    ``named`` are files named in study.toml; ``location`` is where they were named. ``options``
+    choose among several files of a role, and what the candidates are.
     """
-    files = reader.source.files
+    files, split = reader.source.files, options.split
     before = len(reader.problems)
-    found = {role: _of_role(reader, role, named, location, split) for role in ROLES}
+    runs = run_files(tuple(files)) if options.pool else ()
+    found = {role: _of_role(reader, role, named, location, split, runs) for role in ROLES}
+    runs += found["rankings"] if options.pool else ()
+    found["candidates"] = found["candidates"] or runs[:1]
     pages = tuple(path for path in files if path.startswith(PAGES))
     found, recognised = _with_recognised(reader, found, pages, split)
     candidates = found["candidates"]
-    if not candidates:
+    if not candidates or (options.pool and not runs):
+        what = "are no runs" if options.pool else "is no candidates file"
+        pool = "or make them from runs in runs/ with --pool 10; " if run_files([*files]) else ""
+        name = "runs in runs/" if options.pool else "a file named candidates, qrels, run or letor"
         reader.problems.add(
             Location(reader.source.name),
             "candidates",
-            f"There is no candidates file. Found: {_listed(files)}.",
-            _named_so("a file named candidates, qrels, run or letor", "candidates"),
+            f"There {what}. Found: {_listed(files)}.",
+            _named_so(name, "rankings" if options.pool else "candidates", pool),
         )
         return None
     if len(reader.problems) > before:
@@ -102,13 +124,16 @@ def find_layout(
     layout = Layout(
         candidates=candidates[0],
         candidate_format=known,
+        more=candidates[1:],
+        runs=runs,
+        pool=options.pool,
         queries=_one(found["queries"]),
         documents=_one(found["documents"]),
         rankings=found["rankings"],
         practice=_one(found["practice"]),
         gold=_one(found["gold"]),
         pages=pages,
-        ignored=_ignored(files, found, pages),
+        ignored=_ignored(files, {**found, "runs": runs}, pages),
         recognised=recognised,
     )
     return layout if _complete(reader, layout) else None
@@ -129,7 +154,12 @@ def single_layout(reader: Reader) -> Layout | None:
 
 
 def _of_role(
-    reader: Reader, role: str, named: Named, location: Location, split: str | None
+    reader: Reader,
+    role: str,
+    named: Named,
+    location: Location,
+    split: str | None,
+    runs: tuple[str, ...],
 ) -> tuple[str, ...]:
     files = reader.source.files
     if role in named:
@@ -142,19 +172,21 @@ def _of_role(
                     "Name a file of the study.",
                 )
         return named[role]
-    found = files_of_role(role, tuple(files))
+    found = files_of_role(role, [path for path in files if path not in runs])
     if role in ("queries", "candidates"):
         found = of_split(found, split)
     if len(found) > 1 and role in _RECORDS:  # a word such as qrels may be in other names too
         fitting = tuple(path for path in found if fits(reader, role, path))
         found = fitting if len(fitting) == 1 else found
-    if len(found) > 1 and role != "rankings":
+    formats = {candidate_format(reader, path) for path in found} if role == "candidates" else {""}
+    if len(found) > 1 and role != "rankings" and formats != {"letor"}:
+        pool = " To judge the first of each run, use --pool 10." if formats == {"run"} else ""
         reader.problems.add(
             Location(found[1]),
             role,
             f"There are {len(found)} {role} files: {', '.join(found)}.",
             f"Keep one of them, choose one by a word of its name with --split, or name it in "
-            f"study.toml: [files] {role} = {found[0]!r}.",
+            f"study.toml: [files] {role} = {found[0]!r}.{pool}",
         )
     return found
 
@@ -200,8 +232,8 @@ def _refuse_several(reader: Reader, role: str, paths: tuple[str, ...]) -> None:
     )
 
 
-def _named_so(what: str, role: str) -> str:
-    return f"Add {what}; or name yours in study.toml: [files] {role} = 'FILE'."
+def _named_so(what: str, role: str, other: str = "") -> str:
+    return f"Add {what}; {other}or name yours in study.toml: [files] {role} = 'FILE'."
 
 
 def _unpacked(files: Mapping[str, int]) -> str:
@@ -223,7 +255,7 @@ def _ignored(
     files: Mapping[str, int], found: Mapping[str, tuple[str, ...]], pages: tuple[str, ...]
 ) -> tuple[str, ...]:
     used = {SETTINGS, GUIDELINES, *pages}.union(*found.values())
-    return tuple(path for path in files if path not in used)
+    return tuple(path for path in files if path not in used and not is_group(path, used))
 
 
 def _complete(reader: Reader, layout: Layout) -> bool:

@@ -1,8 +1,10 @@
 """Which file of a folder has which role: by its exact name, or by a word in its name."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePosixPath
+
+from topkapi.app.services.importing.sources.folders import GROUPS
 
 ROLES: Mapping[str, frozenset[str]] = {
     "queries": frozenset({"queries", "topics"}),
@@ -24,12 +26,17 @@ DEFAULT_SPLIT = "test"
 
 
 def words_of(path: str) -> frozenset[str]:
-    """Return the words of a file name in lower case."""
-    return frozenset(re.findall(r"[a-z0-9]+", PurePosixPath(path).name.lower()))
+    """Return the words of a path in lower case."""
+    return frozenset(re.findall(r"[a-z0-9]+", path.lower()))
 
 
 def files_of_role(role: str, files: Sequence[str]) -> tuple[str, ...]:
-    """Return the files of a role: those of the exact name, or else those with a word of it."""
+    """Return the files of a role: those of the exact name, or else those with a word of it.
+
+    Without either, the files of LETOR folds are candidates.
+    """
+    every = frozenset(files)
+    files = [path for path in files if not is_group(path, every)]
     exact = tuple(
         path
         for path in files
@@ -40,7 +47,29 @@ def files_of_role(role: str, files: Sequence[str]) -> tuple[str, ...]:
         return exact
     if role == "candidates" and any(path.startswith(QRELS) for path in files):
         return tuple(path for path in files if path.startswith(QRELS))
-    return tuple(path for path in files if _role_by_word(path) == role)
+    worded = tuple(path for path in files if _role_by_word(path) == role)
+    return worded or tuple(path for path in files if role == "candidates" and _is_fold(path))
+
+
+def is_group(path: str, files: Collection[str]) -> bool:
+    """Return whether a file says how many lines each query has in another of the ``files``."""
+    data = next((path.removesuffix(end) for end in GROUPS if path.endswith(end)), path)
+    return data != path and (data in files or f"{data}.gz" in files)
+
+
+def _is_fold(path: str) -> bool:
+    """Return whether this is a file such as Fold1/train.txt."""
+    folder, name = PurePosixPath(path.lower()).parent.name, PurePosixPath(path.lower()).name
+    return folder.startswith("fold") and name.startswith(("train", "vali", "test"))
+
+
+def run_files(files: Sequence[str]) -> tuple[str, ...]:
+    """Return the files that can be runs of systems by their names."""
+    return tuple(
+        path
+        for path in files
+        if path.startswith("runs/") or ("/" not in path and words_of(path) & {"run", "runs"})
+    )
 
 
 def _role_by_word(path: str) -> str | None:
@@ -53,6 +82,12 @@ def _role_by_word(path: str) -> str | None:
 
 
 def of_split(paths: tuple[str, ...], split: str | None) -> tuple[str, ...]:
-    """Return the one of several files that belongs to the split, or all if that is not clear."""
-    chosen = tuple(path for path in paths if (split or DEFAULT_SPLIT) in words_of(path))
-    return chosen if len(paths) > 1 and len(chosen) == 1 else paths
+    """Return those of several files that have all words of the split, or all if none has."""
+    words = words_of(split or DEFAULT_SPLIT)
+    chosen = [path for path in paths if words <= words_of(path)]
+    begun = [path for path in paths if all(_begins(word, path) for word in words)]
+    return tuple(chosen or begun or paths) if len(paths) > 1 else paths
+
+
+def _begins(word: str, path: str) -> bool:
+    return any(each.startswith(word) for each in words_of(path))

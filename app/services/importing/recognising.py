@@ -10,6 +10,7 @@ from topkapi.app.services.importing.naming import NOT_DATA
 from topkapi.app.services.importing.problems import Location, Problems, StudyRefused
 from topkapi.app.services.importing.records.candidates import candidate_format, read_candidates
 from topkapi.app.services.importing.records.documents import read_documents
+from topkapi.app.services.importing.records.letor import read_rows
 from topkapi.app.services.importing.records.queries import read_queries
 from topkapi.app.services.importing.sources.reader import Reader
 
@@ -86,7 +87,9 @@ def _candidates(reader: Reader, path: str) -> Records:
     format = candidate_format(reader, path)
     if format is None or (format == "run" and not _is_ranked(reader.first_line(path))):
         return iter(())
-    return read_candidates(reader, path, format)
+    if format == "letor":  # whose documents may be named by their rows
+        return read_rows(reader, (path,), name_rows=True)
+    return read_candidates(reader, (path,), format)
 
 
 def _is_ranked(line: str) -> bool:

@@ -68,6 +68,7 @@ class ImportReport:
     edits: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
     gold: int = 0
+    left_out: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as a plain dictionary."""
@@ -108,17 +109,21 @@ def import_study(
     options: ReadOptions = WHOLE,
     policy: EditPolicy = KEEP_EDITS,
     actor_id: int | None = None,
-    progress: Progress = no_progress,
 ) -> ImportReport:
     """Import the study; raise StudyRefused and write nothing if it has problems.
 
     ``options`` choose a part, ``policy`` decides about edits of a stored study of the same slug.
     The caller commits.
     """
-    checked = check_study(source, progress, options)
-    return store_study(
-        session, source, checked, policy=policy, actor_id=actor_id, progress=progress
-    )
+    checked = check_study(source, options=options)
+    lock_imports(session)
+    changes = compare(session, checked, policy)
+    staging = _staging(source, checked, changes, _rendered(session, changes), no_progress)
+    for contents in staging.contents():
+        add_contents(session, contents)
+    report = _store_rows(session, checked, changes, staging, actor_id)
+    index_documents(session)
+    return report
 
 
 def preview_study(
@@ -132,26 +137,6 @@ def preview_study(
     """Report what an import would read and write, with the same errors; write nothing."""
     checked = check_study(source, progress, options)
     return _report(session, checked, compare(session, checked, policy), dry_run=True)
-
-
-def store_study(
-    session: Session,
-    source: Source,
-    checked: Checked,
-    *,
-    policy: EditPolicy = KEEP_EDITS,
-    actor_id: int | None = None,
-    progress: Progress = no_progress,
-) -> ImportReport:
-    """Write a checked study; the caller commits."""
-    lock_imports(session)
-    changes = compare(session, checked, policy)
-    staging = _staging(source, checked, changes, _rendered(session, changes), progress)
-    for contents in staging.contents():
-        add_contents(session, contents)
-    report = _store_rows(session, checked, changes, staging, actor_id)
-    index_documents(session)
-    return report
 
 
 def import_and_commit(
@@ -239,6 +224,9 @@ def _notes(checked: Checked) -> Iterator[str]:
     if not checked.bundle.head.lines:
         yield "there is no study.toml; the settings are the defaults, and can be changed"
     yield from checked.notes
+    if checked.cuts:
+        rankings, rank = counted(len(checked.cuts), "ranking"), checked.bundle.head.settings.k
+        yield f"{rankings} cut below rank {rank}, at a page that is repeated or not in the study"
     yield from _asking_nothing(checked)
     for kind, count in checked.duplicates.items():
         yield f"{counted(count, 'identical duplicate line')} of {kind} merged"
@@ -300,4 +288,5 @@ def _report(session: Session, checked: Checked, changes: Changes, *, dry_run: bo
         edits=described_edits(session, changes.study, changes.merged),
         notes=tuple(_notes(checked)),
         gold=len(checked.gold),
+        left_out=checked.bundle.part.left_out if checked.bundle.part else 0,
     )

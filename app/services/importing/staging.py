@@ -124,8 +124,10 @@ class Staging:
     def _stage_rankings(self) -> None:
         new = self._changes.rankings
         for _, found in self._checked.bundle.rankings(self._reader) if new else ():
-            if (found.query, found.system) in new:
-                _write(self._rankings, found)
+            key = found.query, found.system
+            if key in new:
+                documents = found.documents[: self._checked.cuts.get(key)]
+                _write(self._rankings, found._replace(documents=documents))
 
 
 def _document_row(document: DocumentRecord, digest: str) -> Row:

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
+from topkapi.app.services.fence import limits
 from topkapi.app.services.importing import EditPolicy, ImportReport, ReadOptions
 from topkapi.app.services.studies import edit_study, lifecycle
 from topkapi.app.web.access.deps import ApiAdmin, SessionDep
@@ -28,7 +29,7 @@ _FORM = {
 STUDY_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
-        "description": "A .zip of a study folder, or a single LETOR file.",
+        "description": "A .zip or .tar.gz of a study folder, or a single LETOR file.",
         "content": {
             "application/zip": _BINARY,
             "application/octet-stream": _BINARY,
@@ -77,6 +78,7 @@ class ImportOut(BaseModel):
     edits: list[EditOut]
     notes: list[str]
     gold: int
+    left_out: int
 
     @classmethod
     def of(cls, report: ImportReport) -> "ImportOut":
@@ -126,6 +128,8 @@ async def post_study(
     candidates: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
     split: Annotated[str | None, Query(max_length=50)] = None,
     slug: Annotated[str | None, Query(max_length=100)] = None,
+    leave_out: Literal["missing"] | None = None,
+    pool: Annotated[int | None, Query(ge=1, le=limits.MAX_CANDIDATES)] = None,
     filename: Annotated[str, Query(max_length=200)] = "study",
 ) -> ImportOut:
     """Import a study, or with `dry_run` only read it; problems are listed by file and line.
@@ -134,7 +138,9 @@ async def post_study(
     them, or `replace` them by the files'. Without it edits are kept, and the import is refused
     where the files have changed too. `queries` and `candidates` take a part: the first queries
     that have candidates, and the first candidates of each. `split` chooses among several files by a
-    word of their names; `slug` replaces the study's own.
+    word of their names; `slug` replaces the study's own. `leave_out` leaves out candidates whose
+    document is missing or empty, and counts them; `pool` makes the candidates from the first
+    documents of each run.
     """
     path, name, _ = await receive(request, runner.store, filename)
     try:
@@ -144,7 +150,9 @@ async def post_study(
             name,
             actor_id=user.id,
             dry_run=dry_run,
-            options=ReadOptions(queries, candidates, split, slug=slug),
+            options=ReadOptions(
+                queries, candidates, split, slug=slug, leave_out=leave_out, pool=pool
+            ),
             policy=EditPolicy(edits),
         )
     finally:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
@@ -14,7 +14,7 @@ from topkapi.app.services.importing import ReadOptions
 from topkapi.app.services.importing.uploads import ImportRunner, UploadStore
 from topkapi.app.services.importing.uploads.store import safe_name
 
-_NO_FILE = "Choose a .zip of the folder, a full copy, or a single LETOR file."
+_NO_FILE = "Choose a .zip or .tar.gz of the folder, a full copy, or a single LETOR file."
 
 
 def import_runner(request: Request) -> ImportRunner:
@@ -62,7 +62,9 @@ def options_in(form: FormData) -> ReadOptions:
     split, name, slug = (
         str(form.get(field) or "").strip() or None for field in ("split", "name", "slug")
     )
-    return ReadOptions(_count(form, "queries"), _count(form, "candidates"), split, name, slug)
+    queries, candidates, pool = (_count(form, each) for each in ("queries", "candidates", "pool"))
+    missing: Literal["missing"] | None = "missing" if form.get("leave_out") == "missing" else None
+    return ReadOptions(queries, candidates, split, name, slug, missing, pool)
 
 
 def _count(form: FormData, name: str) -> int | None:

@@ -375,12 +375,12 @@ text_case(
     CANDIDATES,
 )
 text_case(
-    "letor_unordered_features",
+    "letor_repeated_feature",
     "letor.txt",
-    "1 qid:q0 2:1 1:1 #docid = d0\n",
+    "1 qid:q0 2:1 1:1 2:1 #docid = d0\n",
     1,
     "features",
-    "follows feature 2",
+    "Feature 2 appears twice",
     CANDIDATES,
 )
 text_case("tsv_of_one_column", "queries.tsv", "q0\tx\nq1\n", 2, "text", "one column", QUERIES)

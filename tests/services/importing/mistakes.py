@@ -154,9 +154,47 @@ def documents_forgotten(folder: Path) -> None:
     (folder / "documents.jsonl").unlink()
 
 
-@mistake("study, documents", "no documents. Found: cacm.tar.gz, candidates", "Unpack 'cacm")
-def documents_in_a_tar_archive(folder: Path) -> None:
+@mistake("study, documents", "no documents. Found: cacm.tar.xz, candidates", "Unpack 'cacm")
+def documents_in_a_tar_archive_of_another_kind(folder: Path) -> None:
+    instead(folder, "documents.jsonl", "cacm.tar.xz", b"\xfd7zXZ")
+
+
+@mistake("cacm.tar.gz", "It is damaged", "transferred completely")
+def documents_in_a_tar_archive_that_is_cut_off(folder: Path) -> None:
     instead(folder, "documents.jsonl", "cacm.tar.gz", b"\x1f\x8b")
+
+
+@mistake(
+    "candidates.jsonl, line 4, document",
+    "3 of the 6 documents of the candidates are missing: 'd3', 'd4', 'd5'.",
+    "--leave-out missing",
+)
+def half_of_the_documents_missing(folder: Path) -> None:
+    write_jsonl(folder / "documents.jsonl", [{"id": f"d{n}", "text": "x"} for n in range(3)])
+
+
+@mistake("qrels.tsv", "no candidates in this file, only a header line", "Add them")
+def only_a_header(folder: Path) -> None:
+    instead(folder, "candidates.jsonl", "qrels.tsv", "query-id\tcorpus-id\tscore\n")
+
+
+@mistake("queries.csv", "the first line is 'Nummer;Frage'", "such as id;text")
+def header_in_another_language(folder: Path) -> None:
+    rows = [("Nummer", "Frage"), *QUERIES.items()]
+    instead(folder, "queries.jsonl", "queries.csv", lines(rows, ";"))
+
+
+@mistake("qrels.txt, line 2, grade", "The grade 4.5 is not a whole number", "Round it")
+def half_a_grade(folder: Path) -> None:
+    rows = lines([(q, 0, d, 4.5 if d == "d1" else grade) for q, d, grade in QRELS], " ")
+    instead(folder, "candidates.jsonl", "qrels.txt", rows)
+
+
+@mistake("run.b.txt, candidates", "2 candidates files: run.a.txt, run.b.txt", "--pool 10")
+def two_runs(folder: Path) -> None:
+    run = lines([(q, "Q0", d, 1, 1.5, "bm25") for q, d, _ in QRELS], " ")
+    instead(folder, "candidates.jsonl", "run.a.txt", run)
+    (folder / "run.b.txt").write_text(run)
 
 
 @mistake("qrels-train.txt, candidates", "2 candidates files: qrels-dev.txt, qrels-train", "--split")

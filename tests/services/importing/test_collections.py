@@ -23,7 +23,6 @@ from topkapi.app.services.importing import (
 )
 from topkapi.app.services.importing.checking import check_study
 
-REAL = Path(__file__).parents[4] / "shared" / "data"
 Offered = list[tuple[str, str, int | None]]
 
 
@@ -151,16 +150,6 @@ def test_documents_whose_first_ids_are_no_candidates_are_recognised(
     (folder / "antique-collection.txt").unlink()
     (folder / "antique.dat").write_text(others + pages)
     assert load(session, folder).documents == 27
-
-
-@pytest.mark.parametrize("folder", ["TREC-DL19-text", "TREC-DL21-text"])
-def test_real_folders_are_imported_as_they_are(session: Session, folder: str) -> None:
-    path = REAL / folder
-    if not path.is_dir():
-        pytest.skip("the real collections are not here")
-    report = load(session, path, ReadOptions(queries=3, candidates=10))
-    assert (report.queries, report.candidates) == (3, 30)
-    assert "recognised by its content" in report.read_from["documents"]
 
 
 def beir(folder: Path) -> Path:

@@ -8,8 +8,16 @@ from sqlalchemy.orm import Session
 from tests.services.importing.malformed import CASES, Case
 from tests.studies import append, query, small_study, write_jsonl
 from topkapi.app.db.engine import Sessions
-from topkapi.app.services.importing import StudyRefused, import_study, open_source
-from topkapi.app.services.importing.checking import check_study
+from topkapi.app.domain.errors import Conflict
+from topkapi.app.services.importing import (
+    ReadOptions,
+    Source,
+    StudyRefused,
+    import_study,
+    open_source,
+    service,
+)
+from topkapi.app.services.importing.checking import Checked, check_study
 from topkapi.app.services.importing.problems import MOST_PROBLEMS
 
 
@@ -96,15 +104,19 @@ def test_problems_of_several_files_come_together(tmp_path: Path) -> None:
 
 
 def test_a_file_that_changes_between_the_readings_is_refused(
-    session: Session, tmp_path: Path
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from topkapi.app.domain.errors import Conflict
-    from topkapi.app.services.importing.service import store_study
-
     study = small_study(tmp_path / "study")
-    with open_source(study) as source:
-        checked = check_study(source)
+
+    def check_and_change(source: Source, options: ReadOptions) -> Checked:
+        checked = check_study(source, options=options)
         text = (study / "documents.jsonl").read_text().replace("Do it 1", "Do it 7")
         (study / "documents.jsonl").write_text(text)
-        with pytest.raises(Conflict, match="changed while the study was being read"):
-            store_study(session, source, checked)
+        return checked
+
+    monkeypatch.setattr(service, "check_study", check_and_change)
+    with (
+        open_source(study) as source,
+        pytest.raises(Conflict, match="changed while the study was being read"),
+    ):
+        import_study(session, source)

@@ -1,6 +1,6 @@
 """Candidates: records with named fields, a TREC run, TREC qrels, or LETOR lines."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from topkapi.app.services.importing.problems import Location
@@ -31,19 +31,21 @@ def candidate_format(reader: Reader, path: str) -> CandidateFormat | None:
     if shape.kind != "lines":
         return shape.kind
     line = reader.first_line(path)
-    if letor.looks_like_letor(line):
+    if letor.looks_like_letor(line) or letor.group_file(reader, path):
         return "letor"
     cells = line.split()
-    looks_like_qrels = len(cells) != 3 or _is_number(cells[2])
+    header = is_header(cells, CANDIDATE_NAMES, _REQUIRED)
+    looks_like_qrels = len(cells) != 3 or _is_number(cells[2]) or header
     return _BY_COLUMNS.get(len(cells)) if looks_like_qrels else None
 
 
 def read_candidates(
-    reader: Reader, path: str, format: CandidateFormat, *, as_cards: bool = False
+    reader: Reader, paths: Sequence[str], format: CandidateFormat, *, as_cards: bool = False
 ) -> Candidates:
-    """Return the candidates of a file."""
+    """Return the candidates of a file, or of several LETOR files."""
+    path = paths[0]
     if format == "letor":
-        return letor.read_candidates(reader, path, as_cards=as_cards)
+        return letor.read_candidates(reader, paths, as_cards=as_cards)
     if format in ("qrels", "run"):
         return _columns(reader, path, format)
     shape = shape_of(reader, path, CANDIDATE_NAMES, _REQUIRED)
@@ -54,16 +56,16 @@ def _from_object(record: dict[str, Any]) -> CandidateRecord:
     return CandidateRecord(
         identifier(record.get("query"), "query"),
         identifier(record.get("document"), "document"),
-        _known_grade(record.get("grade")),
+        _known_grade(record),
         features(record.get("features"), "features"),
     )
 
 
-def _known_grade(value: object) -> int | None:
-    """Return a grade; the score of a system, which is no whole number, is not one."""
-    if isinstance(value, float) and not value.is_integer():
-        return None
-    return grade(value, "grade")
+def _known_grade(record: dict[str, Any]) -> int | None:
+    """Return the grade; without one a score counts that is a whole number, as in BEIR."""
+    known, score = record.get("grade"), record.get("score")
+    whole = known is not None or (score is not None and _is_number(str(score).removesuffix(".0")))
+    return grade(score if known is None else known, "grade") if whole else None
 
 
 def _is_number(text: str) -> bool:

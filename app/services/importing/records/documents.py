@@ -1,9 +1,12 @@
 """Documents from JSON Lines, two columns, or a folder of pages."""
 
+import html
+import re
 from collections.abc import Container, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
+from topkapi.app.domain.text.storable import unfit_character
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records import media
@@ -25,6 +28,9 @@ from topkapi.app.services.importing.sources.reader import Reader
 Documents = Iterator[tuple[Location, DocumentRecord]]
 _CONTENT = {"text": PLAIN, "html": HTML, "markdown": MARKDOWN}
 _REQUIRED = ("id", "text")
+_HEAD = 1 << 16  # bytes in which a title is looked for
+_BODY = re.compile(rb"<body\b", re.I)
+_TITLE = re.compile(rb"<title(?:\s[^>]{0,200})?>([^<]*)", re.I)
 Wanted = Container[str] | None
 
 
@@ -63,8 +69,19 @@ def _from_object(reader: Reader, record: dict[str, Any], wanted: Wanted) -> Docu
     url = address(record.get("url"), "url")
     if given == ["path"]:
         return _from_file(reader, name, title, url, record["path"])
-    data = body(record[given[0]], given[0])
-    return DocumentRecord(name, title, url, _CONTENT[given[0]], data)
+    data, kind = body(record[given[0]], given[0]), _CONTENT[given[0]]
+    return DocumentRecord(name, title or _title_in(kind, data), url, kind, data)
+
+
+def _title_in(media_type: str, data: bytes) -> str:
+    return html_title(data) if media_type == HTML else ""
+
+
+def html_title(page: bytes) -> str:
+    """Return the title in the head of a page, or nothing."""
+    found = _TITLE.search(_BODY.split(page[:_HEAD], 1)[0])
+    title = " ".join(html.unescape(found[1].decode("utf-8", "replace")).split()) if found else ""
+    return "" if unfit_character(title) else title[: limits.MAX_TITLE]
 
 
 def _from_file(reader: Reader, name: str, title: str, url: str, path: object) -> DocumentRecord:
@@ -76,9 +93,8 @@ def _from_file(reader: Reader, name: str, title: str, url: str, path: object) ->
     if media_type is None:
         return _from_media(reader, name, title, url, path)
     data = in_utf8(reader.content(path), media_type, "path")
-    if not data.strip():
-        raise BadValue("path", f"{shown(path)} is empty.", "Add content, or remove the document.")
-    return DocumentRecord(name, title, url, media_type, data, path)
+    title = title or _title_in(media_type, data)
+    return DocumentRecord(name, title, url, media_type, data if data.strip() else b"", path)
 
 
 def _from_media(reader: Reader, name: str, title: str, url: str, path: str) -> DocumentRecord:

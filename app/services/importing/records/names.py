@@ -2,10 +2,13 @@
 
 import difflib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from topkapi.app.services.importing.records.values import BadValue, shown
 
+_MARKS = str.maketrans("", "", "-_ ")
+_MOST_COLUMNS = 1000
 Aliases = Mapping[str, Sequence[str]]  # our name -> the others, in order of preference
 
 QUERY_NAMES: Aliases = {
@@ -26,13 +29,20 @@ DOCUMENT_NAMES: Aliases = {
 CANDIDATE_NAMES: Aliases = {
     "query": ("query_id", "qid", "topic_id", "topic"),
     "document": ("doc_id", "docid", "docno", "document_id", "corpus_id", "pid", "passage_id"),
-    "grade": ("relevance", "rel", "label", "judgment", "score"),
+    "grade": ("relevance", "rel", "label", "judgment"),
+    "score": (),
     "features": (),
 }
 RANKING_NAMES: Aliases = {
     "query": ("query_id", "qid", "topic_id", "topic"),
     "system": ("run", "tag", "run_id"),
     "documents": ("docs", "doc_ids", "ranking"),
+}
+RUN_NAMES: Aliases = {
+    "query": RANKING_NAMES["query"],
+    "document": CANDIDATE_NAMES["document"],
+    "system": RANKING_NAMES["system"],
+    **dict.fromkeys(("rank", "score"), ()),
 }
 PRACTICE_NAMES: Aliases = dict.fromkeys(
     ("id", "query", "description", "document", "left", "right", "answer", "explanation"), ()
@@ -51,14 +61,19 @@ FIELD_NAMES = {
 
 
 def plain_name(name: str) -> str:
-    """Return the name of a field in lower case, with underscores, without quotes and marks."""
-    return name.strip().strip("\"'").lower().replace("-", "_").replace(" ", "_").lstrip("_")
+    """Return the name of a field in lower case without quotes, hyphens, blanks and underscores."""
+    return name.strip().strip("\"'").lower().translate(_MARKS)
 
 
 def known_name(name: str, aliases: Aliases) -> str | None:
     """Return our name of a field, or None if it is none of ours."""
     plain = plain_name(name)
-    return next((ours for ours, others in aliases.items() if plain in (ours, *others)), None)
+    return next((ours for ours, others in aliases.items() if plain in _plain(ours, *others)), None)
+
+
+@cache
+def _plain(*names: str) -> tuple[str, ...]:
+    return tuple(map(plain_name, names))
 
 
 def renamed(
@@ -72,7 +87,7 @@ def renamed(
     found: dict[str, Any] = {}
     used: set[str] = set()
     for ours, others in aliases.items():
-        for name in (ours, *others):
+        for name in _plain(ours, *others):
             if name in given and name not in used:
                 used.add(name)
                 found[ours] = given[name][1]
@@ -99,5 +114,5 @@ def _refuse_misspelt(
 
 def is_header(cells: Sequence[str], aliases: Aliases, required: Sequence[str]) -> bool:
     """Return whether the cells of a line are names of columns, with the required ones."""
-    names = [known_name(cell, aliases) for cell in cells]
+    names = [known_name(cell, aliases) for cell in cells[:_MOST_COLUMNS]]
     return len(cells) > 1 and all(each in names for each in required)

@@ -16,7 +16,8 @@ from topkapi.app.services.importing.sources.reader import Reader
 
 Queries = Iterator[tuple[Location, QueryRecord]]
 _REQUIRED = ("id", "text")
-_TAG = re.compile(r"<(/?)(top|num|title|desc|narr)>", re.IGNORECASE)
+_TAG = re.compile(r"<(/?)(top|doc|num|docno|title|desc|narr)>", re.IGNORECASE)
+_SAME = {"doc": "top", "docno": "num"}  # topics as documents: the text follows the number
 _LABEL = re.compile(r"^\s*(number|topic|description|narrative)\s*:", re.IGNORECASE)
 
 
@@ -67,7 +68,12 @@ def _topics(reader: Reader, path: str) -> Queries:
         position = 0
         for tag in _TAG.finditer(line):
             _append(fields, current, line[position : tag.start()])
-            position, name = tag.end(), tag[2].lower()
+            position, given = tag.end(), tag[2].lower()
+            name = _SAME.get(given, given)
+            if tag[1] and given == "docno" and fields is not None:
+                current = "title"
+                fields.setdefault(current, "")
+                continue
             current = "" if tag[1] or name == "top" else name
             if name == "top":
                 if fields is not None:

@@ -1,13 +1,12 @@
-"""Rankings of systems, for judging lists: JSON Lines or TREC runs."""
+"""Rankings of systems, for judging lists: JSON Lines, TREC runs, or tables of them."""
 
 import math
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records.candidates import columns
-from topkapi.app.services.importing.records.names import RANKING_NAMES
+from topkapi.app.services.importing.records.names import RANKING_NAMES, RUN_NAMES
 from topkapi.app.services.importing.records.shapes import shape_of
 from topkapi.app.services.importing.records.tables import records
 from topkapi.app.services.importing.records.types import RankingRecord
@@ -21,7 +20,10 @@ from topkapi.app.services.importing.records.values import (
 from topkapi.app.services.importing.sources.reader import Reader
 
 Rankings = Iterator[tuple[Location, RankingRecord]]
+Entry = tuple[float, int, str]  # the score, negated; the rank; the document
+Entries = Iterator[tuple[Location, tuple[tuple[str, str], Entry]]]
 _REQUIRED = ("query", "system", "documents")
+_COLUMNS = ("query", "document", "rank", "score", "system")
 
 
 def read_rankings(reader: Reader, path: str) -> Rankings:
@@ -29,7 +31,10 @@ def read_rankings(reader: Reader, path: str) -> Rankings:
     shape = shape_of(reader, path, RANKING_NAMES, _REQUIRED)
     if shape.has_fields:
         return records(reader, path, shape, RANKING_NAMES, _REQUIRED, _from_object)
-    return _from_run(reader, path)
+    table = shape_of(reader, path, RUN_NAMES, _COLUMNS)
+    if table.kind == "table":
+        return _from_run(records(reader, path, table, RUN_NAMES, _COLUMNS, _from_row))
+    return _from_run(_run_lines(reader, path))
 
 
 def _from_object(record: dict[str, Any]) -> RankingRecord:
@@ -38,41 +43,43 @@ def _from_object(record: dict[str, Any]) -> RankingRecord:
         raise BadValue(
             "documents", f"This is {kind_of(documents)}.", "List document ids from best to worst."
         )
-    return _ranking(
+    return RankingRecord(
         identifier(record.get("query"), "query"),
         identifier(record.get("system"), "system"),
-        [identifier(document, "documents") for document in documents],
+        tuple(identifier(document, "documents") for document in documents),
     )
 
 
-def _ranking(query: str, system: str, documents: list[str]) -> RankingRecord:
-    if len(set(documents)) != len(documents):
-        twice = next(name for name, count in Counter(documents).items() if count > 1)
-        raise BadValue(
-            "documents", f"{shown(twice)} appears twice in the list.", "Remove one of them."
-        )
-    return RankingRecord(query, system, tuple(documents))
-
-
-def _from_run(reader: Reader, path: str) -> Rankings:
+def _from_run(entries: Entries) -> Rankings:
     """Yield the lists of a run, ordered by score and then rank, as evaluation programs do."""
-    lists: dict[tuple[str, str], tuple[Location, list[tuple[float, int, str]]]] = {}
+    lists: dict[tuple[str, str], tuple[Location, list[Entry]]] = {}
+    for location, (key, entry) in entries:
+        lists.setdefault(key, (location, []))[1].append(entry)
+    for (query, system), (location, found) in lists.items():
+        yield location, RankingRecord(query, system, tuple(name for *_, name in sorted(found)))
+
+
+def _run_lines(reader: Reader, path: str) -> Entries:
     for location, line in reader.lines(path):
         try:
             query, _, document, rank, score, system = columns(
                 line, 6, "query, Q0, document, rank, score, system"
             )
-            key = identifier(query, "query"), identifier(system, "system")
-            entry = -_score(score), _rank(rank), identifier(document, "document")
+            yield location, _entry(query, document, rank, score, system)
         except BadValue as error:
             reader.problems.add(location, error.field, error.problem, error.fix)
-            continue
-        lists.setdefault(key, (location, []))[1].append(entry)
-    for (query, system), (location, entries) in lists.items():
-        try:
-            yield location, _ranking(query, system, [name for *_, name in sorted(entries)])
-        except BadValue as error:
-            reader.problems.add(location, error.field, error.problem, error.fix)
+
+
+def _from_row(record: dict[str, Any]) -> tuple[tuple[str, str], Entry]:
+    values = (record.get(name) for name in ("query", "document", "rank", "score", "system"))
+    return _entry(*("" if value is None else str(value) for value in values))
+
+
+def _entry(
+    query: str, document: str, rank: str, score: str, system: str
+) -> tuple[tuple[str, str], Entry]:
+    key = identifier(query, "query"), identifier(system, "system")
+    return key, (-_score(score), _rank(rank), identifier(document, "document"))
 
 
 def _score(text: str) -> float:

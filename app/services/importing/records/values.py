@@ -68,15 +68,13 @@ def _refuse_unfit(value: str, field: str) -> None:
 
 
 def body(value: object, field: str) -> bytes:
-    """Return the unchanged content of a page in UTF-8."""
+    """Return the unchanged content of a page in UTF-8; nothing if it is blank."""
     if not isinstance(value, str):
         raise BadValue(
             field, f"This is {kind_of(value)}, not a text.", "Put it in quotation marks."
         )
-    if not value.strip():
-        raise BadValue(field, "The page is empty.", "Add content, or remove the document.")
     _refuse_unfit(value, field)
-    return value.encode()
+    return value.encode() if value.strip() else b""
 
 
 def address(value: object, field: str) -> str:
@@ -100,6 +98,12 @@ def grade(value: object, field: str) -> int | None:
         value = _parsed_number(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
+    if isinstance(value, float) and math.isfinite(value):
+        raise BadValue(
+            field,
+            f"The grade {value} is not a whole number.",
+            "Round it, or multiply all grades by the same number.",
+        )
     low, high = limits.GRADE_RANGE
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise BadValue(

@@ -6,7 +6,7 @@ exhaust the machine: path traversal, links, decompression bombs.
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import BinaryIO, Protocol, Self
@@ -15,6 +15,7 @@ from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.problems import Location, Problems
 
+GROUPS = (".query", ".group")  # suffixes of files beside a LETOR file: lines per query
 _LITTER = frozenset({"Thumbs.db", "desktop.ini", "__MACOSX"})
 
 
@@ -66,15 +67,17 @@ class Closing:
 
 
 class FolderSource(Closing):
-    """A folder on disk."""
+    """A folder on disk; single outer folders are skipped."""
 
     single = False
 
     def __init__(self, folder: Path) -> None:
         problems = Problems()
         self.name = folder.resolve().name
-        self._folder = folder
-        self.files = _files_of(folder, problems)
+        found = _files_of(folder, problems)
+        shared = shared_folder(found)
+        self._folder = folder / shared
+        self.files = {path[len(shared) :]: size for path, size in found.items()}
         check_sizes(self.name, self.files, problems)
         problems.refuse_if_any()
 
@@ -91,13 +94,13 @@ class FileSource(Closing):
 
     def __init__(self, path: Path, *, name: str) -> None:
         self.name = name
-        self._path = path
-        self.files = {name: path.stat().st_size}
+        beside = {f"{name}{end}": path.with_name(path.name + end) for end in ("", *GROUPS)}
+        self._paths = {each: file for each, file in beside.items() if file.is_file()}
+        self.files = {each: file.stat().st_size for each, file in self._paths.items()}
 
     def open(self, path: str) -> BinaryIO:
-        """Open the file."""
-        assert path == self.name
-        return self._path.open("rb")
+        """Open the file, or the one that groups its lines."""
+        return self._paths[path].open("rb")
 
 
 def is_litter(path: str) -> bool:
@@ -106,6 +109,16 @@ def is_litter(path: str) -> bool:
         part in _LITTER or (part.startswith(".") and part != "..")
         for part in PurePosixPath(path).parts
     )
+
+
+def shared_folder(paths: Collection[str]) -> str:
+    """Return the folders that contain everything, with their slash; pages/ is not one of them."""
+    folders: list[str] = []
+    for parts in zip(*(path.split("/")[:-1] for path in paths), strict=False):
+        if len(set(parts)) > 1 or parts[0] == "pages":
+            break
+        folders.append(f"{parts[0]}/")
+    return "".join(folders)
 
 
 def check_sizes(name: str, files: Mapping[str, int], problems: Problems) -> None:

@@ -95,13 +95,13 @@ class Reader:
 
     def head(self, path: str) -> bytes:
         """Return the first bytes of a file, to detect what it is."""
-        with self.quiet()._stream(path) as stream:
+        with self.quiet().stream(path) as stream:
             return stream.read(_HEAD)
 
     def pieces(self, path: str, size: int) -> Iterator[str]:
         """Yield the text of a file in pieces; raise StudyRefused if it is not UTF-8."""
         decoder = codecs.getincrementaldecoder("utf-8")()
-        with self._stream(path) as stream:
+        with self.stream(path) as stream:
             while raw := stream.read(size):
                 try:
                     yield decoder.decode(raw).removeprefix("\ufeff")
@@ -120,7 +120,7 @@ class Reader:
 
     def lines(self, path: str) -> Generator[tuple[Location, str]]:
         """Yield nonblank lines with their locations; a line that is not UTF-8 is a problem."""
-        with self._stream(path) as stream:
+        with self.stream(path) as stream:
             number = 0
             while raw := stream.readline(limits.MAX_LINE + 1):
                 number += 1
@@ -138,7 +138,7 @@ class Reader:
 
     def text(self, path: str) -> str:
         """Return a whole text file."""
-        with self._stream(path) as stream:
+        with self.stream(path) as stream:
             raw = stream.read(limits.MAX_LINE + 1)
         if len(raw) > limits.MAX_LINE:
             raise refusal(
@@ -181,7 +181,8 @@ class Reader:
             return ""
         return text.removeprefix("\ufeff") if location.line == 1 else text
 
-    def _stream(self, path: str) -> "io.BufferedReader[Any]":
+    def stream(self, path: str) -> "io.BufferedReader[Any]":
+        """Open a file: unpacked if gzip, in UTF-8, bounded; raise StudyRefused if it is empty."""
         size = self.source.files[path]
         if size == 0:
             raise refusal(Location(path), None, "The file is empty.", "Add content, or remove it.")

@@ -11,7 +11,12 @@ from typing import BinaryIO, cast
 from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.problems import Location, Problems, StudyRefused, refusal
-from topkapi.app.services.importing.sources.folders import Closing, check_sizes, is_litter
+from topkapi.app.services.importing.sources.folders import (
+    Closing,
+    check_sizes,
+    is_litter,
+    shared_folder,
+)
 
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, struct.error)
 _END = struct.Struct("<4s4H2LH")  # the record at the end of every archive
@@ -19,7 +24,7 @@ _TAIL = 65_557 + 76  # that record, its comment and the record of large archives
 
 
 class ZipSource(Closing):
-    """A zip archive, from a path or an open file; a single top-level folder is skipped."""
+    """A zip archive, from a path or an open file; single outer folders are skipped."""
 
     single = False
 
@@ -103,7 +108,7 @@ def _members(archive: zipfile.ZipFile, name: str, problems: Problems) -> dict[st
         for problem, fix in _faults(info, found):
             problems.add(Location(info.filename), None, problem, fix)
         found[info.filename] = info
-    shared = _shared_folder(found)
+    shared = shared_folder(found)
     return {path[len(shared) :]: found[path] for path in sorted(found)}
 
 
@@ -127,7 +132,8 @@ def _check_ratio(name: str, infos: list[zipfile.ZipInfo], problems: Problems) ->
 def _faults(info: zipfile.ZipInfo, found: dict[str, zipfile.ZipInfo]) -> Iterator[tuple[str, str]]:
     path = info.filename
     parts = PurePosixPath(path).parts
-    if path.startswith("/") or ".." in parts or "\\" in path or ":" in parts[0] or "\0" in path:
+    outside = not parts or path.startswith("/") or ".." in parts
+    if outside or "\\" in path or ":" in parts[0] or "\0" in path:
         yield "This path leads out of the archive.", "Use plain relative paths."
     if len(path) > limits.MAX_PATH:
         yield f"The path has {len(path)} characters.", f"Use at most {limits.MAX_PATH}."
@@ -137,12 +143,3 @@ def _faults(info: zipfile.ZipInfo, found: dict[str, zipfile.ZipInfo]) -> Iterato
         yield "This file is encrypted.", "Make the archive without a password."
     if path in found:
         yield "The archive contains this path twice.", "Remove one of the two."
-
-
-def _shared_folder(paths: dict[str, zipfile.ZipInfo]) -> str:
-    """Return the single top-level folder with its slash, or an empty string."""
-    firsts = {path.partition("/")[0] for path in paths}
-    if len(firsts) != 1 or not all("/" in path for path in paths):
-        return ""
-    first = firsts.pop()
-    return "" if first == "pages" else f"{first}/"

@@ -1,0 +1,154 @@
+"""Tar archives: repacked into a temporary zip archive, which can be read in any order.
+
+The headers are parsed here because the standard library reads extended ones of any size into
+memory, and some versions of it never end on a harmful archive.
+"""
+
+import re
+import stat
+import zipfile
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from tempfile import TemporaryFile
+from typing import BinaryIO
+from weakref import finalize
+
+from topkapi.app.services.fence import limits
+from topkapi.app.services.importing.naming import files_of_role
+from topkapi.app.services.importing.problems import NullProblems, Problems
+from topkapi.app.services.importing.records.pages import PAGES
+from topkapi.app.services.importing.sources.folders import Closing, Source, check_sizes
+from topkapi.app.services.importing.sources.reader import Reader
+from topkapi.app.services.importing.sources.zipped import ZipSource, damaged
+
+_BLOCK, _COPY = 512, 1 << 20
+_SUFFIXES = (".tar", ".tar.gz", ".tgz")
+_OCTAL = re.compile(rb"[0-7]{0,12}")
+_PAX_PATH = re.compile(rb"(?:^|\n)[0-9]{1,6} path=([^\n]+)\n")
+_LONGEST_HEADER = 1 << 16
+_HEADERS, _FILES, _FOLDER = (b"L", b"x", b"g", b"K"), (b"0", b"\0", b"7"), b"5"
+
+
+class _WithPages(Closing):
+    """A source whose pages are in a tar archive among its files."""
+
+    single = False
+
+    def __init__(self, source: Source, archive: str) -> None:
+        self._source, self.name = source, source.name
+        self._pages = _repacked(source, archive)
+        pages = {f"{PAGES}{path}": size for path, size in self._pages.files.items()}
+        self.files = {path: size for path, size in source.files.items() if path != archive} | pages
+        problems = Problems()
+        check_sizes(self.name, self.files, problems)
+        problems.refuse_if_any()
+
+    def open(self, path: str) -> BinaryIO:
+        """Open a page of the archive, or another file."""
+        inside = path.startswith(PAGES)
+        return self._pages.open(path.removeprefix(PAGES)) if inside else self._source.open(path)
+
+    def close(self) -> None:
+        """Let go of both."""
+        self._pages.close()
+        self._source.close()
+
+
+def with_archives(source: Source) -> Source:
+    """Return the source, or what its tar archive contains: all of it, or the pages."""
+    if source.single:
+        return _repacked(source, source.name) if _is_tar(source) else source
+    files = tuple(source.files)
+    archives = [path for path in files if "/" not in path and path.lower().endswith(_SUFFIXES)]
+    has_pages = any(path.startswith(PAGES) for path in files)
+    if len(archives) != 1 or has_pages or files_of_role("documents", files):
+        return source
+    try:
+        return _WithPages(source, archives[0])
+    except BaseException:
+        source.close()
+        raise
+
+
+def _is_tar(source: Source) -> bool:
+    if source.name.lower().endswith(_SUFFIXES) or not source.files[source.name]:
+        return source.files[source.name] > 0
+    head = Reader(source, NullProblems(), doing="").head(source.name)
+    return head[257:262] == b"ustar"
+
+
+def _repacked(source: Source, path: str) -> ZipSource:
+    with Reader(source, NullProblems(), doing="").stream(path) as stream:
+        return repacked(stream, name=path)
+
+
+def repacked(stream: BinaryIO, *, name: str) -> ZipSource:
+    """Return a tar archive as a zip archive, which checks paths and sizes."""
+    file = TemporaryFile()  # noqa: SIM115
+    try:
+        with zipfile.ZipFile(file, "w") as archive:
+            for info in _members(stream):
+                if info.filename in archive.NameToInfo:
+                    raise ValueError("it has a path twice")
+                if len(archive.NameToInfo) > limits.MAX_FILES:
+                    break
+                with archive.open(info, "w") as target:
+                    for block in _blocks(stream, info.file_size):
+                        target.write(block)
+        found = ZipSource(file, name=name)
+    except ValueError as error:
+        file.close()
+        raise damaged(name, error) from None
+    except BaseException:
+        file.close()
+        raise
+    finalize(found, file.close)
+    return found
+
+
+def _members(stream: BinaryIO) -> Iterator[zipfile.ZipInfo]:
+    """Yield the files of an archive, whose bytes are to be read next; raise ValueError."""
+    long_name = b""
+    while (head := stream.read(_BLOCK)).strip(b"\0"):
+        size, kind = _size(head), head[156:157]
+        if kind in _HEADERS:
+            if size > _LONGEST_HEADER:
+                raise ValueError("a header is too long")
+            extra = b"".join(_blocks(stream, size))
+            found = _PAX_PATH.search(extra) if kind == b"x" else None
+            long_name = extra.rstrip(b"\0") if kind == b"L" else found[1] if found else long_name
+            continue
+        name = (long_name or _name(head)).decode("utf-8", "replace")
+        long_name = b""
+        if kind != _FOLDER:
+            info = zipfile.ZipInfo(name if name.startswith("/") else str(PurePosixPath(name)))
+            info.file_size = size
+            info.external_attr = (stat.S_IFREG if kind in _FILES else stat.S_IFLNK) << 16
+            yield info
+
+
+def _blocks(stream: BinaryIO, size: int) -> Iterator[bytes]:
+    """Yield ``size`` bytes, and skip those that fill up the last block."""
+    left = size
+    while left:
+        data = stream.read(min(left, _COPY))
+        if not data:
+            raise ValueError("it is cut off")
+        left -= len(data)
+        yield data
+    stream.read(-size % _BLOCK)
+
+
+def _size(head: bytes) -> int:
+    """Return the size of the member; raise ValueError if this is no header."""
+    size, check = (field.strip(b" \0") for field in (head[124:136], head[148:156]))
+    if len(head) < _BLOCK or not (_OCTAL.fullmatch(size) and _OCTAL.fullmatch(check)):
+        raise ValueError("a header is broken")
+    if sum(head) - sum(head[148:156]) + 8 * ord(" ") != int(check or b"0", 8):
+        raise ValueError("a header is broken")
+    return int(size or b"0", 8)
+
+
+def _name(head: bytes) -> bytes:
+    name, prefix = (field.partition(b"\0")[0] for field in (head[:100], head[345:500]))
+    return prefix + b"/" + name if prefix and head[257:263] == b"ustar\0" else name
