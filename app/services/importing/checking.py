@@ -253,18 +253,16 @@ class _Checker:
     def _report_missing(self, missing: dict[str, Location]) -> None:
         """Report documents that candidates name: together, if others are known and few are not."""
         known = {name: 1 for offered in self.checked.candidates.values() for name in offered}
-        swapped = missing.keys() & self.checked.queries.keys()
-        if len(missing) < 3 or not known or swapped:
+        if len(missing) < 3 or not known or missing.keys() & self.checked.queries.keys():
             for name, location in missing.items():
                 self._known(location, "document", name, self.checked.documents)
             return
-        first, second, third, *_ = map(shown, missing)
         more = f" and {len(missing) - 3:,} more" if len(missing) > 3 else ""
         self._problems.add(
             next(iter(missing.values())),
             "document",
             f"{len(missing):,} of the {len(missing) + len(known):,} documents of the candidates "
-            f"are missing: {first}, {second}, {third}{more}.",
+            f"are missing: {', '.join(map(shown, [*missing][:3]))}{more}.",
             f"Add them, or correct the ids, which look like {shown(next(iter(known)))}; or leave "
             "these candidates out with --leave-out missing.",
         )

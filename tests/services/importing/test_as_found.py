@@ -234,8 +234,8 @@ def member(name: str, *, kind: bytes = tarfile.REGTYPE, size: int = 0) -> bytes:
         (member("a", size=10**9), "damaged"),
         (member("a", kind=tarfile.XHDTYPE, size=10**9), "damaged"),
         (member("a") + member("a"), "a path twice"),
-        (b"x" * 512, "damaged"),
-        (member("a")[:300], "damaged"),
+        (member("a") + b"x" * 512, "damaged"),
+        (member("a") + member("b")[:300], "damaged"),
     ],
 )
 @pytest.mark.parametrize("packed", [True, False])

@@ -23,7 +23,7 @@ from topkapi.app.services.importing.sources.zipped import ZipSource, damaged
 
 _BLOCK, _COPY = 512, 1 << 20
 _SUFFIXES = (".tar", ".tar.gz", ".tgz")
-_OCTAL = re.compile(rb"[0-7]{0,12}")
+_OCTAL = re.compile(rb"[0-7]{1,12}")
 _PAX_PATH = re.compile(rb"(?:^|\n)[0-9]{1,6} path=([^\n]+)\n")
 _LONGEST_HEADER = 1 << 16
 _HEADERS, _FILES, _FOLDER = (b"L", b"x", b"g", b"K"), (b"0", b"\0", b"7"), b"5"
@@ -56,9 +56,10 @@ class _WithPages(Closing):
 
 def with_archives(source: Source) -> Source:
     """Return the source, or what its tar archive contains: all of it, or the pages."""
+    files, reader = tuple(source.files), Reader(source, NullProblems(), doing="")
     if source.single:
-        return _repacked(source, source.name) if _is_tar(source) else source
-    files = tuple(source.files)
+        is_tar = source.files[source.name] and reader.head(source.name)[257:262] == b"ustar"
+        return _repacked(source, source.name) if is_tar else source
     archives = [path for path in files if "/" not in path and path.lower().endswith(_SUFFIXES)]
     has_pages = any(path.startswith(PAGES) for path in files)
     if len(archives) != 1 or has_pages or files_of_role("documents", files):
@@ -68,13 +69,6 @@ def with_archives(source: Source) -> Source:
     except BaseException:
         source.close()
         raise
-
-
-def _is_tar(source: Source) -> bool:
-    if source.name.lower().endswith(_SUFFIXES) or not source.files[source.name]:
-        return source.files[source.name] > 0
-    head = Reader(source, NullProblems(), doing="").head(source.name)
-    return head[257:262] == b"ustar"
 
 
 def _repacked(source: Source, path: str) -> ZipSource:
@@ -142,11 +136,10 @@ def _blocks(stream: BinaryIO, size: int) -> Iterator[bytes]:
 def _size(head: bytes) -> int:
     """Return the size of the member; raise ValueError if this is no header."""
     size, check = (field.strip(b" \0") for field in (head[124:136], head[148:156]))
-    if len(head) < _BLOCK or not (_OCTAL.fullmatch(size) and _OCTAL.fullmatch(check)):
+    octal = len(head) == _BLOCK and _OCTAL.fullmatch(size) and _OCTAL.fullmatch(check)
+    if not octal or sum(head) - sum(head[148:156]) + 8 * ord(" ") != int(check, 8):
         raise ValueError("a header is broken")
-    if sum(head) - sum(head[148:156]) + 8 * ord(" ") != int(check or b"0", 8):
-        raise ValueError("a header is broken")
-    return int(size or b"0", 8)
+    return int(size, 8)
 
 
 def _name(head: bytes) -> bytes:
