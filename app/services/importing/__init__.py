@@ -6,6 +6,7 @@ transaction of its caller; `preview_study` only reads.
 
 from topkapi.app.services.importing.comparing import Unchanged
 from topkapi.app.services.importing.edits import KEEP_EDITS, EditPolicy
+from topkapi.app.services.importing.opening import open_source
 from topkapi.app.services.importing.options import ReadOptions
 from topkapi.app.services.importing.problems import Problem, StudyRefused
 from topkapi.app.services.importing.service import (
@@ -15,7 +16,6 @@ from topkapi.app.services.importing.service import (
     preview_study,
 )
 from topkapi.app.services.importing.sources.folders import Source
-from topkapi.app.services.importing.sources.opening import open_source
 from topkapi.app.services.importing.sources.zipped import ZipSource
 
 __all__ = [

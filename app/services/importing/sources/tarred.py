@@ -14,66 +14,13 @@ from typing import BinaryIO
 from weakref import finalize
 
 from topkapi.app.services.fence import limits
-from topkapi.app.services.importing.naming import files_of_role
-from topkapi.app.services.importing.problems import NullProblems, Problems
-from topkapi.app.services.importing.records.pages import PAGES
-from topkapi.app.services.importing.sources.folders import Closing, Source, check_sizes
-from topkapi.app.services.importing.sources.reader import Reader
 from topkapi.app.services.importing.sources.zipped import ZipSource, damaged
 
 _BLOCK, _COPY = 512, 1 << 20
-_SUFFIXES = (".tar", ".tar.gz", ".tgz")
 _OCTAL = re.compile(rb"[0-7]{1,12}")
 _PAX_PATH = re.compile(rb"(?:^|\n)[0-9]{1,6} path=([^\n]+)\n")
 _LONGEST_HEADER = 1 << 16
 _HEADERS, _FILES, _FOLDER = (b"L", b"x", b"g", b"K"), (b"0", b"\0", b"7"), b"5"
-
-
-class _WithPages(Closing):
-    """A source whose pages are in a tar archive among its files."""
-
-    single = False
-
-    def __init__(self, source: Source, archive: str) -> None:
-        self._source, self.name = source, source.name
-        self._pages = _repacked(source, archive)
-        pages = {f"{PAGES}{path}": size for path, size in self._pages.files.items()}
-        self.files = {path: size for path, size in source.files.items() if path != archive} | pages
-        problems = Problems()
-        check_sizes(self.name, self.files, problems)
-        problems.refuse_if_any()
-
-    def open(self, path: str) -> BinaryIO:
-        """Open a page of the archive, or another file."""
-        inside = path.startswith(PAGES)
-        return self._pages.open(path.removeprefix(PAGES)) if inside else self._source.open(path)
-
-    def close(self) -> None:
-        """Let go of both."""
-        self._pages.close()
-        self._source.close()
-
-
-def with_archives(source: Source) -> Source:
-    """Return the source, or what its tar archive contains: all of it, or the pages."""
-    files, reader = tuple(source.files), Reader(source, NullProblems(), doing="")
-    if source.single:
-        is_tar = source.files[source.name] and reader.head(source.name)[257:262] == b"ustar"
-        return _repacked(source, source.name) if is_tar else source
-    archives = [path for path in files if "/" not in path and path.lower().endswith(_SUFFIXES)]
-    has_pages = any(path.startswith(PAGES) for path in files)
-    if len(archives) != 1 or has_pages or files_of_role("documents", files):
-        return source
-    try:
-        return _WithPages(source, archives[0])
-    except BaseException:
-        source.close()
-        raise
-
-
-def _repacked(source: Source, path: str) -> ZipSource:
-    with Reader(source, NullProblems(), doing="").stream(path) as stream:
-        return repacked(stream, name=path)
 
 
 def repacked(stream: BinaryIO, *, name: str) -> ZipSource:

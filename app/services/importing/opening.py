@@ -1,0 +1,84 @@
+"""Opening a study from a folder, an archive or a single file."""
+
+from pathlib import Path
+from typing import BinaryIO
+
+from topkapi.app.domain.errors import NotFound
+from topkapi.app.services.importing.naming import files_of_role
+from topkapi.app.services.importing.problems import NullProblems, Problems
+from topkapi.app.services.importing.records.pages import PAGES
+from topkapi.app.services.importing.sources.folders import (
+    Closing,
+    FileSource,
+    FolderSource,
+    Source,
+    check_sizes,
+)
+from topkapi.app.services.importing.sources.reader import Reader
+from topkapi.app.services.importing.sources.tarred import repacked
+from topkapi.app.services.importing.sources.zipped import ZipSource
+
+_TAR = (".tar", ".tar.gz", ".tgz")
+
+
+def open_source(path: Path, *, name: str | None = None) -> Source:
+    """Open the source at ``path``: a folder, a zip or tar archive, or a single file.
+
+    ``name`` is the original name of an uploaded file, which is stored under another one.
+    """
+    if not path.exists():
+        raise NotFound(f"There is no file or folder {path}.")
+    if path.is_dir():
+        return _unpacked(FolderSource(path))
+    name = name or path.name
+    with path.open("rb") as stream:
+        packed = stream.read(2) == b"PK"
+    if packed or name.lower().endswith(".zip"):
+        return _unpacked(ZipSource(path, name=name))
+    return _unpacked(FileSource(path, name=name))
+
+
+class _WithPages(Closing):
+    """A source whose pages are in a tar archive among its files."""
+
+    single = False
+
+    def __init__(self, source: Source, archive: str, inside: ZipSource) -> None:
+        self._source, self._pages, self.name = source, inside, source.name
+        pages = {f"{PAGES}{path}": size for path, size in self._pages.files.items()}
+        self.files = {path: size for path, size in source.files.items() if path != archive} | pages
+        problems = Problems()
+        check_sizes(self.name, self.files, problems)
+        problems.refuse_if_any()
+
+    def open(self, path: str) -> BinaryIO:
+        """Open a page of the archive, or another file."""
+        inside = path.startswith(PAGES)
+        return self._pages.open(path.removeprefix(PAGES)) if inside else self._source.open(path)
+
+    def close(self) -> None:
+        """Let go of both."""
+        self._pages.close()
+        self._source.close()
+
+
+def _unpacked(source: Source) -> Source:
+    """Return the source, or what its tar archive contains: all of it, or the pages."""
+    files, reader = tuple(source.files), Reader(source, NullProblems(), doing="")
+    if source.single:
+        is_tar = source.files[source.name] and reader.head(source.name)[257:262] == b"ustar"
+        return _repacked(reader, source.name) if is_tar else source
+    archives = [path for path in files if "/" not in path and path.lower().endswith(_TAR)]
+    has_pages = any(path.startswith(PAGES) for path in files)
+    if len(archives) != 1 or has_pages or files_of_role("documents", files):
+        return source
+    try:
+        return _WithPages(source, archives[0], _repacked(reader, archives[0]))
+    except BaseException:
+        source.close()
+        raise
+
+
+def _repacked(reader: Reader, path: str) -> ZipSource:
+    with reader.stream(path) as stream:
+        return repacked(stream, name=path)
