@@ -25,8 +25,9 @@ class Reply:
 class Connection:
     """Sends one request after another; reconnects after a failure."""
 
-    def __init__(self, url: str, *, timeout: float = 10.0) -> None:
+    def __init__(self, url: str, *, timeout: float = 10.0, local: str | None = None) -> None:
         self.url = url
+        self._local = (local, 0) if local else None
         parts = urlsplit(url)
         assert parts.hostname is not None
         self._host, self._port = parts.hostname, parts.port or 80
@@ -81,7 +82,9 @@ class Connection:
         if self._streams is not None and self._streams[0].at_eof():
             self.close()  # the server has closed it meanwhile, as it does after some idle seconds
         if self._streams is None:
-            self._streams = await asyncio.open_connection(self._host, self._port)
+            self._streams = await asyncio.open_connection(
+                self._host, self._port, local_addr=self._local
+            )
         return self._streams
 
 

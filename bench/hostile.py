@@ -1,18 +1,21 @@
-"""Send files made to stop the server while assessors judge, and measure whether they notice.
+"""Attack the server while assessors judge, and measure whether they notice.
 
-`python -m bench.hostile` runs on both databases. Passed: every hostile file is refused, and each
-harmless one imported; meanwhile the assessors' 95th percentile is at most 5 times the undisturbed
-one, none of them gets a 503 or an error, the memory of the server with its children is at most 1.5
-times the undisturbed plus one child's limit, and the server needs no restart.
+`python -m bench.hostile` runs on both databases; `--only flood` runs the attacks so named. Passed:
+every hostile file is refused, each harmless one imported, and a flood gets no error but 503;
+meanwhile the assessors' 95th percentile is at most 5 times the undisturbed one, none of them gets a
+503 or an error, the memory of the server is at most 1.5 times the undisturbed, that of its children
+at most the limit of one, and the server needs no restart.
 """
 
 import argparse
 import asyncio
 import gzip
+import json
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -29,6 +32,7 @@ from bench.browser_client import ApiClient, Entry, Question
 from bench.faults.__main__ import database
 from bench.faults.assessors import Assessor, Tally
 from bench.faults.records import Record
+from bench.flood import CONNECTIONS
 from tests.factories import make_study, make_user, queries_of
 from tests.judging import make_job
 from tests.live import serving
@@ -115,6 +119,12 @@ FILES: dict[str, tuple[int, Callable[[Path], bytes]]] = {  # the expected status
 }
 
 
+FLOOD_SECONDS = 10
+FLOODS = {f"flood of {kind} on {count} connections": kind for kind, count in CONNECTIONS.items()}
+AT_ONCE = "six PDFs of nested forms at once"
+Reply = int | dict[str, int]  # the status, or how often each
+
+
 @dataclass
 class Watch:
     """What the assessors of one stage met, and the memory of the server."""
@@ -122,7 +132,8 @@ class Watch:
     seconds: list[float] = field(default_factory=list)
     wrong: list[int] = field(default_factory=list)
     memory: int = 0
-    status: int = 0
+    children: int = 0
+    reply: Reply = 0
 
     @property
     def p95(self) -> float:
@@ -147,26 +158,28 @@ class TimedClient(ApiClient):
         return status, question
 
 
-def memory_of(server: psutil.Process) -> int:
-    """Return the memory of a process and its children."""
+def memory_of(*processes: psutil.Process) -> int:
+    """Return the memory of processes together."""
     total = 0
-    for each in (server, *server.children(recursive=True)):
+    for each in processes:
         with suppress(psutil.NoSuchProcess):
             total += each.memory_info().rss
     return total
 
 
-async def watched(server: psutil.Process, work: asyncio.Task[int]) -> Watch:
-    """Collect what happens until ``work`` has ended."""
+async def watched(server: psutil.Process, attack: Coroutine[None, None, Reply]) -> Watch:
+    """Collect what happens until the attack has ended."""
+    work = asyncio.create_task(attack)
     watch = TimedClient.watch = Watch()
     while not work.done():
         watch.memory = max(watch.memory, memory_of(server))
+        watch.children = max(watch.children, memory_of(*server.children(recursive=True)))
         await asyncio.sleep(0.1)
-    watch.status = work.result()
+    watch.reply = work.result()
     return watch
 
 
-async def undisturbed(seconds: float) -> int:
+async def undisturbed(seconds: float) -> Reply:
     await asyncio.sleep(seconds)
     return 0
 
@@ -183,8 +196,26 @@ async def sent(url: str, token: str, name: str, data: bytes) -> int:
             return 0
 
 
-async def run(url: str, database_url: str, process: psutil.Process, people: int) -> bool:
-    """Run every file; return whether the server passed."""
+async def sent_at_once(url: str, token: str, data: bytes) -> Reply:
+    """Send one file six times; return the status, or all if they differ."""
+    found = Counter(await asyncio.gather(*(sent(url, token, AT_ONCE, data) for _ in range(6))))
+    return next(iter(found)) if len(found) == 1 else {str(key): n for key, n in found.items()}
+
+
+async def flooded(url: str, kind: str, token: str, assignment_id: int) -> Reply:
+    """Flood the server from another process; return how often it answered with which status."""
+    known = [token, str(assignment_id)] if kind == "person" else []
+    flood = [url.replace("localhost", "127.0.0.1"), kind, str(FLOOD_SECONDS), *known]
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bench.flood", *flood), stdout=asyncio.subprocess.PIPE
+    )
+    output, _ = await process.communicate()
+    found: dict[str, int] = json.loads(output)
+    return found
+
+
+async def run(url: str, database_url: str, process: psutil.Process, people: int, only: str) -> bool:
+    """Run every attack; return whether the server passed."""
     engine = make_engine(database_url)
     with make_sessions(engine).write.begin() as session:
         study = make_study(session, slug="tulips", queries=QUERIES, documents=60)
@@ -193,6 +224,7 @@ async def run(url: str, database_url: str, process: psutil.Process, people: int)
             [make_job(session, query=each, user=user, k=20) for each in queries_of(session, study)]
             for user in users
         ]
+        flooder = make_job(session, query=queries_of(session, study)[0], user=make_user(session))
         _, token = tokens.issue_token(session, make_user(session, role=Role.ADMIN), "bench")
     engine.dispose()
     tally, ended = Tally(), asyncio.Event()
@@ -212,35 +244,51 @@ async def run(url: str, database_url: str, process: psutil.Process, people: int)
         files = {
             name: made(Path(folder) / f"study{number}")
             for number, (name, (_, made)) in enumerate(FILES.items())
+            if only in name
         }
+        forms = with_media("a.pdf", form_bomb())(Path(folder) / "forms")
+        attacks = {name: sent(url, token, name, data) for name, data in files.items()}
+        attacks[AT_ONCE] = sent_at_once(url, token, forms)
+        for name, kind in FLOODS.items():
+            attacks[name] = flooded(url, kind, flooder.token, flooder.assignment_id)
         async with asyncio.TaskGroup() as group:
             for each in assessors:
                 group.create_task(each.work(ended))
-            await watched(process, asyncio.create_task(undisturbed(3)))
-            calm = await watched(process, asyncio.create_task(undisturbed(10)))
-            print(f"  undisturbed: p95 {calm.p95 * 1000:.0f} ms, {calm.memory / 1e6:.0f} MB")
-            for name, data in files.items():
-                work = asyncio.create_task(sent(url, token, name, data))
-                passed &= show(name, len(data), await watched(process, work), calm)
+            await watched(process, undisturbed(3))
+            calm = await watched(process, undisturbed(10))
+            print(f"  undisturbed: p95 {calm.p95 * 1000:.1f} ms, {calm.memory / 1e6:.0f} MB")
+            for name, attack in attacks.items():
+                if only in name:
+                    passed &= show(name, await watched(process, attack), calm)
+                    await asyncio.sleep(1)
+                else:
+                    attack.close()
             ended.set()
     return passed
 
 
-def show(name: str, size: int, found: Watch, calm: Watch) -> bool:
-    """Print what one file did; return whether everybody else went on."""
+def show(name: str, found: Watch, calm: Watch) -> bool:
+    """Print what one attack did; return whether everybody else went on."""
     problems = []
-    if found.status != FILES[name][0]:
-        problems.append(f"answered with {found.status or 'nothing'}, not {FILES[name][0]}")
+    expected = FILES[name][0] if name in FILES else 422
+    if isinstance(found.reply, dict):
+        wrong = {status for status in found.reply if status >= "500" and status != "503"}
+        problems += [f"answered {status}" for status in wrong]
+    elif found.reply != expected:
+        problems.append(f"answered with {found.reply or 'nothing'}, not {expected}")
     if found.seconds and found.p95 > SLOWER * calm.p95:
         problems.append("assessors wait too long")
     if found.wrong:
         problems.append(f"assessors got {found.wrong[:5]}")
-    if found.memory > LARGER * calm.memory + limits.CHILD_MEMORY:
+    if found.memory > LARGER * calm.memory or found.children > limits.CHILD_MEMORY:
         problems.append("too much memory")
-    p95 = f"p95 {found.p95 * 1000:.0f} ms of {len(found.seconds)}" if found.seconds else "too quick"
+    ratio, total = found.memory / calm.memory, (found.memory + found.children) / calm.memory
     print(
-        f"  {name} ({size:,} bytes): {p95}, {found.memory / 1e6:.0f} MB: "
-        f"{'; '.join(problems) or 'passed'}"
+        f"  {name}: {found.reply}; {len(found.seconds)} answers, p95 {found.p95 * 1000:.1f} ms "
+        f"({found.p95 / calm.p95:.1f}x), longest {max(found.seconds, default=0) * 1000:.0f} ms; "
+        f"server {found.memory / 1e6:.0f} MB ({ratio:.2f}x), children {found.children / 1e6:.0f} "
+        f"MB (together {total:.2f}x): {'; '.join(problems) or 'passed'}",
+        flush=True,
     )
     return not problems
 
@@ -249,6 +297,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--people", type=int, default=4)
     parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
+    parser.add_argument("--only", default="", help="part of the names of the attacks to run")
     chosen = parser.parse_args()
     passed = True
     for name in chosen.database or ["sqlite", "postgresql"]:
@@ -259,7 +308,7 @@ def main() -> None:
             serving(url, Path(folder)) as server,
         ):
             process = psutil.Process(server.process.pid)
-            passed &= asyncio.run(run(server.url, url, process, chosen.people))
+            passed &= asyncio.run(run(server.url, url, process, chosen.people, chosen.only))
             alive = httpx.get(f"{server.url}/readyz").status_code == 200
             passed &= alive
             print("  the server goes on" if alive else "  the server needs a restart")

@@ -5,12 +5,14 @@
 
 The program runs in this process on a fresh database of each kind; requests of
 `bench.malformed_requests` come from nobody, from an assessor, a researcher and an administrator, by
-cookie with a right and a wrong CSRF token and by bearer token. Printed are the statuses and each
-distinct 500 with the request that caused it. The exit code is 1 if there is one.
+cookie with a right and a wrong CSRF token and by bearer token; some carry files of studies, runs
+and assignments. Printed are the statuses and each distinct 5xx with the request that caused it,
+except a 503 that says when to try again. The exit code is 1 if there is one.
 """
 
 import argparse
 import asyncio
+import gzip
 import logging
 import sys
 import tempfile
@@ -29,16 +31,24 @@ from bench.judging import databases
 from bench.malformed_requests import Generator, Sent, endpoints_of
 from tests.factories import make_study, make_user, queries_of
 from tests.judging import make_job
+from tests.services.importing.test_media import media_study
+from tests.studies import small_study, zipped
 from topkapi.app.config import Settings
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Study, User
+from topkapi.app.domain.crowds import Platform
 from topkapi.app.domain.enums import Role
 from topkapi.app.main import create_app
 from topkapi.app.services.accounts import tokens
+from topkapi.app.services.accounts.invitations import new_link
+from topkapi.app.services.crowds.links import LinkTerms, create_link
 from topkapi.app.services.jobs.store import queue_job
-from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
+from topkapi.app.services.results.systems import add_runs, read_runs
+from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, VISITOR_COOKIE, Cookies
 
 Identities = dict[str, list[tuple[bytes, bytes]]]
+RUN = b"q0 Q0 q0-d1 1 2.5 bm25\nq0 Q0 q0-d2 2 1.5 bm25\n"
+TERMS = LinkTerms(Platform.PROLIFIC, "I agree to take part.", code="C1", share=2)
 JOBS: dict[str, dict[str, Any]] = {
     "models": {"models": ["ranksvm"], "truth": "topk", "features": [], "consensus": ""},
     "confidence": {},
@@ -73,6 +83,7 @@ class Cast:
     def __init__(self, app: FastAPI) -> None:
         self._app = app
         self._sessions: Sessions = app.state.sessions
+        self.files = files()
         with self._sessions.write.begin() as session:
             self._users = {role: make_user(session, role=role) for role in Role}
             victim = make_user(session, email="victim@example.org")
@@ -100,13 +111,20 @@ class Cast:
             **{"sort": ["name"], "page": [1], "limit": [5], "offset": [0], "state": ["open"]},
             **{"job_id": [1], "run_id": [1], "baseline": ["ranksvm"], "table": ["curves"]},
             **{"model": ["ranksvm"], "models": [["ranksvm"]], "truth": ["topk"]},
+            **{"link_id": [1], "token": ["x" * 64], "platform": ["prolific", "mturk", "other"]},
+            **{"consent": ["I agree."], "code": ["C1"], "share": [1, 2], "closed": [True, False]},
+            **{"PROLIFIC_PID": ["w1"], "workerId": ["w1"], "worker": ["w1"], "agree": ["yes"]},
+            **{"upload_id": ["0" * 32], "filename": ["study.zip", "run.txt", "a.letor"]},
+            **{"dry_run": ["true", "false"], "edits": ["keep", "replace"], "split": ["train"]},
             **{"settings": [{"k": 5}, {"name": "T"}], "name": ["Ansa"], "path": ["style.css", ""]},
         }
 
     def identities(self) -> Identities:
         """Return the headers of each sender, with currently valid cookies."""
-        found: Identities = {"nobody": []}
         cookies: Cookies = self._app.state.cookies
+        csrf = (CSRF_HEADER.lower().encode(), cookies.csrf_token("n" * 32).encode())
+        visitor = [(b"cookie", f"{VISITOR_COOKIE}={'n' * 32}".encode()), csrf]
+        found: Identities = {"nobody": [], "visitor": visitor}
         with self._sessions.write.begin() as session:
             self._restore_study(session)
             for role, user in self._users.items():
@@ -132,22 +150,46 @@ class Cast:
                 queue_job(session, study, kind, parameters) for kind, parameters in JOBS.items()
             ]
             self.known["job_id"] += [each.id for each in started]
+            link, token = create_link(session, study, TERMS)
+            self.known["link_id"].append(link.id)
+            self.known["token"] += [token, new_link(session, make_user(session))]
+            added = add_runs(session, study, read_runs([("run.txt", RUN)]), actor_id=None)
+            self.known["run_id"] += [each.id for each in added]
         study.archived_at = None
 
 
-async def answer(app: FastAPI, sent: Sent) -> int:
-    """Send one request to the application as a server would; return the status."""
+def files() -> dict[str, list[bytes]]:
+    """Return the files that each path accepts."""
+    with tempfile.TemporaryDirectory() as folder:
+        study = zipped(small_study(Path(folder) / "study"))
+        media = zipped(media_study(Path(folder) / "media"))
+    letor = b"2 qid:1 1:0.5 2:0.1 #docid = d1\n0 qid:1 1:0.1 2:0.9 #docid = d2\n"
+    studies, runs = [study, media, letor], [RUN, gzip.compress(RUN)]
+    csv = [b"email,query,tool\nvictim@example.org,q0,pairs\n"]
+    return {
+        **{"/imports": studies, "/api/v1/studies": studies},
+        **{"/studies/{slug}/systems": runs, "/api/v1/studies/{slug}/systems": runs},
+        **{"/studies/{slug}/assign/csv": csv, "/api/v1/studies/{slug}/assignments/csv": csv},
+    }
+
+
+async def answer(app: FastAPI, sent: Sent) -> tuple[int, bool]:
+    """Send one request to the application as a server would.
+
+    Return the status, and whether the reply says when to try again.
+    """
     messages: list[dict[str, Any]] = [
         {"type": "http.request", "body": sent.body, "more_body": not sent.whole}
     ]
-    status = 0
+    status, again = 0, False
 
     async def receive() -> dict[str, Any]:
         return messages.pop(0) if messages else {"type": "http.disconnect"}
 
     async def send(message: Any) -> None:
-        nonlocal status
+        nonlocal status, again
         status = message.get("status", status)
+        again |= any(name == b"retry-after" for name, _ in message.get("headers", ()))
 
     scope = {
         **{"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "http"},
@@ -156,7 +198,7 @@ async def answer(app: FastAPI, sent: Sent) -> int:
         "headers": [(b"host", b"localhost"), *sent.headers],
     }
     await app(scope, receive, send)
-    return status
+    return status, again
 
 
 async def attack(app: FastAPI, seed: str, count: int) -> Outcome:
@@ -165,7 +207,7 @@ async def attack(app: FastAPI, seed: str, count: int) -> Outcome:
     log = logging.getLogger("topkapi")
     log.addHandler(faults)
     cast = Cast(app)
-    generator = Generator(seed, endpoints_of(app), cast.known)
+    generator = Generator(seed, endpoints_of(app), cast.known, cast.files)
     async with app.router.lifespan_context(app):
         for number in range(count):
             if number % REFRESH == 0:
@@ -178,11 +220,11 @@ async def attack(app: FastAPI, seed: str, count: int) -> Outcome:
 
 async def _note(app: FastAPI, sent: Sent, outcome: Outcome, faults: Faults) -> None:
     try:
-        status = await answer(app, sent)
+        status, again = await answer(app, sent)
     except Exception as error:  # after the response began, the server can only disconnect
-        status, faults.last = 500, error
+        status, again, faults.last = 500, False, error
     outcome.statuses[status] += 1
-    if status >= 500:
+    if status >= 500 and (status != 503 or not again):
         outcome.faults.setdefault(_where(status, faults.last), str(sent))
 
 

@@ -93,6 +93,11 @@ HEADERS: tuple[tuple[bytes, bytes], ...] = (
     *((b"transfer-encoding", b"chunked"), (b"sec-fetch-dest", b"\xff"), (b"if-none-match", b'"')),
     *((b"content-encoding", b"gzip"), (b"accept-language", b"q=;" * 500), (b"referer", b"\0")),
 )
+UNDECLARED = {  # fields that a route reads from the request itself
+    "/enter/{token}": ("PROLIFIC_PID", "SESSION_ID", "STUDY_ID", "workerId", "worker", "agree"),
+    "/imports": ("queries", "candidates", "split", "name", "slug"),
+}
+FILE_SHARE = 0.1  # of all requests
 PART = b"--x\r\nContent-Disposition: form-data"
 WRONG_BODIES = (
     *(b"", b"null", b"[" * 20_000, b'{"a":' * 3_000 + b"1" + b"}" * 3_000, b"9" * 5_000),
@@ -141,6 +146,8 @@ def endpoints_of(app: FastAPI) -> list[Endpoint]:
         if isinstance(route, APIRoute):
             query = [each.name for each in route.dependant.query_params]
             body = [name for each in route.dependant.body_params for name in _fields(each)]
+            extra = UNDECLARED.get(str(context.path), ())
+            query, body = [*query, *extra], [*body, *extra]
             found.append(Endpoint(sorted(context.methods or ()), str(context.path), query, body))
     return found
 
@@ -152,23 +159,31 @@ def _fields(param: Any) -> list[str]:
 
 
 class Generator:
-    """Draws requests; ``known`` contains valid values by field name."""
+    """Draws requests; ``known`` contains valid values by field name, ``files`` by path."""
 
     def __init__(
-        self, seed: str, endpoints: Sequence[Endpoint], known: Mapping[str, Sequence[Any]]
+        self,
+        seed: str,
+        endpoints: Sequence[Endpoint],
+        known: Mapping[str, Sequence[Any]],
+        files: Mapping[str, Sequence[bytes]],
     ) -> None:
         self._random = Random(seed)
         self._endpoints = endpoints
-        self._known = known
+        self._known, self._files = known, files
 
     def draw(self, identities: dict[str, list[tuple[bytes, bytes]]]) -> Sent:
         """Draw one request of somebody in ``identities``."""
         random = self._random
         endpoint = random.choice(self._endpoints)
+        if random.random() < FILE_SHARE:
+            endpoint = random.choice([each for each in self._endpoints if each.path in self._files])
         method = random.choice(METHODS if random.random() < 0.1 else endpoint.methods)
         who = random.choice(sorted(identities))
         if random.random() < 0.6:  # somebody with access
             who = f"admin by {'token' if endpoint.path.startswith('/api/') else 'cookie'}"
+        if endpoint.path.startswith(("/enter/", "/invitations/")) and random.random() < 0.6:
+            who = "visitor"
         sent = Sent(method, self._path(endpoint), self._query(endpoint), list(identities[who]))
         sent.who = who
         self._fill_body(sent, endpoint)
@@ -206,6 +221,9 @@ class Generator:
         random = self._random
         if sent.method in ("GET", "HEAD") and random.random() < 0.9:
             return
+        if endpoint.path in self._files and sent.method == "POST" and random.random() < 0.8:
+            self._fill_file(sent, endpoint)
+            return
         fields = {name: self._value(name) for name in endpoint.body if random.random() < 0.9}
         if random.random() < 0.1:
             fields[random.choice(TEXTS)] = random.choice(VALUES)
@@ -218,6 +236,24 @@ class Generator:
             sent.body = random.choice(WRONG_BODIES)
         if random.random() < 0.15:
             kind = random.choice(KINDS)
+        sent.headers.append((b"content-type", kind))
+
+    def _fill_file(self, sent: Sent, endpoint: Endpoint) -> None:
+        """Send a file, whole, damaged or none at all, as the body or in a form."""
+        random = self._random
+        data = random.choice(self._files[endpoint.path])
+        if random.random() < 0.7:
+            data = random.choice(SPOILS)(data)
+        for _ in range(random.choice((0, 0, 1, 5)) if data else 0):
+            place = random.randrange(len(data))
+            data = data[:place] + random.randbytes(1) + data[place + 1 :]
+        if endpoint.path.startswith("/api/"):
+            sent.body, kind = data, random.choice((b"application/zip", b"text/plain", *KINDS))
+        else:
+            name = b"files" if endpoint.path.endswith("systems") else b"file"
+            head = PART + b'; name="' + name + b'"; filename="' + _percent(self._value("filename"))
+            sent.body = head + b'"\r\n\r\n' + data + b"\r\n--x--\r\n"
+            kind = KINDS[3]
         sent.headers.append((b"content-type", kind))
 
     def _value(self, name: str) -> Any:

@@ -14,7 +14,7 @@ from topkapi.app.services.fence.children import END, MISSING, REFUSED, Refused
 from topkapi.app.services.fence.frames import BadFrame, Frame, read_frame, read_head, write_frame
 from topkapi.app.services.pages.pdf import TEXT
 
-_ROWS, _FRAME = 100, 4 * 1024**2  # rows decoded at once, bytes of a frame
+_ROWS, _FRAME = 16, 4 * 1024**2  # rows decoded at once, bytes of a frame
 Task = Callable[[IO[bytes], str], Iterator[Frame]]
 
 
@@ -40,6 +40,7 @@ def picture(data: IO[bytes], _path: str) -> Iterator[Frame]:
         pixels = found.width * found.height
         if pixels > limits.MAX_PIXELS:
             raise Refused(f"it has {pixels:,} pixels; the limit is {limits.MAX_PIXELS:,}")
+        found.draft(None, (1, 1))  # a JPEG is read whole and kept at an eighth of its size
         found.load()
     yield from ()
 
@@ -57,6 +58,8 @@ def parquet(data: IO[bytes], _argument: str) -> Iterator[Frame]:
             if size >= _FRAME:
                 yield "rows", "\n".join(held).encode()
                 held, size = [], 0
+    except MemoryError:  # Arrow's own is an ArrowException, too
+        raise Refused(limits.TOO_LARGE) from None
     except (ArrowException, OSError) as error:
         raise Refused(str(error)) from None
     yield "rows", "\n".join(held).encode()
@@ -69,7 +72,7 @@ def _rows(data: IO[bytes]) -> Iterator[str]:
     packed = data.seek(0, os.SEEK_END)
     most = min(limits.MAX_UNPACKED, max(limits.MAX_FILE, limits.MAX_RATIO * packed))
     problem = f"it unpacks to more than {most // 1024**2:,} MB"
-    file = ParquetFile(data)
+    file = ParquetFile(data, buffer_size=_FRAME)
     groups = map(file.metadata.row_group, range(file.num_row_groups))
     if sum(group.total_byte_size for group in groups) > most:
         raise Refused(problem)
@@ -120,6 +123,8 @@ def _answer(requests: IO[bytes], answers: IO[bytes]) -> None:
             write_frame(answers, REFUSED, str(error).encode())
         except ImportError:
             write_frame(answers, MISSING, b"")
+        except MemoryError:
+            write_frame(answers, REFUSED, limits.TOO_LARGE.encode())
         except Exception:
             write_frame(answers, REFUSED, b"it is damaged")
         else:
@@ -137,11 +142,11 @@ def _copy(source: IO[bytes], target: IO[bytes], size: int) -> None:
 
 
 def _limit_process() -> None:
-    """Limit what the system can limit: macOS knows no limit of the address space."""
+    """Limit what the system can limit: macOS knows no limit of the memory."""
     for what, most in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, limits.MAX_UNPACKED),
-        (resource.RLIMIT_AS, limits.CHILD_MEMORY),
+        (resource.RLIMIT_DATA, limits.CHILD_MEMORY),
     ):
         with suppress(ValueError, OSError):
             resource.setrlimit(what, (most, most))

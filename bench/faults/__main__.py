@@ -37,7 +37,7 @@ def show(name: str, outcome: Outcome) -> None:
     print(
         f"{name}: {faults} faults in {outcome.seconds:.0f} s, {verdict.acknowledged} acknowledged "
         f"of {verdict.entries} entries, {outcome.tally.cut} requests without a reply, "
-        f"statuses {facts['statuses']}"
+        f"statuses {facts['statuses']}; {verdict.imports} imports and {verdict.jobs} jobs"
     )
     for kind, times in facts["recovery_seconds"].items():
         print(

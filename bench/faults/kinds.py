@@ -50,7 +50,7 @@ async def terminate(world: World, _people: Sequence[Assessor], _random: Random) 
 
 
 async def disk_full(world: World, _people: Sequence[Assessor], random: Random) -> None:
-    """Prevent files from growing, so that writes to SQLite's write-ahead log fail."""
+    """Prevent files from growing, so that writes to the database's log fail."""
     await world.fill_disk(random.uniform(0.2, 1.0))
 
 
@@ -109,9 +109,9 @@ def kinds_for(world: World) -> dict[str, Fault]:
     }
     if world.workers > 1:
         found["kill worker"] = kill_worker
-    if world.is_sqlite:
+    if world.is_sqlite or world.cluster is not None:
         found["disk full"] = disk_full
-    else:
+    if not world.is_sqlite:
         found["terminate backends"] = terminate
     if world.cluster is not None:
         found["restart database"] = restart_database

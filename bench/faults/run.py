@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any
 
 from bench.browser_client import ApiClient, BrowserClient, JudgingClient
+from bench.faults.administrator import Administrator, judge_imports
 from bench.faults.assessors import Assessor, Tally
 from bench.faults.kinds import kinds_for
 from bench.faults.records import Record
@@ -21,9 +22,12 @@ from tests.factories import make_study, make_user, queries_of
 from tests.judging import Job, make_job
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 from topkapi.app.db.models import Assignment, User
+from topkapi.app.domain.enums import Role
 from topkapi.app.secret import load_secret
+from topkapi.app.services.accounts.tokens import issue_token
 from topkapi.app.web.common.cookies import Cookies
 
+STUDY = "judged"
 RECOVERY_SECONDS = 60.0  # a server that accepts nothing for longer has not recovered
 
 
@@ -38,6 +42,7 @@ class Plan:
     queries: int = 12  # per person
     documents: int = 60
     between: float = 0.3  # seconds of undisturbed work before a fault
+    imports: bool = True  # whether studies are imported and jobs run meanwhile
 
 
 @dataclass
@@ -81,7 +86,7 @@ def run(
     try:
         sessions = make_sessions(engine)
         jobs = _jobs(sessions, plan)
-        world = World(database_url, folder, plan.workers, cluster)
+        world = World(database_url, folder, plan.workers, cluster, work=plan.imports)
         return asyncio.run(_run(world, sessions, folder, jobs, plan))
     finally:
         engine.dispose()
@@ -90,7 +95,7 @@ def run(
 def _jobs(sessions: Sessions, plan: Plan) -> list[list[Job]]:
     """Create the assignments of each person, in working order."""
     with sessions.write.begin() as session:
-        study = make_study(session, queries=plan.queries, documents=plan.documents)
+        study = make_study(session, slug=STUDY, queries=plan.queries, documents=plan.documents)
         queries = queries_of(session, study)
         users = [make_user(session) for _ in range(plan.people)]
         return [
@@ -105,21 +110,32 @@ async def _run(
     start = time.monotonic()
     records = [[Record(job.assignment_id) for job in each] for each in jobs]
     people = _people(world, sessions, folder, jobs, records, plan)
+    administrators = [_administrator(world, sessions, plan)] if plan.imports else []
     tally = people[0].tally
     outcome = Outcome(Verdict(), tally)
     ended = asyncio.Event()
     await world.start()
     try:
         async with asyncio.TaskGroup() as group:
-            for person in people:
+            for person in [*people, *administrators]:
                 group.create_task(person.work(ended))
             await _inflict(world, people, plan, outcome)
             ended.set()
+        for each in administrators:
+            await each.last_job()
     finally:
         await world.end()
     outcome.verdict = judge(sessions, [record for each in records for record in each])
+    for each in administrators:
+        judge_imports(sessions, each, outcome.verdict)
     outcome.seconds = time.monotonic() - start
     return outcome
+
+
+def _administrator(world: World, sessions: Sessions, plan: Plan) -> Administrator:
+    with sessions.write.begin() as session:
+        _, token = issue_token(session, make_user(session, role=Role.ADMIN), "bench")
+    return Administrator(world.address, token, STUDY, Random(f"administrator {plan.seed}"))
 
 
 async def _inflict(world: World, people: list[Assessor], plan: Plan, outcome: Outcome) -> None:

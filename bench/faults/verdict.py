@@ -20,12 +20,15 @@ class Verdict:
 
     entries: int = 0
     acknowledged: int = 0
+    imports: int = 0  # acknowledged
+    jobs: int = 0
     lost: list[str] = field(default_factory=list)
     doubled: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     invented: list[str] = field(default_factory=list)
     not_shown: list[str] = field(default_factory=list)
     unreplayable: list[str] = field(default_factory=list)
+    unended: list[str] = field(default_factory=list)  # jobs
 
     def violations(self) -> dict[str, list[str]]:
         """Return the kinds of violations that occurred."""

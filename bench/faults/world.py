@@ -4,7 +4,7 @@ import asyncio
 import signal
 import sqlite3
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from subprocess import TimeoutExpired
 
@@ -21,11 +21,17 @@ class World:
     """One server on one port, restarted as often as needed."""
 
     def __init__(
-        self, database_url: str, folder: Path, workers: int, cluster: PostgresqlServer | None
+        self,
+        database_url: str,
+        folder: Path,
+        workers: int,
+        cluster: PostgresqlServer | None,
+        *,
+        work: bool = False,
     ) -> None:
         self.url: URL = make_url(database_url)
         self._database_url = database_url
-        self.workers, self.cluster = workers, cluster
+        self.workers, self.cluster, self._work = workers, cluster, work
         self._folder, self._port, self._stack = folder, free_port(), ExitStack()
         self._clock = Clock(folder)
         self._server: LiveServer | None = None
@@ -50,6 +56,7 @@ class World:
                 self._database_url,
                 self._folder,
                 port=self._port,
+                work=self._work,
                 workers=str(self.workers),
                 host="localhost",
             )
@@ -123,11 +130,26 @@ class World:
             )
         engine.dispose()
 
+    def _backends(self) -> list[int]:
+        engine = make_engine(self._database_url)
+        with engine.connect() as connection:
+            mine = "pid <> pg_backend_pid() AND datname = current_database()"
+            statement = text(f"SELECT pid FROM pg_stat_activity WHERE {mine}")
+            found = list(connection.scalars(statement))
+        engine.dispose()
+        return found
+
     async def fill_disk(self, seconds: float) -> None:
-        """Prevent files of the server from growing for a while, as on a full disk."""
-        pids = [process.pid for process in self.processes()]
-        wal = Path(f"{self.url.database}-wal")
-        most = wal.stat().st_size if wal.exists() else 0
+        """Prevent files of the server, or of PostgreSQL, from growing for a while.
+
+        PostgreSQL ends all its connections when it cannot write its log, and recovers.
+        """
+        if self.is_sqlite:
+            pids = [process.pid for process in self.processes()]
+            wal = Path(f"{self.url.database}-wal")
+            most = wal.stat().st_size if wal.exists() else 0
+        else:
+            pids, most = await asyncio.to_thread(self._backends), 0
         for pid in pids:
             _limit_files(pid, most)
         await asyncio.sleep(seconds)
@@ -142,6 +164,5 @@ class World:
 
 
 def _limit_files(pid: int, most: int) -> None:
-    if psutil.pid_exists(pid):
-        process = psutil.Process(pid)
-        process.rlimit(psutil.RLIMIT_FSIZE, (most, psutil.RLIM_INFINITY))
+    with suppress(psutil.NoSuchProcess):
+        psutil.Process(pid).rlimit(psutil.RLIMIT_FSIZE, (most, psutil.RLIM_INFINITY))

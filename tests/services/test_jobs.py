@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import undefer
 
 from tests.factories import make_study, make_user
@@ -222,6 +223,27 @@ def test_a_failing_job_says_why_and_the_next_one_runs(
     assert job.state is JobState.FAILED
     assert job.message.startswith(words)
     assert result_of(sessions, fine) == {"sum": 1}
+
+
+def test_a_job_whose_database_was_away_is_taken_again(sessions: Sessions) -> None:
+    tries: list[int] = []
+
+    def interrupted(job: RunningJob) -> dict[str, Any]:
+        tries.append(1)
+        if len(tries) == 1:
+            raise OperationalError("SELECT", {}, Exception("server closed the connection"))
+        return add(job)
+
+    number = queue(sessions, 1, 2)
+    worker = Worker(sessions, {KIND: interrupted})
+    worker.run(until_empty=True)
+    assert job_of(sessions, number).state is JobState.RUNNING
+    worker.run(until_empty=True)
+    done = job_of(sessions, number)
+    assert (done.state, done.attempts, result_of(sessions, number)) == (
+        *(JobState.DONE, 2),
+        {"sum": 3},
+    )
 
 
 def test_a_worker_told_to_end_returns_its_job(sessions: Sessions) -> None:

@@ -1,16 +1,19 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from threading import Event
 from typing import Literal
 
 import pytest
 from argon2 import PasswordHasher
 from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
 from tests.factories import PASSWORD, authenticator_on, make_user
 from tests.locks import all_writing_locked, be_impatient
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 from topkapi.app.db.models import SignInAttempt, User
+from topkapi.app.db.queries.accounts import accounts
 from topkapi.app.domain.errors import Forbidden, TooManyAttempts, WrongCredentials
 from topkapi.app.services.accounts import passwords, users
 from topkapi.app.services.accounts.sign_in import Authenticator, Device, Visitor
@@ -18,6 +21,7 @@ from topkapi.app.services.accounts.throttling import (
     TRIES_PER_ADDRESS,
     TRIES_PER_EMAIL,
     TRIES_PER_SOURCE,
+    Attempt,
     source_of,
     tries_left_sentence,
 )
@@ -253,6 +257,30 @@ def test_tries_at_once_do_not_slip_past_the_limit(door: Authenticator, ansa: Use
     with ThreadPoolExecutor(8) as pool:
         kinds = list(pool.map(attempt, range(16)))
     assert kinds.count(WrongCredentials) == TRIES_PER_SOURCE
+
+
+def test_nobody_waits_while_the_tries_of_another_are_read(
+    door: Authenticator, ansa: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading, go_on = Event(), Event()
+
+    def slow(session: Session, email: str, *given: object) -> set[Attempt]:
+        if email == ansa.email:
+            reading.set()
+            assert go_on.wait(20)
+        return attempts(session, email, *given)  # type: ignore[arg-type]
+
+    attempts = accounts.attempts
+    monkeypatch.setattr(accounts, "attempts", slow)
+    with ThreadPoolExecutor(2) as pool:
+        slowly = pool.submit(fail, door)
+        assert reading.wait(20)
+        quickly = pool.submit(fail, door, email="bao@example.org", visitor=stranger(1))
+        try:
+            assert "Four attempts left" in quickly.result(10)
+        finally:
+            go_on.set()
+        assert "Four attempts left" in slowly.result(20)
 
 
 def test_a_disabled_person_is_told_so_only_with_the_right_password(

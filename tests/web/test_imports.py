@@ -15,7 +15,7 @@ from topkapi.app.db.models import AuditEvent, Query, Study, User
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.importing import preview_study
-from topkapi.app.services.importing.uploads import Stage, UploadStore
+from topkapi.app.services.importing.uploads import ImportRunner, Stage, UploadStore
 from topkapi.app.services.studies import full_copy, lifecycle
 from topkapi.app.web.common.cookies import CSRF_HEADER
 
@@ -284,6 +284,30 @@ def test_requests_are_answered_while_a_study_is_imported(
     assert client.get("/people").status_code == 200
     go_on.set()
     assert "Small study" in wait(client, address)
+
+
+def test_studies_sent_at_once_are_read_one_after_the_other(
+    app: FastAPI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten large studies at once take the memory of one, and no thread of the requests."""
+    entered, go_on = threading.Event(), threading.Event()
+
+    def slow(*given: object, **named: object) -> object:
+        entered.set()
+        assert go_on.wait(20)
+        return original(*given, **named)  # type: ignore[arg-type]
+
+    original = preview_study
+    monkeypatch.setattr("topkapi.app.services.importing.uploads.runner.preview_study", slow)
+    runner: ImportRunner = app.state.uploads
+    path = tmp_path / "study.zip"
+    path.write_bytes(zipped(small_study(tmp_path / "study")))
+    futures = [runner.import_now(path, "study.zip", actor_id=1, dry_run=True) for _ in range(3)]
+    assert entered.wait(20)
+    assert [each.running() for each in futures] == [True, False, False]
+    go_on.set()
+    assert [each.result(20).slug for each in futures] == ["small"] * 3
+    runner.close()
 
 
 @pytest.mark.usefixtures("admin")

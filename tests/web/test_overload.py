@@ -1,7 +1,7 @@
 """Overload: requests queue in order of arrival, and no wait is long."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Hashable
 from threading import Event
 from urllib.parse import urlencode
 
@@ -93,8 +93,9 @@ def test_two_queues_share_the_longest_wait(monkeypatch: pytest.MonkeyPatch) -> N
     in_thread(asyncio.run, run())
 
 
-def test_one_sender_has_one_place_in_the_queue_at_a_time() -> None:
+def test_one_sender_has_one_place_in_the_queue_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hundred requests of one person wait for each other, and everybody else for one of them."""
+    monkeypatch.setattr(slots, "REFUSAL_SECONDS", 0.0)
     order: list[str] = []
 
     async def work(lane: Lane, who: str) -> None:
@@ -118,6 +119,40 @@ def test_one_sender_has_one_place_in_the_queue_at_a_time() -> None:
 
     in_thread(asyncio.run, run())
     assert set(order[:4]) == {"flood", "Ansa", "Bao"}
+
+
+def test_who_sends_too_much_at_once_is_refused_late_and_others_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A refusal at once would be answered with the next request at once."""
+    waits: list[tuple[str, float]] = []
+
+    async def run() -> None:
+        lane, flood = Lane(1, longest_queue=60), "flood"
+        now = flood
+
+        async def slept(seconds: float) -> None:
+            waits.append((now, seconds))
+
+        monkeypatch.setattr(slots, "sleep", slept)
+        async with lane.hold():
+            waiting = [asyncio.create_task(hold(lane, flood)) for _ in range(51)]
+            await asyncio.sleep(0)
+            with pytest.raises(Busy):
+                await hold(lane, flood)
+            crowd = [asyncio.create_task(hold(lane, number)) for number in range(59)]
+            await asyncio.sleep(0)
+            now = "crowd"
+            with pytest.raises(Busy):
+                await hold(lane, "Ansa")
+        await asyncio.gather(*waiting, *crowd)
+
+    async def hold(lane: Lane, key: Hashable) -> None:
+        async with lane.hold(key=key):
+            pass
+
+    in_thread(asyncio.run, run())
+    assert waits == [("flood", slots.REFUSAL_SECONDS), ("crowd", 0.0)]
 
 
 def test_wrong_passwords_from_one_address_do_not_close_the_sign_in(

@@ -41,13 +41,17 @@ def _settings(text: str) -> StudySettings:
     return StudySettings.from_json(json.loads(text))
 
 
+UNFINISHED = "."
+
+
 class Study(Base):
     """Queries, candidates, guidelines and settings; ``slug`` is its public name.
 
     ``rotations`` holds people and seed of the latest rotation of each kind, so that a later round
     continues from it; ``full_copy`` describes the latest full copy, which a deletion requires.
     ``imported`` holds name, guidelines and settings as the files of the latest import had them, so
-    that a later import can tell edits from changes of the files.
+    that a later import can tell edits from changes of the files. A study that is still being
+    imported has a random slug that begins with `UNFINISHED`, and is not listed.
     """
 
     __tablename__ = "studies"

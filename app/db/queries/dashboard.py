@@ -7,14 +7,15 @@ from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Assignment, JudgmentRow, Query, Study
+from topkapi.app.db.queries.studies.studies import is_finished
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.log import EntryKind
 
 
 def open_studies(session: Session) -> Sequence[Study]:
     """Return the studies that are not archived, latest first."""
-    statement = select(Study).where(Study.archived_at.is_(None)).order_by(Study.id.desc())
-    return session.scalars(statement).all()
+    statement = select(Study).where(Study.archived_at.is_(None), is_finished())
+    return session.scalars(statement.order_by(Study.id.desc())).all()
 
 
 def finished_per_day(session: Session, since: datetime) -> dict[int, dict[date, int]]:

@@ -58,6 +58,7 @@ class Throttle:
         self._late = late
         self._lock = Lock()
         self._unwritten: set[Attempt] = set()
+        self._written_times = 0
         self._forgotten: dict[tuple[str, str], datetime] = {}
 
     def count(self, email: str, source: str, at: datetime) -> Counted:
@@ -65,20 +66,34 @@ class Throttle:
 
         Counting first means that concurrent attempts cannot get around the limit.
         """
-        email, source = email[:254], source[:64]
-        with self._lock:
-            known = self._known(email, source, at)
-            limits = _limits(known, email, source)
-            left = min(_tries_left(times, limit, at) for times, limit in limits)
-            while (email, source, at) in known:  # the time identifies an attempt
-                at += timedelta(microseconds=1)
-            attempt = (email, source, at)
-            self._unwritten.add(attempt)
+        counted = None
+        while counted is None:
+            counted = self._count(email[:254], source[:64], at)
+        attempt = counted.attempt
         old = delete(SignInAttempt).where(SignInAttempt.at <= at - WINDOW)
         self._late.add("old attempts", LateWrite(old))
         write = LateWrite(_insert(attempt), lambda: self._written(attempt))
         self._late.add(attempt, write, urgent=True)
-        return Counted(attempt, left)
+        return counted
+
+    def _count(self, email: str, source: str, at: datetime) -> Counted | None:
+        """Count an attempt; None if others were written since the database was read.
+
+        The database is read without the lock, so that nobody waits for another one's read.
+        """
+        written = self._written_times
+        with self._sessions.read() as session:
+            stored = queries.attempts(session, email, source, at - WINDOW)
+        with self._lock:
+            if written != self._written_times:
+                return None
+            known = self._known(stored, email, source, at)
+            limits = _limits(known, email, source)
+            left = min(_tries_left(times, limit, at) for times, limit in limits)
+            while (email, source, at) in known:  # the time identifies an attempt
+                at += timedelta(microseconds=1)
+            self._unwritten.add((email, source, at))
+        return Counted((email, source, at), left)
 
     def forget(self, attempt: Attempt) -> None:
         """Forget the failed attempts from this source after a successful sign-in."""
@@ -88,9 +103,7 @@ class Throttle:
         write = LateWrite(_delete(attempt), lambda: self._deleted(attempt))
         self._late.add(("forget", email, source), write, urgent=True)
 
-    def _known(self, email: str, source: str, at: datetime) -> set[Attempt]:
-        with self._sessions.read() as session:
-            stored = queries.attempts(session, email, source, at - WINDOW)
+    def _known(self, stored: set[Attempt], email: str, source: str, at: datetime) -> set[Attempt]:
         own = {a for a in self._unwritten if email == a[0] or source == a[1]}
         times = (at - WINDOW, at + WAIT)  # later ones were recorded before the clock was set back
         recent = {a for a in stored | own if times[0] < a[2] <= times[1]}
@@ -103,11 +116,13 @@ class Throttle:
     def _written(self, attempt: Attempt) -> None:
         with self._lock:
             self._unwritten.discard(attempt)
+            self._written_times += 1
 
     def _deleted(self, attempt: Attempt) -> None:
         with self._lock:
             if self._forgotten.get(attempt[:2]) == attempt[2]:
                 del self._forgotten[attempt[:2]]
+            self._written_times += 1
 
 
 def source_of(address: str, device: str | None) -> str:

@@ -129,4 +129,4 @@ class _Child:
         self._process.kill()
         if self._late or self._process.wait() == -signal.SIGXCPU:
             return f"a part of it takes more than {limits.STEP_SECONDS} seconds to read"
-        return f"it is damaged, or needs more than {limits.CHILD_MEMORY // 1024**2:,} MB to read"
+        return f"it is damaged, or {limits.TOO_LARGE}"

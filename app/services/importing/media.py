@@ -3,13 +3,12 @@
 import re
 from collections.abc import Iterator
 from io import BytesIO
-from tempfile import TemporaryFile
-from weakref import finalize
 
 from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services.fence import limits
 from topkapi.app.services.fence.children import Fence, Refused
 from topkapi.app.services.fence.frames import Frame
+from topkapi.app.services.importing.scratch import scratch_file
 from topkapi.app.services.pages.pdf import TEXT
 
 _PART = re.compile(rf"[0-9]{{1,4}}\.webp|index\.html|{TEXT}")
@@ -22,8 +21,7 @@ class Media:
         self.fence = Fence()
         self._digests: dict[str, str] = {}  # of what was accepted, by path
         self._parts: dict[str, list[tuple[str, int, int]]] = {}
-        self._kept, self._size = TemporaryFile(), 0  # noqa: SIM115
-        finalize(self, self._kept.close)
+        self._kept, self._size = scratch_file(self), 0
 
     def check(self, task: str, path: str, data: bytes, digest: str) -> None:
         """Raise Refused unless the file can be shown; a file is parsed once."""

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from sqlalchemy import select
@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Content
-from topkapi.app.db.queries.studies.study_tables import drop_unused
+from topkapi.app.db.queries.studies.study_tables import drop_unfinished, drop_unused
 from topkapi.app.db.search import index_documents, unindexed
 from topkapi.app.services.importing.staging import Row
 from topkapi.app.services.importing.writing import lock_imports, new_contents
@@ -26,12 +26,25 @@ def in_portion(sessions: Sessions) -> Iterator[Session]:
 
     SQLite wakes nobody who waits for its lock: without a pause the next portion would get it again.
     """
-    with sessions.write() as session:
+    with in_portions(sessions) as (session, rest):
         lock_imports(session)
-        began = time.monotonic()
         yield session
-        session.commit()
-    time.sleep(min(time.monotonic() - began, _MOST_PAUSE))
+        rest()
+
+
+@contextmanager
+def in_portions(sessions: Sessions) -> Iterator[tuple[Session, Callable[[], None]]]:
+    """Provide a session, and a function that commits and rests before the next transaction."""
+    with sessions.write() as session:
+        began = time.monotonic()
+
+        def rest() -> None:
+            nonlocal began
+            session.commit()
+            time.sleep(min(time.monotonic() - began, _MOST_PAUSE))
+            began = time.monotonic()
+
+        yield session, rest
 
 
 def add_contents(session: Session, rows: list[Row]) -> list[str]:
@@ -55,9 +68,10 @@ def index_in_portions(sessions: Sessions) -> None:
 
 
 def finish_interrupted(sessions: Sessions) -> None:
-    """Remove contents of imports that were killed, and complete the search index."""
+    """Remove what is left of imports that were killed, and complete the search index."""
     with _later("contents of an interrupted import remain"), sessions.write.begin() as session:
         lock_imports(session)
+        drop_unfinished(session)
         drop_unused(session)
     index_in_portions(sessions)
 

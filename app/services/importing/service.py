@@ -1,16 +1,20 @@
-"""Importing a study: check all of it, compare it with the database, write it in one transaction."""
+"""Importing a study: check all of it, compare it with the database, write all of it or nothing."""
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from secrets import token_hex
 from typing import Any, Literal
 
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Study
+from topkapi.app.db.models.study import UNFINISHED
 from topkapi.app.db.queries.studies import importing as stored
-from topkapi.app.db.queries.studies.study_tables import drop_unused
+from topkapi.app.db.queries.studies.study_tables import drop_unfinished, drop_unused
 from topkapi.app.db.search import index_documents
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict
@@ -24,13 +28,19 @@ from topkapi.app.services.importing.options import WHOLE, ReadOptions
 from topkapi.app.services.importing.portions import (
     add_contents,
     in_portion,
+    in_portions,
     index_in_portions,
 )
 from topkapi.app.services.importing.problems import Problems, counted
 from topkapi.app.services.importing.sources.folders import Source
 from topkapi.app.services.importing.sources.reader import Progress, Reader, no_progress
 from topkapi.app.services.importing.staging import Staging
-from topkapi.app.services.importing.writing import lock_imports, write_study
+from topkapi.app.services.importing.writing import (
+    lock_imports,
+    write_head,
+    write_study,
+    write_unfinished,
+)
 
 Action = Literal["create", "extend", "restore"]
 _OUTCOMES = {
@@ -150,8 +160,10 @@ def import_and_commit(
 ) -> ImportReport:
     """Import the study as `import_study` does, without holding a lock for long.
 
-    Contents, which nothing refers to yet, are committed in portions; one transaction then writes
-    all rows; the search index follows in portions. If anything fails, the contents are removed.
+    Contents, which nothing refers to yet, are committed in portions, and so are the rows of a new
+    study, which is not shown until a last transaction gives it its name. What extends a study is
+    written in one transaction. The search index follows in portions. If anything fails, all of it
+    is removed.
     """
     checked = check_study(source, progress, options)
     with sessions.read() as session:
@@ -159,18 +171,24 @@ def import_and_commit(
         known = _rendered(session, changes)
     staging = _staging(source, checked, changes, known, progress)
     written: list[str] = []
+    slug = UNFINISHED + token_hex(16)
     try:
         for contents in staging.contents():
             with in_portion(sessions) as session:
                 written += add_contents(session, contents)
+        if changes.study is None:
+            with in_portions(sessions) as (session, rest), _refused_together(checked):
+                write_unfinished(session, checked, changes, staging, slug=slug, rest=rest)
         with sessions.write.begin() as session:
             lock_imports(session)
             again = compare(session, checked, policy)
             if replace(again, study=None) != replace(changes, study=None):
                 raise _meanwhile(checked)
-            report = _store_rows(session, checked, again, staging, actor_id)
+            unfinished = stored.study_of_slug(session, slug)
+            report = _store_rows(session, checked, again, staging, actor_id, unfinished)
     except BaseException:
         with sessions.write.begin() as session:
+            drop_unfinished(session, slug)
             drop_unused(session, written)
         raise
     index_in_portions(sessions)
@@ -195,17 +213,29 @@ def _meanwhile(checked: Checked) -> Conflict:
     )
 
 
+@contextmanager
+def _refused_together(checked: Checked) -> Iterator[None]:
+    try:
+        yield
+    except IntegrityError as error:
+        raise _meanwhile(checked) from error
+
+
 def _store_rows(
     session: Session,
     checked: Checked,
     changes: Changes,
     staging: Staging,
     actor_id: int | None,
+    unfinished: Study | None = None,
 ) -> ImportReport:
-    try:
-        study = write_study(session, checked, changes, staging, actor_id=actor_id)
-    except IntegrityError as error:
-        raise _meanwhile(checked) from error
+    """Write the study, or only the head of one whose rows are written."""
+    with _refused_together(checked):
+        if unfinished is None:
+            study = write_study(session, checked, changes, staging, actor_id=actor_id)
+        else:
+            study = unfinished
+            write_head(session, study, checked, changes, actor_id)
     report = _report(session, checked, changes, dry_run=False)
     audit.record(
         session,

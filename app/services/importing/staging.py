@@ -6,9 +6,7 @@ files, because a study may have more documents than fit into memory.
 
 import json
 from collections.abc import Iterable, Iterator
-from tempfile import TemporaryFile
 from typing import IO, Any
-from weakref import finalize
 
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.services.importing.checking import Checked, document_digest
@@ -16,6 +14,7 @@ from topkapi.app.services.importing.comparing import Changes
 from topkapi.app.services.importing.records.contents import content_hash, content_row
 from topkapi.app.services.importing.records.pages import file_type
 from topkapi.app.services.importing.records.types import DocumentRecord
+from topkapi.app.services.importing.scratch import scratch_file
 from topkapi.app.services.importing.sources.reader import Reader
 from topkapi.app.services.pages.pdf import PDF, TEXT, rendered_folder
 
@@ -36,13 +35,8 @@ class Staging:
     ) -> None:
         self._reader, self._checked, self._changes = reader, checked, changes
         self._known = set(known)
-        self._documents, self._candidates, self._rankings = (self._file() for _ in range(3))
+        self._documents, self._candidates, self._rankings = (scratch_file(self) for _ in range(3))
         self.rendered: dict[str, str] = {}  # path -> content hash
-
-    def _file(self) -> IO[str]:
-        file = TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
-        finalize(self, file.close)
-        return file
 
     def contents(self) -> Iterator[list[Row]]:
         """Yield the contents in batches; raise Conflict if a file changed since the check."""
@@ -140,11 +134,11 @@ def _document_row(document: DocumentRecord, digest: str) -> Row:
     }
 
 
-def _write(file: IO[str], row: object) -> None:
-    file.write(json.dumps(row) + "\n")
+def _write(file: IO[bytes], row: object) -> None:
+    file.write(json.dumps(row).encode() + b"\n")
 
 
-def _lines(file: IO[str]) -> Iterator[Any]:
+def _lines(file: IO[bytes]) -> Iterator[Any]:
     file.seek(0)
     return map(json.loads, file)
 

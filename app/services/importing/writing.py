@@ -1,6 +1,6 @@
-"""Insert the rows of a study in batches, in one transaction."""
+"""Insert the rows of a study in batches, in one transaction or several."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count, islice
 from typing import TypeVar, cast
 
@@ -42,16 +42,31 @@ def write_study(
     actor_id: int | None = None,
 ) -> Study:
     """Write the rows of ``changes``, whose contents are stored already."""
-    study = _write_head(session, checked, changes, actor_id)
-    writer = _Writer(session, checked, changes, staging, study.id)
-    writer.queries()
-    writer.documents()
-    writer.files()
-    writer.candidates()
-    writer.rankings()
-    writer.practice()
-    writer.gold()
+    study = changes.study or Study(slug=checked.bundle.head.slug)
+    write_head(session, study, checked, changes, actor_id)
+    _Writer(session, checked, changes, staging, study.id).write()
     return study
+
+
+def write_unfinished(
+    session: Session,
+    checked: Checked,
+    changes: Changes,
+    staging: Staging,
+    *,
+    slug: str,
+    rest: Callable[[], None],
+) -> None:
+    """Write the rows of a new study under a ``slug`` that nobody sees; ``rest`` after each batch.
+
+    `write_head` then gives it the slug of its files.
+    """
+    study = Study(slug=slug, name="")
+    session.add(study)
+    session.flush()
+    number = study.id
+    rest()
+    _Writer(session, checked, changes, staging, number, rest).write()
 
 
 def lock_imports(session: Session) -> None:
@@ -60,12 +75,12 @@ def lock_imports(session: Session) -> None:
         session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _IMPORT_LOCK})
 
 
-def _write_head(
-    session: Session, checked: Checked, changes: Changes, actor_id: int | None
-) -> Study:
+def write_head(
+    session: Session, study: Study, checked: Checked, changes: Changes, actor_id: int | None
+) -> None:
+    """Write name, guidelines and settings of a study."""
     head, merged = checked.bundle.head, changes.merged
-    study = changes.study or Study(slug=head.slug)
-    study.name = merged.name
+    study.slug, study.name = head.slug, merged.name
     study.settings = merged.settings
     study.imported = head_json(head)
     study.content_hash = checked.content_hash
@@ -73,7 +88,6 @@ def _write_head(
     session.flush()
     if changes.study is None or study.guidelines != merged.guidelines:
         record_version(session, study, merged.guidelines, source="import", actor_id=actor_id)
-    return study
 
 
 def new_contents(session: Session) -> Executable:
@@ -93,9 +107,19 @@ class _Writer:
         changes: Changes,
         staging: Staging,
         study_id: int,
+        rest: Callable[[], None] = lambda: None,
     ) -> None:
-        self._session, self._study_id = session, study_id
+        self._session, self._study_id, self._rest = session, study_id, rest
         self._checked, self._changes, self._staging = checked, changes, staging
+
+    def write(self) -> None:
+        self.queries()
+        self.documents()
+        self.files()
+        self.candidates()
+        self.rankings()
+        self.practice()
+        self.gold()
 
     def queries(self) -> None:
         position = count(stored.next_query_position(self._session, self._study_id))
@@ -111,7 +135,8 @@ class _Writer:
             }
             for query in new
         ]
-        self._insert(Query, rows)
+        for batch in _batches(rows, _ROWS):
+            self._insert(Query, batch)
 
     def _is_new(self, query: str) -> bool:
         return query in self._changes.queries
@@ -137,6 +162,7 @@ class _Writer:
         queries = stored.query_numbers(self._session, self._study_id)
         documents = stored.document_numbers(self._session, self._study_id)
         positions = stored.candidate_counts(self._session, self._study_id)
+        self._rest()
 
         def rows() -> Iterator[Row]:
             for name, document, grade, features in self._staging.candidates():
@@ -188,7 +214,8 @@ class _Writer:
             for name, question in self._checked.practice.items()
             if name in self._changes.practice
         ]
-        self._insert(PracticeItem, rows)
+        for batch in _batches(rows, _ROWS):
+            self._insert(PracticeItem, batch)
 
     def gold(self) -> None:
         if not self._changes.gold:
@@ -212,6 +239,7 @@ class _Writer:
     def _insert(self, table: type[Base], rows: list[Row]) -> None:
         if rows:
             self._session.execute(insert(_table(table)), rows)
+            self._rest()
 
 
 def _table(model: type[Base]) -> Table:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from topkapi.analysis.errors import AnalysisError
@@ -50,14 +50,14 @@ class Worker:
                 found = self.run_one()
             except SQLAlchemyError:
                 _log.exception("the database did not answer")
-                found = False
+                found = recovered = False
             if not found and until_empty:
                 return
             if not found:
                 time.sleep(IDLE_SECONDS)
 
     def _recover(self) -> bool:
-        """Make the jobs takeable that a worker of the same name held, which was killed."""
+        """Make the jobs takeable that a worker of the same name held, which was interrupted."""
         with self.sessions.write.begin() as session:
             store.expire_leases(session, self.name)
         return True
@@ -85,6 +85,8 @@ class Worker:
             self._write(lambda session: store.finish_job(session, held, result))
         except Stopped:
             self._write(lambda session: store.stop_taken(session, held))
+        except OperationalError:  # the database was away: the job is taken again
+            raise
         except Exception as error:
             reason = _reason(error)
             self._write(lambda session: store.fail_job(session, held, reason))

@@ -125,7 +125,9 @@ def _not_elsewhere(
     if assignment.started_at is not None:
         starts.append(Start(assignment.started_at, assignment.started_ms or 0))
     for start in starts:
-        passed = start.active_ms + elapsed_ms(start.at, at) + START_SLACK_MS
+        before = queries.last_elsewhere(session, assignment, start.at)
+        slack = elapsed_ms(before, start.at) if before else START_SLACK_MS
+        passed = start.active_ms + elapsed_ms(start.at, at) + min(START_SLACK_MS, slack)
         yield passed - _taken_elsewhere(session, assignment, start.at, at)
 
 

@@ -3,14 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
 from topkapi.app.db.models import Content, JudgmentRow, Study
 from topkapi.app.db.queries.studies import study_tables
 from topkapi.app.db.queries.studies.studies import study_of_slug
-from topkapi.app.db.search import unindex_documents
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.services import audit
 from topkapi.app.services.importing.writing import lock_imports
@@ -108,9 +106,7 @@ def delete_study(
     if seen.missing is not None:
         raise Conflict(f"{study.slug!r} was not deleted. {seen.missing}")
     hashes = study_tables.hashes_of_study(session, study.id)
-    unindex_documents(session, study.id)
-    for table in reversed(study_tables.tables_of_study()):
-        session.execute(delete(table).where(study_tables.rows_of_study(table, study.id)))
+    study_tables.delete_rows(session, study.id)
     rows = {**seen.rows, Content.__tablename__: study_tables.drop_unused(session, hashes)}
     session.expunge(study)
     copy = seen.copy.file if seen.copy is not None else None

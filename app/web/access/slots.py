@@ -10,12 +10,13 @@ from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
-from anyio import CapacityLimiter, WouldBlock, fail_after
+from anyio import CapacityLimiter, WouldBlock, fail_after, sleep
 
 from topkapi.app.web.common.busy import Busy
 
 QUEUE_SECONDS = 3.5  # including the wait for a database lock, no request waits more than 5
 MOST_OF_ONE_KEY = 50  # requests in the queue of one person or address
+REFUSAL_SECONDS = 2.0  # before one more is refused: at once, it would be sent again at once
 
 
 class Lane:
@@ -25,9 +26,11 @@ class Lane:
     and queue together; the rest wait for each other. So nobody delays others by many requests.
     """
 
-    def __init__(self, slots: int, *, longest_queue: int, per_key: int = 1) -> None:
+    def __init__(
+        self, slots: int, *, longest_queue: int, per_key: int = 1, refusal_seconds: float = 0.0
+    ) -> None:
         self.limiter = CapacityLimiter(slots)
-        self._longest_queue = longest_queue
+        self._longest_queue, self._refusal_seconds = longest_queue, refusal_seconds
         self._by_key = LanesByKey(per_key, longest_queue=min(longest_queue, MOST_OF_ONE_KEY))
 
     @asynccontextmanager
@@ -53,6 +56,7 @@ class Lane:
 
     async def _wait(self, slot: object, before: float) -> float:
         if self.limiter.statistics().tasks_waiting >= self._longest_queue:
+            await sleep(self._refusal_seconds)
             raise Busy
         begin = time.monotonic()
         try:
@@ -74,7 +78,11 @@ class LanesByKey:
         """Return the lane of a key."""
         lane = self._lanes.get(key)
         if lane is None:
-            lane = self._lanes[key] = Lane(self._slots, longest_queue=self._longest_queue)
+            lane = self._lanes[key] = Lane(
+                self._slots,
+                longest_queue=self._longest_queue,
+                refusal_seconds=REFUSAL_SECONDS,
+            )
         return lane
 
 

@@ -1,10 +1,10 @@
 """API of studies: import whole or refuse whole; change, archive, copy, delete."""
 
+from asyncio import wrap_future
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
-from starlette.concurrency import run_in_threadpool
 
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing import EditPolicy, ImportReport, ReadOptions
@@ -144,16 +144,17 @@ async def post_study(
     """
     path, name, _ = await receive(request, runner.store, filename)
     try:
-        report = await run_in_threadpool(
-            runner.import_now,
-            path,
-            name,
-            actor_id=user.id,
-            dry_run=dry_run,
-            options=ReadOptions(
-                queries, candidates, split, slug=slug, leave_out=leave_out, pool=pool
-            ),
-            policy=EditPolicy(edits),
+        report = await wrap_future(
+            runner.import_now(
+                path,
+                name,
+                actor_id=user.id,
+                dry_run=dry_run,
+                options=ReadOptions(
+                    queries, candidates, split, slug=slug, leave_out=leave_out, pool=pool
+                ),
+                policy=EditPolicy(edits),
+            )
         )
     finally:
         path.unlink(missing_ok=True)

@@ -6,15 +6,25 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from tests.factories import make_study
 from tests.media import pdf_of
 from tests.services.importing.test_media import media_study
 from tests.studies import small_study
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import AuditEvent, Content, Document, Study
-from topkapi.app.db.search import matching_documents
+from topkapi.app.db.models.study import UNFINISHED
+from topkapi.app.db.queries.dashboard import open_studies
+from topkapi.app.db.queries.studies import studies
+from topkapi.app.db.search import index_documents, matching_documents
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.services import audit
-from topkapi.app.services.importing import import_and_commit, open_source, staging
+from topkapi.app.services.importing import (
+    import_and_commit,
+    open_source,
+    service,
+    staging,
+    writing,
+)
 from topkapi.app.services.importing.portions import add_contents, finish_interrupted
 from topkapi.app.services.importing.records.contents import content_hash, content_row
 
@@ -87,6 +97,66 @@ def test_contents_of_a_killed_import_are_removed_and_others_stay(
         assert add_contents(session, [content_row("text/plain", b"left over", digest)]) == [digest]
     finish_interrupted(sessions)
     assert count(sessions, Content) == kept
+
+
+def test_the_rows_of_a_new_study_are_written_in_portions_and_shown_at_once(
+    sessions: Sessions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages: list[int] = []
+
+    def others(_seconds: float) -> None:
+        with sessions.late.begin() as session:  # gives up at once if the import holds a lock
+            audit.record(session, None, "answer", "q")
+        with sessions.read() as session:
+            pages.append(session.scalar(select(func.count(Document.id))) or 0)
+            listed = studies.studies_with_counts(session)
+            assert (listed, studies.count_studies(session), open_studies(session)) == ([], 0, [])
+
+    monkeypatch.setattr(writing, "_ROWS", 4)
+    with monkeypatch.context() as pausing, open_source(small_study(tmp_path / "study")) as source:
+        pausing.setattr("topkapi.app.services.importing.portions.time.sleep", others)
+        pausing.setattr(service, "index_in_portions", lambda _: None)
+        report = import_and_commit(sessions, source)
+    assert report.documents == 6
+    assert {0, 4, 6} == set(pages)
+    with sessions.read() as session:
+        (row,) = studies.studies_with_counts(session)
+        assert (row[0].slug, *row[1:4]) == ("small", 2, 6, 6)
+
+
+@pytest.mark.parametrize("pause", range(1, 6))
+def test_rows_that_were_written_before_a_failure_are_removed(
+    sessions: Sessions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pause: int
+) -> None:
+    pauses = 0
+
+    def end(_seconds: float) -> None:
+        nonlocal pauses
+        pauses += 1
+        if pauses == pause:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(staging, "_BYTES", 4 * 1024**2)
+    monkeypatch.setattr("topkapi.app.services.importing.portions.time.sleep", end)
+    with (
+        open_source(small_study(tmp_path / "study")) as source,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        import_and_commit(sessions, source)
+    assert (count(sessions, Study), count(sessions, Content)) == (0, 0)
+
+
+def test_the_rows_of_a_killed_import_are_removed(sessions: Sessions, tmp_path: Path) -> None:
+    with open_source(small_study(tmp_path / "study")) as source:
+        import_and_commit(sessions, source)
+    kept = count(sessions, Content)
+    with sessions.write.begin() as session:
+        killed = make_study(session, slug=f"{UNFINISHED}0123")
+        index_documents(session, killed.id)
+    finish_interrupted(sessions)
+    assert (count(sessions, Study), count(sessions, Content)) == (1, kept)
+    with sessions.read() as session:
+        assert len(found(session, "do")) == 6
 
 
 def test_a_study_that_appears_meanwhile_is_a_conflict(sessions: Sessions, tmp_path: Path) -> None:

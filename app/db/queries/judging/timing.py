@@ -98,6 +98,22 @@ def claimed_elsewhere(
     return [(other, int(claimed)) for other, claimed in session.execute(statement)]
 
 
+def last_elsewhere(
+    session: Session, assignment: AssignmentHead, until: datetime
+) -> datetime | None:
+    """Return when the person's last entry in another assignment arrived, at ``until`` at most."""
+    statement = (
+        select(func.max(JudgmentRow.created_at))
+        .join(Assignment, Assignment.id == JudgmentRow.assignment_id)
+        .where(
+            Assignment.user_id == assignment.user_id,
+            Assignment.id != assignment.id,
+            JudgmentRow.created_at <= until,
+        )
+    )
+    return session.scalar(statement)
+
+
 def count_pauses(session: Session, assignment_id: int) -> int:
     """Return how often the clock was paused, by the person or automatically."""
     pauses = (TimerKind.PAUSE, TimerKind.AUTO_PAUSE)

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import TypeVarTuple
 
-from sqlalchemy import Row, Select, func, select
+from sqlalchemy import ColumnElement, Row, Select, func, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Assignment, Candidate, Document, Query, Study, StudyAccess, User
+from topkapi.app.db.models.study import UNFINISHED
 from topkapi.app.domain.enums import Role
 
 Columns = TypeVarTuple("Columns")
@@ -42,7 +43,8 @@ def studies_with_counts(
     )
     done = work.where(Assignment.finished_at.is_not(None))
     parts = [part.scalar_subquery() for part in (queries, documents, candidates, work, done)]
-    statement = select(Study, *parts).order_by(Study.id).limit(limit).offset(offset)
+    statement = select(Study, *parts).where(is_finished()).order_by(Study.id)
+    statement = statement.limit(limit).offset(offset)
     if slug is not None:
         statement = statement.where(Study.slug == slug)
     return session.execute(_readable(statement, reader_id)).all()
@@ -50,7 +52,13 @@ def studies_with_counts(
 
 def count_studies(session: Session, reader_id: int | None = None) -> int:
     """Return the number of studies, or of those that the researcher may read."""
-    return session.scalar(_readable(select(func.count(Study.id)), reader_id)) or 0
+    statement = select(func.count(Study.id)).where(is_finished())
+    return session.scalar(_readable(statement, reader_id)) or 0
+
+
+def is_finished() -> ColumnElement[bool]:
+    """Return the condition for studies whose import is not under way or was killed."""
+    return ~Study.slug.startswith(UNFINISHED)
 
 
 def study_of_slug(session: Session, slug: str, reader_id: int | None = None) -> Study | None:

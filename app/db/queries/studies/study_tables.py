@@ -11,6 +11,8 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Base
 from topkapi.app.db.models import Content, Document, Study, StudyFile
+from topkapi.app.db.models.study import UNFINISHED
+from topkapi.app.db.search import unindex_documents
 
 _HASHES = 500  # per statement, because databases limit the number of parameters
 
@@ -47,6 +49,19 @@ def hashes_of_study(session: Session, study_id: int) -> list[str]:
     pages = select(Document.content_hash).where(Document.study_id == study_id)
     files = select(StudyFile.content_hash).where(StudyFile.study_id == study_id)
     return sorted(set(session.scalars(pages)) | set(session.scalars(files)))
+
+
+def delete_rows(session: Session, study_id: int) -> None:
+    """Delete every row of the study, and what the search index has of it."""
+    unindex_documents(session, study_id)
+    for table in reversed(tables_of_study()):
+        session.execute(delete(table).where(rows_of_study(table, study_id)))
+
+
+def drop_unfinished(session: Session, slug: str = f"{UNFINISHED}%") -> None:
+    """Delete the studies whose import was not finished, all or the one with ``slug``."""
+    for number in session.scalars(select(Study.id).where(Study.slug.like(slug))).all():
+        delete_rows(session, number)
 
 
 def drop_unused(session: Session, hashes: Sequence[str] | None = None) -> int:

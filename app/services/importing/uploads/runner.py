@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -98,9 +98,11 @@ class ImportRunner:
         dry_run: bool,
         options: ReadOptions = WHOLE,
         policy: EditPolicy = KEEP_EDITS,
-    ) -> ImportReport:
-        """Check or import a file immediately, in the thread of the caller."""
-        return self._read(path, filename, options, policy, actor_id, dry_run=dry_run)
+    ) -> Future[ImportReport]:
+        """Check or import a file after those before it: each takes memory for its contents."""
+        return self._executor().submit(
+            self._read, path, filename, options, policy, actor_id, dry_run=dry_run
+        )
 
     def _preview(self, path: Path, upload: Upload, progress: Progress) -> ImportReport:
         options, policy = ReadOptions(**upload.options), EditPolicy("ask")
@@ -156,10 +158,13 @@ class ImportRunner:
 
     def _begin(self, upload: Upload, during: Stage, after: Stage, step: Step) -> Upload:
         begun = self._note(upload, stage=during, done=0, total=0, message="")
+        self._executor().submit(self._run, begun, after, step)
+        return begun
+
+    def _executor(self) -> ThreadPoolExecutor:
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="uploads")
-        self._thread.submit(self._run, begun, after, step)
-        return begun
+        return self._thread
 
     def _run(self, upload: Upload, after: Stage, step: Step) -> None:
         last = 0.0
