@@ -247,7 +247,9 @@ async def run(url: str, database_url: str, process: psutil.Process, people: int,
             if only in name
         }
         forms = with_media("a.pdf", form_bomb())(Path(folder) / "forms")
-        attacks = {name: sent(url, token, name, data) for name, data in files.items()}
+        attacks: dict[str, Coroutine[None, None, Reply]] = {
+            name: sent(url, token, name, data) for name, data in files.items()
+        }
         attacks[AT_ONCE] = sent_at_once(url, token, forms)
         for name, kind in FLOODS.items():
             attacks[name] = flooded(url, kind, flooder.token, flooder.assignment_id)

@@ -117,8 +117,10 @@ async def _run(
     await world.start()
     try:
         async with asyncio.TaskGroup() as group:
-            for person in [*people, *administrators]:
+            for person in people:
                 group.create_task(person.work(ended))
+            for each in administrators:
+                group.create_task(each.work(ended))
             await _inflict(world, people, plan, outcome)
             ended.set()
         for each in administrators:

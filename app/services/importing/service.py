@@ -14,6 +14,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Study
 from topkapi.app.db.models.study import UNFINISHED
 from topkapi.app.db.queries.studies import importing as stored
+from topkapi.app.db.queries.studies.studies import study_of_slug
 from topkapi.app.db.queries.studies.study_tables import drop_unfinished, drop_unused
 from topkapi.app.db.search import index_documents
 from topkapi.app.domain.enums import Tool
@@ -184,7 +185,7 @@ def import_and_commit(
             again = compare(session, checked, policy)
             if replace(again, study=None) != replace(changes, study=None):
                 raise _meanwhile(checked)
-            unfinished = stored.study_of_slug(session, slug)
+            unfinished = study_of_slug(session, slug)
             report = _store_rows(session, checked, again, staging, actor_id, unfinished)
     except BaseException:
         with sessions.write.begin() as session:
