@@ -400,13 +400,17 @@ text_case(
 )
 text_case("name_lines", "study.toml", 'name = "x\\n# y"\n', 1, "name", "U+000A")
 text_case("name_escape", "study.toml", 'name = "x\\u001b[2J"\n', 1, "name", "U+001B")
-text_case("k_zero", "study.toml", 'name = "x"\nk = 0\n', 2, "k", "at least 1")
+text_case("k_zero", "study.toml", 'name = "x"\nk = 0\n', 2, "k", "from 1 to 1000")
 text_case("k_text", "study.toml", 'name = "x"\nk = "3"\n', 2, "k", "a text")
 text_case("unknown_tool", "study.toml", 'name = "x"\ntools = ["pears"]\n', 2, "tools", "not a tool")
-text_case("unknown_sorter", "study.toml", 'name = "x"\nsorter = "bogo"\n', 2, "sorter", "no sorter")
+text_case(
+    "unknown_sorter", "study.toml", 'name = "x"\nsorter = "bogo"\n', 2, "sorter", "it can be heap"
+)
 text_case("bad_slug", "study.toml", 'name = "x"\nslug = "A b"\n', 2, "slug", "address")
 text_case("one_grade", "study.toml", 'name = "x"\ngrades = ["only"]\n', 2, "grades", "two grades")
-text_case("check_share", "study.toml", 'name = "x"\ncheck_share = 2\n', 2, "check_share", "between")
+text_case(
+    "check_share", "study.toml", 'name = "x"\ncheck_share = 2\n', 2, "check_share", "from 0 to 1"
+)
 text_case(
     "lists_without",
     "study.toml",
