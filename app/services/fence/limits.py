@@ -26,7 +26,7 @@ MAX_MARKDOWN = 200_000  # characters
 MAX_BRACKETS = 4000  # a link or picture may begin at each
 
 # A child process that reads PDF files, pictures and Parquet files
-CHILD_MEMORY = 192 * 1024**2  # what it writes to; half of what the server itself takes
+CHILD_MEMORY = 192 * 1024**2  # what it writes to; scans need 113 MB
 TOO_LARGE = f"it needs more than {CHILD_MEMORY // 1024**2:,} MB to read"
 STEP_SECONDS = 15  # processor time for one page of a PDF, one picture, or a batch of rows
 STEP_WALL_SECONDS = 60
