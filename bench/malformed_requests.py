@@ -251,7 +251,13 @@ class Generator:
             sent.body, kind = data, random.choice((b"application/zip", b"text/plain", *KINDS))
         else:
             name = b"files" if endpoint.path.endswith("systems") else b"file"
-            head = PART + b'; name="' + name + b'"; filename="' + _percent(self._value("filename"))
+            head = (
+                PART
+                + b'; name="'
+                + name
+                + b'"; filename="'
+                + _percent(str(self._value("filename")))
+            )
             sent.body = head + b'"\r\n\r\n' + data + b"\r\n--x--\r\n"
             kind = KINDS[3]
         sent.headers.append((b"content-type", kind))
