@@ -40,6 +40,7 @@ PIECES = [
 MATCHED = {  # patterns that are only matched with a whole value, not searched for
     "topkapi.app.services.accounts.users._EMAIL",
     "topkapi.app.services.importing.records.values._SCHEME",
+    "topkapi.app.services.importing.records.letor._UNGROUPED",
     "topkapi.app.services.importing.records.values._ID",
     "topkapi.app.services.importing.settings._SLUG",
     "topkapi.app.services.importing.uploads.store._ID",

@@ -44,7 +44,7 @@ def test_a_researcher_reads_the_report(postgresql_site: Site, browser: Browser) 
     signed_in(page, postgresql_site, email)
     page.get_by_role("link", name="Studies").click()
     page.get_by_role("link", name=f"Study {slug}", exact=True).click()
-    page.get_by_role("link", name="Results").click()
+    page.get_by_role("navigation", name="Parts of the study").get_by_text("Results").click()
     expect(page.get_by_role("heading", name="T1 pairs", exact=True)).to_be_visible()
     expect(page.get_by_text("every figure may still change")).to_be_visible()
 

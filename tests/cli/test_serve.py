@@ -44,7 +44,7 @@ def test_an_sqlite_file_is_made_at_the_first_start_and_outlives_a_kill(
     secret = first.secret_file.read_text()
     first.kill()
     second = start_server(url)
-    assert httpx.get(f"{second.url}/readyz").json() == {"status": "ready"}
+    assert httpx.get(f"{second.url}/readyz").json()["status"] == "ready"
     assert second.secret_file.read_text() == secret
     with sqlite3.connect(tmp_path / "new.db") as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)

@@ -160,7 +160,7 @@ def test_wrong_passwords_from_one_address_do_not_close_the_sign_in(
 ) -> None:
     hashing, go_on = Event(), Event()
 
-    def slow(_self: Authenticator, email: str, *_given: object) -> User:
+    def slow(_self: Authenticator, email: str, *_given: object, **_named: object) -> User:
         if email == "stranger@x.example":
             hashing.set()
             go_on.wait(30)

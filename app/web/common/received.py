@@ -13,6 +13,16 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from topkapi.app.domain.text.storable import problem_with, unfit_character
 from topkapi.app.web.common.errors import show
 
+Value = TypeVar("Value")
+
+
+def storable(value: Value) -> Value:
+    """Return a value that both databases can store, or raise an error of validation."""
+    problem = problem_with(value)
+    if problem:
+        raise PydanticCustomError("unstorable", "{problem}", {"problem": f"The value {problem}"})
+    return value
+
 
 class Received(BaseModel):
     """A form or a JSON body in which both databases can store every field."""
@@ -20,12 +30,7 @@ class Received(BaseModel):
     @field_validator("*")
     @classmethod
     def _refuse_unstorable(cls, value: object) -> object:
-        problem = problem_with(value)
-        if problem:
-            raise PydanticCustomError(
-                "unstorable", "{problem}", {"problem": f"The value {problem}"}
-            )
-        return value
+        return storable(value)
 
 
 class Body(Received):

@@ -4,17 +4,17 @@ from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from topkapi.app.db.models import Study
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.settings import Part, Setting
 from topkapi.app.domain.study import SETTINGS, Grade, StudySettings
 from topkapi.app.services.studies.edit_study import version_of
-from topkapi.app.web.common.received import Received, validated
+from topkapi.app.web.common.received import Received, storable, validated
 
 _MAIN = ("k", "tools", "sorter", "allow_ties", "allow_bad", "grades", "idle_seconds")
-Text = Annotated[str, Field(max_length=20_000)]
+Text = Annotated[str, Field(max_length=20_000), AfterValidator(storable)]
 
 
 class SettingsForm(Received):
