@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args, get_type_hints
 from topkapi.app.domain.errors import Invalid
 
 Part = Literal["study", "pairs", "lists", "training"]
+Shape = Literal["flag", "choice", "number", "text", "several"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +46,10 @@ class Setting:
             raise Invalid(f"{self.name} is {value}; it must be {allowed}.", field=self.name)
 
     @property
-    def shape(self) -> Literal["flag", "choice", "number", "text", "several"]:
+    def shape(self) -> Shape:
         """How a form asks for it."""
-        if self.choices:
-            return "choice"
-        shapes = {bool: "flag", str: "text", tuple: "several"}
-        return shapes.get(self.kind, "number")  # type: ignore[return-value]
+        shapes: Mapping[type, Shape] = {bool: "flag", str: "text", tuple: "several"}
+        return "choice" if self.choices else shapes.get(self.kind, "number")
 
     @property
     def range(self) -> str:
