@@ -265,10 +265,8 @@ def test_a_program_is_told_every_problem(
     assert (problem["file"], problem["line"], problem["field"]) == ("candidates.jsonl", 7, "query")
 
 
-@pytest.mark.usefixtures("admin")
-def test_requests_are_answered_while_a_study_is_imported(
-    client: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def held_reading(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
+    """Hold the reading of studies: return what says that one has begun, and what lets it go on."""
     entered, go_on = threading.Event(), threading.Event()
 
     def slow(*given: object, **named: object) -> object:
@@ -278,6 +276,14 @@ def test_requests_are_answered_while_a_study_is_imported(
 
     original = preview_study
     monkeypatch.setattr("topkapi.app.services.importing.uploads.runner.preview_study", slow)
+    return entered, go_on
+
+
+@pytest.mark.usefixtures("admin")
+def test_requests_are_answered_while_a_study_is_imported(
+    client: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered, go_on = held_reading(monkeypatch)
     address = send(client, zipped(small_study(tmp_path / "study")))
     assert entered.wait(20)
     assert "Reading" in client.get(address).text
@@ -290,15 +296,7 @@ def test_studies_sent_at_once_are_read_one_after_the_other(
     app: FastAPI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ten large studies at once take the memory of one, and no thread of the requests."""
-    entered, go_on = threading.Event(), threading.Event()
-
-    def slow(*given: object, **named: object) -> object:
-        entered.set()
-        assert go_on.wait(20)
-        return original(*given, **named)  # type: ignore[arg-type]
-
-    original = preview_study
-    monkeypatch.setattr("topkapi.app.services.importing.uploads.runner.preview_study", slow)
+    entered, go_on = held_reading(monkeypatch)
     runner: ImportRunner = app.state.uploads
     path = tmp_path / "study.zip"
     path.write_bytes(zipped(small_study(tmp_path / "study")))

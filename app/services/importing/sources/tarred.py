@@ -25,7 +25,7 @@ _HEADERS, _FILES, _FOLDER = (b"L", b"x", b"g", b"K"), (b"0", b"\0", b"7"), b"5"
 
 def repacked(stream: BinaryIO, *, name: str) -> ZipSource:
     """Return a tar archive as a zip archive, which checks paths and sizes."""
-    file = TemporaryFile()  # noqa: SIM115
+    file = TemporaryFile()  # noqa: SIM115 (the archive that is returned reads it)
     try:
         with zipfile.ZipFile(file, "w") as archive:
             for info in _members(stream):
