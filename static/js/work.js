@@ -118,7 +118,9 @@ function deepen(position) {
   }, DEEPER_MS);
 }
 
-function show(fragment) {
+// Show a question; one that was on the screen already, with the same pages, stays open for answers.
+function show(fragment, { again = false } = {}) {
+  const wasSeen = again && seen.isSeen() && stage.identity(fragment) === stage.shown();
   prefetch.enter(fragment);
   stage.saved();
   panes.leaveFrames();
@@ -130,7 +132,7 @@ function show(fragment) {
   settle();
   painted = painting();
   hold(painted);
-  seen.wait(visible());
+  if (!wasSeen) seen.wait(visible());
   afterPaint(() => requestIdleCallback(look, { timeout: 100 })); // other frames of the pages come first
 }
 
@@ -197,16 +199,18 @@ function refused(status, fragment) {
   return notices.tell("refused", { why: fragment.textContent.trim() });
 }
 
-// Reload the open question: after the highlighted terms changed, or when links to pages have expired.
-async function refresh() {
+// Reload the open question: after the highlighted terms changed, or when links to pages have expired (its pages were not
+// seen then). The pages on the screen stay until the new ones are loaded.
+async function refresh({ expired = false } = {}) {
   const response = await fetch(work, { headers: { "HX-Request": "true" } }).catch(() => null);
   if (!response) return;
   if (!response.ok) { leaveFor(work); return; }
   const fragment = stage.parse(await response.text());
   if (stage.isFinished(fragment)) { leaveFor(work); return; }
   if (!outbox.empty) return;
-  if (stage.position(fragment) < stage.position()) { refresh(); return; } // requested before the last answer was recorded
-  show(fragment);
+  await pool.prepare(boxes, [boxes.map((box) => [box, fragment.querySelector(`#${box.id} iframe`)])]);
+  if (stage.position(fragment) < stage.position()) { refresh(); return; } // an answer was given meanwhile
+  show(fragment, { again: !expired });
   lookAhead();
 }
 
@@ -222,7 +226,7 @@ form.addEventListener("submit", (event) => {
 });
 wireKeys();
 wireActivity(() => clock.touch());
-wireTerms(refresh);
+wireTerms(() => refresh());
 wireFinder();
 wireHistory();
 wirePassages();
@@ -236,7 +240,7 @@ listen({
   focus: panes.showFocus,
   scroll: (frame) => panes.follow(panes.paneOf(frame)),
   active: () => clock.touch(),
-  problem: (kind) => { if (kind === "expired") refresh(); },
+  problem: (kind) => { if (kind === "expired") refresh({ expired: true }); },
 });
 const reader = wireReader(stage.stage, { loaded: paintPassages });
 wireSizes(() => { pool.resize(boxes); reader.resize(); });

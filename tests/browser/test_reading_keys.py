@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from tests.browser.assigned_work import (
     LONG_TEXT,
@@ -188,6 +188,39 @@ def test_esc_always_returns_to_answering(
     answered(page, 2)
     saved(page)
     assert assigned.log() == [("answer", "left"), ("answer", "right")]
+
+
+def test_a_highlight_that_comes_late_neither_blanks_the_pages_nor_holds_back_an_answer(
+    assigned: AssignedWork, tab: Page
+) -> None:
+    seen_again = """() => {
+      window.refusals = [];
+      new MutationObserver(() => {
+        if (document.querySelector('#answers').dataset.seen === undefined) refusals.push('answers');
+        if (document.querySelector('.frame--loading:not(.frame--next)')) refusals.push('page');
+      }).observe(document, {attributes: true, subtree: true, childList: true});
+    }"""
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if not held and "hx-request" in route.request.headers:
+            held.append(route)
+        else:
+            route.continue_()
+
+    tab.route(f"**/assignments/{assigned.assignment.id}", hold)
+    tab.keyboard.press("h")
+    tab.keyboard.type("wrap")
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_label("Stop highlighting wrap")).to_have_count(1)
+    tab.keyboard.press("ArrowLeft")
+    answered(tab, 1)
+    saved(tab)
+    ready(tab)
+    tab.evaluate(seen_again)
+    held[0].continue_()
+    expect(frame_of(tab, "left").locator("mark[data-mark]").first).to_be_attached()
+    assert tab.evaluate("window.refusals") == []
 
 
 def test_after_a_highlight_or_a_drag_the_keys_answer(assigned: AssignedWork, tab: Page) -> None:
