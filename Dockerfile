@@ -7,8 +7,8 @@ RUN npm ci --silent --ignore-scripts
 # The wheel, with templates, static files and migrations inside.
 FROM python:3.13-slim AS wheel
 WORKDIR /build
-COPY requirements-dev.lock ./
-RUN pip install --no-cache-dir --require-hashes -r requirements-dev.lock
+COPY .ci/requirements-build.lock ./
+RUN pip install --no-cache-dir --require-hashes -r requirements-build.lock
 COPY . .
 COPY --from=assets /build/node_modules/htmx.org/dist/htmx.min.js static/vendor/htmx.min.js
 RUN hatchling build -t wheel

@@ -28,11 +28,11 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
 	@touch $@
 
-static/vendor/.done: package.json package-lock.json .ci/fetch-assets | $(VENV)/.runtime
+static/vendor/htmx.min.js: package.json package-lock.json .ci/fetch-assets | $(BIN)/python
 	@.ci/fetch-assets "$(BIN)"
 	@touch $@
 
-setup: $(VENV)/.runtime static/vendor/.done
+setup: $(VENV)/.runtime static/vendor/htmx.min.js
 
 setup-dev: setup $(VENV)/.dev
 	@.ci/ensure-chromium
@@ -76,6 +76,7 @@ fix: $(VENV)/.dev
 lock:
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links --no-header -q -o requirements.lock
 	uv pip compile pyproject.toml --extra dev -c requirements.lock --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links --no-header -q -o requirements-dev.lock
+	grep '^hatchling==' requirements-dev.lock | tr -d '\\' | uv pip compile - -c requirements-dev.lock --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links --no-header -q -o .ci/requirements-build.lock
 	npm install --package-lock-only
 
 # make audit  known vulnerabilities of what the locks pin, where the registries answer
@@ -93,8 +94,14 @@ results: $(VENV)/.dev
 	$(BIN)/python -m bench.results --data $(DATA) --out results --jobs $(WORKERS)
 
 # make wheel  build dist/topkapi-*.whl, browser assets included
-wheel: setup $(VENV)/.dev
-	$(BIN)/hatchling build -t wheel
+# The build has an environment of its own, with nothing but the build backend.
+$(VENV)/build/.done: .ci/requirements-build.lock | $(BIN)/python
+	@$(BIN)/python -m venv $(VENV)/build
+	@$(VENV)/build/bin/python -m pip install --quiet --require-hashes -r .ci/requirements-build.lock
+	@touch $@
+
+wheel: $(VENV)/build/.done static/vendor/htmx.min.js
+	$(VENV)/build/bin/hatchling build -t wheel
 
 clean:
 	rm -rf $(VENV) static/vendor node_modules dist results

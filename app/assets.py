@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+FETCHED = ("vendor/htmx.min.js",)  # static files that are not in the repository
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -10,6 +11,20 @@ def asset_dir(name: str) -> Path:
     for folder in (_PACKAGE / "_assets" / name, _PACKAGE.parent / name):
         if folder.is_dir():
             return folder
-    raise FileNotFoundError(
-        f"the folder {name!r} is missing from the installation; reinstall Topkapi"
+    raise _missing(name)
+
+
+def require_assets() -> None:
+    """Raise `FileNotFoundError` unless everything that the pages need is installed."""
+    for name in ("templates", "static", "migrations"):
+        asset_dir(name)
+    for name in FETCHED:
+        if not (asset_dir("static") / name).is_file():
+            raise _missing(f"static/{name}")
+
+
+def _missing(name: str) -> FileNotFoundError:
+    return FileNotFoundError(
+        f"{name} is missing from the installation: reinstall Topkapi, or run make setup in a "
+        "checkout"
     )

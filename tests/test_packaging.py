@@ -1,8 +1,10 @@
 """The wheel is complete, and runs outside the checkout."""
 
 import os
+import shutil
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +13,9 @@ from zipfile import ZipFile
 
 import pytest
 
+from tests.commands import run_command
 from tests.live import free_port, wait_until_ready
+from tests.test_project import tracked
 
 ROOT = Path(__file__).parent.parent
 
@@ -39,6 +43,77 @@ def environment(installed: Path, tmp_path: Path) -> dict[str, str]:
         "TOPKAPI_DATABASE_URL": f"sqlite:///{tmp_path / 'demo.db'}",
         "TOPKAPI_SECRET_FILE": str(tmp_path / "topkapi.secret"),
     }
+
+
+@pytest.fixture
+def bare_clone(tmp_path: Path) -> Path:
+    """Copy the files of the repository, without what was fetched."""
+    folder = tmp_path / "clone"
+    for name in tracked():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, folder / name, follow_symlinks=False)
+    return folder
+
+
+def build(folder: Path, target: str, npm: str) -> subprocess.CompletedProcess[str]:
+    """Build in ``folder``; ``npm`` is the script that stands for npm on that machine."""
+    programs = folder.parent / "bin"
+    programs.mkdir(exist_ok=True)
+    (programs / "npm").write_text(f"#!/bin/sh\n{npm}\n")
+    (programs / "npm").chmod(0o755)
+    return subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(folder / "dist")],
+        cwd=folder,
+        env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+NPM_FETCHES = (
+    "mkdir -p node_modules/htmx.org/dist && echo fetched > node_modules/htmx.org/dist/htmx.min.js"
+)
+NPM_FAILS = "echo no registry answers >&2; exit 1"
+HTMX = "topkapi/app/_assets/static/vendor/htmx.min.js"
+
+
+def test_a_bare_clone_builds_a_complete_sdist_and_wheel(bare_clone: Path, tmp_path: Path) -> None:
+    done = build(bare_clone, "sdist", NPM_FETCHES)
+    assert done.returncode == 0, done.stderr
+    (sdist,) = (bare_clone / "dist").glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path / "sdist", filter="data")
+    (unpacked,) = (tmp_path / "sdist").iterdir()
+    done = build(unpacked, "wheel", NPM_FAILS)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = (unpacked / "dist").glob("*.whl")
+    with ZipFile(wheel) as archive:
+        assert archive.read(HTMX) == b"fetched\n"
+        tokens = archive.read("topkapi/analysis/report/page/tokens.css")
+    assert tokens == (ROOT / "static/css/tokens.css").read_bytes()
+
+
+def test_a_build_that_cannot_fetch_the_browser_assets_says_so(bare_clone: Path) -> None:
+    done = build(bare_clone, "wheel", NPM_FAILS)
+    assert done.returncode != 0
+    assert done.stderr.splitlines()[-1].startswith("topkapi: static/vendor/htmx.min.js is missing")
+    assert "no registry answers" in done.stderr
+    assert not list(bare_clone.glob("dist/*.whl"))
+
+
+def test_a_server_without_a_browser_asset_does_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("templates", "static", "migrations"):
+        (tmp_path / "_assets" / name).mkdir(parents=True)
+    monkeypatch.setattr("topkapi.app.assets._PACKAGE", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run_command(capsys, ["serve"])
+    assert (code, out) == (1, "")
+    assert err.startswith("topkapi: static/vendor/htmx.min.js is missing from the installation: ")
+    assert err.count("\n") == 1
+    assert {path.name for path in tmp_path.iterdir()} == {"_assets"}
 
 
 def topkapi(*arguments: str) -> list[str]:

@@ -15,6 +15,7 @@ from topkapi.app.cli.work import working_beside
 from topkapi.app.demo_accounts import DEMO_PASSWORD
 
 if TYPE_CHECKING or RUNNING:
+    from topkapi.app.assets import require_assets
     from topkapi.app.config import Settings
     from topkapi.app.db.queries.accounts.accounts import any_users, demo_users
     from topkapi.app.secret import load_secret
@@ -41,6 +42,7 @@ def serve(
     import uvicorn
 
     settings = Settings()
+    require_assets()
     host, port = host or settings.host, port or settings.port
     load_secret(settings.secret_file)
     ensure_migrated(settings)
