@@ -68,6 +68,8 @@ export function show(boxes, wanted) {
     }
     frame.title = wanted[at].title;
     frame.classList.remove("frame--next");
+    box.classList.toggle("frames--light", frame.classList.contains("frame--light")); // while it loads
+    box.parentElement.toggleAttribute("data-text", frame.dataset.view === "text");
     box.querySelector(".frames__wait")?.remove();
     if (isReady(frame)) { restoreScroll(frame); reportProblem(frame); }
     else veil(box);

@@ -18,6 +18,7 @@ function turn(frame) {
   other.src = address.href;
   delay(other);
   adopt(other);
+  frame.closest(".pane")?.toggleAttribute("data-text", !isText(frame));
   frame.replaceWith(other);
   window.focus();
 }

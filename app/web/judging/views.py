@@ -81,7 +81,10 @@ class WorkView:
         """
         folded = self.question.progress.answered > 0 and not self.reading.pinned
         brief = self.context.answers >= _LEARNT
-        return " ".join(("work", *["folded"] * folded, *["brief"] * brief))
+        one = self.question.tool == Tool.GRADES
+        return " ".join(
+            ("work", *["work--one"] * one, *["folded"] * folded, *["brief"] * brief)
+        )
 
     @property
     def flag(self) -> "FlagView":
