@@ -14,8 +14,10 @@ from sqlalchemy import (
     MetaData,
     Table,
     TypeDecorator,
+    func,
+    select,
 )
-from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.orm import DeclarativeBase, Session
 
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -79,3 +81,10 @@ class Base(DeclarativeBase):
 def now() -> datetime:
     """Return the current time in UTC, the default of ``created_at`` columns."""
     return datetime.now(UTC)
+
+
+def clock(session: Session) -> datetime:
+    """Return the time of the database server; on SQLite, of this host."""
+    if session.get_bind().dialect.name != "postgresql":
+        return now()
+    return session.scalars(select(func.clock_timestamp(type_=UtcDateTime()))).one()

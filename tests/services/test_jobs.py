@@ -7,9 +7,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Barrier, Thread
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import undefer
 
 from tests.factories import make_study, make_user
+from topkapi.app.db import base
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 from topkapi.app.db.models import AuditEvent, Job, Study
 from topkapi.app.domain.enums import JobState
@@ -126,6 +128,20 @@ def test_a_job_that_loses_its_worker_three_times_fails_and_says_why(sessions: Se
     job = job_of(sessions, job_id)
     assert job.state is JobState.FAILED
     assert "ended 3 times" in job.message
+
+
+@pytest.mark.parametrize("shift", [timedelta(days=1), timedelta(hours=-2)])
+def test_a_clock_that_was_wrong_for_a_moment_holds_no_job_back(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch, shift: timedelta
+) -> None:
+    queue(sessions, 1)
+    with monkeypatch.context() as wrong:
+        wrong.setattr(
+            base, "datetime", SimpleNamespace(now=lambda zone: datetime.now(zone) + shift)
+        )
+        assert take(sessions, "killed", timedelta(seconds=0.2)) is not None
+    within(20, lambda: take(sessions, "next") is not None)
+    assert take(sessions, "third") is None, "its lease holds"
 
 
 def test_a_lease_is_extended_while_a_job_computes(sessions: Sessions) -> None:

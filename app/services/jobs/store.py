@@ -3,7 +3,8 @@
 Each function is one step in the caller's transaction. PostgreSQL skips rows that another worker has
 locked (`SKIP LOCKED`); on SQLite a write transaction begins with `BEGIN IMMEDIATE`, so two workers
 never choose at the same time. A worker that lost its lease can change nothing any more: its
-statements name the worker and the attempt.
+statements name the worker and the attempt. Leases are measured by the database's clock, on which
+workers of several hosts agree; on SQLite that is the clock of the one host.
 """
 
 import json
@@ -14,7 +15,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, CursorResult, and_, or_, select, update
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.base import Json, now
+from topkapi.app.db.base import Json, clock, now
 from topkapi.app.db.models import Job, Study
 from topkapi.app.db.queries import jobs as queries
 from topkapi.app.domain.enums import JobState
@@ -22,6 +23,7 @@ from topkapi.app.domain.errors import NotFound
 from topkapi.app.services import audit
 
 LEASE = timedelta(seconds=30)
+LONGEST_LEASE = timedelta(hours=1)  # one that ends later is from a clock that was wrong
 STALLED = timedelta(seconds=60)  # an idle worker takes a waiting job within seconds
 MOST_ATTEMPTS = 3
 SUPERSEDED = ("report", "confidence", "labels")  # kinds of which only the latest result is shown
@@ -91,11 +93,11 @@ class QueueState:
 
 def queue_state(session: Session) -> QueueState:
     """Return how many jobs wait and run, and whether workers take them."""
-    at = now()
+    at = clock(session)
     rows = session.execute(
         select(Job.created_at, Job.started_at, Job.lease_until, Job.attempts).where(~_ended())
     ).all()
-    held = [row for row in rows if row.lease_until is not None and row.lease_until >= at]
+    held = [row for row in rows if is_held(row.lease_until, at)]
     since = [max(filter(None, row[:3])) for row in rows if row not in held]
     waited = int(max(((at - each).total_seconds() for each in since), default=0))
     stalled = waited > STALLED.total_seconds() and not held
@@ -110,7 +112,7 @@ def queue_state(session: Session) -> QueueState:
 
 def has_work(session: Session) -> bool:
     """Return whether a job waits or has lost its worker."""
-    return session.scalar(select(Job.id).where(_takeable()).limit(1)) is not None
+    return session.scalar(select(Job.id).where(_takeable(session)).limit(1)) is not None
 
 
 def take_job(session: Session, worker: str, lease: timedelta = LEASE) -> Lease | None:
@@ -118,7 +120,7 @@ def take_job(session: Session, worker: str, lease: timedelta = LEASE) -> Lease |
 
     A job that lost its worker too often fails, one that was to be stopped is stopped.
     """
-    statement = select(Job).where(_takeable()).order_by(Job.id).limit(1)
+    statement = select(Job).where(_takeable(session)).order_by(Job.id).limit(1)
     while (job := session.scalar(statement.with_for_update(skip_locked=True))) is not None:
         if job.stop_requested:
             _end(job, JobState.STOPPED, "Stopped.")
@@ -132,7 +134,7 @@ def take_job(session: Session, worker: str, lease: timedelta = LEASE) -> Lease |
 
 def _taken(session: Session, job: Job, worker: str, lease: timedelta) -> Lease:
     job.state, job.worker, job.attempts = JobState.RUNNING, worker, job.attempts + 1
-    job.lease_until = now() + lease
+    job.lease_until = clock(session) + lease
     job.started_at, job.progress, job.message = now(), 0.0, ""
     slug = session.scalars(select(Study.slug).where(Study.id == job.study_id)).one()
     return Lease(job.id, worker, job.attempts, job.kind, slug, job.parameters)
@@ -140,7 +142,7 @@ def _taken(session: Session, job: Job, worker: str, lease: timedelta) -> Lease:
 
 def extend_lease(session: Session, held: Lease, lease: timedelta = LEASE) -> bool:
     """Extend the lease; return whether to go on: it is still held, and nobody asked to stop."""
-    if not _change(session, held, lease_until=now() + lease):
+    if not _change(session, held, lease_until=clock(session) + lease):
         return False
     return not session.scalars(select(Job.stop_requested).where(Job.id == held.job_id)).one()
 
@@ -209,9 +211,15 @@ def _ended() -> ColumnElement[bool]:
     return Job.state.in_([state for state in JobState if state.final])
 
 
-def _takeable() -> ColumnElement[bool]:
-    lost = and_(Job.state == JobState.RUNNING, Job.lease_until < now())
-    return or_(Job.state == JobState.QUEUED, lost)
+def is_held(lease_until: datetime | None, at: datetime) -> bool:
+    """Return whether a lease holds at a moment of the database's clock."""
+    return lease_until is not None and at <= lease_until <= at + LONGEST_LEASE
+
+
+def _takeable(session: Session) -> ColumnElement[bool]:
+    at = clock(session)
+    lost = or_(Job.lease_until < at, Job.lease_until > at + LONGEST_LEASE)
+    return or_(Job.state == JobState.QUEUED, and_(Job.state == JobState.RUNNING, lost))
 
 
 def _end(job: Job, state: JobState, message: str) -> None:

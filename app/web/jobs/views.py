@@ -8,6 +8,7 @@ from topkapi.app.db.base import Json, now
 from topkapi.app.db.models import Job
 from topkapi.app.domain.enums import JobState
 from topkapi.app.services.jobs.model_choice import ModelChoice, ModelOffer
+from topkapi.app.services.jobs.store import is_held
 from topkapi.app.web.jobs.comparison_views import TRUTHS, ComparisonView
 from topkapi.app.web.people.views import Refusal
 from topkapi.app.web.studies.views import StudyHead
@@ -49,7 +50,7 @@ class JobView:
             progress=job.progress,
             message=job.message,
             stopping=job.stop_requested and not job.state.final,
-            is_lost=job.lease_until is not None and job.lease_until < now(),
+            is_lost=job.lease_until is not None and not is_held(job.lease_until, now()),
             by=by,
             created_at=job.created_at,
             finished_at=job.finished_at,

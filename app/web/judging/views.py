@@ -82,9 +82,7 @@ class WorkView:
         folded = self.question.progress.answered > 0 and not self.reading.pinned
         brief = self.context.answers >= _LEARNT
         one = self.question.tool == Tool.GRADES
-        return " ".join(
-            ("work", *["work--one"] * one, *["folded"] * folded, *["brief"] * brief)
-        )
+        return " ".join(("work", *["work--one"] * one, *["folded"] * folded, *["brief"] * brief))
 
     @property
     def flag(self) -> "FlagView":
