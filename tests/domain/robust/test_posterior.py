@@ -186,7 +186,7 @@ def test_error_rates_average_the_errors_over_random_pairs() -> None:
 
 def test_a_learned_prior_moves_the_error_model() -> None:
     learned = ErrorPrior.of((log(0.3 / 0.7), log(0.5)), (25.0, 25.0))
-    sorter = RobustSorter(6, 2, seed=1, span=10, prior=learned, chains=2000)
+    sorter = RobustSorter(6, 2, seed=1, span=10, priors=(learned,), chains=2000)
     sorter.take(Answered((0, 1), FIRST))
     means, variances_of = sorter.conclude().errors
     assert means[:2] == pytest.approx((log(0.3 / 0.7), log(0.5)), abs=0.05)

@@ -41,8 +41,10 @@ class Conclusion:
     """The most probable list with its expected quality, and what was learned of the assessor.
 
     ``ranks`` are the sampled ranks of the documents ``living``, counted from 0: (samples,
-    documents), and ``widths`` the log widths of the error models in the same samples. ``errors``
-    are the means and variances of the error model's parameters on the scale on which they move.
+    documents), and ``widths`` the log widths of the error models in the same samples, averaged over
+    people by their answers. ``people`` has the means and variances of each person's parameters on
+    the scale on which they move, ``ranker`` the mean and variance of the correlation of true scores
+    with those of the ranker, if there is one.
     """
 
     k: int
@@ -52,7 +54,13 @@ class Conclusion:
     ranks: IntArray
     widths: FloatArray
     error_rate: float
-    errors: ErrorModel
+    people: tuple[ErrorModel, ...]
+    ranker: tuple[float, float] | None = None
+
+    @property
+    def errors(self) -> ErrorModel:
+        """The learned error model of the first person."""
+        return self.people[0]
 
     def kappa_ndcg(self, listed: Sequence[int] | None = None) -> Expected:
         """Return the expected kappa-NDCG of ``listed``, by default of the ranking."""
@@ -115,7 +123,9 @@ def quality_now(posterior: Posterior, k: int, goal: Goal, *, cautious: bool = Fa
     """
     best = posterior.best(k)
     if cautious:
-        best = best[_upper_half(posterior.models[:, WIDTH])]
+        best = best[
+            _upper_half(np.log(posterior.errors[:, :, WIDTH]) @ posterior.shares_of_answers)
+        ]
     size = best.shape[1]
     if not size:
         return 1.0
@@ -134,7 +144,7 @@ def conclude(posterior: Posterior, k: int, states: NDArray[np.uint64], goal: Goa
     it. The chosen documents are listed by expected gain.
     """
     living = posterior.living
-    ranks, models = _samples(posterior, states)
+    ranks, people, rhos = _samples(posterior, states)
     size = min(k, living.size)
     shares = _shares(ranks)
     gain = np.zeros(living.size)
@@ -152,23 +162,34 @@ def conclude(posterior: Posterior, k: int, states: NDArray[np.uint64], goal: Goa
         item_posteriors=item_posteriors,
         living=tuple(int(each) for each in living),
         ranks=ranks,
-        widths=models[:, WIDTH],
+        widths=np.stack([each[:, WIDTH] for each in people], axis=1) @ posterior.shares_of_answers,
         error_rate=posterior.error_rate,
-        errors=(tuple(models.mean(axis=0).tolist()), tuple(models.var(axis=0).tolist())),
+        people=tuple(
+            (tuple(each.mean(axis=0).tolist()), tuple(each.var(axis=0).tolist())) for each in people
+        ),
+        ranker=(float(rhos.mean()), float(rhos.var())) if rhos.size else None,
     )
 
 
-def _samples(posterior: Posterior, states: NDArray[np.uint64]) -> tuple[IntArray, FloatArray]:
-    """Return sampled ranks (samples, documents) and error models over sweeps of all chains."""
+def _samples(
+    posterior: Posterior, states: NDArray[np.uint64]
+) -> tuple[IntArray, list[FloatArray], FloatArray]:
+    """Return sampled ranks (samples, documents), people's error models, and worths of the ranker.
+
+    They are collected over sweeps of all chains.
+    """
     living = posterior.living
     sweeps = int(np.clip(_DRAWS // max(1, living.size), *_SWEEPS))
-    ranks, models = [], []
+    ranks, rhos = [], []
+    models: list[list[FloatArray]] = [[] for _ in range(posterior.people)]
     for _ in range(sweeps):
         posterior.move(living, states)
         posterior.move_models(states)
         ranks.append((-posterior.u[:, living]).argsort(axis=1).argsort(axis=1))
-        models.append(moved(posterior.models))
-    return np.concatenate(ranks), np.concatenate(models)
+        for person, found in enumerate(models):
+            found.append(moved(posterior.errors_of(person)))
+        rhos.append(posterior.rhos.copy())
+    return np.concatenate(ranks), [np.concatenate(each) for each in models], np.concatenate(rhos)
 
 
 def _shares(ranks: IntArray) -> FloatArray:

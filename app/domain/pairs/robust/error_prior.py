@@ -15,6 +15,7 @@ RANGES: Final = (
     (0.001, 2.0),  # width; below about .01 errors are uniform, at half the lapse
     (0.02, 50.0),  # tie ratio: tie width over width
     (0.0, 1.0),  # evenness
+    (0.02, 0.98),  # side: share of first answers among lapses that are no ties
 )
 _GRID: Final = 33
 
@@ -33,38 +34,54 @@ class ErrorPrior:
     The tie ratio has a tight prior: one person's answers show how consistent the person is, not how
     far other people would agree, and a free ratio makes those who answer "tie" often look surer
     than they are (docs/notes/sorters.md).
+
+    The side is a parameter only if there is a fifth mean: one session with few lapses shows
+    nothing of it.
     """
 
-    means: tuple[float, float, float, float] = (0.0, -4.6, -0.6, 1.0)
-    precisions: tuple[float, float, float, float] = (0.0, 0.1, 40.0, 3.0)
+    means: tuple[float, ...] = (0.0, -4.6, -0.6, 1.0)
+    precisions: tuple[float, ...] = (0.0, 0.1, 40.0, 3.0)
+    lapse_shape: tuple[float, float] = LAPSE_SHAPE
 
     @classmethod
     def of(cls, means: Sequence[float], precisions: Sequence[float]) -> "ErrorPrior":
-        """Return the prior with learned means and precisions of lapse and width."""
+        """Return the prior with learned means and precisions.
+
+        Two of them are of lapse and width, from a person's earlier queries, beside the general
+        prior; all five are from the study, and replace it.
+        """
         usual = cls()
+        if len(means) == len(RANGES):
+            return cls(tuple(means), tuple(precisions), (0.0, 0.0))
         return cls(
             (means[0], means[1], *usual.means[2:]),
             (precisions[0], precisions[1], *usual.precisions[2:]),
         )
 
+    @classmethod
+    def of_team(cls) -> "ErrorPrior":
+        """Return the general prior of a member of a team, with a side."""
+        usual = cls()
+        return cls((*usual.means, 0.0), (*usual.precisions, 1.0))
+
     def table(self) -> FloatArray:
         """Return a row per parameter: range, mean, precision, and the lapse's Beta shape."""
-        rows = np.zeros((4, 6))
-        rows[:, :2] = RANGES
+        rows = np.zeros((len(self.means), 6))
+        rows[:, :2] = RANGES[: len(self.means)]
         rows[:, 2], rows[:, 3] = self.means, self.precisions
-        rows[0, 4:] = LAPSE_SHAPE
+        rows[0, 4:] = self.lapse_shape
         return rows
 
     def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
-        """Draw ``count`` error models: rows of lapse, width, tie ratio, evenness."""
-        lows, highs = np.array(RANGES).T
-        models = np.empty((count, 4))
+        """Draw ``count`` error models: rows of lapse, width, tie ratio, evenness, if any side."""
+        lows, highs = np.array(RANGES[: len(self.means)]).T
+        models = np.full((count, len(self.means)), 0.5)
         models[:, 0] = rng.beta(*LAPSE_SHAPE, count)
         models[:, 1:3] = np.exp(rng.uniform(np.log(lows[1:3]), np.log(highs[1:3]), (count, 2)))
         models[:, 3] = rng.random(count)
         for column, (mean, precision) in enumerate(zip(self.means, self.precisions, strict=True)):
             if precision > 0:
-                ends = moved(np.array(RANGES).T)[:, column]
+                ends = moved(np.array([lows, highs]))[:, column]
                 drawn = _truncated_normal(mean, precision, ends, rng.random(count))
                 models[:, column] = _unmoved(drawn, column)
         return np.asarray(np.clip(models, lows, highs))
@@ -72,8 +89,9 @@ class ErrorPrior:
 
 def moved(models: FloatArray) -> FloatArray:
     """Return error models on the scale on which they move."""
-    lapse = models[:, 0]
-    return np.column_stack([np.log(lapse / (1.0 - lapse)), np.log(models[:, 1:3]), models[:, 3]])
+    shares = models[:, [0, *range(4, models.shape[1])]]
+    logits = np.log(shares / (1.0 - shares))
+    return np.column_stack([logits[:, 0], np.log(models[:, 1:3]), models[:, 3], logits[:, 1:]])
 
 
 def _truncated_normal(
@@ -86,7 +104,7 @@ def _truncated_normal(
 
 
 def _unmoved(values: FloatArray, column: int) -> FloatArray:
-    if column == 0:
+    if column in (0, 4):
         return np.asarray(1.0 / (1.0 + np.exp(-values)))
     return values if column == 3 else np.asarray(np.exp(values))
 
@@ -106,6 +124,6 @@ _LOG_WIDTHS, _ERRORS = _mean_errors()
 
 def error_rates(models: FloatArray) -> FloatArray:
     """Return the mean error over random pairs under each error model."""
-    lapse = models[:, 0]
-    errors = np.interp(np.log(models[:, 1]), _LOG_WIDTHS, _ERRORS)
+    lapse = models[..., 0]
+    errors = np.interp(np.log(models[..., 1]), _LOG_WIDTHS, _ERRORS)
     return np.asarray(lapse / 2.0 + (1.0 - lapse) * errors)

@@ -1,9 +1,12 @@
-"""Compiled moves of the error model of each chain, given all answers.
+"""Compiled moves of the error models of each chain, given all answers, and of a ranker's worth.
 
-Lapse and width move together on the logit and log scale, evenness and tie ratio by themselves.
+Lapse and width (and the side, if it is learned) move together on the logit and log scale, given the
+answers of their person; evenness moves given all answers, together with the tie ratio of one
+person.
 """
 
 import math
+from typing import Final
 
 import numpy as np
 
@@ -12,17 +15,23 @@ from topkapi.app.domain.pairs.robust.moves import (
     EVEN_SCALE,
     EVENNESS,
     LAPSE,
+    SIDE,
     TIE_RATIO,
     WIDTH,
+    Counts,
     Indices,
     Reals,
     Scores,
     States,
     answer_probability,
     by_lapse,
+    place,
+    side_of,
     spaced,
 )
 from topkapi.app.domain.pairs.robust.special import logistic, quantile, uniform
+
+MOST_RHO: Final = 0.97
 
 
 @compiled
@@ -33,13 +42,13 @@ def _log_prior(model: Reals, prior: Reals, ties: bool) -> float:
     moved scale. The lapse has a Beta(``prior[0, 4]``, ``prior[0, 5]``) density beside it.
     """
     total = 0.0
-    for column in range(4):
+    for column in range(model.size):
         if column == TIE_RATIO and not ties:
             continue
         value = model[column]
         if value < prior[column, 0] or value > prior[column, 1]:
             return -np.inf
-        if column == LAPSE:
+        if column in (LAPSE, SIDE):
             moved = math.log(value / (1.0 - value))
         elif column == EVENNESS:
             moved = value
@@ -51,24 +60,34 @@ def _log_prior(model: Reals, prior: Reals, ties: bool) -> float:
 
 
 @compiled
-def _log_likelihood(
-    model: Reals, normal: Reals, even: Reals, answers: Reals, tied: float, found: Reals
+def log_likelihood(
+    model: Reals,
+    normal: Reals,
+    even: Reals,
+    answers: Reals,
+    start: np.uint64,
+    end: np.uint64,
+    tied: float,
+    found: Reals,
 ) -> float:
-    """Return the log-likelihood of all answers in one chain under ``model``."""
+    """Return the log-likelihood of the answers ``start`` to ``end`` in one chain, of one person."""
     lapse, slope, evenness = model[LAPSE], 1.0 / model[WIDTH], model[EVENNESS]
     sure, tie_ratio = 1.0 - lapse, model[TIE_RATIO] if tied > 0.0 else 0.0
-    strict, tie = by_lapse(1.0, lapse, tied), by_lapse(0.0, lapse, tied)
+    tie, side = by_lapse(0.0, lapse, tied), side_of(model)
+    first, second = by_lapse(1.0, lapse, tied, side), by_lapse(-1.0, lapse, tied, side)
+    strict, lean = 0.5 * (first + second), 0.5 * (first - second)
     if tie_ratio == 0.0:
-        for entry in range(answers.size):
+        for entry in range(start, end):
             apart = normal[entry] + evenness * (even[entry] - normal[entry])
-            found[entry] = sure * logistic(answers[entry] * apart * slope) + strict
+            base = strict + lean * answers[entry]
+            found[entry] = sure * logistic(answers[entry] * apart * slope) + base
     else:
-        for entry in range(answers.size):
+        for entry in range(start, end):
             apart = normal[entry] + evenness * (even[entry] - normal[entry])
-            base = tie if answers[entry] == 0.0 else strict
+            base = tie if answers[entry] == 0.0 else strict + lean * answers[entry]
             found[entry] = answer_probability(apart, answers[entry], sure, base, tie_ratio, slope)
     total, product = 0.0, 1.0
-    for entry in range(answers.size):
+    for entry in range(start, end):
         product *= found[entry]
         if product < 1e-150:
             total += math.log(product)
@@ -77,55 +96,144 @@ def _log_likelihood(
 
 
 @compiled
+def apart_in(
+    z: Scores, u: Scores, firsts: Indices, seconds: Indices, normal: Reals, even: Reals
+) -> None:
+    """Fill the distances of all pairs in one chain: of normal and of even worths."""
+    for entry in range(firsts.size):
+        first, second = firsts[entry], seconds[entry]
+        normal[entry] = z[first] - z[second]
+        even[entry] = (u[first] - u[second]) * EVEN_SCALE
+
+
+@compiled
+def _logit_step(share: float, step: float) -> float:
+    odds = share / (1.0 - share) * math.exp(step)
+    return odds / (1.0 + odds)
+
+
+@compiled
 def move_models(
     z: Scores,
     u: Scores,
     v: Scores,
-    model: Reals,
-    prior: Reals,
+    models: Reals,
+    priors: Reals,
     firsts: Indices,
     seconds: Indices,
     answers: Reals,
-    tied: float,
+    starts: Counts,
+    tied: Reals,
     rounds: int,
     states: States,
 ) -> None:
-    """Move the error model of every chain ``rounds`` times, then space the worths by it."""
-    count, n = answers.size, z.shape[1]
-    normal, even, found, proposed = (
-        np.empty(count),
-        np.empty(count),
-        np.empty(count),
-        np.empty(4),
-    )
-    ties = tied > 0.0
+    """Move the error models of every chain ``rounds`` times, then space the worths by them.
+
+    Answers are sorted by person; those of person p are ``starts[p]`` to ``starts[p + 1]``.
+    """
+    count, n, people = answers.size, z.shape[1], models.shape[1]
+    normal, even, found = np.empty(count), np.empty(count), np.empty(count)
+    proposed, now, new = np.empty(models.shape[2]), np.empty(people), np.empty(people)
     for c in range(z.shape[0]):
-        for entry in range(count):
-            first, second = firsts[entry], seconds[entry]
-            normal[entry] = z[c, first] - z[c, second]
-            even[entry] = (u[c, first] - u[c, second]) * EVEN_SCALE
-        now = _log_likelihood(model[c], normal, even, answers, tied, found)
-        now += _log_prior(model[c], prior, ties)
+        apart_in(z[c], u[c], firsts, seconds, normal, even)
+        for person in range(people):
+            start, end = starts[person], starts[person + 1]
+            now[person] = log_likelihood(
+                models[c, person], normal, even, answers, start, end, tied[person], found
+            ) + _log_prior(models[c, person], priors[person], tied[person] > 0.0)
         for turn in range(2 * rounds):
             step = 1.2 if turn % 4 < 2 else 0.4
-            proposed[:] = model[c]
             if turn % 2 == 0:
-                odds = model[c, LAPSE] / (1.0 - model[c, LAPSE])
-                odds *= math.exp(step * quantile(uniform(states, c)))
-                proposed[LAPSE] = odds / (1.0 + odds)
-                proposed[WIDTH] *= math.exp(step * quantile(uniform(states, c)))
-            else:
-                proposed[EVENNESS] += 0.5 * step * quantile(uniform(states, c))
-                if ties:
-                    proposed[TIE_RATIO] *= math.exp(step * quantile(uniform(states, c)))
-            before = _log_prior(proposed, prior, ties)
-            if before == -np.inf:
+                for person in range(people):
+                    start, end = starts[person], starts[person + 1]
+                    proposed[:] = models[c, person]
+                    proposed[LAPSE] = _logit_step(
+                        proposed[LAPSE], step * quantile(uniform(states, c))
+                    )
+                    proposed[WIDTH] *= math.exp(step * quantile(uniform(states, c)))
+                    if proposed.size > SIDE:
+                        proposed[SIDE] = _logit_step(
+                            proposed[SIDE], step * quantile(uniform(states, c))
+                        )
+                    before = _log_prior(proposed, priors[person], tied[person] > 0.0)
+                    if before == -np.inf:
+                        continue
+                    after = before + log_likelihood(
+                        proposed, normal, even, answers, start, end, tied[person], found
+                    )
+                    if math.log(uniform(states, c)) < after - now[person]:
+                        models[c, person], now[person] = proposed, after
                 continue
-            new = before + _log_likelihood(proposed, normal, even, answers, tied, found)
-            if math.log(uniform(states, c)) < new - now:
-                model[c], now = proposed, new
+            shift, total = 0.5 * step * quantile(uniform(states, c)), 0.0
+            chosen = turn // 2 % people
+            kept, evenness = models[c, chosen, TIE_RATIO], models[c, 0, EVENNESS]
+            if tied[chosen] > 0.0:
+                models[c, chosen, TIE_RATIO] *= math.exp(step * quantile(uniform(states, c)))
+            for person in range(people):
+                models[c, person, EVENNESS] += shift
+                new[person] = _log_prior(models[c, person], priors[person], tied[person] > 0.0)
+                total += new[person]
+            if total > -np.inf:
+                total = 0.0
+                for person in range(people):
+                    start, end = starts[person], starts[person + 1]
+                    new[person] += log_likelihood(
+                        models[c, person], normal, even, answers, start, end, tied[person], found
+                    )
+                    total += new[person] - now[person]
+                if math.log(uniform(states, c)) < total:
+                    now[:] = new
+                    continue
+            models[c, chosen, TIE_RATIO] = kept
+            for person in range(people):
+                models[c, person, EVENNESS] = evenness
         for item in range(n):
-            v[c, item] = spaced(z[c, item], u[c, item], model[c, EVENNESS])
+            v[c, item] = spaced(z[c, item], u[c, item], models[c, 0, EVENNESS])
+
+
+@compiled
+def move_worths_of_ranker(
+    z: Scores,
+    u: Scores,
+    v: Scores,
+    models: Reals,
+    counts: Indices,
+    guide: Reals,
+    rhos: Reals,
+    rounds: int,
+    states: States,
+) -> None:
+    """Move rho of every chain given the documents with answers, then draw the others anew."""
+    for c in range(z.shape[0]):
+        size, squares, cross, guided = 0, 0.0, 0.0, 0.0
+        for item in range(guide.size):
+            if counts[item] > 0:
+                size += 1
+                squares += z[c, item] ** 2
+                cross += z[c, item] * guide[item]
+                guided += guide[item] ** 2
+        now = _log_rho(rhos[c], size, squares, cross, guided)
+        for turn in range(2 * rounds):
+            step = 0.4 if turn % 2 == 0 else 0.12
+            rho = rhos[c] + step * quantile(uniform(states, c))
+            if abs(rho) >= MOST_RHO:
+                continue
+            new = _log_rho(rho, size, squares, cross, guided)
+            if math.log(uniform(states, c)) < new - now:
+                rhos[c], now = rho, new
+        spread = math.sqrt(1.0 - rhos[c] ** 2)
+        for item in range(guide.size):
+            if counts[item] == 0:
+                mean = rhos[c] * guide[item]
+                place(mean, spread, True, models[c, 0, EVENNESS], z, u, v, states, c, item)
+
+
+@compiled
+def _log_rho(rho: float, size: int, squares: float, cross: float, guided: float) -> float:
+    """Return the log density of ``size`` scores given rho, from their sums of products."""
+    spread = 1.0 - rho * rho
+    apart = squares - 2.0 * rho * cross + rho * rho * guided
+    return -0.5 * (size * math.log(spread) + apart / spread)
 
 
 @compiled

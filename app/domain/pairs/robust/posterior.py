@@ -1,8 +1,8 @@
-"""The posterior of the order and of the assessor's errors: many chains, each one sample of both.
+"""The posterior of the order and of people's errors: many chains, each one sample of both.
 
 The model is in `topkapi.app.domain.pairs.robust.moves`. Scores are standard normal a priori, so
-every order is equally likely. The error model is learned from the answers, and starts from a prior
-that earlier queries of the same assessor may have informed.
+every order is equally likely unless a ranker guides them. Each person has an error model, which is
+learned from their answers, and starts from a prior that earlier queries may have informed.
 """
 
 from collections.abc import Sequence
@@ -13,15 +13,21 @@ from numpy.typing import NDArray
 
 from topkapi.app.domain.pairs.answers import Pair, Preference
 from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior, error_rates
-from topkapi.app.domain.pairs.robust.model_moves import best_items, move_models
-from topkapi.app.domain.pairs.robust.moves import move_scores, pair_probabilities, space
-from topkapi.app.domain.pairs.robust.special import quantiles
+from topkapi.app.domain.pairs.robust.model_moves import (
+    MOST_RHO,
+    best_items,
+    move_models,
+    move_worths_of_ranker,
+)
+from topkapi.app.domain.pairs.robust.moves import EVENNESS, move_scores, pair_probabilities, space
+from topkapi.app.domain.pairs.robust.special import quantiles, shares
 
 FloatArray = NDArray[np.float64]
 SingleArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]
 
-Chains = tuple[SingleArray, SingleArray, FloatArray]  # quantiles, scores, error models
+# quantiles, scores, error models, and how far scores follow a ranker
+Chains = tuple[SingleArray, SingleArray, FloatArray, FloatArray]
 
 CHAINS = 200
 MODEL_ROUNDS = 2  # moves of every chain's error model per answer
@@ -37,21 +43,47 @@ class Posterior:
         n: int,
         rng: np.random.Generator,
         *,
-        prior: ErrorPrior | None = None,
+        priors: Sequence[ErrorPrior] = (ErrorPrior(),),
+        guide: Sequence[float] | None = None,
         chains: int = CHAINS,
     ) -> None:
-        self.n, self.chains = n, chains
-        prior = prior or ErrorPrior()
-        self._prior = prior.table()
-        self.models = prior.draw(chains, rng)
+        """Draw the chains from ``priors``, one per person, and the scores of a ranker, if any."""
+        self.n, self.chains, self.people = n, chains, len(priors)
+        self._priors = np.array([prior.table() for prior in priors])
+        self._priors[1:, EVENNESS, 3] = 0.0  # the spacing is the query's: its prior counts once
+        drawn = [priors[0].draw(chains, rng)]
         self.u = np.clip(rng.random((chains, n), dtype=np.float32), 1e-6, 1 - 1e-6)
         self.z = quantiles(self.u)
-        self.v = space(self.z, self.u, self.models)
+        drawn += [prior.draw(chains, rng) for prior in priors[1:]]
+        self.errors = np.stack(drawn, axis=1)  # (chains, people, parameters)
+        self.errors[:, 1:, EVENNESS] = self.errors[:, :1, EVENNESS]
+        self.guide = standardized(guide)
+        self.rhos = np.empty(0)
+        if self.guided:
+            self.rhos = rng.uniform(-MOST_RHO, MOST_RHO, chains)
+            spreads = np.sqrt(1.0 - self.rhos**2)[:, None]
+            self.z = (self.rhos[:, None] * self.guide + spreads * self.z).astype(np.float32)
+            self.u = shares(self.z)
+        self.v = space(self.z, self.u, self.errors)
         self.alive = np.ones(n, dtype=bool)
         self.asked = np.zeros((n, n), dtype=np.int16)
-        self._answers: list[tuple[int, int, int]] = []
+        self._answers: list[tuple[int, int, int, int]] = []
         self._best: tuple[int, IntArray] | None = None
         self._index_answers()
+
+    @property
+    def guided(self) -> bool:
+        """Whether a ranker that tells documents apart is part of the model."""
+        return self.guide.size > 0
+
+    @property
+    def models(self) -> FloatArray:
+        """The error models of the first person: (chains, parameters)."""
+        return self.errors_of(0)
+
+    def errors_of(self, person: int) -> FloatArray:
+        """Return the error models of a person: (chains, parameters)."""
+        return np.ascontiguousarray(self.errors[:, person])
 
     @property
     def living(self) -> IntArray:
@@ -60,39 +92,55 @@ class Posterior:
 
     @property
     def error_rate(self) -> float:
-        """The mean error over random pairs, averaged over the chains."""
-        return float(error_rates(self.models).mean())
+        """The mean error over random pairs, averaged over people's answers and the chains."""
+        people = [error_rates(self.errors_of(each)).mean() for each in range(self.people)]
+        return float(np.array(people) @ self.shares_of_answers)
+
+    @property
+    def shares_of_answers(self) -> FloatArray:
+        """The share of answers of each person; equal before the first one."""
+        if not self._answers:
+            return np.full(self.people, 1.0 / self.people)
+        return np.asarray(self._given[:, 0] / self._given[:, 0].sum())
 
     @property
     def tied(self) -> float:
-        """The share of ties among the answers, which lapses are taken to have as well."""
-        ties = sum(outcome == 0 for _, _, outcome in self._answers)
-        return ties / (len(self._answers) + 1)
+        """The share of ties among the first person's answers."""
+        return float(self.ties[0])
+
+    @property
+    def ties(self) -> FloatArray:
+        """The share of ties among each person's answers, which lapses are taken to have as well."""
+        return np.asarray(self._given[:, 1] / (self._given[:, 0] + 1.0))
 
     def fork(self) -> "Posterior":
         """Return an independent copy."""
         twin = copy(self)
-        for name in ("models", "u", "z", "v", "alive", "asked", "_opponents", "_outcomes"):
+        for name in ("errors", "rhos", "u", "z", "v", "alive", "asked", "_counts"):
             setattr(twin, name, getattr(self, name).copy())
-        twin._counts, twin._answers = self._counts.copy(), list(self._answers)
+        for name in ("_opponents", "_outcomes", "_sources", "_given"):
+            setattr(twin, name, getattr(self, name).copy())
+        twin._answers = list(self._answers)
         return twin
 
     def saved(self) -> Chains:
         """Return a copy of the chains that `restore` accepts."""
-        return self.u.copy(), self.z.copy(), self.models.copy()
+        return self.u.copy(), self.z.copy(), self.errors.copy(), self.rhos.copy()
 
     def restore(self, chains: Chains) -> None:
         """Set the chains to saved ones."""
-        self.u, self.z, self.models = chains[0].copy(), chains[1].copy(), chains[2].copy()
-        self.v, self._best = space(self.z, self.u, self.models), None
+        self.u, self.z = chains[0].copy(), chains[1].copy()
+        self.errors, self.rhos = chains[2].copy(), chains[3].copy()
+        self.v, self._best = space(self.z, self.u, self.errors), None
 
     @property
     def nbytes(self) -> int:
         """Bytes of the chains and of the answers."""
-        arrays = (self.u, self.z, self.v, self.models, self.asked, self._opponents, self._outcomes)
-        return sum(each.nbytes for each in arrays)
+        arrays = (self.u, self.z, self.v, self.errors, self.rhos, self.asked)
+        answers = (self._opponents, self._outcomes, self._sources)
+        return sum(each.nbytes for each in (*arrays, *answers))
 
-    def resample(self, pair: Pair, preference: Preference, draw: float) -> None:
+    def resample(self, pair: Pair, preference: Preference, draw: float, person: int = 0) -> None:
         """Copy chains in proportion to how probable they made the answer about to be recorded.
 
         With the moves that follow this is a resample-move step of sequential Monte Carlo: kinds of
@@ -100,22 +148,24 @@ class Posterior:
         ``draw`` in [0, 1) determines the systematic resampling.
         """
         first, second = np.array([pair[0]]), np.array([pair[1]])
-        chances = pair_probabilities(self.v, first, second, self.models, self.tied)[:, 0]
+        tied, models = float(self.ties[person]), self.errors_of(person)
+        chances = pair_probabilities(self.v, first, second, models, tied)[:, 0]
         if _OUTCOMES[preference] == 0 and len(chances) == 2:
             return  # the first tie: until now the chains knew of none
         answer = {1: 0, -1: 1, 0: 2}[_OUTCOMES[preference]]
         reached = np.cumsum(chances[answer], dtype=float)
         points = (np.arange(self.chains) + draw) * (reached[-1] / self.chains)
         chosen = np.minimum(np.searchsorted(reached, points, side="right"), self.chains - 1)
-        self.restore((self.u[chosen], self.z[chosen], self.models[chosen]))
+        rhos = self.rhos[chosen] if self.guided else self.rhos
+        self.restore((self.u[chosen], self.z[chosen], self.errors[chosen], rhos))
 
-    def record(self, pair: Pair, preference: Preference) -> None:
-        """Record an answer; the chains follow when they are next moved."""
+    def record(self, pair: Pair, preference: Preference, person: int = 0) -> None:
+        """Record an answer of a person; the chains follow when they are next moved."""
         first, second = pair
         self.asked[first, second] += 1
         self.asked[second, first] += 1
-        self._answers.append((first, second, _OUTCOMES[preference]))
-        self._index(first, second, _OUTCOMES[preference])
+        self._answers.append((first, second, _OUTCOMES[preference], person))
+        self._index(*self._answers[-1])
 
     def remove(self, index: int) -> None:
         """Remove a document and every answer about it."""
@@ -126,38 +176,63 @@ class Posterior:
     def move(self, indices: Sequence[int] | IntArray, states: NDArray[np.uint64]) -> None:
         """Move the scores of the documents ``indices``, one after the other, in every chain."""
         self._best = None
-        rates = np.clip(error_rates(self.models), *_ERROR_RANGE)
+        rates = np.clip(error_rates(self.errors), *_ERROR_RANGE)
         move_scores(
             np.asarray(indices, dtype=np.int64),
             self.z,
             self.u,
             self.v,
-            self.models,
+            self.errors,
             np.log((1.0 - rates) / rates),
             self._opponents,
             self._outcomes,
+            self._sources,
             self._counts,
-            self.tied,
+            self.ties,
+            self.guide,
+            self.rhos,
             states,
         )
 
     def move_models(self, states: NDArray[np.uint64], rounds: int = MODEL_ROUNDS) -> None:
-        """Move every chain's error model given all answers."""
-        table = np.array(self._answers, dtype=np.int64).reshape(-1, 3)
-        firsts, seconds, answers = np.ascontiguousarray(table.T)
+        """Move every chain's error models, and how far it follows the ranker, given all answers."""
+        firsts, seconds, answers, starts = self.by_person()
         move_models(
             self.z,
             self.u,
             self.v,
-            self.models,
-            self._prior,
+            self.errors,
+            self._priors,
             firsts,
             seconds,
-            answers.astype(float),
-            self.tied,
+            answers,
+            starts,
+            self.ties,
             rounds,
             states,
         )
+        if self.guided:
+            self._best = None
+            move_worths_of_ranker(
+                self.z,
+                self.u,
+                self.v,
+                self.errors,
+                self._counts,
+                self.guide,
+                self.rhos,
+                rounds,
+                states,
+            )
+
+    def by_person(self) -> tuple[IntArray, IntArray, FloatArray, NDArray[np.uint64]]:
+        """Return the answers sorted by person: first, second, outcome, and where people start."""
+        table = np.array(self._answers, dtype=np.int64).reshape(-1, 4)
+        if self.people > 1:
+            table = table[np.argsort(table[:, 3], kind="stable")]
+        firsts, seconds, answers, people = np.ascontiguousarray(table.T)
+        starts = np.searchsorted(people, np.arange(self.people + 1))
+        return firsts, seconds, answers.astype(float), starts.astype(np.uint64)
 
     def best(self, count: int) -> IntArray:
         """Return the indices of the ``count`` best documents per chain: (chains, count)."""
@@ -173,15 +248,30 @@ class Posterior:
     def _index_answers(self) -> None:
         self._opponents = np.zeros((self.n, 8), dtype=np.int64)
         self._outcomes = np.zeros((self.n, 8), dtype=np.int64)
+        self._sources = np.zeros((self.n, 8), dtype=np.int64)  # as `move_scores` reads them
         self._counts = np.zeros(self.n, dtype=np.int64)
-        for first, second, outcome in self._answers:
-            self._index(first, second, outcome)
+        self._given = np.zeros((self.people, 2))  # answers of each person, ties among them
+        for answer in self._answers:
+            self._index(*answer)
 
-    def _index(self, first: int, second: int, outcome: int) -> None:
+    def _index(self, first: int, second: int, outcome: int, person: int) -> None:
+        self._given[person] += 1.0, float(outcome == 0)
+        source = 3 * person + outcome % 3
         for item, other, mine in ((first, second, outcome), (second, first, -outcome)):
             count = self._counts[item]
             if count == self._opponents.shape[1]:
-                self._opponents = np.pad(self._opponents, ((0, 0), (0, count)))
-                self._outcomes = np.pad(self._outcomes, ((0, 0), (0, count)))
+                more = ((0, 0), (0, count))
+                self._opponents = np.pad(self._opponents, more)
+                self._outcomes = np.pad(self._outcomes, more)
+                self._sources = np.pad(self._sources, more)
             self._opponents[item, count], self._outcomes[item, count] = other, mine
+            self._sources[item, count] = source
             self._counts[item] += 1
+
+
+def standardized(guide: Sequence[float] | None) -> FloatArray:
+    """Return scores with mean 0 and variance 1; none if they do not tell documents apart."""
+    found = np.array([] if guide is None else guide, dtype=float)
+    if found.size < 2 or found.std() < 1e-12:
+        return np.empty(0)
+    return np.asarray((found - found.mean()) / found.std())

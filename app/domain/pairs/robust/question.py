@@ -18,6 +18,8 @@ is better. So for some of the best pairs and every answer to each, the chains ar
 answer, and the expected variance reduction of the best following question is added.
 """
 
+from collections.abc import Collection
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -64,16 +66,30 @@ def by_variance(posterior: Posterior, weights: FloatArray) -> IntArray:
 
 
 def best_question(
-    posterior: Posterior, k: int, *, fade: float, limit: int, goal: Goal
+    posterior: Posterior,
+    k: int,
+    *,
+    fade: float,
+    limit: int,
+    goal: Goal,
+    person: int = 0,
+    open_elsewhere: Collection[Pair] = (),
 ) -> Pair | None:
-    """Return the pair to ask; None if every pair was asked ``limit`` times.
+    """Return the pair to ask ``person``; None if every pair was asked ``limit`` times.
 
-    Before the first comparison all pairs are equivalent, and the first two documents are asked.
+    Pairs that are ``open_elsewhere`` are being asked somebody else, and are left out. Before the
+    first comparison all pairs are equivalent, and the first two documents are asked, unless a
+    ranker tells them apart.
     """
     living = posterior.living
     if living.size < 2:
         return None
-    if not posterior.asked.any():
+    asked = posterior.asked
+    if open_elsewhere:
+        asked = asked.copy()
+        for pair in open_elsewhere:
+            asked[pair] = asked[pair[::-1]] = limit
+    if not asked.any() and not posterior.guided:
         return int(living[0]), int(living[1])
     weights = weights_of(k, fade, goal)
     by_use = by_mean_worth if goal is Goal.ORDER else by_variance
@@ -81,18 +97,18 @@ def best_question(
     count = CANDIDATES
     while True:
         items = documents[:count]
-        first, second = open_pairs(items, posterior.asked, limit)
+        first, second = open_pairs(items, asked, limit)
         if first.size:
             index = choose(
                 posterior.v,
-                posterior.models,
-                posterior.tied,
+                posterior.errors_of(person),
+                float(posterior.ties[person]),
                 posterior.best(weights.size),
                 weights,
                 items,
                 first,
                 second,
-                posterior.asked,
+                asked,
                 limit,
                 FIRSTS,
                 SECONDS,

@@ -22,7 +22,8 @@ class Rules:
     stop_at: float | None = None
     limit: int = 1
     goal: Goal = Goal.ORDER
-    prior: ErrorPrior | None = None
+    priors: tuple[ErrorPrior, ...] = (ErrorPrior(),)
+    guide: tuple[float, ...] | None = None
 
 
 def open_sorter(n: int, k: int, rules: Rules, seed: str) -> RobustSorter:
@@ -35,7 +36,8 @@ def open_sorter(n: int, k: int, rules: Rules, seed: str) -> RobustSorter:
         span=heap_questions(n, k),
         limit=rules.limit,
         goal=rules.goal,
-        prior=rules.prior,
+        priors=rules.priors,
+        guide=rules.guide,
     )
 
 

@@ -4,6 +4,7 @@ Its state is a function of the seed and the ordered answers: every step draws fr
 its own, keyed by the seed and the step's number. The same answers give the same state.
 """
 
+from collections.abc import Collection, Sequence
 from copy import copy
 from dataclasses import dataclass
 
@@ -33,10 +34,11 @@ _START, _STEP, _END, _WEIGH, _OTHERS = range(5)  # purposes of random numbers
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One answer that compares two documents, given by index."""
+    """One answer that compares two documents, given by index, and whose it is."""
 
     pair: Pair
     preference: Preference
+    person: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,8 @@ class RobustSorter:
     """A posterior over the orders of ``n`` documents, of which the best ``k`` are wanted.
 
     No pair is asked more than ``limit`` times. Over about ``span`` answers the question choice
-    narrows from the whole list to its head.
+    narrows from the whole list to its head. There is a prior per person who answers; ``guide`` has
+    the scores of a ranker, whose worth is learned.
     """
 
     def __init__(
@@ -77,11 +80,12 @@ class RobustSorter:
         span: int,
         limit: int = 1,
         goal: Goal = Goal.ORDER,
-        prior: ErrorPrior | None = None,
+        priors: Sequence[ErrorPrior] = (ErrorPrior(),),
+        guide: Sequence[float] | None = None,
         chains: int = CHAINS,
     ) -> None:
         self.n, self.k, self.span, self.limit, self.goal = n, k, span, limit, goal
-        self._prior = prior
+        self._priors, self._guide = priors, guide
         self._seed, self._chains = seed, chains
         self._reset()
 
@@ -91,7 +95,8 @@ class RobustSorter:
         self._posterior = Posterior(
             self.n,
             np.random.default_rng([self._seed, _START]),
-            prior=self._prior,
+            priors=self._priors,
+            guide=self._guide,
             chains=self._chains,
         )
 
@@ -100,7 +105,7 @@ class RobustSorter:
         self._save_snapshot()
         if isinstance(step, Answered):
             draw = float(draws(self._streams(_WEIGH, 1), 1)[0])
-            self._posterior.resample(step.pair, step.preference, draw)
+            self._posterior.resample(step.pair, step.preference, draw, step.person)
         self.steps.append(step)
         self._record(step)
         self._move(step.pair if isinstance(step, Answered) else ())
@@ -123,10 +128,16 @@ class RobustSorter:
         for step in steps[last.steps :]:
             self.take(step)
 
-    def ask(self) -> Pair | None:
-        """Return the pair to ask; None if every allowed pair was asked."""
+    def ask(self, person: int = 0, open_elsewhere: Collection[Pair] = ()) -> Pair | None:
+        """Return the pair to ask ``person``; None if every allowed pair was asked, or is open."""
         return best_question(
-            self._posterior, self.k, fade=self._fade, limit=self.limit, goal=self.goal
+            self._posterior,
+            self.k,
+            fade=self._fade,
+            limit=self.limit,
+            goal=self.goal,
+            person=person,
+            open_elsewhere=open_elsewhere,
         )
 
     def quality(self) -> float:
@@ -169,7 +180,7 @@ class RobustSorter:
 
     def _record(self, step: Event) -> None:
         if isinstance(step, Answered):
-            self._posterior.record(step.pair, step.preference)
+            self._posterior.record(step.pair, step.preference, step.person)
         else:
             self._posterior.remove(step.index)
 

@@ -100,3 +100,13 @@ def quantiles(shares: NDArray[np.float32]) -> NDArray[np.float32]:
         for column in range(shares.shape[1]):
             found[row, column] = quantile(shares[row, column])
     return found
+
+
+@compiled
+def shares(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the standard normal shares below a matrix of scores, within (0, 1)."""
+    found = np.empty_like(scores)
+    for row in range(scores.shape[0]):
+        for column in range(scores.shape[1]):
+            found[row, column] = min(max(probability(scores[row, column]), 1e-6), 1.0 - 1e-6)
+    return found

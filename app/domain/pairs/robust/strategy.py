@@ -91,7 +91,7 @@ class RobustStrategy:
     def use_prior(self, prior: ErrorModel) -> None:
         """Start the chains from ``prior``; chains that have started are started again."""
         means, precisions = prior
-        self._rules = replace(self._rules, prior=ErrorPrior.of(means, precisions))
+        self._rules = replace(self._rules, priors=(ErrorPrior.of(means, precisions),))
         self._sorter, self._applied = None, 0
 
     def fork(self) -> "RobustStrategy":
