@@ -35,20 +35,19 @@ from tests.services.importing.test_media import media_study
 from tests.studies import small_study, zipped
 from topkapi.app.config import Settings
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Study, User
+from topkapi.app.db.models import EntryLink, Study, User
 from topkapi.app.domain.crowds import Platform
 from topkapi.app.domain.enums import Role
 from topkapi.app.main import create_app
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.accounts.invitations import new_link
-from topkapi.app.services.crowds.links import LinkTerms, create_link
+from topkapi.app.services.crowds.links import create_link
 from topkapi.app.services.jobs.store import queue_job
 from topkapi.app.services.results.systems import add_runs, read_runs
 from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, VISITOR_COOKIE, Cookies
 
 Identities = dict[str, list[tuple[bytes, bytes]]]
 RUN = b"q0 Q0 q0-d1 1 2.5 bm25\nq0 Q0 q0-d2 2 1.5 bm25\n"
-TERMS = LinkTerms(Platform.PROLIFIC, "I agree to take part.", code="C1", share=2)
 JOBS: dict[str, dict[str, Any]] = {
     "models": {"models": ["ranksvm"], "truth": "topk", "features": [], "consensus": ""},
     "confidence": {},
@@ -150,7 +149,12 @@ class Cast:
                 queue_job(session, study, kind, parameters) for kind, parameters in JOBS.items()
             ]
             self.known["job_id"] += [each.id for each in started]
-            link, token = create_link(session, study, TERMS)
+            link = EntryLink(
+                platform=Platform.PROLIFIC,
+                consent="I agree to take part.",
+                **{"code": "C1", "redirect_url": "", "screen_out": "", "share": 2, "rounds": 1},
+            )
+            token = create_link(session, study, link)
             self.known["link_id"].append(link.id)
             self.known["token"] += [token, new_link(session, make_user(session))]
             added = add_runs(session, study, read_runs([("run.txt", RUN)]), actor_id=None)

@@ -4,7 +4,7 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import EntryLink, Study
 from topkapi.app.domain.crowds import Platform
-from topkapi.app.services.crowds.links import LinkTerms, create_link
+from topkapi.app.services.crowds.links import create_link
 
 CONSENT = "# Consent\n\nYou compare pages. **Stop** whenever you want."
 
@@ -23,5 +23,14 @@ def make_link(
 ) -> tuple[EntryLink, str]:
     """Create an entry link; without an end it shows the code C0DE."""
     end = code or ("" if redirect_url else "C0DE")
-    terms = LinkTerms(platform, CONSENT, end, redirect_url, most_people, share, rounds, screen_out)
-    return create_link(session, study, terms)
+    link = EntryLink(
+        platform=platform,
+        consent=CONSENT,
+        code=end,
+        redirect_url=redirect_url,
+        most_people=most_people,
+        share=share,
+        rounds=rounds,
+        screen_out=screen_out,
+    )
+    return link, create_link(session, study, link)

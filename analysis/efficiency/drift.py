@@ -8,28 +8,28 @@ from topkapi.analysis.agreement.ratios import ratio
 from topkapi.analysis.efficiency.table import resampled_medians
 from topkapi.analysis.efficiency.timings import Sessions, Timings
 from topkapi.analysis.resampling import Resamples
-from topkapi.analysis.typing import FloatArray, IntArray
+from topkapi.analysis.typing import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """Median seconds by judgments so far.
+    """Median seconds per judgment by judgments so far.
 
     Attributes
     ----------
     start
-        First judgment of each step, (b,).
+        First judgment of each step.
     median, low, high
-        Median and its interval, (b,).
+        Median and its interval; None where the interval is unknown.
     count
-        Number of answers, (b,).
+        Number of answers.
     """
 
-    start: IntArray
-    median: FloatArray
-    low: FloatArray
-    high: FloatArray
-    count: IntArray
+    start: tuple[float, ...]
+    median: tuple[float, ...]
+    low: tuple[float | None, ...]
+    high: tuple[float | None, ...]
+    count: tuple[float, ...]
 
 
 def course(timings: Timings, sessions: Sessions, drawn: Resamples, *, steps: int = 15) -> Course:
@@ -50,7 +50,17 @@ def course(timings: Timings, sessions: Sessions, drawn: Resamples, *, steps: int
     step = kept.position // width
     found = [_step(kept.take(step == s), sessions, drawn) for s in np.unique(step)]
     median, low, high, count = np.array(found, dtype=float).reshape(-1, 4).T
-    return Course(np.unique(step) * width, median, low, high, count.astype(np.int64))
+    return Course(
+        start=tuple(map(float, np.unique(step) * width)),
+        median=tuple(median.tolist()),
+        low=_known(low),
+        high=_known(high),
+        count=tuple(count.tolist()),
+    )
+
+
+def _known(values: FloatArray) -> tuple[float | None, ...]:
+    return tuple(None if np.isnan(value) else float(value) for value in values)
 
 
 def _step(kept: Timings, sessions: Sessions, drawn: Resamples) -> tuple[float, ...]:

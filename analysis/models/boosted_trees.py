@@ -9,7 +9,16 @@ import numpy as np
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.errors import AnalysisError
 from topkapi.analysis.metrics import evaluate
+from topkapi.analysis.models.base import Ranker
 from topkapi.analysis.typing import FloatArray
+
+
+class LibraryTrees(Ranker):
+    """Boosted trees of an optional library; ``trees_`` is its own text of the model."""
+
+    learned = ("n_features_", "trees_")
+    n_features_: int
+    trees_: str
 
 
 def optional_package(name: str, title: str) -> ModuleType:

@@ -7,8 +7,7 @@ import numpy as np
 
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.errors import BadData
-from topkapi.analysis.models.base import Ranker
-from topkapi.analysis.models.boosted_trees import best_length, optional_package
+from topkapi.analysis.models.boosted_trees import LibraryTrees, best_length, optional_package
 from topkapi.analysis.typing import FloatArray
 
 
@@ -16,7 +15,7 @@ def _package() -> ModuleType:
     return optional_package("lightgbm", "LightGBM")
 
 
-class LightGBM(Ranker):
+class LightGBM(LibraryTrees):
     """Gradient boosted trees with lambdarank ([KMF17]_), one thread, deterministic.
 
     Labels are rounded to whole numbers, and gains are 2^label - 1.
@@ -36,9 +35,6 @@ class LightGBM(Ranker):
     """
 
     name = "lightgbm"
-    learned = ("n_features_", "trees_")
-    n_features_: int
-    trees_: str
 
     def __init__(
         self,

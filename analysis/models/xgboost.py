@@ -6,8 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.models.base import Ranker
-from topkapi.analysis.models.boosted_trees import best_length, optional_package
+from topkapi.analysis.models.boosted_trees import LibraryTrees, best_length, optional_package
 from topkapi.analysis.typing import FloatArray
 
 MOST_LABEL = 31  # of XGBoost's exponential gains; above, gains are linear
@@ -17,7 +16,7 @@ def _package() -> ModuleType:
     return optional_package("xgboost", "XGBoost")
 
 
-class XGBoost(Ranker):
+class XGBoost(LibraryTrees):
     """Gradient boosted trees with LambdaMART ([CG16]_), one thread, deterministic.
 
     Labels are rounded to whole numbers, and gains are 2^label - 1, or the label where one is over
@@ -38,9 +37,6 @@ class XGBoost(Ranker):
     """
 
     name = "xgboost"
-    learned = ("n_features_", "trees_")
-    n_features_: int
-    trees_: str
 
     def __init__(
         self,

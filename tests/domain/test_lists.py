@@ -46,7 +46,7 @@ def make_plan(
     return plan_lists(lists_of(systems), rules, seed, query="q")
 
 
-def answer_to(session: ListSession, what: ListAnswer = ListAnswer.LEFT) -> Entry[Comparison]:
+def answer_to(session: ListSession, what: ListAnswer = ListAnswer.LEFT) -> Entry[Comparison[int]]:
     state = session.state
     assert isinstance(state, AskingLists)
     return answer(Comparison(state.left.id, state.right.id, what))
@@ -77,7 +77,7 @@ def test_every_prefix_of_a_log_replays_to_the_question_asked_next(
     plan = make_plan(choice, seed=seed)
     live = ListSession(plan)
     offer(live)
-    log: list[Entry[Comparison]] = []
+    log: list[Entry[Comparison[int]]] = []
     for move in moves:
         try:
             if isinstance(move, tuple):

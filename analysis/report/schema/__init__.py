@@ -4,6 +4,7 @@ The fields of each dataclass are in the order of the keys in ``report.json``;
 ``topkapi.analysis.report.serialise`` turns them into JSON.
 """
 
+from topkapi.analysis.efficiency import Course
 from topkapi.analysis.report.schema.agreement import Agreement, Matrix, PairRow, QueryRow
 from topkapi.analysis.report.schema.answers import (
     Answers,
@@ -13,7 +14,7 @@ from topkapi.analysis.report.schema.answers import (
     Person,
     SelfConsistency,
 )
-from topkapi.analysis.report.schema.effort import AssessorTimes, Course, Effort, NoEffort, Spread
+from topkapi.analysis.report.schema.effort import AssessorTimes, Effort, NoEffort, Spread
 from topkapi.analysis.report.schema.figures import Figure, Interval, Reason
 from topkapi.analysis.report.schema.lists import LeftPreference, ListReport, StudyName, SystemRow
 from topkapi.analysis.report.schema.report import (

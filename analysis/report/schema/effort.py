@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from topkapi.analysis.efficiency import Course
 from topkapi.analysis.report.schema.figures import Figure, Reason
 
 Numbers = tuple[float | None, ...]
@@ -23,17 +24,6 @@ class Spread:
     median: Figure
     quartiles: Numbers
     range: Numbers
-
-
-@dataclass(frozen=True, slots=True)
-class Course:
-    """Median seconds per judgment by judgments so far, with intervals; one entry per step."""
-
-    start: tuple[float, ...]
-    median: tuple[float, ...]
-    low: Numbers
-    high: Numbers
-    count: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)

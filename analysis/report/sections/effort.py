@@ -3,11 +3,10 @@
 import numpy as np
 
 from topkapi.analysis.agreement import Resamples, same_assessors
-from topkapi.analysis.efficiency import Course as MeasuredCourse
 from topkapi.analysis.efficiency import Sessions, by_assessor, course, drift, effort
 from topkapi.analysis.efficiency import Spread as MeasuredSpread
 from topkapi.analysis.report.options import Options
-from topkapi.analysis.report.schema import AssessorTimes, Course, Effort, NoEffort, Reason, Spread
+from topkapi.analysis.report.schema import AssessorTimes, Effort, NoEffort, Reason, Spread
 from topkapi.analysis.report.sections.figures import figure, numbers, why_none
 from topkapi.analysis.report.study import StudyData, ToolData
 from topkapi.analysis.typing import FloatArray, IntArray
@@ -40,7 +39,7 @@ def effort_of(study: StudyData, tool: ToolData, options: Options) -> Effort | No
             ends=(ends[0], ends[1]),
             no_interval=why_none(drawn),
         ),
-        course=_course(course(tool.timings, tool.sessions, drawn)),
+        course=course(tool.timings, tool.sessions, drawn),
         assessors=tuple(
             AssessorTimes(study.assessors[a], _floats(quantiles))
             for a, quantiles in sorted(times.items())
@@ -53,16 +52,6 @@ def _resampled(study: StudyData, sessions: Sessions, rows: IntArray, options: Op
     query, n = sessions.query[rows], len(study.queries)
     strata = same_assessors(query, sessions.assessor[rows], n)
     return options.resamples(np.bincount(query, minlength=n), strata)
-
-
-def _course(found: MeasuredCourse) -> Course:
-    return Course(
-        start=_floats(found.start),
-        median=_floats(found.median),
-        low=numbers(found.low),
-        high=numbers(found.high),
-        count=_floats(found.count),
-    )
 
 
 def _floats(values: FloatArray | IntArray) -> tuple[float, ...]:

@@ -8,7 +8,7 @@ pair, once chosen, keeps its index in the session: through undo, redo, leaving a
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 from topkapi.app.domain.errors import OutOfTurn
 from topkapi.app.domain.lists.plan import (
@@ -30,6 +30,8 @@ from topkapi.app.domain.session import (
     SubmittedAnswer,
 )
 
+R = TypeVar("R", RankingId, str)
+
 
 class ListAnswer(StrEnum):
     """Possible answers about two rankings, as shown on the screen."""
@@ -42,12 +44,15 @@ class ListAnswer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two rankings as they were shown, and the answer about them."""
+class Comparison(Generic[R]):
+    """Two rankings as they were shown, by number or by name, and the answer about them."""
 
-    left: RankingId
-    right: RankingId
+    left: R
+    right: R
     answer: ListAnswer
+
+
+Judged = Comparison[RankingId]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +72,16 @@ class AskingLists(SessionState):
 class Compared(SessionState):
     """Every pair is answered; undo reopens the session."""
 
-    answers: tuple[Comparison, ...]
+    answers: tuple[Judged, ...]
 
 
-class ListSession(JudgingSession[Comparison]):
+class ListSession(JudgingSession[Judged]):
     """A live session of a plan: `append` entries, read `state`, `ask` a pair when needed."""
 
     def __init__(
         self,
         plan: ListPlan,
-        log: Iterable[Entry[Comparison]] = (),
+        log: Iterable[Entry[Judged]] = (),
         pending_question: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__()
@@ -117,7 +122,7 @@ class ListSession(JudgingSession[Comparison]):
         answers = tuple(answer.value for answer in ListAnswer)
         return [Choice(answers, Comparison(state.left.id, state.right.id, ListAnswer.SAME))]
 
-    def judgment(self, submitted: SubmittedAnswer, ids: Mapping[str, int]) -> Comparison:
+    def judgment(self, submitted: SubmittedAnswer, ids: Mapping[str, int]) -> Judged:
         """Build the answer about the two rankings shown."""
         answer = submitted.parsed(ListAnswer)
         if not isinstance(self.state, AskingLists):
@@ -125,7 +130,7 @@ class ListSession(JudgingSession[Comparison]):
         return Comparison(*submitted.known_sides(ids), answer)
 
     @staticmethod
-    def columns(judgment: Comparison) -> dict[str, Any]:
+    def columns(judgment: Judged) -> dict[str, Any]:
         """Return the judgment as columns of its row."""
         return {
             "left_ranking_id": judgment.left,
@@ -134,7 +139,7 @@ class ListSession(JudgingSession[Comparison]):
         }
 
     @staticmethod
-    def from_row(row: StoredJudgment) -> Comparison:
+    def from_row(row: StoredJudgment) -> Judged:
         """Return the judgment stored in a row."""
         assert row.left_ranking_id is not None
         assert row.right_ranking_id is not None
@@ -142,7 +147,7 @@ class ListSession(JudgingSession[Comparison]):
         return Comparison(row.left_ranking_id, row.right_ranking_id, ListAnswer(row.answer))
 
     @staticmethod
-    def matches(judgment: Comparison, submitted: SubmittedAnswer, ids: Mapping[str, int]) -> bool:
+    def matches(judgment: Judged, submitted: SubmittedAnswer, ids: Mapping[str, int]) -> bool:
         """Return whether ``submitted`` repeats a recorded judgment."""
         recorded = (judgment.left, judgment.right, judgment.answer.value)
         return recorded == (*submitted.sides(ids), submitted.answer)
@@ -212,7 +217,7 @@ class ListSession(JudgingSession[Comparison]):
         shown = sum(len(each.documents) for each in self.plan.lists)
         return 64 * shown + 200 * len(self.plan.pairs)
 
-    def validate(self, judgment: Comparison) -> None:
+    def validate(self, judgment: Judged) -> None:
         """Raise if the answer is not about the two rankings on the screen."""
         state = self.state
         if not isinstance(state, AskingLists):
@@ -227,13 +232,13 @@ class ListSession(JudgingSession[Comparison]):
         free = next(pair for pair in self.plan.pairs if pair not in self.asked)
         return self.plan.on_sides(free, len(self._asked))
 
-    def _take(self, judgment: Comparison) -> None:
+    def _take(self, judgment: Judged) -> None:
         if len(self._done) > len(self._asked):
             self._asked.append((judgment.left, judgment.right))
         for number in (judgment.left, judgment.right):
             self.seen |= set(self._lists[number].documents)
 
-    def _take_back(self, judgment: Comparison) -> None:
+    def _take_back(self, judgment: Judged) -> None:
         """Do nothing: the pair keeps its index and is asked again."""
 
     def _unshare(self) -> None:

@@ -1,7 +1,6 @@
 """Entry links: create, close and open again. Every action is recorded in the audit log."""
 
 import secrets
-from dataclasses import dataclass
 from hashlib import sha256
 
 from sqlalchemy.orm import Session
@@ -9,7 +8,7 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.base import now
 from topkapi.app.db.models import EntryLink, Study
 from topkapi.app.db.queries import crowds as queries
-from topkapi.app.domain.crowds import Platform, checked_redirect
+from topkapi.app.domain.crowds import checked_redirect
 from topkapi.app.domain.errors import BadToken, Conflict, Invalid, NotFound
 from topkapi.app.services import audit
 from topkapi.app.services.accounts.tokens import hash_token
@@ -22,52 +21,26 @@ _GONE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LinkTerms:
-    """What an entry link promises and demands.
-
-    ``share`` is the number of queries per person, ``rounds`` how many people judge each query with
-    each tool. At the end people get ``code``, or a button that leads to ``redirect_url``;
-    ``screen_out`` is the code or address for people who do not qualify or lose their work.
-    """
-
-    platform: Platform
-    consent: str
-    code: str = ""
-    redirect_url: str = ""
-    most_people: int | None = None
-    share: int = 1
-    rounds: int = 1
-    screen_out: str = ""
-
-
 def create_link(
-    session: Session, study: Study, terms: LinkTerms, *, actor_id: int | None = None
-) -> tuple[EntryLink, str]:
-    """Create a link and return it with its token, which cannot be returned again."""
+    session: Session, study: Study, link: EntryLink, *, actor_id: int | None = None
+) -> str:
+    """Check and store a new link and return its token, which cannot be returned again.
+
+    At the end people get the link's ``code``, or a button that leads to its ``redirect_url``.
+    """
     if study.archived_at is not None:
         raise Conflict(f"The study {study.slug!r} is archived; unarchive it first.")
-    _refuse_numbers(terms)
-    consent = _checked_consent(terms.consent)
-    code, redirect_url = _checked_end(terms)
+    _refuse_numbers(link)
+    link.consent = _checked_consent(link.consent)
+    link.consent_digest = sha256(link.consent.encode()).hexdigest()
+    link.code, link.redirect_url = _checked_end(link)
+    link.screen_out = _checked_screen_out(link)
     token = secrets.token_urlsafe(32)
-    link = EntryLink(
-        study_id=study.id,
-        token_hash=hash_token(token),
-        platform=terms.platform,
-        consent=consent,
-        consent_digest=sha256(consent.encode()).hexdigest(),
-        code=code,
-        redirect_url=redirect_url,
-        screen_out=_checked_screen_out(terms),
-        most_people=terms.most_people,
-        share=terms.share,
-        rounds=terms.rounds,
-    )
+    link.study_id, link.token_hash = study.id, hash_token(token)
     session.add(link)
     session.flush()
     _record(session, study, "entry_link.create", link, actor_id)
-    return link, token
+    return token
 
 
 def close_link(
@@ -107,11 +80,11 @@ def _link_of(session: Session, study: Study, link_id: int) -> EntryLink:
     return link
 
 
-def _refuse_numbers(terms: LinkTerms) -> None:
+def _refuse_numbers(link: EntryLink) -> None:
     for name, value, most in (
-        ("most_people", terms.most_people, MOST_PEOPLE),
-        ("share", terms.share, MOST_SHARE),
-        ("rounds", terms.rounds, MOST_ROUNDS),
+        ("most_people", link.most_people, MOST_PEOPLE),
+        ("share", link.share, MOST_SHARE),
+        ("rounds", link.rounds, MOST_ROUNDS),
     ):
         if value is not None and not 1 <= value <= most:
             raise Invalid(f"Enter a number from 1 to {most}.", field=name)
@@ -127,8 +100,8 @@ def _checked_consent(text: str) -> str:
     return text
 
 
-def _checked_end(terms: LinkTerms) -> tuple[str, str]:
-    code, url = terms.code.strip(), terms.redirect_url.strip()
+def _checked_end(link: EntryLink) -> tuple[str, str]:
+    code, url = link.code.strip(), link.redirect_url.strip()
     if bool(code) == bool(url):
         raise Invalid("Enter a completion code or a redirect address, not both.", field="code")
     if len(code) > LONGEST_CODE or not code.isprintable():
@@ -136,8 +109,8 @@ def _checked_end(terms: LinkTerms) -> tuple[str, str]:
     return code, checked_redirect(url) if url else ""
 
 
-def _checked_screen_out(terms: LinkTerms) -> str:
-    end = terms.screen_out.strip()
+def _checked_screen_out(link: EntryLink) -> str:
+    end = link.screen_out.strip()
     if "://" in end:
         return checked_redirect(end, field="screen_out")
     if len(end) > LONGEST_CODE or not end.isprintable():

@@ -77,7 +77,7 @@ class Checked:
         digest = hashlib.sha256()
         parts: Iterable[object] = (
             [head.name, head.slug, head.guidelines, head.settings.as_json()],
-            list(self.queries.values()),
+            [astuple(query) for query in self.queries.values()],
             {name: value.hex() for name, value in self.documents.items()},
             {
                 q: {d: value.hex() for d, value in found.items()}

@@ -5,7 +5,7 @@ is assigned gets no further candidates, because all its assessors must judge the
 """
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -124,7 +124,7 @@ class _Comparison:
             (query, system): digest_of(names)
             for query, system, names in stored.ranking_facts(session, study.id)
         }
-        given = {name: query[1:] for name, query in checked.queries.items()}
+        given = {name: astuple(query)[1:] for name, query in checked.queries.items()}
         file = self._layout.documents or self._layout.candidates
         return Changes(
             study=study,

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Annotated
 
+from pydantic import PlainSerializer
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Study
@@ -11,6 +13,7 @@ from topkapi.app.db.queries.crowds import workers_of_study
 from topkapi.app.db.queries.progress import Ordered
 from topkapi.app.services.progress import study_progress
 
+Exact = Annotated[Decimal, PlainSerializer(float, when_used="json")]  # a number in JSON
 _ALL = 10_000_000
 _CENT, _HOUR_DIGITS = Decimal("0.01"), Decimal("0.001")
 _MS_PER_HOUR = 3_600_000
@@ -36,16 +39,19 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """What an assessor has done and is paid; crowd workers have a platform and a worker id."""
+    """What an assessor has done and is paid, in the currency of the rates.
+
+    Crowd workers have a platform and a worker id.
+    """
 
     assessor: str
     name: str
     platform: str
     worker_id: str
-    active_hours: Decimal
+    active_hours: Exact
     judgments: int
     finished_queries: int
-    amount: Decimal
+    amount: Exact
 
     def row(self) -> tuple[object, ...]:
         """Return the values in the order of `HEAD`."""

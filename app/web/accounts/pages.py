@@ -24,7 +24,7 @@ from topkapi.app.web.accounts.forms import SignInForm
 from topkapi.app.web.common.cookies import Cookies
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.common.views import DemoAccount, SignInView
+from topkapi.app.web.common.views import PersonView, SignInView
 from topkapi.app.web.common.visitors import visitor_of
 
 router = APIRouter(include_in_schema=False)
@@ -119,8 +119,8 @@ def _has_no_accounts(request: Request) -> bool:
         return not any_users(session)
 
 
-def _demo_accounts(request: Request) -> Sequence[DemoAccount]:
+def _demo_accounts(request: Request) -> Sequence[PersonView]:
     if not visitor_of(request).on_loopback:
         return ()
     with request.app.state.sessions.read() as session:
-        return [DemoAccount(u.name, u.email, u.role.value) for u in demo_users(session)]
+        return [PersonView.of(each) for each in demo_users(session)]

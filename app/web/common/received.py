@@ -1,11 +1,11 @@
 """Validation of requests: values that no database can store are refused, naming the field."""
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Annotated, TypeVar
 from urllib.parse import parse_qsl
 
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -22,6 +22,9 @@ def storable(value: Value) -> Value:
     if problem:
         raise PydanticCustomError("unstorable", "{problem}", {"problem": f"The value {problem}"})
     return value
+
+
+StorableLine = Annotated[str, Field(max_length=100), AfterValidator(storable)]
 
 
 class Received(BaseModel):

@@ -28,15 +28,6 @@ class PersonView:
 
 
 @dataclass(frozen=True, slots=True)
-class DemoAccount:
-    """A demo account offered on the sign-in page."""
-
-    name: str
-    email: str
-    role: str
-
-
-@dataclass(frozen=True, slots=True)
 class SignInView:
     """The sign-in page: the e-mail address entered, the error, and the redirect target.
 
@@ -48,7 +39,7 @@ class SignInView:
     reason: str
     notice: str | None
     error: str | None
-    demo_accounts: Sequence[DemoAccount]
+    demo_accounts: Sequence[PersonView]
     demo_password: str
     no_accounts: bool = False
     asks_code: bool = False

@@ -41,7 +41,8 @@ def post_entry_link(
     """Create an entry link and show it once."""
     study = lifecycle.required_study(session, slug)
     try:
-        _, token = links.create_link(session, study, form.terms(), actor_id=user.id)
+        link = EntryLink(**form.model_dump())
+        token = links.create_link(session, study, link, actor_id=user.id)
     except (Invalid, Conflict) as refusal:
         return _show(request, session, user, study, form, refusal=refusal)
     path = str(request.app.url_path_for("get_consent", token=token))

@@ -11,7 +11,6 @@ from topkapi.app.db.models import EntryLink
 from topkapi.app.db.queries import crowds as queries
 from topkapi.app.domain.crowds import Platform
 from topkapi.app.services.crowds import links
-from topkapi.app.services.crowds.links import LinkTerms
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import ApiAdmin, RowId, SessionDep
 from topkapi.app.web.common.links import public_url
@@ -86,8 +85,8 @@ def post_api_entry_link(
 ) -> NewLinkOut:
     """Create an entry link; the platform fills in the parameters of its `url`."""
     study = lifecycle.required_study(session, slug)
-    terms = LinkTerms(**body.model_dump())
-    link, token = links.create_link(session, study, terms, actor_id=user.id)
+    link = EntryLink(**body.model_dump())
+    token = links.create_link(session, study, link, actor_id=user.id)
     path = str(request.app.url_path_for("get_consent", token=token))
     url = link_address(public_url(request, path), body.platform)
     return NewLinkOut(**_link(link, 0).model_dump(), url=url)

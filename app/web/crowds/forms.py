@@ -5,7 +5,6 @@ from typing import Annotated
 from pydantic import Field, field_validator
 
 from topkapi.app.domain.crowds import Platform
-from topkapi.app.services.crowds.links import LinkTerms
 from topkapi.app.web.common.received import Received
 
 Line = Annotated[str, Field(max_length=2000)]
@@ -28,7 +27,3 @@ class LinkForm(Received):
     @classmethod
     def _no_limit(cls, value: object) -> object:
         return value or None
-
-    def terms(self) -> LinkTerms:
-        """Return the terms of the link."""
-        return LinkTerms(**self.model_dump())

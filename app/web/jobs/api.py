@@ -23,10 +23,10 @@ from topkapi.app.services.jobs.model_choice import (
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import ApiResearcher, RowId, SessionDep
 from topkapi.app.web.common.received import Body
-from topkapi.app.web.jobs.forms import Name
 from topkapi.app.web.studies.api_models import Slug
 
 router = APIRouter(prefix="/api/v1/studies/{slug}/jobs", tags=["jobs"])
+Name = Annotated[str, Field(max_length=300)]
 
 
 class JobIn(Body):

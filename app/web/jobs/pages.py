@@ -14,15 +14,20 @@ from topkapi.app.domain.enums import JobState
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.jobs import store
 from topkapi.app.services.jobs.downloads import model_file, run_file, table_file
-from topkapi.app.services.jobs.model_choice import ModelChoice, job_parameters, model_offer
+from topkapi.app.services.jobs.model_choice import (
+    CONSENSUS,
+    ModelChoice,
+    job_parameters,
+    model_offer,
+)
 from topkapi.app.services.jobs.stored import current_confidence, current_result
 from topkapi.app.services.results.reports import is_large
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import ResearcherUser, RowId, SessionDep
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.templates import render
+from topkapi.app.web.jobs.api import Name
 from topkapi.app.web.jobs.comparison_views import ComparisonView, QueryLink, comparison_view
-from topkapi.app.web.jobs.forms import ModelsForm
 from topkapi.app.web.jobs.views import JobPageView, JobView, ModelsView
 from topkapi.app.web.people.views import Refusal
 from topkapi.app.web.studies.pages import study_head
@@ -48,10 +53,14 @@ def post_models(
     session: SessionDep,
     user: ResearcherUser,
     slug: Slug,
-    form: Annotated[ModelsForm, Form()],
+    truth: Annotated[str, Form(max_length=20)] = "",
+    consensus: Annotated[str, Form(max_length=20)] = CONSENSUS[0],
+    models: Annotated[tuple[Name, ...], Form(max_length=100)] = (),
+    features: Annotated[tuple[Name, ...], Form(max_length=5000)] = (),
 ) -> Response:
     """Start a comparison of models."""
-    study, choice = lifecycle.required_study(session, slug), form.to_choice()
+    study = lifecycle.required_study(session, slug)
+    choice = ModelChoice(truth, models, features, consensus)
     try:
         parameters = job_parameters(model_offer(session, study.id), choice)
     except Invalid as refusal:

@@ -12,6 +12,7 @@ from topkapi.app.domain.errors import AnswerNotAllowed, LogRefusal, Withdrawn
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.services.heads import StudyName
+from topkapi.app.services.importing.records.types import QueryRecord
 from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import AssignmentState, Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
@@ -32,7 +33,6 @@ from topkapi.app.web.judging.api_models import (
     AssignmentSummary,
     JudgmentIn,
     ProblemOut,
-    QueryOut,
     StepIn,
 )
 from topkapi.app.web.judging.api_views import assignment_out
@@ -64,7 +64,7 @@ def get_assignments(
             state="finished" if row.finished_at else "begun" if row.last_entry_at else "waiting",
             tool=row.tool,
             study=StudyName.of(row.query.study),
-            query=QueryOut(
+            query=QueryRecord(
                 id=row.query.external_id,
                 text=row.query.text,
                 description=row.query.description,

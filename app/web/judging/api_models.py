@@ -1,27 +1,21 @@
 """Request and response bodies of the judging API; clients rely on the names of the fields."""
 
-from typing import Annotated
+from typing import Annotated, Generic, TypeVar
 
 from pydantic import BaseModel, Field
 
 from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.lists.session import Comparison
 from topkapi.app.domain.pairs.confidence import Expected
 from topkapi.app.services.heads import StudyName
+from topkapi.app.services.importing.records.types import QueryRecord
 from topkapi.app.web.common.received import Body
 
 Name = Annotated[str, Field(max_length=300)]
 Position = Annotated[
     int, Field(ge=0, le=2**31 - 1, description="Position in the log that this entry is meant for.")
 ]
-
-
-class QueryOut(BaseModel):
-    """The query and the information need behind it."""
-
-    id: str
-    text: str
-    description: str
-    narrative: str
+Side = TypeVar("Side")
 
 
 class DocumentOut(BaseModel):
@@ -31,13 +25,6 @@ class DocumentOut(BaseModel):
     title: str
     url: str
     text: str
-
-
-class PairQuestion(BaseModel):
-    """T1: which of two pages is better."""
-
-    left: DocumentOut
-    right: DocumentOut
 
 
 class GradeQuestion(BaseModel):
@@ -53,11 +40,11 @@ class ListOut(BaseModel):
     documents: list[DocumentOut]
 
 
-class ListQuestion(BaseModel):
-    """T3: which of two rankings is better."""
+class Sides(BaseModel, Generic[Side]):
+    """Which of two pages (T1), or of two rankings (T3), is better."""
 
-    left: ListOut
-    right: ListOut
+    left: Side
+    right: Side
 
 
 class ProgressOut(BaseModel):
@@ -117,18 +104,10 @@ class GradeResult(BaseModel):
     grades: dict[str, str]
 
 
-class ComparisonOut(BaseModel):
-    """Two rankings by the side on which they were shown, and the answer."""
-
-    left: str
-    right: str
-    answer: str
-
-
 class ListResult(BaseModel):
     """Every answer about two rankings, in the order of the questions."""
 
-    comparisons: list[ComparisonOut]
+    comparisons: list[Comparison[str]]
 
 
 class ProblemOut(BaseModel):
@@ -145,9 +124,9 @@ class AssignmentOut(BaseModel):
     state: Annotated[str, Field(pattern="^(asking|finished)$")]
     tool: Tool
     study: StudyName
-    query: QueryOut
+    query: QueryRecord
     position: int
-    question: PairQuestion | GradeQuestion | ListQuestion | None
+    question: Sides[DocumentOut] | GradeQuestion | Sides[ListOut] | None
     answers: list[str]
     progress: ProgressOut
     result: PairResult | GradeResult | ListResult | None
@@ -164,7 +143,7 @@ class AssignmentSummary(BaseModel):
     state: Annotated[str, Field(pattern="^(waiting|begun|finished)$")]
     tool: Tool
     study: StudyName
-    query: QueryOut
+    query: QueryRecord
     round: int
     round_number: int
     answered: int

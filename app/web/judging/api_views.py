@@ -7,28 +7,26 @@ from sqlalchemy.orm import Session
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.grades.session import UNJUDGEABLE, AskingGrade, Graded, GradePlan
 from topkapi.app.domain.lists.plan import ListPlan, ShownList, hidden_name
-from topkapi.app.domain.lists.session import AskingLists, Compared, ListAnswer
+from topkapi.app.domain.lists.session import AskingLists, Compared, Comparison, ListAnswer
 from topkapi.app.domain.pairs.confidence import ListConfidence
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Asking, Finished
 from topkapi.app.services.heads import StudyName
+from topkapi.app.services.importing.records.types import QueryRecord
 from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.pages.texts import PageTexts
 from topkapi.app.web.judging.api_models import (
     AssignmentOut,
-    ComparisonOut,
     ConfidenceOut,
     DocumentOut,
     GradeQuestion,
     GradeResult,
     ListOut,
-    ListQuestion,
     ListResult,
     PageConfidenceOut,
-    PairQuestion,
     PairResult,
     ProgressOut,
-    QueryOut,
+    Sides,
 )
 
 
@@ -42,7 +40,7 @@ def assignment_out(
         state="finished" if assignment_state.finished else "asking",
         tool=assignment_state.tool,
         study=StudyName(slug=query.study_slug, name=query.study_name),
-        query=QueryOut(
+        query=QueryRecord(
             id=query.name,
             text=query.text,
             description=query.description,
@@ -76,7 +74,7 @@ def answers_of(assignment_state: AssignmentState) -> list[str]:
 
 def _question(
     session: Session, texts: PageTexts, assignment_state: AssignmentState
-) -> PairQuestion | GradeQuestion | ListQuestion | None:
+) -> Sides[DocumentOut] | GradeQuestion | Sides[ListOut] | None:
     heads = [assignment_state.documents[number] for number in assignment_state.state.shown]
     found = texts.of(session, [head.content_hash for head in heads])
     shown = [
@@ -84,14 +82,14 @@ def _question(
         for head in heads
     ]
     if isinstance(assignment_state.state, Asking):
-        return PairQuestion(left=shown[0], right=shown[1])
+        return Sides[DocumentOut](left=shown[0], right=shown[1])
     if isinstance(assignment_state.state, AskingLists):
         by_number = dict(zip(assignment_state.state.shown, shown, strict=True))
         left, right = (
             _list(assignment_state, each, by_number)
             for each in (assignment_state.state.left, assignment_state.state.right)
         )
-        return ListQuestion(left=left, right=right)
+        return Sides[ListOut](left=left, right=right)
     return (
         GradeQuestion(document=shown[0])
         if isinstance(assignment_state.state, AskingGrade)
@@ -111,7 +109,7 @@ def _list_result(assignment_state: AssignmentState, compared: Compared) -> ListR
     names = {each.id: hidden_name(plan.seed, each.system) for each in plan.lists}
     return ListResult(
         comparisons=[
-            ComparisonOut(left=names[each.left], right=names[each.right], answer=each.answer)
+            Comparison(names[each.left], names[each.right], each.answer)
             for each in compared.answers
         ]
     )

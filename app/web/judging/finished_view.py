@@ -5,13 +5,13 @@ from dataclasses import replace
 
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.grades.session import UNJUDGEABLE, Graded, GradePlan
-from topkapi.app.domain.pairs.confidence import Expected, PageConfidence
+from topkapi.app.domain.pairs.confidence import PageConfidence
 from topkapi.app.domain.pairs.session import Finished, Result
 from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.session_summary import Summary
 from topkapi.app.web.judging.open_pages import Opener
 from topkapi.app.web.judging.ties import tie_text, tied_pages
-from topkapi.app.web.judging.views import ConfidenceView, FinishedView, Listed, Percent
+from topkapi.app.web.judging.views import ConfidenceView, FinishedView, Listed
 
 _NEAR = 0.1  # least top-k probability of a page outside the list that is still shown
 _MOST_NEAR = 10
@@ -94,18 +94,7 @@ def _list_confidence(assignment_state: AssignmentState, opened: Opener) -> Confi
         for page in confidence.pages
         if page.item not in listed and page.in_top >= _NEAR
     ]
-    return ConfidenceView(
-        quality=_percent(confidence.kappa_ndcg) or Percent(round(100 * confidence.quality)),
-        overlap=_percent(confidence.overlap),
-        errors=round(100 * confidence.error_rate),
-        near=_linked(near[:_MOST_NEAR], opened),
-    )
-
-
-def _percent(value: Expected | None) -> Percent | None:
-    if value is None:
-        return None
-    return Percent(round(100 * value.mean), round(100 * value.low), round(100 * value.high))
+    return ConfidenceView(confidence, _linked(near[:_MOST_NEAR], opened))
 
 
 def _listed(assignment_state: AssignmentState, numbers: Iterable[int]) -> Sequence[Listed]:

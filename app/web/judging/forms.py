@@ -4,11 +4,9 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from topkapi.app.domain.enums import TimerKind
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.services.judging.labeling import Submission
-from topkapi.app.services.judging.timing import Report
 from topkapi.app.web.common.received import Received
 from topkapi.app.web.pages.page_links import PageLinks
 
@@ -54,18 +52,6 @@ class EntryForm(Received):
             note=self.note.strip() or None,
             shown=tuple(map(links.document_of, self.shown.split())),
         )
-
-
-class TimerForm(Received):
-    """A timer report from the browser."""
-
-    kind: TimerKind
-    active_ms: Milliseconds = 0
-    reason: Annotated[str, Field(max_length=100)] | None = None
-
-    def to_report(self) -> Report:
-        """Convert the form to a report for the timing service."""
-        return Report(self.kind, self.active_ms, self.reason or None)
 
 
 class TermsForm(Received):

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.models import User
-from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.enums import TimerKind, Tool
 from topkapi.app.domain.errors import AnswerNotAllowed, Invalid, LogRefusal, Withdrawn
 from topkapi.app.domain.grades.session import GradePlan
 from topkapi.app.domain.pairs.plan import Plan
@@ -32,12 +32,12 @@ from topkapi.app.web.access.deps import (
 )
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.markdown import to_html
-from topkapi.app.web.common.received import read_form
+from topkapi.app.web.common.received import StorableLine, read_form
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView
 from topkapi.app.web.judging.answer_names import answer_name
 from topkapi.app.web.judging.finished_view import finished_view
-from topkapi.app.web.judging.forms import EntryForm, TermsForm, TimerForm
+from topkapi.app.web.judging.forms import EntryForm, Milliseconds, TermsForm
 from topkapi.app.web.judging.list_results import compared_view
 from topkapi.app.web.judging.open_pages import opener_of
 from topkapi.app.web.judging.question_view import QuestionView, question_view
@@ -151,12 +151,13 @@ def post_timer(
     session: SessionDep,
     user: CurrentUser,
     assignment_id: RowId,
-    form: Annotated[TimerForm, Form()],
+    kind: Annotated[TimerKind, Form()],
+    active_ms: Annotated[Milliseconds, Form()] = 0,
+    reason: Annotated[StorableLine | None, Form()] = None,
 ) -> Response:
     """Record an event of the timer."""
-    timing.record_event(
-        session, assignment_id=assignment_id, user_id=user.id, report=form.to_report()
-    )
+    report = timing.Report(kind, active_ms, reason or None)
+    timing.record_event(session, assignment_id=assignment_id, user_id=user.id, report=report)
     return Response(status_code=204)
 
 

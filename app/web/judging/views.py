@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.pairs.answers import Answer
-from topkapi.app.domain.pairs.confidence import PageConfidence
+from topkapi.app.domain.pairs.confidence import ListConfidence, PageConfidence
 from topkapi.app.domain.study import Grade
 from topkapi.app.services.judging.context import JudgingContext
 from topkapi.app.services.judging.live_sessions import QueryHead
@@ -140,26 +140,10 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Percent:
-    """A mean in percent, with the ends of its 90 % interval if they are known."""
-
-    mean: int
-    low: int | None = None
-    high: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ConfidenceView:
-    """Confidence in a list: its expected quality and the error rate of answers, in percent.
+    """Confidence in a list; ``near`` are pages outside the list that may belong in it."""
 
-    ``quality`` and ``overlap`` are means with the ends of their 90 % intervals; lists that version
-    1 of `robust` concluded have no overlap, and no interval. ``near`` are pages outside the list
-    that may belong in it.
-    """
-
-    quality: Percent
-    overlap: Percent | None
-    errors: int
+    found: ListConfidence
     near: Sequence[Listed]
 
 

@@ -1,22 +1,24 @@
 """API of people: list, invite, change, disable; links and tokens are sent only once."""
 
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from topkapi.app.db.base import now
 from topkapi.app.db.models import User
 from topkapi.app.db.queries.accounts import people as queries
-from topkapi.app.domain.enums import TOKEN_DAYS, Role, Scope
+from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import invitations, tokens, users
 from topkapi.app.services.accounts.erasing import erase_user
 from topkapi.app.web.access.deps import ApiAdmin, SessionDep
 from topkapi.app.web.common.api_paging import Limit, Number, Offset, say_total
 from topkapi.app.web.common.links import public_url
 from topkapi.app.web.common.received import Body
-from topkapi.app.web.people.forms import Days
+from topkapi.app.web.people.forms import InviteForm, TokenForm
+from topkapi.app.web.people.views import TokenRow
 
 router = APIRouter(prefix="/api/v1/users", tags=["people"])
 
@@ -57,30 +59,18 @@ class LinkOut(BaseModel):
     expires_at: datetime
 
 
-class TokenOut(BaseModel):
-    """A token without its text."""
-
-    model_config = ConfigDict(from_attributes=True)
-    id: int
-    name: str
-    scope: Scope
-    created_at: datetime
-    expires_at: datetime | None
-    last_used_at: datetime | None
-
-
-class NewTokenOut(TokenOut):
+@dataclass(frozen=True, slots=True)
+class NewToken(TokenRow):
     """A new token with its text, which is sent only once."""
 
     token: str
 
 
-class InviteIn(Body):
+class InviteIn(InviteForm, Body):
     """The person to invite."""
 
     email: Annotated[str, Field(max_length=254, examples=["ansa@lehto.example"])]
     name: Annotated[str, Field(max_length=200, examples=["Ansa Lehto"])]
-    role: Role = Role.ASSESSOR
 
 
 class UserChange(Body):
@@ -90,12 +80,10 @@ class UserChange(Body):
     disabled: bool | None = None
 
 
-class TokenIn(Body):
+class TokenIn(TokenForm, Body):
     """The purpose of the token, what it allows, and the days until it ends (0: it never does)."""
 
     name: Annotated[str, Field(max_length=100, examples=["notebook"])]
-    scope: Scope = Scope.WRITE
-    days: Days = TOKEN_DAYS
 
 
 @router.get("")
@@ -160,20 +148,20 @@ def post_user_link(
 
 
 @router.get("/{user_id}/tokens")
-def get_tokens(session: SessionDep, _user: ApiAdmin, user_id: Number) -> list[TokenOut]:
+def get_tokens(session: SessionDep, _user: ApiAdmin, user_id: Number) -> list[TokenRow]:
     """List the person's tokens that are not revoked."""
     person = users.user_of_number(session, user_id)
-    return [TokenOut.model_validate(token) for token in queries.tokens_of_user(session, person.id)]
+    return [TokenRow.of(token) for token in queries.tokens_of_user(session, person.id)]
 
 
 @router.post("/{user_id}/tokens", status_code=201)
 def post_user_token(
     session: SessionDep, user: ApiAdmin, user_id: Number, body: TokenIn
-) -> NewTokenOut:
+) -> NewToken:
     """Create a token for the person's programs."""
     person = users.user_of_number(session, user_id)
     row, plain = tokens.issue_token(session, person, **body.model_dump(), actor_id=user.id)
-    return NewTokenOut(**TokenOut.model_validate(row).model_dump(), token=plain)
+    return NewToken(**asdict(TokenRow.of(row)), token=plain)
 
 
 @router.delete("/{user_id}/tokens/{token_id}", status_code=204)

@@ -1,6 +1,5 @@
 """API of a study's progress: overall, per assessor and per query; its queries and documents."""
 
-from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated
@@ -10,13 +9,13 @@ from pydantic import BaseModel
 
 from topkapi.app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
 from topkapi.app.db.queries.studies import study_pages
+from topkapi.app.services.importing.records.types import QueryRecord
 from topkapi.app.services.progress import study_progress
-from topkapi.app.services.progress.payments import Rates, payments
+from topkapi.app.services.progress.payments import Payment, Rates, payments
 from topkapi.app.services.progress.study_progress import Line
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, SessionDep
 from topkapi.app.web.common.api_paging import Limit, Offset, say_total
-from topkapi.app.web.judging.api_models import QueryOut
 from topkapi.app.web.studies.api_models import Slug
 
 router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["progress"])
@@ -103,19 +102,6 @@ def get_progress_assessors(
     ]
 
 
-class PaymentOut(BaseModel):
-    """Hours and amount of an assessor; amounts are in the currency of the rates."""
-
-    assessor: str
-    name: str
-    platform: str
-    worker_id: str
-    active_hours: float
-    judgments: int
-    finished_queries: int
-    amount: float
-
-
 @router.get("/payments")
 def get_study_payments(
     session: SessionDep,
@@ -123,11 +109,10 @@ def get_study_payments(
     slug: Slug,
     per_hour: Annotated[Decimal, Query(ge=0, le=1_000_000)] = Decimal(0),
     per_query: Annotated[Decimal, Query(ge=0, le=1_000_000)] = Decimal(0),
-) -> list[PaymentOut]:
+) -> list[Payment]:
     """List hours and amounts per assessor at these rates, which are not stored."""
     study = lifecycle.required_study(session, slug)
-    found = payments(session, study, Rates(per_hour, per_query))
-    return [PaymentOut.model_validate(asdict(each)) for each in found]
+    return list(payments(session, study, Rates(per_hour, per_query)))
 
 
 @router.get("/progress/queries")
@@ -163,17 +148,14 @@ def get_api_queries(
     search: Search = "",
     limit: Limit = 100,
     offset: Offset = 0,
-) -> list[QueryOut]:
+) -> list[QueryRecord]:
     """List the study's queries in order."""
     study = lifecycle.required_study(session, slug)
     rows, total = study_pages.queries_page(
         session, study.id, search=search, limit=limit, offset=offset
     )
     say_total(response, total)
-    return [
-        QueryOut(id=row.name, text=row.text, description=row.description, narrative=row.narrative)
-        for row in rows
-    ]
+    return [QueryRecord(row.name, row.text, row.description, row.narrative) for row in rows]
 
 
 @router.get("/documents", tags=["studies"])

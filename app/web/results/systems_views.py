@@ -139,32 +139,13 @@ class ScoresView:
 
 
 @dataclass(frozen=True, slots=True)
-class LeaderLine:
-    """A system on the leaderboard; ``alike`` are the systems from which it does not differ."""
-
-    rank: int
-    system: str
-    worth: Cell
-    wins: int
-    losses: int
-    same: int
-    alike: Sequence[str]
-
-    @classmethod
-    def of(cls, row: "LeaderRow") -> Self:
-        """Return the line of a system."""
-        facts = (row.wins, row.losses, row.same, row.alike)
-        return cls(row.rank, row.system, Cell.of(row.worth), *facts)
-
-
-@dataclass(frozen=True, slots=True)
 class BoardView:
     """The leaderboard, and the agreement of its assessors."""
 
     comparisons: int
     queries: int
     assessors: int
-    lines: Sequence[LeaderLine]
+    lines: Sequence[tuple["LeaderRow", Cell]]
     shared_votes: int
     agreement: Sequence[tuple[str, Cell]]
 
@@ -177,7 +158,7 @@ class BoardView:
             ("Without ties", Cell.of(agreed.without_ties)),
             ("Krippendorff’s alpha", Cell.of(agreed.krippendorff_alpha)),
         )
-        lines = [LeaderLine.of(row) for row in board.rows]
+        lines = [(row, Cell.of(row.worth)) for row in board.rows]
         counts = (board.comparisons, board.queries, board.assessors)
         return cls(*counts, lines, agreed.votes, figures)
 

@@ -1,5 +1,6 @@
 """API of training: an assessor's own training, and the training of a study."""
 
+from dataclasses import asdict, dataclass
 from typing import Annotated, Literal
 
 from fastapi import APIRouter
@@ -17,9 +18,10 @@ from topkapi.app.services.training.question import practice_state
 from topkapi.app.services.training.trainings import TrainingState
 from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, ApiUser, RowId, SessionDep
 from topkapi.app.web.common.received import Body
-from topkapi.app.web.judging.api_models import GradeQuestion, ListQuestion, PairQuestion
+from topkapi.app.web.judging.api_models import DocumentOut, GradeQuestion, ListOut, Sides
 from topkapi.app.web.judging.api_views import assignment_out
 from topkapi.app.web.studies.api_models import Slug
+from topkapi.app.web.training.forms import PracticeForm
 from topkapi.app.web.training.trainees import trainees_of
 
 router = APIRouter(prefix="/api/v1", tags=["training"])
@@ -37,7 +39,7 @@ class PracticeOut(BaseModel):
     query: str
     description: str
     answers: list[str]
-    question: PairQuestion | GradeQuestion | ListQuestion | None
+    question: Sides[DocumentOut] | GradeQuestion | Sides[ListOut] | None
 
 
 class TrainingOut(BaseModel):
@@ -54,11 +56,8 @@ class TrainingOut(BaseModel):
     practice: PracticeOut | None
 
 
-class PracticeIn(Body):
+class PracticeIn(PracticeForm, Body):
     """An answer to a practice question."""
-
-    item: Annotated[int, Field(ge=1, le=2**31 - 1)]
-    answer: Annotated[str, Field(max_length=100)]
 
 
 class FeedbackOut(BaseModel):
@@ -82,18 +81,12 @@ class QuestionIn(Body):
     explanation: Text
 
 
-class QuestionOut(BaseModel):
+@dataclass(frozen=True, slots=True)
+class QuestionOut(PracticeQuestion):
     """A practice question of a study."""
 
     item: int
     id: str
-    tool: Tool
-    query: str
-    description: str
-    left: list[str]
-    right: list[str]
-    answers: list[str]
-    explanation: str
 
 
 class TraineeOut(BaseModel):
@@ -251,14 +244,4 @@ def _practice_out(
 
 
 def _question_out(item_id: int, name: str, question: PracticeQuestion) -> QuestionOut:
-    return QuestionOut(
-        item=item_id,
-        id=name,
-        tool=question.tool,
-        query=question.query,
-        description=question.description,
-        left=list(question.left),
-        right=list(question.right),
-        answers=list(question.answers),
-        explanation=question.explanation,
-    )
+    return QuestionOut(**asdict(question), item=item_id, id=name)

@@ -61,7 +61,7 @@ def test_nothing_timed_is_undefined_not_zero() -> None:
     found = effort(timings, sessions, drawn)
     assert np.isnan([found.seconds.mean, found.minutes.median, found.theory]).all()
     assert np.isnan(found.taken_back)
-    assert course(timings, sessions, drawn).start.size == 0
+    assert course(timings, sessions, drawn).start == ()
     assert np.isnan(drift(timings, sessions, drawn)).all()
     assert by_assessor(timings, sessions) == {}
 
@@ -117,8 +117,8 @@ def test_a_known_drift_is_found() -> None:
     assert factor == pytest.approx(0.7, abs=0.05)
     steps = course(timings, sessions, drawn)
     assert steps.median[0] > steps.median[-1]
-    assert steps.count.sum() == session.size
-    assert (steps.low <= steps.median).mean() > 0.9
+    assert sum(steps.count) == session.size
+    assert np.mean(np.array(steps.low) <= np.array(steps.median)) > 0.9
 
 
 def test_quantiles_of_each_assessor() -> None:

@@ -5,7 +5,6 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
-from typing import NamedTuple
 
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.problems import Location, refusal
@@ -24,15 +23,6 @@ from topkapi.app.services.importing.sources.reader import Reader
 _COUNT = re.compile(r"[0-9]{1,9}")
 _UNGROUPED = re.compile(r"\S+\s+[0-9]+:\S")
 _DOCID = re.compile(r"\bdocid\s*=\s*(\S+)")
-
-
-class Row(NamedTuple):
-    """One line: a query, a document, its label and its features."""
-
-    query: str
-    document: str
-    grade: int | None
-    features: Features
 
 
 def looks_like_letor(line: str) -> bool:
@@ -79,7 +69,7 @@ def _lines(reader: Reader, path: str) -> Iterator[tuple[Location, str]]:
 
 def read_rows(
     reader: Reader, paths: Sequence[str], *, name_rows: bool, ids_only: bool = False
-) -> Iterator[tuple[Location, Row]]:
+) -> Iterator[tuple[Location, CandidateRecord]]:
     """Yield the rows of files; with ``ids_only`` without their features.
 
     A document without ``#docid`` is a problem, or is named by its row if ``name_rows``.
@@ -97,7 +87,7 @@ def read_rows(
                     raise _repeated(query, path, done[query])
                 done[query], current = path, query
             name = f"{query}-{number}" if name_rows else None
-            yield location, Row(query, _document(comment, name), label, features)
+            yield location, CandidateRecord(query, _document(comment, name), label, features)
         except BadValue as error:
             reader.problems.add(location, error.field, error.problem, error.fix)
 
@@ -162,8 +152,7 @@ def read_candidates(
     """
     names = _CardNames(reader, paths) if as_cards else None
     for location, row in read_rows(reader, paths, name_rows=as_cards):
-        name = names.of(row) if names else row.document
-        yield location, CandidateRecord(row.query, name, row.grade, row.features)
+        yield location, row._replace(document=names.of(row)) if names else row
 
 
 def read_cards(reader: Reader, paths: Sequence[str]) -> Iterator[tuple[Location, DocumentRecord]]:
@@ -184,14 +173,15 @@ class _CardNames:
         for _, row in read_rows(quiet, paths, name_rows=True, ids_only=True):
             (self._shared if row.document in seen else seen).add(row.document)
 
-    def of(self, row: Row) -> str:
+    def of(self, row: CandidateRecord) -> str:
         """Return the id of the row's card."""
         return f"{row.document}@{row.query}" if row.document in self._shared else row.document
 
 
-def _card(row: Row) -> str:
+def _card(row: CandidateRecord) -> str:
     rows = "".join(
-        f"<tr><th>{number}</th><td>{value:.6g}</td></tr>" for number, value in row.features.items()
+        f"<tr><th>{number}</th><td>{value:.6g}</td></tr>"
+        for number, value in (row.features or {}).items()
     )
     title = html.escape(row.document)
     return (

@@ -1,5 +1,6 @@
 """The records of a study: queries, documents, candidates, rankings, known answers."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from topkapi.app.domain.training.practice import PracticeQuestion
@@ -8,8 +9,9 @@ from topkapi.app.services.importing.records.values import Features
 HTML, PLAIN, MARKDOWN = "text/html", "text/plain", "text/markdown"
 
 
-class QueryRecord(NamedTuple):
-    """One query."""
+@dataclass(frozen=True, slots=True)
+class QueryRecord:
+    """A query and the information need behind it."""
 
     id: str
     text: str
